@@ -1,0 +1,69 @@
+"""Matrix products may be regrouped, a scalar may stand anywhere, and so the scale may stand where one likes."""
+
+from fractions import Fraction
+
+from derivations.kernel import Derivation, index, matrix, nonzero, paren, scalars, sizes, sqrt, total
+
+n, m, p, r, d_k = sizes("n m p r d_k")
+A, B, C = matrix("A", n, m), matrix("B", m, p), matrix("C", p, r)
+B_2 = matrix("B_2", m, p)
+S, T = matrix("S", n, n), matrix("T", n, n)
+Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
+c = scalars("c")
+i, j, k, l = index("i", n), index("j", r), index("k", m), index("l", p)
+
+derivation = Derivation("Products regroup, scalars move")
+
+derivation.chain(
+    "entries",
+    (paren(A @ B) @ C)[i, j],
+    (total(total(A[i, k] * B[k, l], k) * C[l, j], l), "the inner product first"),
+    (total(total(A[i, k] * B[k, l] * C[l, j], l), k), "multiply out, and swap two finite sums"),
+    (total(A[i, k] * total(B[k, l] * C[l, j], l), k), "take out what does not depend on $l$"),
+    ((A @ paren(B @ C))[i, j], "read it as a product again"),
+    title="Entry by entry",
+)
+
+derivation.identity("associative", paren(A @ B) @ C, A @ paren(B @ C), uses=["entries"], title="A product of three may be regrouped")
+
+derivation.identity("distributive", A @ (B + B_2), A @ B + A @ B_2, title="A product distributes over a sum")
+
+derivation.identity("transpose", (A @ B).T, B.T @ A.T, title="A transpose reverses a product")
+
+derivation.chain(
+    "scalar",
+    (A @ B) / c,
+    ((A / c) @ B, "divide the left factor"),
+    (A @ (B / c), "or the right one"),
+    given=[nonzero(c)],
+    title="A scalar moves freely through a product",
+)
+
+quarter = d_k ** Fraction(1, 4)
+
+derivation.chain(
+    "scale",
+    (Q @ K.T) / sqrt(d_k),
+    ((Q / sqrt(d_k)) @ K.T, "scale the queries"),
+    (Q @ (K / sqrt(d_k)).T, "or the keys"),
+    ((Q / quarter) @ (K / quarter).T, "or both by the fourth root"),
+    uses=["scalar"],
+    title="Where the scale may stand",
+)
+
+derivation.refute(
+    "not-commutative",
+    S @ T, T @ S,
+    at={S: [[0, 1], [0, 0]], T: [[0, 0], [1, 0]]},
+    title="The order of the factors matters",
+)
+
+derivation.refute(
+    "transpose-keeps-order",
+    (S @ T).T, S.T @ T.T,
+    at={S: [[0, 0], [0, 1]], T: [[0, 0], [1, 0]]},
+    title="A transpose does not keep the order",
+)
+
+if __name__ == "__main__":
+    derivation.main()

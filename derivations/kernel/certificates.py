@@ -1,0 +1,135 @@
+"""Certificates: the records that pages are rendered from, and when one may be trusted.
+
+A certificate is trusted only if it was sealed by a run of the checker on this machine, was not edited since, and every
+file and library it depended on is unchanged. This catches mistakes, not malice: who can write to the store can forge a
+seal. Trust rests on replay: `python -m derivations check --fresh` proves everything again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+
+ROOT = Path(__file__).resolve().parents[2]
+STORE = ROOT / ".certificates"
+LIBRARIES = ("sympy", "mpmath", "python-flint")
+FORMAT = 1
+
+
+class CertificateError(Exception):
+    """A certificate that must not be shown; the message says why, and what to do."""
+
+
+def kernel_files() -> list:
+    return sorted(p for p in Path(__file__).parent.glob("*.py"))
+
+
+@lru_cache(maxsize=None)
+def _hash_of(path: str, modified: int, size: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    stat = path.stat()
+    return _hash_of(str(path), stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=None)
+def versions() -> dict:
+    return {"python": python_version()} | {name: version(name) for name in LIBRARIES}
+
+
+def seal(content: dict) -> str:
+    text = json.dumps({k: v for k, v in content.items() if k != "seal"}, sort_keys=True)
+    return hmac.new(key(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def key() -> bytes:
+    """A random key of this checkout, made on first use."""
+    path = STORE / "key"
+    if not path.exists():
+        STORE.mkdir(exist_ok=True)
+        fresh = STORE / f"key.{secrets.token_hex(4)}"
+        fresh.write_text(secrets.token_hex(32))
+        fresh.chmod(0o600)
+        try:
+            os.link(fresh, path)  # fails if another process was first; its key stands
+        except FileExistsError:
+            pass
+        fresh.unlink()
+    return path.read_text().encode()
+
+
+def path_of(topic: str) -> Path:
+    return STORE / f"{topic}.json"
+
+
+def save(topic: str, script: Path, title: str, claims: list, imported: list):
+    """Seal and store what a run of the checker has just proved."""
+    inputs = sorted({script, *imported, *kernel_files()})
+    content = {"format": FORMAT, "topic": topic, "script": relative(script), "title": title, "claims": claims,
+               "inputs": {relative(p): file_hash(p) for p in inputs}, "versions": versions()}
+    content["seal"] = seal(content)
+    path = path_of(topic)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(f".{os.getpid()}.tmp")
+    half.write_text(json.dumps(content, indent=1, sort_keys=True))
+    half.replace(path)
+
+
+def remove(topic: str):
+    path_of(topic).unlink(missing_ok=True)
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def load(topic: str) -> dict:
+    """The certificate of a topic; CertificateError if there is none that may be trusted."""
+    script, path = ROOT / "derivations" / f"{topic}.py", path_of(topic)
+    again = f"run: python -m derivations check {topic}"
+    if not is_topic(topic):
+        raise CertificateError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
+    if not path.exists():
+        raise CertificateError(f"'{topic}' has no certificate: it was not checked, or a claim failed; {again}")
+    try:
+        content = json.loads(path.read_text())
+        if not hmac.compare_digest(content.get("seal", ""), seal(content)):
+            raise CertificateError(f"the certificate of '{topic}' was not written by the checker as it stands; {again} --fresh")
+        if content["format"] != FORMAT or content["topic"] != topic or content["script"] != relative(script):
+            raise CertificateError(f"the certificate of '{topic}' was made for something else; {again} --fresh")
+    except (ValueError, AttributeError, KeyError, TypeError):
+        raise CertificateError(f"the certificate of '{topic}' cannot be read; {again} --fresh") from None
+    changed = changes(content)
+    if changed:
+        raise CertificateError(f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; {again}")
+    return content
+
+
+def changes(content: dict) -> list:
+    """What a certificate depended on that is not as it was."""
+    files = [name for name, digest in content["inputs"].items()
+             if not (ROOT / name).exists() or file_hash(ROOT / name) != digest]
+    new = [relative(p) for p in kernel_files() if relative(p) not in content["inputs"]]
+    libraries = [name for name in {*content["versions"], *versions()} if content["versions"].get(name) != versions().get(name)]
+    return sorted(files + new + libraries)
+
+
+def is_topic(topic: str) -> bool:
+    parts = topic.split("/")
+    return (len(parts) == 2 and all(p.isidentifier() for p in parts) and parts[0] != "kernel"
+            and (ROOT / "derivations" / f"{topic}.py").is_file())
+
+
+def topics() -> list:
+    """All topics, by chapter and name."""
+    found = (p.relative_to(ROOT / "derivations").with_suffix("").as_posix() for p in (ROOT / "derivations").glob("*/*.py"))
+    return sorted(t for t in found if is_topic(t) and not t.endswith("/__init__"))

@@ -1,0 +1,290 @@
+"""The exact witness at work on a claim: what it accepts, and everything it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from . import values
+from .claims import Assumption, Claim, Refused, facts_of
+from .exact import read
+from .expr import Expr, KernelError, lift, show, strip, symbols, walk
+from .latex import latex
+from .limits import limit
+from .normal import Facts, Unknown, add, clear_denominators, scale, show_polynomial
+from .search import Found, counterexample, failure, is_law, shown
+from .values import Undefined
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one witness says of a claim. scope is how far its check reaches, never rounded up."""
+
+    name: str
+    verdict: str   # "proved", "refuted" (for refutations: the equality is), or "not applicable"
+    scope: str
+    note: str
+    seconds: float = 0.0
+
+
+class Fails(KernelError):
+    """The exact witness does not accept a relation."""
+
+
+def equal(left: Expr, right: Expr, facts: Facts) -> dict:
+    """The difference of two expressions in normal form, denominators cleared; {} if they are equal."""
+    return clear_denominators(add(read(left, facts), scale(read(right, facts), -1)), facts)
+
+
+def exact(claim: Claim) -> Verdict:
+    """Prove the claim, or raise Refused with the step, the residual and a counterexample."""
+    previous = claim.start
+    for k, step in enumerate(claim.steps, 1):
+        where = f"step {k}: " if len(claim.steps) > 1 else ""
+        left = claim.start if step.relation != "=" else previous
+        try:
+            if step.relation != ":=" and strip(left) == strip(step.expr):
+                raise Fails("vacuous: both sides are the same expression already, so there is nothing to prove. "
+                            "State a relation between two different expressions")
+            prove(claim, left, step.expr, claim.given)
+        except KernelError as error:
+            raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
+        previous = step.expr
+    for assumption in claim.given:
+        needed(claim, assumption)
+    return verdict(claim)
+
+
+def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
+    """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
+    facts = facts_of(given)
+    reason = ""
+    try:
+        reason = PROOFS[claim.kind](claim, left, right, facts)
+    except Unknown as error:
+        reason = str(error)
+    if facts.unstated:
+        found = counterexample(left, right, given, undefined=True)
+        raise Fails(f"used but not stated: {'; '.join(facts.unstated)}." + (f" Without it, {found}." if found else "")
+                    + " State it with given=[...], or avoid needing it")
+    if reason:
+        found = None if claim.kind in ("limit", "refutation", "definition") else \
+            counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
+        if found:
+            raise Fails(f"false: {found}, where {show(left)} was to be {'at most' if claim.kind == 'inequality' else 'equal to'} {show(right)}")
+        raise Fails(reason)
+
+
+def prove_equality(claim, left, right, facts):
+    residual = equal(left, right, facts)
+    return residual and f"not proved: left - right has the normal form {show_polynomial(residual)[:400]}, and no small counterexample was found"
+
+
+def prove_inequality(claim, left, right, facts):
+    if left.op == "rank":
+        return prove_rank(claim, left, right, facts)
+    certificate, = claim.because
+    if strip(certificate) == strip(right - left):
+        return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
+    residual = equal(right - left, certificate, facts)
+    if residual:
+        return f"right - left is not the certificate {show(certificate)}; they differ by {show_polynomial(residual)[:300]}"
+    return not visibly_nonnegative(certificate, facts) and f"the certificate {show(certificate)} is not visibly non-negative under the stated assumptions"
+
+
+def prove_rank(claim, left, right, facts):
+    """A matrix that factors through r columns has rank at most r."""
+    if len(claim.because) != 2:
+        return "a bound on a rank needs a factorisation, because=(A, B)"
+    first, second = claim.because
+    product = first @ second
+    if first.shape[-1] != right:
+        return f"the factorisation goes through {show(first.shape[-1])} columns, not {show(right)}"
+    residual = equal(left.args[0], product, facts)
+    return residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual)[:300]}"
+
+
+def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
+    """A sum or product of non-negative things, a square, an exponential, an absolute value, or what is assumed."""
+    try:
+        if facts.is_nonnegative(read(e, facts)):
+            return True
+    except Unknown:
+        pass
+    if e.op == "add" and any(absolute_beside(*pair) for pair in (e.args, e.args[::-1])):
+        return True
+    if e.op in ("add", "mul"):
+        return all(visibly_nonnegative(a, facts) for a in e.args)
+    if e.op in ("paren", "sum", "defined"):
+        return visibly_nonnegative(e.args[0], facts)
+    if e.op == "div":
+        return visibly_nonnegative(e.args[0], facts) and (visibly_nonnegative(e.args[1], facts))
+    if e.op == "pow":
+        exponent = e.args[1]
+        return exponent.op == "const" and exponent.data.denominator == 1 and (exponent.data % 2 == 0 or visibly_nonnegative(e.args[0], facts))
+    return False
+
+
+def absolute_beside(first: Expr, second: Expr) -> bool:
+    """|x| + x and |x| - x are not negative."""
+    first, second = strip(first), strip(second)
+    return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
+
+
+def prove_limit(claim, left, right, facts):
+    variable, to = claim.towards
+    residual = clear_denominators(add(limit(read(left, facts), variable, to, facts), scale(read(right, facts), -1)), facts)
+    return residual and f"the series gives another limit; it differs by {show_polynomial(residual)[:300]}"
+
+
+def prove_refutation(claim, left, right, facts):
+    at = values_at(claim)
+    if is_law(left, right):
+        return law_refutation_problem(claim, left, right, facts, at)
+    sides = failure(left, right, claim.given, "=", at, undefined=False)
+    return not sides and refutation_problem(claim, left, right, at)
+
+
+def refutation_problem(claim, left, right, at):
+    try:
+        if not failure(left, right, (), "=", at, undefined=False):
+            return "the two sides are equal at the given values, or not certainly different: it is no counterexample"
+    except KeyError as error:
+        return f"no value is given for {error.args[0]}"
+    return "the counterexample breaks an assumption of the claim"
+
+
+def law_sides(claim, facts, at):
+    """Both sides of a refuted law, for the stated distributions, at the given sizes and numbers."""
+    heads = {("size", n): values.number(v) for n, v in at.items() if isinstance(v, int)}
+    heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
+    return [values.polynomial_value(read(e, facts), heads) for e in (claim.start, claim.steps[0].expr)]
+
+
+def law_refutation_problem(claim, left, right, facts, at):
+    try:
+        sides = law_sides(claim, facts, at)
+    except KeyError as error:
+        return f"the value depends on {error.args[0]}, which is not stated"
+    return not values.differ(*sides) and "the two sides are equal at the given values: it is no counterexample"
+
+
+def prove_definition(claim, left, right, facts):
+    read(right, facts)
+    return ""
+
+
+PROOFS = {"identity": prove_equality, "chain": prove_equality, "law": prove_equality, "inequality": prove_inequality,
+          "limit": prove_limit, "refutation": prove_refutation, "definition": prove_definition}
+
+
+def values_at(claim: Claim, at: tuple = None) -> dict:
+    """Bindings as an environment for evaluation, with sizes read off the arrays' shapes."""
+    at = dict(claim.at if at is None else at)
+    env = {}
+    named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
+    named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
+    for name, value in at.items():
+        if name not in named:
+            raise Fails(f"a value is given for {name}, which the claim does not mention")
+        s = named[name]
+        if s.data[1] == "size":
+            env[name] = int(value.data)
+            continue
+        entries = dict(flatten(value, ()))
+        lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape)))
+        if len(next(iter(entries))) != len(s.shape) or len(entries) != product_of(lengths):
+            raise Fails(f"the value of {name} is not an array of shape {tuple(map(show, s.shape))}")
+        for size, length in zip(s.shape, lengths):
+            if size.op == "symbol" and env.setdefault(size.data[0], length) != length or size.op == "const" and size.data != length:
+                raise Fails(f"the values disagree about the size {show(size)}")
+        env[name] = entries
+    missing = sorted(n for n in set(named) - set(env) if named[n].data[1] != "random")
+    if missing:
+        raise Fails(f"no value is given for {', '.join(missing)}")
+    return env
+
+
+def product_of(lengths):
+    count = 1
+    for n in lengths:
+        count *= n
+    return count
+
+
+def flatten(value, place):
+    if isinstance(value, tuple):
+        for k, v in enumerate(value):
+            yield from flatten(v, place + (k,))
+    else:
+        yield place, values.evaluate(value, {})[()]
+
+
+def needed(claim: Claim, assumption: Assumption) -> str:
+    """How the claim fails without the assumption; Refused if it does not."""
+    rest = tuple(a for a in claim.given if a != assumption)
+    hint = dict(claim.without).get(assumption)
+    previous, found = claim.start, None
+    for step in claim.steps:
+        left, previous = (previous if step.relation == "=" else claim.start), step.expr
+        try:
+            found = at_hint(claim, left, step.expr, rest, hint) if hint else dropped(claim, left, step.expr, rest)
+        except KernelError as error:
+            raise Refused(claim.file, claim.line, claim.id, str(error)) from None
+        if found:
+            return str(found)
+    raise Refused(claim.file, claim.line, claim.id,
+                  f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: without it no counterexample appears. "
+                  "Drop it, or give one with without={assumption: {symbol: value}}")
+
+
+def at_hint(claim, left, right, rest, hint):
+    env = values_at(replace(claim, given=rest), hint)
+    relation = "<=" if claim.kind == "inequality" else "="
+    sides = failure(left, right, rest, relation, env, undefined=True)
+    return sides and Found(shown(env), *sides)
+
+
+def dropped(claim, left, right, rest):
+    if claim.kind == "refutation" and is_law(left, right):
+        return needed_to_compute(claim, left, right, rest)
+    if claim.kind == "refutation":
+        return None
+    if claim.kind == "definition":
+        left = lift(0)
+        return counterexample(right, right, rest, undefined=True)
+    return counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
+
+
+def needed_to_compute(claim, left, right, rest):
+    """A refuted law states a distribution. Without this part of it, the two sides have no definite value."""
+    facts = facts_of(rest)
+    try:
+        law_sides(claim, facts, values_at(claim))
+    except (KeyError, Unknown):
+        return "the sides have no definite value"
+    return facts.unstated and "the sides have no definite value"
+
+
+def assumption_text(a: Assumption, latex_names: bool = False) -> str:
+    """In words. For pages, names are LaTeX between dollars."""
+    names = [f"${latex(x)}$" if latex_names else show(x) for x in a.args]
+    return {
+        "positive": "{0} is positive", "nonnegative": "{0} is not negative", "nonzero": "{0} is not zero",
+        "invertible": "{0} is invertible", "independent": "the entries of " + " and ".join(names) + " are independent",
+        "mean": "each entry of {0} has mean {1}", "variance": "each entry of {0} has variance {1}",
+        "gaussian": " and ".join(names) + (" is" if len(names) == 1 else " are") + " Gaussian",
+        "product": "the product of {0} and {1} is {2} times the identity",
+        "representable": " and ".join(names) + " are floating-point numbers",
+        "in range": "no exponent leaves the format's range",
+    }[a.kind].format(*names)
+
+
+def verdict(claim: Claim) -> Verdict:
+    scopes = {"definition": ("not applicable", "notation", "a definition has nothing to prove; its name is new, and it is defined under what is stated"),
+              "limit": ("proved", "limit", "series with exact coefficients"),
+              "refutation": ("refuted", "exact counterexample", "both sides evaluated exactly at the counterexample")}
+    if claim.kind in scopes:
+        return Verdict("exact", *scopes[claim.kind])
+    symbolic = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
+    note = {"law": "expectation of the normal form, split by which indices coincide", "inequality": "the difference is visibly not negative"}
+    return Verdict("exact", "proved", "every shape" if symbolic else "every value", note.get(claim.kind, "both sides have one normal form"))

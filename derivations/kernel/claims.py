@@ -1,0 +1,314 @@
+"""Claims, the assumptions they are made under, and the derivations that chain them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .expr import NAMED, Expr, KernelError, describe, lift, matmul, scalar_of, show, symbol, walk
+from .normal import Facts, add, atom, constant, multiply, scale
+from .exact import read
+
+IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Assumption:
+    kind: str
+    args: tuple
+
+
+def positive(x) -> Assumption:
+    return Assumption("positive", (scalar_of(x),))
+
+
+def nonnegative(x) -> Assumption:
+    return Assumption("nonnegative", (scalar_of(x),))
+
+
+def nonzero(x) -> Assumption:
+    return Assumption("nonzero", (scalar_of(x),))
+
+
+def invertible(m: Expr) -> Assumption:
+    return Assumption("invertible", (symbol_of(m),))
+
+
+def product_is(left: Expr, right: Expr, times: int) -> Assumption:
+    """The product of two matrix symbols, transposed or not, is `times` the identity: 0 for a zero product, 1 for an inverse."""
+    matmul(left, right)
+    joined_axes(Assumption("product", (left, right)))
+    return Assumption("product", (left, right, lift(times)))
+
+
+def independent(*randoms: Expr) -> Assumption:
+    """All the entries, of each and across them, are independent of one another."""
+    return Assumption("independent", tuple(map(random_of, randoms)))
+
+
+def mean(x: Expr, value) -> Assumption:
+    return Assumption("mean", (random_of(x), scalar_of(value)))
+
+
+def variance(x: Expr, value) -> Assumption:
+    return Assumption("variance", (random_of(x), scalar_of(value)))
+
+
+def gaussian(*randoms: Expr) -> Assumption:
+    return Assumption("gaussian", tuple(map(random_of, randoms)))
+
+
+def representable(*xs: Expr) -> Assumption:
+    """Each is a number of the floating-point format already."""
+    return Assumption("representable", tuple(map(scalar_of, xs)))
+
+
+def in_range() -> Assumption:
+    """No exponent leaves the format's range: no overflow, no underflow."""
+    return Assumption("in range", ())
+
+
+def symbol_of(x: Expr) -> Expr:
+    if not isinstance(x, Expr) or x.op != "symbol":
+        raise KernelError(f"this assumption is about a symbol, not {show(x)}")
+    return x
+
+
+def random_of(x: Expr) -> Expr:
+    if symbol_of(x).data[1] != "random":
+        raise KernelError(f"{show(x)} is not random; make it with random(name, ...)")
+    return x
+
+
+def facts_of(given: tuple) -> Facts:
+    """What the stated assumptions allow the exact witness to do."""
+    facts = Facts()
+    means, variances, gaussians = {}, {}, set()
+    for a in given:
+        if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
+            for x in a.args:
+                getattr(facts, a.kind).append(read(x, facts))
+        elif a.kind == "invertible":
+            name = a.args[0].data[0]
+            facts.invertible.add(name)
+            for first, second in (("entry", "inverse"), ("inverse", "entry")):
+                facts.products[((first, name), 1), ((second, name), 0)] = 1
+        elif a.kind == "product":
+            facts.products[joined_axes(a)] = a.args[2].data
+        elif a.kind == "independent":
+            facts.independent.append({x.data[0] for x in a.args})
+        elif a.kind in ("mean", "variance"):
+            (means if a.kind == "mean" else variances)[a.args[0].data[0]] = read(a.args[1], facts)
+        elif a.kind == "gaussian":
+            gaussians |= {x.data[0] for x in a.args}
+        elif a.kind == "in range":
+            facts.in_range = True
+    for name in {*means, *variances, *gaussians}:
+        m = means.get(name, atom(("moment", name, 1)))
+        v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
+        facts.moments[name] = moments(name, m, v, name in gaussians, facts)
+        if name in gaussians and name in means and name in variances:
+            facts.gaussian[name] = m, v
+    return facts
+
+
+def joined_axes(a: Assumption) -> tuple:
+    """The two matrices of a known product, each with the axis that is summed over."""
+    ends = []
+    for x, axis in zip(a.args, (1, 0)):
+        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, axis)
+        ends.append((("entry", symbol_of(inside).data[0]), axis))
+    return tuple(ends)
+
+
+def moments(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
+    """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
+    def moment(r: int) -> dict:
+        if r == 0:
+            return constant(1)
+        if r == 1:
+            return m
+        if r == 2:
+            return add(v, multiply(m, m, facts))
+        if is_gaussian:
+            return add(multiply(m, moment(r - 1), facts), scale(multiply(v, moment(r - 2), facts), r - 1))
+        return atom(("moment", name, r))
+    return moment
+
+
+@dataclass(frozen=True)
+class Step:
+    relation: str   # "=", "<=", "!=", "->" or ":="
+    expr: Expr
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One relation, or a chain of equalities, under stated assumptions."""
+
+    id: str
+    kind: str
+    start: Expr
+    steps: tuple
+    given: tuple = ()
+    title: str = ""
+    uses: tuple = ()
+    because: tuple = ()      # an inequality's certificate: what right - left is; or a factorisation that bounds a rank
+    at: tuple = ()           # a refutation's counterexample: (name, value) pairs
+    without: tuple = ()      # for an assumption, a counterexample that shows that it is needed: (assumption, at) pairs
+    towards: tuple = ()      # a limit: (variable, "oo" or a number)
+    file: str = ""
+    line: int = 0
+
+    @property
+    def trees(self) -> tuple:
+        return self.start, *(s.expr for s in self.steps), *(x for a in self.given for x in a.args), *self.because
+
+
+@dataclass
+class Derivation:
+    """A named chain of claims; one script, one page."""
+
+    title: str
+    claims: list = field(default_factory=list)
+    names: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        frame = caller()
+        self.file, self.line = frame
+        LOADED.append(self)
+
+    def define(self, name: str, body, title: str = "", id: str = "", given=()) -> Expr:
+        """A name for an expression. The name stands in formulas; every witness works with the expression."""
+        body = lift(body)
+        symbol(name, "defined")  # refuses what is not a name
+        result = Expr("defined", (body,), body.shape, (name, "defined"))
+        self._state("definition", id or "define-" + re.sub(r"[^a-z0-9]+", "-", name.lower()), result, [(":=", body, "")], given, title=title)
+        return result
+
+    def identity(self, id: str, left, right=None, reason: str = "", **more):
+        """left = right; or one SymPy equation."""
+        if right is None:
+            left, right = self._sides(id, left)
+        self._state("identity", id, left, [("=", right, reason)], **more)
+
+    def _sides(self, id: str, relation):
+        from .from_sympy import sides
+        try:
+            return sides(relation)
+        except KernelError as error:
+            raise Refused(*caller(), id, str(error)) from None
+
+    def chain(self, id: str, start, *steps, **more):
+        """start = ... = ..., each step a pair (expression, reason)."""
+        for step in steps:
+            if not isinstance(step, tuple) or len(step) != 2 or not str(step[1]).strip():
+                raise Refused(*caller(), id, "each step of a chain is a pair: the expression, and the reason for it in words")
+        self._state("chain", id, start, [("=", e, reason) for e, reason in steps], **more)
+
+    def inequality(self, id: str, left, right, because, reason: str = "", **more):
+        """left <= right, because right - left is `because`, which is visibly not negative; or, for a rank, a factorisation."""
+        because = because if isinstance(because, tuple) else (because,)
+        self._state("inequality", id, left, [("<=", right, reason)], because=tuple(map(lift, because)), **more)
+
+    def limit(self, id: str, expr, variable: Expr, to, value, reason: str = "", **more):
+        """expr -> value as variable -> to, where to is "oo" or 0 (from above)."""
+        self._state("limit", id, expr, [("->", value, reason)], towards=(variable, to), **more)
+
+    def refute(self, id: str, left, right, at: dict, reason: str = "", **more):
+        """left = right is false: `at` is an exact counterexample, symbol to value."""
+        self._state("refutation", id, left, [("!=", right, reason)], at=bindings(at), **more)
+
+    def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=()):
+        file, line = caller()
+        try:
+            if not IDENTIFIER.fullmatch(id):
+                raise KernelError("an id is lower-case words joined by hyphens")
+            if any(c.id == id for c in self.claims):
+                raise KernelError("this id is taken by an earlier claim of the derivation")
+            start, steps = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
+            for step in steps:
+                if step.expr.shape != start.shape and kind != "refutation":
+                    raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
+            if kind in ("identity", "chain") and any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in steps)) for n in walk(e)):
+                kind = "law"
+            without = tuple((a, bindings(v)) for a, v in (without or {}).items())
+            claim = Claim(id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, file, line)
+            self._check_names(claim)
+            self._check_uses(claim)
+        except KernelError as error:
+            raise Refused(file, line, id, str(error)) from None
+        self.claims.append(claim)
+
+    def _check_names(self, claim: Claim):
+        """One name is one thing throughout a derivation."""
+        for node in {n for tree in claim.trees for n in walk(tree)}:
+            for s in (node, *node.shape):
+                if s.op in NAMED and self.names.setdefault(s.data[0], s) != s:
+                    raise KernelError(f"the name {s.data[0]} is used for two things: "
+                                      f"{describe(self.names[s.data[0]])}, and {describe(s)}")
+        if claim.kind == "definition":
+            if any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
+                raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
+
+    def _check_uses(self, claim: Claim):
+        for used in claim.uses:
+            if "#" not in used and not any(c.id == used for c in self.claims):
+                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation")
+
+    def main(self):
+        """Check this derivation and print its steps, when its script is run on its own."""
+        from .cli import run_alone
+        run_alone(self)
+
+
+LOADED: list = []   # the derivations made by the scripts of this process, in order
+
+
+class Refused(KernelError):
+    """A claim that is refused: where it stands, which it is, and why."""
+
+    def __init__(self, file: str, line: int, claim: str, message: str):
+        super().__init__(f"{file}:{line}: claim '{claim}': {message}")
+        self.file, self.line, self.claim, self.message = file, line, claim, message
+
+
+def bindings(at: dict) -> tuple:
+    """{symbol: value} with values as nested tuples of exact numbers."""
+    def freeze(value):
+        if isinstance(value, (list, tuple)):
+            return tuple(map(freeze, value))
+        return lift(value)
+    return tuple((symbol_of(s).data[0], freeze(v)) for s, v in at.items())
+
+
+def caller() -> tuple:
+    """File and line of the script that states a claim: the first frame outside the kernel."""
+    kernel = str(Path(__file__).parent)
+    frame = sys._getframe(1)
+    while frame.f_back and (frame.f_code.co_filename.startswith(kernel) or frame.f_code.co_filename.startswith("<")):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _plain(kind, error, trace):
+    """An error of the kernel ends a script with its message alone."""
+    if not issubclass(kind, KernelError):
+        return sys.__excepthook__(kind, error, trace)
+    print(error if isinstance(error, Refused) else f"{caller_of(trace)}: {error}", file=sys.stderr)
+
+
+def caller_of(trace) -> str:
+    """File and line of the last frame outside the kernel."""
+    kernel, where = str(Path(__file__).parent), ""
+    while trace:
+        if not trace.tb_frame.f_code.co_filename.startswith(kernel):
+            where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return where
+
+
+sys.excepthook = _plain

@@ -1,0 +1,131 @@
+"""The command line: `python -m derivations check | list | new`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from threading import Lock
+
+import click
+
+from . import certificates, runner, scaffold
+from .certificates import CertificateError
+from .claims import Refused
+from .latex import plain
+
+SIGNS = {"=": "=", "<=": "≤", "!=": "≠", ":=": ":=", "->": "→"}
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main():
+    """State, check and list the derivations."""
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC or path/to/script.py ...]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
+@click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
+def check(targets, as_json, fresh, jobs):
+    """Check derivations. Exit 0 only if every claim holds."""
+    try:
+        wanted = runner.find(targets)
+    except LookupError as error:
+        raise click.UsageError(str(error)) from None
+    if not wanted:
+        raise click.UsageError("there is no derivation to check")
+    with Progress() as progress:
+        results = runner.check_all(wanted, fresh, jobs, progress)
+    if as_json:
+        click.echo(json.dumps([flat(result, r) for result in results for r in result.records] +
+                              [{"id": None, "topic": result.topic, "verdict": "refused", "message": p} for result in results for p in result.problems], indent=1))
+    for result in results:
+        report(result, quiet=as_json)
+    claims, good = sum(len(r.records) for r in results), all(r.holds for r in results)
+    if not as_json:
+        cached = sum(len(r.records) for r in results if r.cached)
+        click.echo(f"{claims} claims in {len(results)} derivation{'s' * (len(results) != 1)}, "
+                   f"{cached} of them by certificates that still hold: {'all hold' if good else 'NOT all hold'}")
+    sys.exit(not good)
+
+
+def flat(result, record: dict) -> dict:
+    claim = record["claim"]
+    return {"id": claim["id"], "topic": result.topic, "kind": claim["kind"], "scope": claim["scope"], "line": claim["line"],
+            "latex": claim.get("latex", ""), "verdict": record["verdict"], "witnesses": claim["witnesses"],
+            "seconds": record["seconds"], "message": record["message"], "cached": result.cached}
+
+
+def report(result, quiet: bool):
+    for r in result.records:
+        if r["verdict"] != "holds":
+            click.secho(f"{result.script}:{r['claim']['line']}: claim '{r['claim']['id']}': {r['message']}", fg="red", err=True)
+    for problem in result.problems:
+        click.secho(problem, fg="red", err=True)
+    if not result.records and not result.problems:
+        click.secho(f"{result.script}: no claim was checked", fg="red", err=True)
+    if not quiet:
+        held = sum(r["verdict"] == "holds" for r in result.records)
+        click.echo(f"{'ok ' if result.holds else 'NO '} {result.topic:28} {held}/{len(result.records)} claims{'  (certificate)' * result.cached}")
+
+
+class Progress:
+    """A bar over all claims, from several threads; the total grows as scripts are read. Nothing is drawn off a terminal."""
+
+    def __enter__(self):
+        self.lock, self.bar = Lock(), click.progressbar(length=0, label="Checking claims", file=sys.stderr, show_pos=True)
+        self.bar.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.bar.__exit__(*error)
+
+    def __call__(self, done: int, more: int):
+        with self.lock:
+            self.bar.length += more
+            self.bar.update(done)
+
+
+@main.command("list")
+def list_():
+    """List the derivations, their titles and whether their certificates hold."""
+    for topic in certificates.topics():
+        try:
+            content = certificates.load(topic)
+            click.echo(f"{topic:28} {len(content['claims']):3} claims  {content['title']}")
+        except CertificateError as error:
+            click.echo(f"{topic:28}   - {error}")
+
+
+@main.command()
+@click.argument("topic", metavar="CHAPTER/TOPIC")
+def new(topic):
+    """Make the four files of a topic and add its page to the navigation."""
+    try:
+        for path in scaffold.create(topic):
+            click.echo(path)
+    except scaffold.ScaffoldError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def run_alone(derivation):
+    """Check one derivation in this process and print its steps: `python derivations/scaling/variance.py`."""
+    from .worker import check_claim
+    click.secho(derivation.title, bold=True)
+    good = True
+    for claim in derivation.claims:
+        click.echo(f"\n{claim.id}{': ' * bool(claim.title)}{claim.title}  [{claim.kind}, line {claim.line}]")
+        click.echo(f"    {plain(claim.start)}")
+        for step in claim.steps:
+            click.echo(f"      {SIGNS[step.relation]} {plain(step.expr)}" + (f"      ({step.reason})" if step.reason else ""))
+        try:
+            for a in (checked := check_claim(claim))["assumptions"]:
+                click.echo(f"    given: {a['text'].replace('$', '')}")
+                click.echo(f"           without it, {a['needed']}")
+            for w in checked["witnesses"]:
+                click.echo(f"    {w['name']}: {w['verdict']}{', ' * bool(w['scope'])}{w['scope']} ({w['note']})")
+        except Refused as error:
+            good = False
+            click.secho(f"    REFUSED {error}", fg="red")
+    sys.exit(not good)

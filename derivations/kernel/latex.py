@@ -1,0 +1,256 @@
+"""Expression trees as LaTeX and as plain text. Both show the tree as it is: operands in order, brackets where they matter."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sympy import Symbol
+from sympy import latex as sympy_latex
+
+from .expr import Expr
+
+LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 3, "pow": 5, "transpose": 5, "inverse": 5}
+ATOM = 6
+
+
+def name_latex(name: str) -> str:
+    return sympy_latex(Symbol(name))
+
+
+def fraction_latex(q: Fraction) -> str:
+    sign, q = ("-" if q < 0 else ""), abs(q)
+    return sign + (str(q.numerator) if q.denominator == 1 else rf"\frac{{{q.numerator}}}{{{q.denominator}}}")
+
+
+def level(e: Expr) -> int:
+    if e.op == "const" and (e.data < 0 or e.data.denominator != 1):
+        return 2 if e.data < 0 else 4
+    if e.op == "pow" and is_root(e):
+        return ATOM
+    return LEVEL.get(e.op, ATOM)
+
+
+def is_root(e: Expr) -> bool:
+    return e.args[1].op == "const" and e.args[1].data == Fraction(1, 2)
+
+
+def latex(e: Expr) -> str:
+    return Printer().show(e)
+
+
+class Printer:
+    """LaTeX. Subclassed for plain text: one method an operation."""
+
+    def show(self, e: Expr, least: int = 0) -> str:
+        text = getattr(self, e.op)(e)
+        return self.brackets(text) if level(e) < least else text
+
+    def brackets(self, text):
+        return rf"\left({text}\right)"
+
+    def const(self, e):
+        return fraction_latex(e.data)
+
+    def imaginary(self, e):
+        return r"\mathrm{i}"
+
+    def symbol(self, e):
+        return name_latex(e.data[0])
+
+    def defined(self, e):
+        return name_latex(e.data[0])
+
+    def index(self, e):
+        return name_latex(e.data[0])
+
+    def paren(self, e):
+        return self.brackets(self.show(e.args[0]))
+
+    def add(self, e):
+        left, right = e.args
+        if right.op == "neg":
+            return f"{self.show(left, 1)} - {self.show(right.args[0], 2)}"
+        return f"{self.show(left, 1)} + {self.show(right, 2 if right.op == 'neg' or level(right) < 2 or (right.op == 'const' and right.data < 0) else 1)}"
+
+    def neg(self, e):
+        return f"-{self.show(e.args[0], 3)}"
+
+    def mul(self, e):
+        left, right = e.args
+        if left.shape and right.shape:
+            return rf"{self.show(left, 4)} \odot {self.show(right, 4)}"
+        dot = r" \cdot " if starts_with_digit(right) or right.op == "fill" else r" \, " if left.op == "sum" else " "
+        return f"{self.show(left, 3)}{dot}{self.show(right, 4)}"
+
+    def matmul(self, e):
+        left, right = e.args
+        dot = r" \cdot " if len(left.shape) == 1 == len(right.shape) else " "
+        return f"{self.show(left, 3)}{dot}{self.show(right, 4)}"
+
+    def div(self, e):
+        return rf"\frac{{{self.show(e.args[0])}}}{{{self.show(e.args[1])}}}"
+
+    def pow(self, e):
+        base, exponent = e.args
+        if is_root(e):
+            return rf"\sqrt{{{self.show(base)}}}"
+        if base.op == "function" and base.data != "abs":
+            return rf"{self.function_name(base)}^{{{self.show(exponent)}}}{self.brackets(self.show(base.args[0]))}" if base.data != "exp" else rf"{self.brackets(self.show(base))}^{{{self.show(exponent)}}}"
+        return f"{self.show(base, ATOM)}^{{{small(exponent, self)}}}"
+
+    def transpose(self, e):
+        return rf"{self.show(e.args[0], ATOM)}^{{\top}}"
+
+    def inverse(self, e):
+        if e.args[0].op == "transpose":
+            return rf"{self.show(e.args[0].args[0], ATOM)}^{{-\top}}"
+        return rf"{self.show(e.args[0], ATOM)}^{{-1}}"
+
+    def eye(self, e):
+        return "I"
+
+    def fill(self, e):
+        return str(e.data) if not e.data else r"\mathbf{1}"
+
+    def sum(self, e):
+        name, size = e.data
+        return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 3)}"
+
+    def entry(self, e):
+        base = e.args[0]
+        at = r" ".join(self.show(i) for i in e.args[1:]) if all(len(i.data[0]) == 1 if i.op == "index" else True for i in e.args[1:]) else ",".join(self.show(i) for i in e.args[1:])
+        text = self.show(base, ATOM)
+        if base.op in ("symbol", "defined") and "_" not in text:
+            return rf"{text}_{{{at}}}"
+        return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined') else text}_{{{at}}}"
+
+    def function_name(self, e):
+        return "\\" + e.data
+
+    def function(self, e):
+        inside = self.show(e.args[0])
+        if e.data == "abs":
+            return rf"\left|{inside}\right|"
+        if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:
+            return rf"e^{{{inside}}}"
+        return rf"{self.function_name(e)}\left({inside}\right)"
+
+    def softmax(self, e):
+        return rf"\operatorname{{softmax}}{self.brackets(self.show(e.args[0]))}"
+
+    def expectation(self, e):
+        return rf"\operatorname{{E}}\left[{self.show(e.args[0])}\right]"
+
+    def variance(self, e):
+        return rf"\operatorname{{Var}}{self.brackets(self.show(e.args[0]))}"
+
+    def derivative(self, e):
+        body, by = e.args
+        top = self.show(body, ATOM)
+        if body.op in ("symbol", "defined", "entry"):
+            return rf"\frac{{\partial {top}}}{{\partial {self.show(by)}}}"
+        return rf"\frac{{\partial}}{{\partial {self.show(by)}}} {self.show(body, 4)}"
+
+    def rounded(self, e):
+        return rf"\operatorname{{fl}}{self.brackets(self.show(e.args[0]))}"
+
+    def rank(self, e):
+        return rf"\operatorname{{rank}}{self.brackets(self.show(e.args[0]))}"
+
+
+def starts_with_digit(e: Expr) -> bool:
+    if e.op in ("const", "fill"):
+        return True
+    return e.op in ("mul", "pow", "div") and not is_fraction(e) and starts_with_digit(e.args[0])
+
+
+def is_fraction(e: Expr) -> bool:
+    return e.op == "div"
+
+
+def small(exponent: Expr, printer) -> str:
+    """An exponent, with fractions written flat."""
+    if exponent.op == "const" and exponent.data.denominator != 1:
+        return f"{exponent.data.numerator}/{exponent.data.denominator}"
+    if exponent.op == "neg":
+        return "-" + small(exponent.args[0], printer)
+    if exponent.op == "div":
+        return f"{printer.show(exponent.args[0], 4)}/{printer.show(exponent.args[1], 5)}"
+    return printer.show(exponent)
+
+
+class Plain(Printer):
+    """The same tree for a terminal."""
+
+    def brackets(self, text):
+        return f"({text})"
+
+    def const(self, e):
+        return str(e.data)
+
+    def imaginary(self, e):
+        return "i"
+
+    def symbol(self, e):
+        return e.data[0]
+
+    def defined(self, e):
+        return e.data[0]
+
+    def index(self, e):
+        return e.data[0]
+
+    def mul(self, e):
+        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 4)}"
+
+    def matmul(self, e):
+        return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 4)}"
+
+    def div(self, e):
+        return f"{self.show(e.args[0], 4)}/{self.show(e.args[1], 5)}"
+
+    def pow(self, e):
+        base, exponent = e.args
+        if is_root(e):
+            return f"sqrt({self.show(base)})"
+        return f"{self.show(base, ATOM)}^{self.show(exponent, ATOM)}"
+
+    def transpose(self, e):
+        return f"{self.show(e.args[0], ATOM)}ᵀ"
+
+    def inverse(self, e):
+        return f"{self.show(e.args[0], ATOM)}⁻¹"
+
+    def fill(self, e):
+        return str(e.data)
+
+    def sum(self, e):
+        return f"sum({self.show(e.args[0])}, {e.data[0]} = 1..{self.show(e.data[1])})"
+
+    def entry(self, e):
+        return f"{self.show(e.args[0], ATOM)}[{', '.join(self.show(i) for i in e.args[1:])}]"
+
+    def function(self, e):
+        return f"{e.data}({self.show(e.args[0])})"
+
+    def softmax(self, e):
+        return f"softmax({self.show(e.args[0])})"
+
+    def expectation(self, e):
+        return f"E[{self.show(e.args[0])}]"
+
+    def variance(self, e):
+        return f"Var({self.show(e.args[0])})"
+
+    def derivative(self, e):
+        return f"d({self.show(e.args[0])})/d({self.show(e.args[1])})"
+
+    def rounded(self, e):
+        return f"fl({self.show(e.args[0])})"
+
+    def rank(self, e):
+        return f"rank({self.show(e.args[0])})"
+
+
+def plain(e: Expr) -> str:
+    return Plain().show(e) if isinstance(e, Expr) else str(e)

@@ -1,0 +1,279 @@
+r"""The Markdown extension that puts claims on pages.
+
+    /// derivation | scaling/variance            every claim of a topic
+    ///
+
+    /// claim | scaling/variance#mean            one of them
+    ///
+
+It reads certificates and never runs a proof, and it is an extension of Python-Markdown and nothing else, so that any
+generator built on that renders the same pages. Mathematics in a page's own text is written `$...$` and may name things
+only; a relation typed by hand stops the build, wherever it stands outside code. (In a code span `a = b` is allowed:
+there it is code.)
+
+Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
+"""
+
+import posixpath
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement
+
+from markdown.inlinepatterns import InlineProcessor
+from markdown.postprocessors import Postprocessor
+from markdown.preprocessors import Preprocessor
+from markdown.util import AtomicString
+from pymdownx.blocks import BlocksExtension
+from pymdownx.blocks.block import Block
+
+from derivations.kernel.certificates import CertificateError, load
+
+from .claims import ClaimError, render
+from .maths import MathsError, notation, relation_in
+from .source import Opening, PageError, Source
+
+__all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
+
+ROOT = Path(__file__).resolve().parents[3]
+
+_TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
+_TOKEN = re.compile("\x02certified(\\d+)\x03")
+
+
+class Page:
+    """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
+
+    def __init__(self, source: Source, repository: str = ""):
+        self.source = source
+        self.repository = repository
+        self.pieces: list[str] = []
+        self.certificates: dict[str, dict] = {}
+        self.blocks: list[tuple[Opening, str, list[dict]]] = []
+        self.number = 0
+        for opening in source.openings():
+            if opening.name in ("claim", "derivation"):
+                self.blocks.append((opening, *self._read(opening)))
+        self.path = None
+        if self.blocks:
+            path, _ = source.file()
+            self.path = path and path.relative_to(source.docs).as_posix()
+        self._refuse_twice()
+
+    def stash(self, html: str) -> str:
+        """A token that Markdown leaves alone and the last step puts the HTML back for."""
+        self.pieces.append(html)
+        return AtomicString(f"\x02certified{len(self.pieces) - 1}\x03")
+
+    def restore(self, html: str) -> str:
+        return _TOKEN.sub(lambda match: self.pieces[int(match[1])], html)
+
+    def show(self, parent: Element, name: str, argument: str) -> Element:
+        """Append the claims of one block to the tree, numbered on from the last."""
+        box = SubElement(parent, "div", {"class": "claims"})
+        found = [block for block in self.blocks if (block[0].name, block[0].argument) == (name, argument)]
+        if not found:
+            raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
+        opening, topic, claims = found[0]
+        for claim in claims:
+            self.number += 1
+            try:
+                render(
+                    claim,
+                    box,
+                    stash=self.stash,
+                    number=self.number,
+                    anchor=self._anchor(topic, claim["id"]),
+                    script=self.certificates[topic]["script"],
+                    repository=self.repository,
+                    link=lambda use, topic=topic: self._link(use, topic),
+                )
+            except ClaimError as error:
+                raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
+        return box
+
+    def _read(self, opening: Opening) -> tuple[str, list[dict]]:
+        """The topic and the claims that a block asks for."""
+        wanted = "chapter/topic#id" if opening.name == "claim" else "chapter/topic"
+        match = _TOPIC.fullmatch(opening.argument)
+        if not match or bool(match[2]) != (opening.name == "claim"):
+            found = repr(opening.argument) if opening.argument else "nothing"
+            raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}")
+        topic, name = match.groups()
+        if topic not in self.certificates:
+            try:
+                self.certificates[topic] = load(topic)
+            except CertificateError as error:
+                raise self.source.error(opening.line, f"{topic} cannot be shown: {' '.join(str(error).split())}") from None
+        claims = self.certificates[topic]["claims"]
+        chosen = [claim for claim in claims if name in (None, claim["id"])]
+        if not chosen:
+            names = ", ".join(claim["id"] for claim in claims)
+            raise self.source.error(opening.line, f"{topic} has no claim {name!r}; it has {names}")
+        return topic, chosen
+
+    def _refuse_twice(self) -> None:
+        seen = {}
+        for opening, topic, claims in self.blocks:
+            for claim in claims:
+                anchor = self._anchor(topic, claim["id"])
+                if anchor in seen:
+                    raise self.source.error(
+                        opening.line, f"{topic}#{claim['id']} would have the id of the claim shown at line {seen[anchor]}"
+                    )
+                seen[anchor] = opening.line
+
+    def _anchor(self, topic: str, name: str) -> str:
+        """A claim's id; with the topic's name before it where another topic's claims stand on a page."""
+        alone = len({other for _, other, _ in self.blocks}) == 1
+        return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
+
+    def _link(self, use: str, topic: str) -> str:
+        """The address of a claim that another one uses: on this page if it is shown here, else on its own."""
+        match = _TOPIC.fullmatch(use) or _TOPIC.fullmatch(f"{topic}#{use}")
+        if not match or not match[2]:
+            raise ClaimError(f"it uses {use!r}, which names no claim")
+        used, name = match.groups()
+        if any(shown == used and name in (claim["id"] for claim in claims) for _, shown, claims in self.blocks):
+            return f"#{self._anchor(used, name)}"
+        start = posixpath.dirname(self.path or "") or "."
+        return f"{posixpath.relpath(f'{used}.md', start)}#{name}"
+
+
+class _Read(Preprocessor):
+    """Before anything is included or parsed: read the blocks, while lines still have their numbers."""
+
+    def __init__(self, md, extension: "PagesExtension"):
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, lines):
+        docs = ROOT / self.extension.getConfig("docs")
+        self.extension.page = Page(Source("\n".join(lines), docs), self.extension.getConfig("repository"))
+        return lines
+
+
+class _Notation(InlineProcessor):
+    """`$...$`: a name, as MathML."""
+
+    def __init__(self, md, extension: "PagesExtension"):
+        # As in Pandoc, the dollars touch what they enclose and no digit follows, so that $5 or $10 is money.
+        super().__init__(r"(?<![\\$])\$(?![\s$])((?:\\.|[^$\\])+?)(?<!\s)\$(?![\d$])", md)
+        self.extension = extension
+
+    def handleMatch(self, match, data):
+        page = self.extension.page
+        try:
+            return page.stash(notation(match[1])), match.start(0), match.end(0)
+        except MathsError as error:
+            raise page.source.error(page.source.line_of(match[0]), str(error)) from None
+
+
+class _Refused(InlineProcessor):
+    r"""Display mathematics by hand: `$$`, `\(` and `\[`."""
+
+    def __init__(self, md, extension: "PagesExtension"):
+        super().__init__(r"\$\$|\\[\[(]", md)
+        self.extension = extension
+
+    def handleMatch(self, match, data):
+        source = self.extension.page.source
+        line = source.line_of(data[match.start() : match.start() + 20].split("\n")[0], match[0])
+        raise source.error(line, f"{match[0]} opens mathematics by hand; show a claim, or name something with $...$")
+
+
+class _Block(Block):
+    ARGUMENT = None
+
+    def on_create(self, parent):
+        return self.config["extension"].page.show(parent, self.NAME, self.argument or "")
+
+
+class _DerivationBlock(_Block):
+    NAME = "derivation"
+
+
+class _ClaimBlock(_Block):
+    NAME = "claim"
+
+
+class _Restore(Postprocessor):
+    """After everything: refuse relations in what the author wrote, then put the certified HTML in."""
+
+    def __init__(self, md, extension: "PagesExtension"):
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, text):
+        page = self.extension.page
+        Prose(page.source).feed(text)
+        return page.restore(text)
+
+
+class Prose(HTMLParser):
+    """Reads the page's HTML while claims are still tokens; raises PageError at a relation outside code."""
+
+    CODE = frozenset(("code", "pre", "kbd", "samp", "script", "style", "svg"))
+
+    def __init__(self, source: Source):
+        super().__init__(convert_charrefs=True)
+        self.source = source
+        self.depth = 0
+
+    def handle_starttag(self, tag, attrs):
+        self.depth += tag in self.CODE
+        if tag == "math":
+            raise self.source.error(self.source.line_of("<math"), "<math> by hand; write $...$, or show a claim")
+        for name, value in attrs:
+            if name in ("alt", "title", "aria-label") and value:
+                self.handle_data(value)
+
+    def handle_endtag(self, tag):
+        self.depth -= tag in self.CODE and self.depth > 0
+
+    def handle_data(self, data):
+        if self.depth:
+            return
+        opening = re.search(r"(?m)^\s*/{3,}.*$", data)
+        if opening:
+            line = self.source.line_of(opening[0].strip())
+            raise self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know")
+        sign = relation_in(data)
+        if sign:
+            at = data.index(sign)
+            around = (data[max(0, at - n) : at + n + 1].strip() for n in (20, 10, 5, 2))
+            line = self.source.line_of(*(text for text in around if sign in text), sign)
+            raise self.source.error(
+                line, f"{sign!r} states a relation in prose; show a claim, or put code in `backticks`"
+            )
+
+
+class PagesExtension(BlocksExtension):
+    """Claims, derivations and notation, for Python-Markdown."""
+
+    def __init__(self, **options):
+        self.config = {
+            "docs": ["docs", "the folder of the pages, from the repository's root"],
+            "repository": ["", "where the repository is browsed; scripts are linked there"],
+        }
+        self.page = Page(Source("", ROOT))
+        super().__init__(**options)
+
+    def extendMarkdownBlocks(self, md, block_mgr):
+        for block in (_DerivationBlock, _ClaimBlock):
+            block_mgr.register(block, {"extension": self})
+        # First of all, before snippets are included.
+        md.preprocessors.register(_Read(md, self), "claims-read", 200)
+        # After code spans (190), before backslash escapes (180).
+        md.inlinePatterns.register(_Notation(md, self), "claims-notation", 186)
+        md.inlinePatterns.register(_Refused(md, self), "claims-refused", 185)
+        md.ESCAPED_CHARS.append("$")
+        # Code on a page is included in a fence; an indented block would be a way around that.
+        md.parser.blockprocessors.deregister("code")
+        # Last of all, when raw HTML is back in place.
+        md.postprocessors.register(_Restore(md, self), "claims-restore", -100)
+
+
+def makeExtension(**options):
+    """What Python-Markdown calls."""
+    return PagesExtension(**options)

@@ -1,0 +1,190 @@
+"""One claim as HTML.
+
+What comes from a certificate is text to be escaped or LaTeX for math-core, never markup. It reaches the page through
+`stash`, which trades finished HTML for a token, so that nothing in it can be read as Markdown; only ids and links are
+elements of Markdown's own tree, where the generators look for them.
+"""
+
+from collections.abc import Callable
+from html import escape
+from xml.etree.ElementTree import Element, SubElement
+
+from .maths import MathsError, breadth, mathml, prose
+
+KINDS = {
+    "definition": "Definition",
+    "identity": "Identity",
+    "chain": "Derivation",
+    "inequality": "Inequality",
+    "limit": "Limit",
+    "law": "Law",
+    "refutation": "Refuted",
+}
+WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq"}
+VERDICTS = {"proved": "✓", "refuted": "✗", "not applicable": "–"}
+
+Stash = Callable[[str], str]
+
+
+class ClaimError(ValueError):
+    """A claim that cannot be shown: why, without a place."""
+
+
+def render(
+    claim: dict,
+    parent: Element,
+    *,
+    stash: Stash,
+    number: int,
+    anchor: str,
+    script: str,
+    repository: str,
+    link: Callable[[str], str],
+) -> Element:
+    """Append the claim to `parent` as a section whose id is `anchor`.
+
+    `link` turns an entry of the claim's `uses` into an address. Raises ClaimError.
+    """
+    try:
+        _refuse_unproved(claim)
+        return _Writer(stash).claim(claim, parent, number, anchor, script, repository, link)
+    except MathsError as error:
+        raise ClaimError(str(error)) from None
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ClaimError(f"the certificate lacks something ({error!r}); run 'python -m derivations check --fresh'") from None
+
+
+def _refuse_unproved(claim: dict) -> None:
+    """The loader refuses what failed; that is worth a second look where it becomes public."""
+    if claim["kind"] not in KINDS:
+        raise ClaimError(f"kind {claim['kind']!r} is none of {', '.join(KINDS)}")
+    verdicts = [witness["verdict"] for witness in claim["witnesses"]]
+    unknown = [verdict for verdict in verdicts if verdict not in VERDICTS]
+    if unknown:
+        raise ClaimError(f"verdict {unknown[0]!r} is none of {', '.join(VERDICTS)}")
+    if claim["kind"] == "definition":
+        return
+    bearing = {"proved", "refuted"} if claim["kind"] == "refutation" else {"proved"}
+    if not bearing.intersection(verdicts) or ("refuted" in verdicts and "refuted" not in bearing):
+        raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; only what they vouch for is shown")
+
+
+class _Writer:
+    """Elements of Markdown's tree, with every text in them stashed."""
+
+    def __init__(self, stash: Stash):
+        self.stash = stash
+
+    def add(self, parent: Element, tag: str, css: str = "", html: str = "", **attributes: str) -> Element:
+        if css:
+            attributes["class"] = css
+        child = SubElement(parent, tag, attributes)
+        if html:
+            child.text = self.stash(html)
+        # Invisible on the page; keeps words apart where its text is read: by search, by a screen reader, in a copy.
+        child.tail = "\n"
+        return child
+
+    def claim(self, claim, parent, number, anchor, script, repository, link):
+        kind = claim["kind"]
+        section = self.add(parent, "section", f"claim claim--{kind}", id=anchor)
+        self._head(section, claim, number, anchor)
+        self._steps(section, claim)
+        if kind == "refutation":
+            self._counterexample(section, claim)
+        if claim["assumptions"]:
+            self._assumptions(section, claim["assumptions"])
+        if claim["uses"]:
+            self._uses(section, claim["uses"], link)
+        base = self.add(section, "div", "claim__base")
+        self._vouching(base, claim)
+        self._script(base, script, int(claim["line"]), repository)
+        return section
+
+    def _head(self, section, claim, number, anchor):
+        head = self.add(section, "header", "claim__head")
+        self.add(head, "span", "claim__kind", KINDS[claim["kind"]])
+        if claim["title"]:
+            self.add(head, "span", "claim__title", prose(claim["title"]))
+        self.add(head, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
+
+    def _steps(self, section, claim):
+        """The left-hand side once; then a row for each step, its reason beside it or below."""
+        left = mathml(claim["start"], display=True)
+        # The empty group gives the relation the room it has between two operands.
+        rows = [mathml(f"{{}}{step['relation']} {step['latex']}", display=True) for step in claim["steps"]]
+        layout = "one" if len(rows) == 1 else "chain"
+        # About 38 letters and a reason fit side by side.
+        if layout == "chain" and breadth(left) + max(map(breadth, rows)) > 38:
+            layout = "wide"
+        steps = self.add(section, "div", f"claim__steps claim__steps--{layout}")
+        self.add(steps, "div", "claim__left", left)
+        for step, row in zip(claim["steps"], rows):
+            self.add(steps, "div", "claim__right", row)
+            if step["reason"]:
+                self.add(steps, "div", "claim__reason", prose(step["reason"]))
+
+    def _counterexample(self, section, claim):
+        rows = self.add(section, "div", "claim__rows")
+        self.add(rows, "span", "claim__label", "at")
+        values = self.add(rows, "div", "claim__values")
+        for binding in claim["counterexample"]:
+            self.add(values, "span", "claim__value", mathml(binding["latex"]))
+        self.add(rows, "span", "claim__label", "left ≠ right")
+        values = self.add(rows, "div", "claim__values")
+        self.add(values, "span", "claim__value", mathml(rf"{claim['left']} \ne {claim['right']}"))
+
+    def _assumptions(self, section, assumptions):
+        box = self.add(section, "div", "claim__rows claim__assumptions")
+        self.add(box, "span", "claim__label", "assuming")
+        items = self.add(box, "ul")
+        # What fails without each is at hand; where there are many it is folded, so that the list stays a list.
+        folded = {} if len(assumptions) > 2 else {"open": "open"}
+        for assumption in assumptions:
+            item = self.add(items, "li")
+            if not assumption["needed"]:
+                self.add(item, "span", "", prose(assumption["text"]))
+                continue
+            details = self.add(item, "details", "claim__assumption", **folded)
+            self.add(details, "summary", "", prose(assumption["text"]))
+            lead = "" if assumption["needed"].startswith("without") else "without it: "
+            self.add(details, "span", "claim__needed", prose(lead + assumption["needed"]))
+
+    def _uses(self, section, uses, link):
+        row = self.add(section, "div", "claim__rows claim__uses")
+        self.add(row, "span", "claim__label", "uses")
+        names = self.add(row, "ul")
+        for use in uses:
+            self.add(self.add(names, "li"), "a", "", escape(use.rpartition("#")[2]), href=link(use))
+
+    def _script(self, base, script, line, repository):
+        html = f"<code>{escape(script)}:{line}</code>"
+        if repository:
+            address = f"{repository.rstrip('/')}/blob/main/{script}#L{line}"
+            self.add(base, "a", "claim__script", html, href=address)
+        else:
+            self.add(base, "span", "claim__script", html)
+
+    def _vouching(self, section, claim):
+        if not claim["witnesses"]:
+            summary = self.add(section, "div", "claim__summary")
+            self.add(summary, "span", "claim__scope", escape(claim["scope"]))
+            return
+        details = self.add(section, "details", "claim__witnesses")
+        summary = self.add(details, "summary", "claim__summary")
+        self.add(summary, "span", "claim__scope", escape(claim["scope"]))
+        for witness in claim["witnesses"]:
+            if witness["verdict"] != "not applicable":
+                self.add(summary, "span", "claim__witness", _name(witness))
+        rows = self.add(details, "dl")
+        for witness in claim["witnesses"]:
+            self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {_name(witness)}")
+            row = self.add(rows, "dd")
+            reach = " · ".join(filter(None, (witness["verdict"], witness["scope"])))
+            self.add(row, "span", "claim__verdict", escape(reach))
+            if witness["note"]:
+                self.add(row, "span", "claim__note", prose(witness["note"]))
+
+
+def _name(witness: dict) -> str:
+    return escape(WITNESSES.get(witness["name"], witness["name"]))

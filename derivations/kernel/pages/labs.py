@@ -1,0 +1,127 @@
+"""MkDocs hook for labs, the notebooks that mkdocs-jupyter executes: run them only when needed, and keep their pages light.
+
+What a lab shows is kept in `.certificates/labs/` under a key made of everything it depends on: its own text, every module
+of the project that it imports, however indirectly, and the pinned versions. While the key holds, nothing is executed.
+"""
+
+import hashlib
+import json
+import os
+import re
+import sys
+from base64 import b64decode
+from html import escape
+from modulefinder import ModuleFinder
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from mkdocs.structure.toc import get_toc
+from nbclient.exceptions import CellExecutionError
+
+from derivations.kernel.pages import PageError, Prose, Source
+from derivations.kernel.pages.maths import MathsError, notation
+
+ROOT = Path(__file__).resolve().parents[3]
+KEPT = ROOT / ".certificates" / "labs"
+
+# What of JupyterLab's page a reader needs: text, code, and what the code gave. The rest is 590 kB of styles for a whole
+# application, a second copy of the code for a button, and MathJax from another host.
+_NEEDED = ".jp-RenderedMarkdown, .highlight-ipynb, .jp-OutputArea-output"
+
+
+def on_pre_page(page, **_):
+    """Put a render that keeps its result in place of mkdocs-jupyter's."""
+    if page.file.src_uri.startswith("labs/") and page.file.src_uri.endswith(".py"):
+        execute = page.render
+        page.render = lambda config, files: render(page, lambda: execute(config, files))
+    return page
+
+
+def render(page, execute) -> None:
+    """Give the page its content, title and table of contents: the kept ones, or those of a fresh run."""
+    notebook = Path(page.file.abs_src_path)
+    kept, wanted = KEPT / f"{notebook.stem}.json", key(notebook)
+    try:
+        lab = json.loads(kept.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        lab = {}
+    if lab.get("key") != wanted:
+        try:
+            execute()
+        except CellExecutionError as error:
+            raise PageError(f"docs/labs/{notebook.name}: a cell fails with {error.ename}: {error.evalue}") from None
+        lab = {"key": wanted, "title": page.title, "toc": _tokens(page.toc), "content": light(page.content, notebook)}
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(lab), encoding="utf-8")
+        partial.replace(kept)
+    page.content, page.title, page.toc = lab["content"], lab["title"], get_toc(lab["toc"])
+
+
+def key(notebook: Path) -> str:
+    """A digest of all that the lab's page depends on."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in dependencies(notebook):
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def dependencies(notebook: Path) -> list[Path]:
+    """The notebook, every project module it imports (and they import), the pinned versions, and this hook."""
+    finder = ModuleFinder(path=[str(ROOT)])
+    try:
+        finder.run_script(str(notebook))
+    except SyntaxError as error:
+        raise PageError(f"docs/labs/{notebook.name}:{error.lineno}: not Python: {error.msg}") from None
+    imported = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
+    return sorted(imported | {notebook, Path(__file__)} | set(ROOT.glob("requirements*.txt")))
+
+
+def light(content: str, notebook: Path) -> str:
+    """What mkdocs-jupyter rendered, as plain sections: no styles, no scripts, mathematics as MathML, figures inline.
+
+    Raises PageError for a relation in the notebook's prose, as on any page.
+    """
+    source = Source(notebook.read_text(encoding="utf-8"), notebook.parents[1], notebook)
+    return "\n".join(_section(part, source) for part in BeautifulSoup(content, "html.parser").select(_NEEDED))
+
+
+def _section(part, source: Source) -> str:
+    for unwanted in part.select("style, script"):
+        unwanted.decompose()
+    if "highlight-ipynb" in part["class"]:
+        return f'<div class="lab__code highlight"><pre><code>{part.pre.decode_contents()}</code></pre></div>'
+    figure = part.find("img", src=re.compile("^data:image/svg"))
+    if figure:
+        return f'<figure class="lab__figure">{_in_ink(b64decode(figure["src"].partition(",")[2]).decode())}</figure>'
+    if "jp-RenderedMarkdown" not in part["class"]:
+        return f'<div class="lab__output">{part.decode_contents().strip()}</div>'
+    for link in part.select("a.anchor-link"):
+        link["class"], link["title"] = "headerlink", "Permanent link"
+    Prose(source).feed(str(part))
+    for text in part.find_all(string=re.compile(r"\$")):
+        if not text.find_parent(["code", "pre"]):
+            text.replace_with(BeautifulSoup(_with_notation(text, source), "html.parser"))
+    return part.decode_contents().strip()
+
+
+def _with_notation(text: str, source: Source) -> str:
+    try:
+        parts = re.split(r"\$([^$]+)\$", text)
+        return "".join(notation(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+    except MathsError as error:
+        raise source.error(source.line_of(text.split("\n")[0]), str(error)) from None
+
+
+def _in_ink(figure: str) -> str:
+    """A figure by Matplotlib in the page's own ink on no ground, so that it suits light and dark."""
+    figure = figure[figure.index("<svg") :].replace("<svg", '<svg role="img"', 1)
+    figure = re.sub(r"<style\b.*?</style>|<metadata\b.*?</metadata>|<!--.*?-->", "", figure, flags=re.DOTALL)
+    return re.sub(r"fill: ?#ffffff\b", "fill: none", figure).replace("#000000", "currentColor")
+
+
+def _tokens(toc) -> list[dict]:
+    """A table of contents as what get_toc makes it from."""
+    return [
+        {"name": item.title, "id": item.id, "level": item.level, "children": _tokens(item.children)} for item in toc
+    ]

@@ -1,0 +1,114 @@
+"""Checking scripts: from the cache where a certificate still holds, else each in a fresh process, several at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Timer
+
+from . import certificates
+from .certificates import ROOT, CertificateError
+
+TIME_LIMIT = 300  # seconds a script may take
+
+
+@dataclass
+class Result:
+    """What came of one script: a record a claim, and problems that belong to no claim."""
+
+    topic: str
+    script: Path
+    title: str = ""
+    records: list = field(default_factory=list)
+    problems: list = field(default_factory=list)  # "file:line: message"
+    cached: bool = False
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.records) and not self.problems and all(r["verdict"] == "holds" for r in self.records)
+
+
+def find(targets: tuple) -> list:
+    """(topic, script) pairs for topics, chapters and paths; all topics if none is named."""
+    known = certificates.topics()
+    if not targets:
+        return [(t, ROOT / "derivations" / f"{t}.py") for t in known]
+    found = []
+    for target in targets:
+        path = Path(target)
+        if target in known:
+            matches = [target]
+        elif any(t.startswith(target.rstrip("/") + "/") for t in known):
+            matches = [t for t in known if t.startswith(target.rstrip("/") + "/")]
+        elif path.is_file():
+            inside = [t for t in known if (ROOT / "derivations" / f"{t}.py") == path.resolve()]
+            found += [(t, path.resolve()) for t in inside] or [(str(path), path.resolve())]
+            continue
+        else:
+            raise LookupError(f"'{target}' is neither a topic, nor a chapter, nor a script; python -m derivations list shows the topics")
+        found += [(t, ROOT / "derivations" / f"{t}.py") for t in matches]
+    return list(dict.fromkeys(found))
+
+
+def check_all(targets: list, fresh: bool, jobs: int, progress) -> list:
+    """Results in the order of targets. progress(done, total) is called as claims are settled."""
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        return list(pool.map(lambda t: check_script(*t, fresh, progress), targets))
+
+
+def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:
+    inside = certificates.is_topic(topic)
+    if inside and not fresh:
+        try:
+            content = certificates.load(topic)
+            progress(len(content["claims"]), len(content["claims"]))
+            records = [{"verdict": "holds", "message": "", "claim": c, "seconds": sum(w["seconds"] for w in c["witnesses"])} for c in content["claims"]]
+            return Result(topic, script, content["title"], records, cached=True)
+        except CertificateError:
+            pass
+    result, imported = run(topic, script, progress)
+    if inside and result.holds:
+        certificates.save(topic, script, result.title, [r["claim"] for r in result.records], [Path(p) for p in imported])
+    elif inside:
+        certificates.remove(topic)
+    return result
+
+
+def run(topic: str, script: Path, progress):
+    """Check a script in a process of its own, reading its records as they come."""
+    result, imported, finished = Result(topic, script), [], False
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+                                "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    process = subprocess.Popen([sys.executable, "-m", "derivations.kernel.worker", str(script), str(ROOT)], cwd=script.parent,
+                               env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    late = []
+    timer = Timer(TIME_LIMIT, lambda: (late.append(True), process.kill()))
+    timer.start()
+    with ThreadPoolExecutor(max_workers=1) as side:
+        errors = side.submit(process.stderr.read)
+        for line in process.stdout:
+            event = json.loads(line)
+            kind = event.pop("event")
+            if kind == "loaded":
+                result.title = event["title"]
+                progress(0, event["count"])
+            elif kind == "claim":
+                result.records.append(event)
+                progress(1, 0)
+            elif kind == "problem":
+                result.problems.append(f"{script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else ""))
+            elif kind == "done":
+                imported, finished = event["imported"], True
+        process.wait()
+        timer.cancel()
+        last = (errors.result().strip().splitlines() or [""])[-1]
+    if late:
+        result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
+    elif not finished:
+        result.problems.append(f"{script}: the process that checked it died (exit {process.returncode}){': ' + last if last else ''}")
+    return result, imported

@@ -1,0 +1,448 @@
+"""The SymPy witness: the same tree, translated to SymPy and proved there.
+
+Identities are expanded entry by entry at small explicit sizes. Laws of expectation are proved for every size by
+induction: the moments of a sum of d independent terms follow from those of d - 1, and SymPy sums the recurrence.
+It shares no code with the exact witness.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations, product
+
+import sympy as sp
+
+from .claims import Claim, Refused
+from .expr import Expr, KernelError, free_indices, show, symbols, walk
+
+
+class Disagrees(KernelError):
+    """SymPy does not confirm a step."""
+
+
+class NotForSymPy(KernelError):
+    """A claim that SymPy has no way to check."""
+
+
+def witness(claim: Claim):
+    """(verdict, scope, note); raises Refused where SymPy contradicts or cannot confirm a claim that it should settle."""
+    try:
+        return CHECKS[claim.kind](claim)
+    except NotForSymPy as reason:
+        return "not applicable", "", str(reason)
+    except Disagrees as problem:
+        raise Refused(claim.file, claim.line, claim.id, f"the SymPy witness does not confirm it: {problem}") from None
+
+
+def pairs(claim: Claim):
+    previous = claim.start
+    for k, step in enumerate(claim.steps, 1):
+        yield k, previous, step.expr
+        previous = step.expr
+
+
+# Translation at explicit sizes: a tensor is a dict from index tuples to SymPy expressions.
+
+class Model:
+    """Sizes and symbols as SymPy sees them."""
+
+    def __init__(self, claim: Claim, sizes: dict, values: dict | None = None):
+        self.sizes, self.values = sizes, values or {}
+        self.signs = {}
+        for a in claim.given:
+            if a.kind in ("positive", "nonnegative", "nonzero") and a.args[0].op == "symbol":
+                self.signs[a.args[0].data[0]] = a.kind
+        self.size_symbols = {}
+
+    def size(self, e: Expr):
+        return int(e.data) if e.op == "const" else self.sizes[e.data[0]]
+
+    def leaf(self, e: Expr, place: tuple):
+        name = e.data[0]
+        if name in self.values:
+            return self.values[name][place]
+        label = "_".join([name, *(str(i + 1) for i in place)])
+        return sp.Symbol(label, real=True, **({self.signs[name]: True} if name in self.signs else {}))
+
+    def tensor(self, e: Expr, env: dict) -> dict:
+        rule = TRANSLATE.get(e.op)
+        if rule is None:
+            raise NotForSymPy(f"SymPy has no counterpart of '{e.op}'")
+        return rule(self, e, env, list(product(*(range(self.size(s)) for s in e.shape))))
+
+    def scalar(self, e: Expr, env: dict):
+        return self.tensor(e, env)[()]
+
+
+def translate_symbol(m, e, env, places):
+    if e.data[1] == "size":
+        return {(): sp.Integer(m.sizes[e.data[0]]) if isinstance(m.sizes[e.data[0]], int) else m.sizes[e.data[0]]}
+    return {p: m.leaf(e, p) for p in places}
+
+
+def binary(operation):
+    def run(m, e, env, places):
+        a, b = (m.tensor(x, env) for x in e.args)
+        return {p: operation(a[p if e.args[0].shape else ()], b[p if e.args[1].shape else ()]) for p in places}
+    return run
+
+
+def translate_matmul(m, e, env, places):
+    a, b = (m.tensor(x, env) for x in e.args)
+    split, inner = len(e.args[0].shape) - 1, m.size(e.args[0].shape[-1])
+    return {p: sp.Add(*(a[p[:split] + (k,)] * b[(k,) + p[split:]] for k in range(inner))) for p in places}
+
+
+def translate_inverse(m, e, env, places):
+    n, a = m.size(e.shape[0]), m.tensor(e.args[0], env)
+    result = sp.Matrix(n, n, lambda i, j: a[i, j]).inv()
+    return {p: result[p] for p in places}
+
+
+def translate_sum(m, e, env, places):
+    name, size = e.data
+    return {(): sp.Add(*(m.scalar(e.args[0], {**env, name: k}) for k in range(m.size(size))))}
+
+
+def translate_entry(m, e, env, places):
+    at = tuple(int(i.data) - 1 if i.op == "const" else env[i.data[0]] for i in e.args[1:])
+    return {(): m.tensor(e.args[0], env)[at]}
+
+
+def translate_softmax(m, e, env, places):
+    top = {p: sp.exp(s) for p, s in m.tensor(e.args[0], env).items()}
+    return {p: top[p] / sp.Add(*(t for q, t in top.items() if q[:-1] == p[:-1])) for p in places}
+
+
+def translate_derivative(m, e, env, places):
+    return {(): sp.diff(m.scalar(e.args[0], env), m.scalar(e.args[1], env))}
+
+
+TRANSLATE = {
+    "const": lambda m, e, env, places: {(): sp.Rational(e.data.numerator, e.data.denominator)},
+    "imaginary": lambda m, e, env, places: {(): sp.I},
+    "symbol": translate_symbol,
+    "index": lambda m, e, env, places: {(): sp.Integer(env[e.data[0]] + 1)},
+    "defined": lambda m, e, env, places: m.tensor(e.args[0], env),
+    "paren": lambda m, e, env, places: m.tensor(e.args[0], env),
+    "add": binary(lambda a, b: a + b),
+    "neg": lambda m, e, env, places: {p: -v for p, v in m.tensor(e.args[0], env).items()},
+    "mul": binary(lambda a, b: a * b),
+    "div": binary(lambda a, b: a / b),
+    "pow": binary(lambda a, b: a ** b),
+    "matmul": translate_matmul,
+    "transpose": lambda m, e, env, places: {p[::-1]: v for p, v in m.tensor(e.args[0], env).items()},
+    "inverse": translate_inverse,
+    "eye": lambda m, e, env, places: {p: sp.Integer(p[0] == p[1]) for p in places},
+    "fill": lambda m, e, env, places: {p: sp.Integer(e.data) for p in places},
+    "sum": translate_sum,
+    "entry": translate_entry,
+    "function": lambda m, e, env, places: {p: {"exp": sp.exp, "log": sp.log, "abs": sp.Abs}[e.data](v) for p, v in m.tensor(e.args[0], env).items()},
+    "softmax": translate_softmax,
+    "derivative": translate_derivative,
+}
+
+
+def vanishes(difference, ideal=()) -> bool:
+    """Does SymPy reduce it to 0? `.equals` is not asked: it is a heuristic and can be wrong either way."""
+    for simplify in (sp.expand, lambda x: sp.cancel(sp.together(x)), sp.simplify, lambda x: sp.simplify(sp.expand_log(x.rewrite(sp.exp), force=False))):
+        difference = simplify(difference)
+        if difference == 0:
+            return True
+    if ideal:
+        names = difference.free_symbols.union(*(g.free_symbols for g in ideal))
+        basis = sp.groebner(list(ideal), *sorted(names, key=str), order="grevlex")
+        return basis.reduce(sp.expand(difference))[1] == 0
+    return False
+
+
+def explicit_sizes(claim: Claim):
+    names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
+    hard = any(n.op in ("inverse", "softmax", "derivative") for t in claim.trees for n in walk(t)) or any(a.kind == "product" for a in claim.given)
+    top = 2 if hard else 3
+    yield from {tuple(sorted(zip(names, chosen))): dict(zip(names, chosen)) for chosen in (
+        [1] * len(names), [2] * len(names), [1 + k % top for k in range(len(names))], [top - k % top for k in range(len(names))])}.values()
+
+
+def identity(claim: Claim):
+    if any(n.op in ("expectation", "variance") for t in claim.trees for n in walk(t)):
+        return law(claim)
+    largest = 1
+    for sizes in explicit_sizes(claim):
+        model = Model(claim, sizes)
+        ideal = [g for a in claim.given if a.kind == "product" for g in relation_entries(model, a)]
+        for k, left, right in pairs(claim):
+            for env in environments(model, left, right):
+                a, b = model.tensor(left, env), model.tensor(right, env)
+                for p in a:
+                    if not vanishes(a[p] - b[p], ideal):
+                        raise Disagrees(f"step {k}, at sizes {sizes}, entry {p}: {sp.simplify(a[p] - b[p])} is left over")
+        largest = max([largest, *sizes.values()])
+    sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
+    return "proved", f"sizes up to {largest}" if sized else "every value", "expanded entry by entry"
+
+
+def environments(model, *trees):
+    """Every value of the index variables that no sum binds."""
+    free = sorted(set().union(*map(free_indices, trees)), key=lambda i: i.data[0])
+    for chosen in product(*(range(model.size(i.data[1])) for i in free)):
+        yield {i.data[0]: k for i, k in zip(free, chosen)}
+
+
+def relation_entries(model, a):
+    left, right, times = a.args
+    rows = model.tensor(Expr("matmul", (left, right), left.shape[:1] + right.shape[1:]), {})
+    return [sp.expand(v - (times.data if p[0] == p[1] else 0)) for p, v in rows.items()]
+
+
+# Laws, by induction on the size
+
+class Law:
+    """E[polynomial or exponential of sums over one dimension], for every size at once."""
+
+    def __init__(self, claim: Claim):
+        self.claim, self.sums = claim, {}
+        self.model = Model(claim, {n: sp.Symbol(n, positive=True, integer=True) for n, s in symbols(*claim.trees).items() if s.data[1] == "size"})
+        self.mean = {a.args[0].data[0]: self.model.scalar(a.args[1], {}) for a in claim.given if a.kind == "mean"}
+        self.variance = {a.args[0].data[0]: self.model.scalar(a.args[1], {}) for a in claim.given if a.kind == "variance"}
+        self.gaussian = {x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args}
+
+    def read(self, e: Expr):
+        """A tree without open tensors as a SymPy expression; sums of random terms become symbols with an increment."""
+        if e.op in ("expectation", "variance"):
+            body = self.read(e.args[0])
+            mean = self.expect(body)
+            return mean if e.op == "expectation" else self.expect(sp.expand(body ** 2)) - mean ** 2
+        if e.op == "matmul" and len(e.args[0].shape) == len(e.args[1].shape) == 1:
+            return self.sum_symbol(self.coordinate(e.args[0]) * self.coordinate(e.args[1]), e.args[0].shape[0])
+        if e.op == "sum":
+            return self.sum_symbol(self.coordinate(e.args[0]), e.data[1])
+        if e.op in ("paren", "defined"):
+            return self.read(e.args[0])
+        if e.shape:
+            raise NotForSymPy(f"a law about the tensor {show(e)}")
+        if e.op == "function":
+            return {"exp": sp.exp, "log": sp.log, "abs": sp.Abs}[e.data](self.read(e.args[0]))
+        if e.op in ("add", "mul", "div", "pow", "neg"):
+            parts = [self.read(x) for x in e.args]
+            return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
+                    "pow": lambda a, b: a ** b, "neg": lambda a: -a}[e.op](*parts)
+        if e.op in ("symbol", "const", "imaginary"):
+            return self.entry_symbol(e.data[0]) if e.op == "symbol" and e.data[1] == "random" else self.model.scalar(e, {})
+        raise NotForSymPy(f"a law with the node '{e.op}'")
+
+    def entry_symbol(self, name):
+        return sp.Symbol(f"entry of {name}", real=True)
+
+    def coordinate(self, e: Expr):
+        """One coordinate of a vector, or the summand at one index."""
+        if e.op == "symbol" and e.shape:
+            return self.entry_symbol(e.data[0]) if e.data[1] == "random" else self.fixed(e)
+        if e.op == "entry" and all(i.op == "index" for i in e.args[1:]) and e.args[0].op == "symbol":
+            return self.coordinate(e.args[0])
+        if e.op in ("expectation", "variance"):
+            body = sp.expand(self.coordinate(e.args[0]))
+            mean = self.entry_mean(body)
+            return mean if e.op == "expectation" else self.entry_mean(sp.expand(body ** 2)) - mean ** 2
+        if e.op in ("paren", "defined"):
+            return self.coordinate(e.args[0])
+        if e.op in ("add", "mul", "div", "pow", "neg"):
+            parts = [self.coordinate(x) for x in e.args]
+            return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
+                    "pow": lambda a, b: a ** b, "neg": lambda a: -a}[e.op](*parts)
+        if not e.shape and e.op in ("symbol", "const", "imaginary"):
+            return self.read(e)
+        raise NotForSymPy(f"a sum of {show(e)}")
+
+    def fixed(self, e: Expr):
+        raise NotForSymPy(f"a law with the fixed vector {show(e)}: its terms are not identically distributed")
+
+    def sum_symbol(self, increment, size: Expr):
+        if not any(str(s).startswith("entry of") for s in increment.free_symbols):
+            return increment * self.model.scalar(size, {})
+        for s, known in self.sums.items():
+            if known == (increment, size):
+                return s
+        s = sp.Symbol(f"sum {len(self.sums)}", real=True)
+        self.sums[s] = increment, size
+        return s
+
+    def expect(self, body):
+        used = [s for s in self.sums if s in body.free_symbols]
+        loose = [s for s in body.free_symbols if str(s).startswith("entry of")]
+        if not used:
+            return self.entry_mean(body) if loose else body
+        if loose or len({self.sums[s][1] for s in used}) > 1:
+            raise NotForSymPy("sums over different dimensions in one expectation")
+        size = self.model.scalar(self.sums[used[0]][1], {})
+        if body.has(sp.exp):
+            return self.expect_exponential(body, used, size)
+        polynomial = sp.Poly(sp.expand(body), *used)
+        return sp.expand(sum(c * self.moment(dict(zip(used, powers)), size) for powers, c in polynomial.terms()))
+
+    def moment(self, powers: dict, size):
+        """E[prod of sums^power] at every size: the recurrence in the size, summed from 0."""
+        t = sp.Symbol("t", integer=True, nonnegative=True)
+        return self._moment(tuple(sorted(powers.items(), key=str)), t).subs(t, size)
+
+    @lru_cache(maxsize=None)
+    def _moment(self, powers: tuple, t):
+        if not any(p for _, p in powers):
+            return sp.Integer(1)
+        step = 0
+        for taken in product(*(range(p + 1) for _, p in powers)):
+            if not any(taken):
+                continue
+            ways = sp.prod([sp.binomial(p, j) for (_, p), j in zip(powers, taken)])
+            increment = sp.prod([self.sums[s][0] ** j for (s, _), j in zip(powers, taken)])
+            rest = tuple((s, p - j) for (s, p), j in zip(powers, taken))
+            step += ways * self._moment(rest, t) * self.entry_mean(sp.expand(increment))
+        u = sp.Symbol("u", integer=True, nonnegative=True)
+        return sp.expand(sp.summation(sp.expand(step).subs(t, u), (u, 0, t - 1)))
+
+    def expect_exponential(self, body, used, size):
+        """E[exp(c S)] = E[exp(c x)]^n for a sum S of n independent copies of x."""
+        if body.func is not sp.exp or len(used) != 1:
+            raise NotForSymPy("an expectation of an exponential times something else")
+        s, = used
+        c = sp.expand(body.args[0]).coeff(s, 1)
+        if sp.expand(body.args[0] - c * s) != 0:
+            raise NotForSymPy("the expectation of an exponential that is not linear in the sum")
+        return self.entry_mean(sp.exp(c * self.sums[s][0])) ** size
+
+    def entry_mean(self, body):
+        """E over the entries in body, which are independent: moments of monomials, or Gaussian integrals."""
+        entries = sorted((s for s in body.free_symbols if str(s).startswith("entry of")), key=str)
+        if body.has(sp.exp):
+            for s in entries:
+                name = str(s).removeprefix("entry of ")
+                if name not in self.gaussian:
+                    raise NotForSymPy(f"the distribution of {name} is not stated")
+                m, v = self.mean[name], self.variance[name]
+                density = sp.exp(-(s - m) ** 2 / (2 * v)) / sp.sqrt(2 * sp.pi * v)
+                body = sp.simplify(sp.integrate(sp.expand(body * density), (s, -sp.oo, sp.oo), conds="none"))
+            return body
+        if not entries:
+            return body
+        return sum(c * sp.prod([self.entry_moment(str(s).removeprefix("entry of "), r) for s, r in zip(entries, powers)])
+                   for powers, c in sp.Poly(body, *entries).terms())
+
+    def entry_moment(self, name: str, r: int):
+        if r == 0:
+            return sp.Integer(1)
+        m = self.mean.get(name, sp.Symbol(f"first moment of {name}"))
+        v = self.variance.get(name, sp.Symbol(f"second moment of {name}") - m ** 2)
+        if r == 1:
+            return m
+        if r == 2:
+            return v + m ** 2
+        if name in self.gaussian:
+            t = sp.Symbol("t")
+            return sp.expand(sp.diff(sp.exp(m * t + v * t ** 2 / 2), t, r).subs(t, 0))
+        return sp.Symbol(f"moment {r} of {name}")
+
+
+def law(claim: Claim):
+    reader = Law(claim)
+    for k, left, right in pairs(claim):
+        difference = reader.read(left) - reader.read(right)
+        if not vanishes(difference) and sp.simplify(sp.powsimp(sp.powdenest(difference, force=False))) != 0:
+            raise Disagrees(f"step {k}: {sp.simplify(difference)} is left over")
+    return "proved", "induction" if reader.sums else "every value", "moments by induction on the dimension" if reader.sums else "by integration"
+
+
+# The other kinds
+
+def inequality(claim: Claim):
+    left, right = claim.start, claim.steps[0].expr
+    if left.op == "rank":
+        return rank_bound(claim, left.args[0], right)
+    largest = 1
+    for sizes in explicit_sizes(claim):
+        model = Model(claim, sizes)
+        for env in environments(model, left, right):
+            if not vanishes(model.scalar(right - left, env) - model.scalar(claim.because[0], env)):
+                raise Disagrees(f"right - left is not the certificate at sizes {sizes}")
+        largest = max([largest, *sizes.values()])
+    sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
+    sign = all(model.scalar(claim.because[0], env).is_nonnegative for env in environments(model, left, right))
+    if sign is not True:
+        raise NotForSymPy("SymPy confirms the difference of the two sides, but cannot settle its sign under these assumptions")
+    return "proved", f"sizes up to {largest}" if sized else "every value", "the difference is the certificate, and SymPy settles its sign"
+
+
+def rank_bound(claim: Claim, matrix: Expr, bound: Expr):
+    """All minors one larger than the bound vanish."""
+    names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
+    largest = 0
+    for r in (1, 2) if bound.op == "symbol" else (int(bound.data),):
+        model = Model(claim, {n: r + 1 for n in names} | ({bound.data[0]: r} if bound.op == "symbol" else {}))
+        entries = model.tensor(matrix, {})
+        m = sp.Matrix(r + 1, r + 1, lambda i, j: entries[i, j])
+        for rows in combinations(range(m.rows), r + 1):
+            for columns in combinations(range(m.cols), r + 1):
+                if sp.expand(m.extract(list(rows), list(columns)).det()) != 0:
+                    raise Disagrees(f"a minor of size {r + 1} does not vanish where the bound is {r}")
+        largest = r + 1
+    return "proved", f"sizes up to {largest}", "every larger minor vanishes"
+
+
+def limit(claim: Claim):
+    variable, to = claim.towards
+    model = Model(claim, {n: sp.Symbol(n, positive=True) for n, s in symbols(*claim.trees).items() if s.data[1] == "size"})
+    x = model.scalar(variable, {})
+    if to == 0:
+        result = sp.limit(model.scalar(claim.start, {}), x, 0, "+")
+    else:
+        result = sp.limit(model.scalar(claim.start, {}), x, sp.oo)
+    if not vanishes(result - model.scalar(claim.steps[0].expr, {})):
+        raise Disagrees(f"SymPy's limit is {result}")
+    return "proved", "limit", "SymPy's limit (Gruntz)"
+
+
+def refutation(claim: Claim):
+    from .check import values_at
+    from .values import fraction
+    env = values_at(claim)
+    sizes = {n: v for n, v in env.items() if isinstance(v, int)}
+    entries = {n: {p: sp.Rational(fraction(x).numerator, fraction(x).denominator) if hasattr(x, "p") else sp.nsimplify(0) for p, x in v.items()}
+               for n, v in env.items() if isinstance(v, dict)}
+    for name, value in claim.at:
+        s = symbols(*claim.trees)[name]
+        if s.data[1] != "size":
+            entries[name] = {p: Model(claim, {}).scalar(x, {}) for p, x in leaves(value, ())}
+    model = Model(claim, sizes, entries)
+    left, right = claim.start, claim.steps[0].expr
+    if any(n.op in ("expectation", "variance") for t in (left, right) for n in walk(t)):
+        reader = Law(claim)
+        numbers = {reader.model.sizes[n]: v for n, v in sizes.items()} | {sp.Symbol(n, real=True): v[()] for n, v in entries.items()}
+        if sp.simplify((reader.read(left) - reader.read(right)).subs(numbers)) == 0:
+            raise Disagrees("both sides are equal at the counterexample")
+        return "refuted", "exact counterexample", "both sides evaluated from the stated moments"
+    if left.op == "rank":
+        inner = model.tensor(left.args[0], {})
+        rows, columns = (1 + max(p[k] for p in inner) for k in (0, 1))
+        value = sp.Matrix(rows, columns, lambda i, j: sp.simplify(inner[i, j])).rank()
+        different = value != model.scalar(right, {})
+    else:
+        a, b = model.tensor(left, {}), model.tensor(right, {})
+        different = a.keys() != b.keys() or any(sp.simplify(a[p] - b[p]) != 0 and abs(sp.N(a[p] - b[p], 50)) > sp.Float(10) ** -40 for p in a)
+    if not different:
+        raise Disagrees("both sides are equal at the counterexample")
+    return "refuted", "exact counterexample", "both sides evaluated with SymPy's exact numbers"
+
+
+def leaves(value, place):
+    if isinstance(value, tuple):
+        for k, v in enumerate(value):
+            yield from leaves(v, place + (k,))
+    else:
+        yield place, value
+
+
+def definition(claim: Claim):
+    raise NotForSymPy("a definition has nothing to prove")
+
+
+CHECKS = {"identity": identity, "chain": identity, "law": law, "inequality": inequality, "limit": limit,
+          "refutation": refutation, "definition": definition}

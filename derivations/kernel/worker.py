@@ -1,0 +1,122 @@
+"""One script checked in a process of its own: `python -m derivations.kernel.worker SCRIPT`. Prints one JSON record a line.
+
+A script that crashes, hangs or eats memory takes only this process down. The parent (runner.py) sets the time limit.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+import runpy
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from . import claims, sympy_witness
+from .check import Verdict, exact
+from .claims import Claim, Refused
+from .expr import KernelError
+from .records import record
+
+MEMORY = 6 * 2 ** 30  # bytes of address space
+
+
+def check_claim(claim: Claim) -> dict:
+    """The claim's record with every witness's verdict; Refused if one of them does not accept it."""
+    start = time.perf_counter()
+    first = exact(claim)
+    middle = time.perf_counter()
+    verdict, scope, note = sympy_witness.witness(claim)
+    end = time.perf_counter()
+    verdicts = [Verdict(first.name, first.verdict, first.scope, first.note, middle - start),
+                Verdict("sympy", verdict, scope, note, end - middle)]
+    return record(claim, verdicts)
+
+
+def load_script(path: Path):
+    """Run a script, so that its derivations are in claims.LOADED; what goes wrong is returned as (line, message, claim)."""
+    del claims.LOADED[:]
+    try:
+        runpy.run_path(str(path), run_name="derivation")
+    except Refused as error:
+        return error.line, error.message, error.claim
+    except KernelError as error:
+        return line_in(path, error), str(error), None
+    except SyntaxError as error:
+        return error.lineno or 0, f"this is not Python: {error.msg}", None
+    except BaseException as error:  # a script is arbitrary Python: whatever it raises is reported, never passed over
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return line_in(path, error), f"the script stopped with {type(error).__name__}: {error}", None
+    if len(claims.LOADED) != 1:
+        return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None
+    if not claims.LOADED[0].claims:
+        return claims.LOADED[0].line, "the derivation states no claim", None
+    return None
+
+
+def line_in(path: Path, error: BaseException) -> int:
+    """The last line of the script itself on the way to an error."""
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    return lines[-1] if lines else 0
+
+
+def imported(script: Path, root: Path) -> list:
+    """Files of the project, or beside the script, that were imported."""
+    files = {Path(m.__file__).resolve() for m in list(sys.modules.values()) if getattr(m, "__file__", None)}
+    prefix = Path(sys.prefix).resolve()
+    return sorted(str(f) for f in files if f.suffix == ".py" and prefix not in f.parents
+                  and (root in f.parents or script.parent in f.parents))
+
+
+def emit(stream, **content):
+    print(json.dumps(content), file=stream, flush=True)
+
+
+def main(path: str, root: str):
+    limit_memory()
+    script, out = Path(path).resolve(), os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a script prints is not mistaken for records
+    sys.path.insert(0, str(script.parent))
+    problem = load_script(script)
+    derivation = claims.LOADED[0] if claims.LOADED else None
+    stated = derivation.claims if derivation else []
+    emit(out, event="loaded", title=derivation.title if derivation else "", count=len(stated))
+    for claim in stated:
+        start = time.perf_counter()
+        try:
+            emit(out, event="claim", verdict="holds", seconds=round(time.perf_counter() - start, 3), message="", **{"claim": check_claim(claim)})
+        except Refused as error:
+            refused(out, claim, error.message, start)
+        except RecursionError:
+            refused(out, claim, "the expression is nested too deeply to check; split it with define", start)
+        except MemoryError:
+            refused(out, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
+        except Exception as error:  # a fault of a witness must not pass for a verdict, nor hide the other claims
+            refused(out, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start)
+    if problem and problem[2]:
+        emit(out, event="claim", verdict="refused", seconds=0.0, message=problem[1],
+             claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []})
+        problem = (problem[0], "the script stopped there; what follows was not checked", None)
+    if problem:
+        emit(out, event="problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
+    emit(out, event="done", imported=imported(script, Path(root)))
+
+
+def refused(out, claim: Claim, message: str, start: float):
+    emit(out, event="claim", verdict="refused", seconds=round(time.perf_counter() - start, 3), message=message,
+         claim={"id": claim.id, "kind": claim.kind, "line": claim.line, "scope": "", "witnesses": []})
+
+
+def limit_memory():
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

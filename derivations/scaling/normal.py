@@ -1,0 +1,82 @@
+"""How close a scaled dot product of Gaussian vectors is to a normal variable: moments, characteristic function, limit."""
+
+from derivations.kernel import Derivation, E, I, Var, exp, gaussian, independent, mean, nonzero, random, scalars, sizes, sqrt, variance
+
+d = sizes("d")
+q, k = random("q", d), random("k", d)
+x, y, z = random("x"), random("y"), random("z")
+s, t, sigma, tau = scalars("s t sigma tau")
+
+
+def standard_normal(*randoms):
+    return [independent(*randoms), gaussian(*randoms)] + [rule for r in randoms for rule in (mean(r, 0), variance(r, 1))]
+
+
+derivation = Derivation("The limit is normal")
+
+derivation.identity(
+    "third-moment",
+    E((q @ k) ** 3), 0,
+    given=[independent(q, k), mean(q, 0), gaussian(q)],
+    title="The third moment is zero",
+)
+
+derivation.identity(
+    "fourth-moment",
+    E((q @ k) ** 4), 3 * d ** 2 + 6 * d,
+    given=standard_normal(q, k),
+    title="The fourth moment",
+)
+
+derivation.chain(
+    "excess-kurtosis",
+    E((q @ k) ** 4) / Var(q @ k) ** 2 - 3,
+    ((3 * d ** 2 + 6 * d) / d ** 2 - 3, "the fourth moment over the square of the variance; both variances cancel"),
+    (6 / d, "cancel"),
+    given=[independent(q, k), gaussian(q, k), mean(q, 0), mean(k, 0), variance(q, sigma ** 2), variance(k, tau ** 2),
+           nonzero(sigma), nonzero(tau)],
+    uses=["fourth-moment", "scaling/variance#variance"],
+    title="The excess kurtosis",
+)
+
+derivation.limit(
+    "kurtosis-vanishes",
+    6 / d, d, "oo", 0,
+    title="The excess kurtosis goes to zero",
+)
+
+derivation.chain(
+    "one-product",
+    E(exp(I * s * (x * y))),
+    (E(exp(-(s ** 2 * y ** 2) / 2)), "average over $x$ with $y$ fixed: a Gaussian integral"),
+    (1 / sqrt(1 + s ** 2), "average over $y$: another Gaussian integral"),
+    given=standard_normal(x, y),
+    title="The characteristic function of one product",
+)
+
+derivation.identity(
+    "characteristic",
+    E(exp(I * t * (q @ k) / sqrt(d))), (1 + t ** 2 / d) ** (-d / 2),
+    reason="a product of $d$ independent factors, one for each coordinate",
+    given=standard_normal(q, k),
+    uses=["one-product"],
+    title="The characteristic function of the scaled dot product",
+)
+
+derivation.identity(
+    "normal-characteristic",
+    E(exp(I * t * z)), exp(-t ** 2 / 2),
+    given=standard_normal(z)[1:],
+    title="The characteristic function of a standard normal variable",
+)
+
+derivation.limit(
+    "normal-limit",
+    (1 + t ** 2 / d) ** (-d / 2), d, "oo", exp(-t ** 2 / 2),
+    reason="the series of the logarithm has one term that survives",
+    uses=["characteristic", "normal-characteristic"],
+    title="The limit is the normal one",
+)
+
+if __name__ == "__main__":
+    derivation.main()

@@ -1,0 +1,78 @@
+"""What large gaps between scores do to softmax: the slope of a weight, its bound, and its limit."""
+
+from fractions import Fraction
+
+from derivations.kernel import Derivation, diff, exp, eye, index, scalars, sizes, softmax, total, vector
+
+n = sizes("n")
+z = vector("z", n)
+pair = vector("s", 2)
+i, j, k = index("i", n), index("j", n), index("k", n)
+gap = scalars("Delta")
+
+derivation = Derivation("What saturation does to the weights")
+
+derivation.chain(
+    "two-scores",
+    softmax(pair)[1],
+    (exp(pair[1]) / (exp(pair[1]) + exp(pair[2])), "write softmax out"),
+    (1 / (1 + exp(-(pair[1] - pair[2]))), "divide both parts by the first exponential"),
+    title="With two scores only their gap matters",
+)
+
+p = derivation.define("p", 1 / (1 + exp(-gap)), title="The larger weight as a function of the gap")
+
+derivation.identity(
+    "slope",
+    diff(p, gap), p * (1 - p),
+    title="The slope of the weight",
+)
+
+derivation.chain(
+    "hyperbolic",
+    p * (1 - p),
+    (exp(-gap) / (1 + exp(-gap)) ** 2, "insert the weight"),
+    (1 / (exp(gap / 2) + exp(-gap / 2)) ** 2, "multiply both parts by $e^{\\Delta}$"),
+    title="The same slope, symmetric in the gap",
+)
+
+derivation.inequality(
+    "quarter",
+    p * (1 - p), Fraction(1, 4),
+    because=(p - Fraction(1, 2)) ** 2,
+    title="The slope is at most a quarter",
+)
+
+derivation.limit("one-wins", p, gap, "oo", 1, title="The larger weight goes to one")
+
+derivation.limit("slope-vanishes", p * (1 - p), gap, "oo", 0, uses=["slope"], title="The slope goes to zero")
+
+derivation.identity(
+    "jacobian",
+    diff(softmax(z)[i], z[j]), softmax(z)[i] * (eye(n)[i, j] - softmax(z)[j]),
+    title="The slope of any weight by any score",
+)
+
+derivation.identity(
+    "jacobian-rows",
+    total(diff(softmax(z)[i], z[j]), j), 0,
+    uses=["jacobian"],
+    title="Raising all scores together changes no weight",
+)
+
+derivation.identity(
+    "jacobian-symmetric",
+    diff(softmax(z)[i], z[j]), diff(softmax(z)[j], z[i]),
+    uses=["jacobian"],
+    title="The slopes are symmetric",
+)
+
+derivation.refute(
+    "scale-matters",
+    softmax(2 * z), softmax(z),
+    at={z: [1, 0]},
+    title="Scaling the scores is not free",
+)
+
+if __name__ == "__main__":
+    derivation.main()

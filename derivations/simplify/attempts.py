@@ -1,0 +1,87 @@
+"""Attempts at writing attention's scores with one matrix product fewer: what fails, and what solving for a matrix gives."""
+
+from derivations.kernel import Derivation, eye, inverse, invertible, matrix, product_is, scalars, sizes
+
+n, d, d_k = sizes("n d d_k")
+Q, K = matrix("Q", d, d_k), matrix("K", d, d_k)
+A, B = matrix("A", n, d), matrix("B", n, d)          # inputs of any shape
+F, G = matrix("F", d, d), matrix("G", d, d)          # square inputs: as many tokens as features
+L, N = matrix("L", d, n), matrix("N", d, n)
+H, J = matrix("H", d, d), matrix("J", d, d)          # square weights
+x = scalars("x")
+
+derivation = Derivation("Solving for one matrix")
+
+derivation.refute(
+    "commuted",
+    (F @ H) @ (F @ J).T, (F @ F) @ (H @ J).T,
+    at={F: [[0, 1], [0, 0]], H: [[1, 0], [0, 1]], J: [[1, 0], [0, 1]]},
+    title="Factors cannot be sorted by kind",
+)
+
+derivation.chain(
+    "solution",
+    inverse(F) @ ((F @ Q) @ (F @ K).T),
+    (inverse(F) @ ((F @ Q) @ (K.T @ F.T)), "a transpose reverses a product"),
+    (Q @ K.T @ F.T, "regroup, and cancel the inverse"),
+    given=[invertible(F)],
+    title="What solving gives when the input is square and invertible",
+)
+
+derivation.refute(
+    "same-solution",
+    inverse(F) @ ((F @ Q) @ (F @ K).T), inverse(G) @ ((G @ Q) @ (G @ K).T),
+    at={F: [[1]], G: [[2]], Q: [[1]], K: [[1]]},
+    given=[],
+    title="The solution depends on the input",
+)
+
+derivation.identity(
+    "residual",
+    (B @ Q) @ (B @ K).T - B @ (Q @ K.T @ A.T), B @ (Q @ K.T) @ (B - A).T,
+    title="What is left when the input changes and the solution stays",
+)
+
+derivation.identity(
+    "difference",
+    Q @ K.T @ (2 * eye(d)).T - Q @ K.T @ eye(d).T, Q @ K.T,
+    title="Two inputs that tell the solutions apart",
+)
+
+derivation.identity(
+    "no-dependence",
+    Q @ K.T @ A.T - Q @ K.T @ B.T, 0 * (Q @ K.T @ A.T),
+    given=[product_is(Q, K.T, 0)],
+    title="Without any product there is no dependence",
+)
+
+derivation.identity(
+    "always-solves",
+    A @ (Q @ K.T @ A.T), (A @ Q) @ (A @ K).T,
+    title="It solves the equation for inputs of every shape",
+)
+
+derivation.identity(
+    "many-solutions",
+    A @ (Q @ K.T @ A.T + N), (A @ Q) @ (A @ K).T,
+    given=[product_is(A, N, 0)],
+    uses=["always-solves"],
+    title="With more features than tokens there are many solutions",
+)
+
+derivation.identity(
+    "one-solution",
+    L @ ((A @ Q) @ (A @ K).T), Q @ K.T @ A.T,
+    given=[product_is(L, A, 1)],
+    title="With a left inverse there is one",
+)
+
+derivation.inequality(
+    "no-solution",
+    1, (x - 0) ** 2 + (0 * x - 1) ** 2,
+    because=x ** 2,
+    title="Another right-hand side may have none",
+)
+
+if __name__ == "__main__":
+    derivation.main()
