@@ -14,3 +14,8 @@ def on_post_page(output, **_):
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(output))
     hashes = sorted({f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests})
     return _POLICY.sub(lambda policy: " ".join([policy[1], *hashes]), output, count=1)
+
+
+def on_post_template(output_content, **_):
+    """The same for the page that says a page was not found."""
+    return on_post_page(output_content)

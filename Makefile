@@ -1,0 +1,52 @@
+# `make` on its own says what there is. Only make, a shell and Python are needed: the rest goes into .venv.
+
+PYTHON ?= python3
+PORT ?= 8000
+ARGS ?=
+PY := .venv/bin/python
+
+# Nothing of the caller's Python reaches ours. The last line silences a notice that Material prints at every build.
+unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
+export NO_MKDOCS_2_WARNING := 1
+
+.PHONY: help serve test check site bench clean python port setup
+.NOTPARALLEL:
+
+help:
+	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
+	@echo "make test    check the derivations, run every test (ARGS=\"-k variance\" runs some)"
+	@echo "make check   check the derivations"
+	@echo "make site    check the derivations, build the site into site/"
+	@echo "make bench   measure what checking costs"
+	@echo "make clean   remove all that these made"
+
+# The port comes first: nobody should wait minutes to hear that it is taken.
+serve: port site
+	@exec $(PY) .ci/serve.py "$(PORT)" site
+
+test: check
+	@$(PY) -m pytest $(ARGS)
+
+check: setup
+	@$(PY) -m derivations check
+
+site: check
+	@$(PY) -m mkdocs build --strict --site-dir site
+
+bench: setup
+	@$(PY) tests/bench.py
+
+clean:
+	@rm -rf .venv site .certificates .cache .hypothesis .pytest_cache
+	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+python:
+	@"$(PYTHON)" -c "" 2>/dev/null || { \
+	  echo "setup: '$(PYTHON)' is no Python that runs. Install Python 3.11 or later, or name one: make PYTHON=/path/to/python3" >&2; \
+	  exit 1; }
+
+port: python
+	@exec "$(PYTHON)" .ci/serve.py "$(PORT)"
+
+setup: python
+	@exec "$(PYTHON)" .ci/setup.py

@@ -1,0 +1,68 @@
+"""Why no merge reaches across the softmax: it is not linear, and it does not keep the rank.
+
+--8<-- [start:example-linear]
+>>> import torch
+>>> z = torch.tensor([1.0, 3.0], dtype=torch.float64).log()
+>>> [torch.softmax(c * z, -1).round(decimals=6).tolist() for c in (1, 2)]
+[[0.25, 0.75], [0.1, 0.9]]
+>>> of_sum, sum_of = torch.softmax(z - z, -1), torch.softmax(z, -1) + torch.softmax(-z, -1)
+>>> of_sum.round(decimals=6).tolist(), sum_of.round(decimals=6).tolist()
+([0.5, 0.5], [1.0, 1.0])
+
+--8<-- [end:example-linear]
+
+A matrix on the right of the weights cannot be moved inside:
+
+--8<-- [start:example-merge]
+>>> from snippets.simplify.softmax import matrix_after, matrix_inside
+>>> S = torch.zeros(2, 2)  # both tokens attend equally to both
+>>> X = torch.tensor([[1.0, 0.0], [0.0, 3.0]])
+>>> matrix_after(S, X).tolist(), matrix_inside(S, X).tolist()
+([[0.5, 1.5], [0.5, 1.5]], [[0.5, 0.5], [0.5, 0.5]])
+
+--8<-- [end:example-merge]
+
+Scores of rank one, weights of rank three:
+
+--8<-- [start:example-rank]
+>>> from snippets.simplify.softmax import rank_one_scores
+>>> q = torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64)
+>>> k = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64).log()
+>>> S = rank_one_scores(q, k)
+>>> P = torch.softmax(S, dim=-1)
+>>> torch.linalg.matrix_rank(S).item(), torch.linalg.matrix_rank(P).item()
+(1, 3)
+>>> (P * torch.tensor([[3], [6], [14]])).round(decimals=6).tolist()
+[[1.0, 1.0, 1.0], [1.0, 2.0, 3.0], [1.0, 4.0, 9.0]]
+>>> round(1 / torch.linalg.det(P).item(), 6)
+126.0
+
+--8<-- [end:example-rank]
+"""
+
+import torch
+from torch import Tensor
+
+from snippets.scaling.variance import scores
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:across]
+def matrix_after(S: Tensor, X: Tensor) -> Tensor:
+    """softmax(S) X: what attention computes."""
+    check_shapes("S: n m, X: m p", S, X)
+    return torch.softmax(S, dim=-1) @ X  # (..., n, m) (..., m, p) -> (..., n, p)
+
+
+def matrix_inside(S: Tensor, X: Tensor) -> Tensor:
+    """softmax(S X): not the same; its rows sum to 1 whatever X is."""
+    check_shapes("S: n m, X: m p", S, X)
+    return torch.softmax(S @ X, dim=-1)  # (..., n, m) (..., m, p) -> (..., n, p)
+# --8<-- [end:across]
+
+
+# --8<-- [start:rank-one]
+def rank_one_scores(q: Tensor, k: Tensor) -> Tensor:
+    """The scores of queries and keys that have one feature each: every row is a multiple of k."""
+    return scores(q.unsqueeze(-1), k.unsqueeze(-1))  # (..., n, m); the scale is 1
+# --8<-- [end:rank-one]

@@ -1,0 +1,132 @@
+"""Both groupings and every place of a scalar agree, at random shapes that broadcast; whole numbers agree exactly."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import mutually_broadcastable_shapes
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.associativity.products import (
+    grouped_left,
+    grouped_right,
+    largest_difference,
+    scalar_placements,
+    split_scale,
+)
+from snippets.scaling.variance import scores
+
+varied = settings(derandomize=True, deadline=None, max_examples=60)
+three_matrices = mutually_broadcastable_shapes(signature="(n,p),(p,q),(q,m)->(n,m)", max_side=5)
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+@given(three_matrices, st.integers(0, 99))
+@varied
+def test_both_groupings_are_the_product(shapes, seed):
+    A, B, C = random(seed, *shapes.input_shapes)
+    expected = torch.einsum("...np,...pq,...qm->...nm", A, B, C)
+    for grouped in (grouped_left, grouped_right):
+        assert grouped(A, B, C).shape == shapes.result_shape
+        torch.testing.assert_close(grouped(A, B, C), expected)
+
+
+@given(three_matrices, st.integers(0, 99))
+@varied
+def test_whole_numbers_agree_exactly(shapes, seed):
+    generator = torch.Generator().manual_seed(seed)
+    A, B, C = (torch.randint(-99, 100, shape, generator=generator) for shape in shapes.input_shapes)
+    assert torch.equal(grouped_left(A, B, C), grouped_right(A, B, C))
+
+
+def test_each_grouping_multiplies_in_the_order_its_name_says():
+    # 2^-150 is rounded to 0 in single precision: whichever product makes it loses everything.
+    small, large = torch.tensor([[2.0**-75]]), torch.tensor([[2.0**75]])
+    assert grouped_left(small, small, large).item() == 0.0
+    assert grouped_right(small, small, large).item() == 2.0**-75
+    assert grouped_left(large, small, small).item() == 2.0**-75
+    assert grouped_right(large, small, small).item() == 0.0
+
+
+@pytest.mark.parametrize("grouped", [grouped_left, grouped_right])
+@pytest.mark.parametrize(("shapes", "message"), [
+    (((2, 3), (4, 5), (5, 6)), r"p is 3 in A \(2, 3\) but 4 in B \(4, 5\); "
+                               r"expected A \(..., n, p\), B \(..., p, q\), C \(..., q, m\)"),
+    (((2, 3), (3, 5), (4, 6)), r"q is 5 in B \(3, 5\) but 4 in C \(4, 6\)"),
+    (((7, 2, 3), (8, 3, 5), (5, 6)), r"the leading axes of A \(7, 2, 3\) and B \(8, 3, 5\) and C \(5, 6\) do not"),
+    (((3,), (3, 5), (5, 6)), r"A \(3,\) has too few axes"),
+])
+def test_mismatched_shapes_are_refused(grouped, shapes, message):
+    with pytest.raises(ValueError, match=message):
+        grouped(*(torch.zeros(shape) for shape in shapes))
+
+
+def test_largest_difference_is_the_largest_in_size():
+    left, right = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.5, 2.0], [3.0, 2.0]])
+    assert largest_difference(left, right) == largest_difference(right, left) == 2.0
+    assert largest_difference(left, left) == 0.0
+
+
+@given(
+    mutually_broadcastable_shapes(signature="(n,p),(p,q)->(n,q)", max_side=5),
+    st.integers(0, 99),
+    st.floats(-100, 100),
+)
+@varied
+def test_a_scalar_may_stand_anywhere(shapes, seed, c):
+    A, B = random(seed, *shapes.input_shapes)
+    expected = c * torch.einsum("...np,...pq->...nq", A, B)
+    placed = scalar_placements(A, B, c)
+    assert len(placed) == 3
+    for product in placed:
+        assert product.shape == shapes.result_shape
+        torch.testing.assert_close(product, expected)
+
+
+def test_each_placement_puts_the_scalar_where_it_says():
+    # In half precision 2^16 is infinite, 2^-25 is 0, and 2^-24 is the smallest number: only one order survives each.
+    def powers(a, b):
+        return (torch.tensor([[2.0**e]], dtype=torch.float16) for e in (a, b))
+
+    first, second, last = scalar_placements(*powers(-10, 10), 2.0**-16)  # 2^-10 * 2^-16 is 0
+    assert (first.item(), second.item(), last.item()) == (0.0, 2.0**-16, 2.0**-16)
+    first, second, last = scalar_placements(*powers(10, -10), 2.0**-16)  # 2^-16 * 2^-10 is 0
+    assert (first.item(), second.item(), last.item()) == (2.0**-16, 0.0, 2.0**-16)
+    first, second, last = scalar_placements(*powers(9, 9), 2.0**-4)  # 2^9 * 2^9 is infinite
+    assert (first.item(), second.item(), last.item()) == (2.0**14, 2.0**14, float("inf"))
+
+
+def test_scalar_placements_refuse_mismatched_shapes():
+    with pytest.raises(ValueError, match=r"p is 3 in A \(2, 3\) but 4 in B \(4, 5\)"):
+        scalar_placements(torch.zeros(2, 3), torch.zeros(4, 5), 2.0)
+
+
+@given(mutually_broadcastable_shapes(signature="(n,d),(m,d)->(n,m)", max_side=5), st.integers(0, 99))
+@varied
+def test_the_split_scale_gives_the_scores(shapes, seed):
+    query, key = random(seed, *shapes.input_shapes)
+    assert split_scale(query, key).shape == shapes.result_shape
+    torch.testing.assert_close(split_scale(query, key), scores(query, key))
+
+
+def test_the_split_scale_gives_the_weights_of_pytorch():
+    query, key = random(0, (2, 5, 16), (2, 7, 16))
+    eye = torch.eye(7, dtype=torch.float64).expand(2, 7, 7)  # values that show the weights
+    torch.testing.assert_close(split_scale(query, key).softmax(-1), scaled_dot_product_attention(query, key, eye))
+
+
+def test_the_split_scale_stays_in_range_where_the_dot_product_does_not():
+    query = torch.full((1, 16), 80.0, dtype=torch.float16)
+    assert scores(query, query).item() == float("inf")
+    assert split_scale(query, query).item() == 16 * 80 * 80 / 4  # every partial sum is a half-precision number
+
+
+def test_the_split_scale_refuses_mismatched_shapes():
+    with pytest.raises(ValueError, match=r"d_k is 4 in query \(3, 4\) but 6 in key \(5, 6\)"):
+        split_scale(torch.zeros(3, 4), torch.zeros(5, 6))
+    with pytest.raises(ValueError, match=r"query \(\) has too few axes"):
+        split_scale(torch.zeros(()), torch.zeros(5, 6))

@@ -1,0 +1,149 @@
+"""Attention against PyTorch's, the two-key weight and its slope, and what the scale does to the weights."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import mutually_broadcastable_shapes
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.scaling.saturation import (
+    attention,
+    attention_weights,
+    concentration,
+    entropy,
+    query_gradients,
+    slopes,
+    two_key_slope,
+    two_key_weight,
+)
+
+varied = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+# Attention
+
+
+@given(
+    mutually_broadcastable_shapes(signature="(n,d),(m,d),(m,v)->(n,v)", max_side=4),
+    st.integers(0, 99),
+    st.sampled_from([None, 1.0, 0.3]),
+)
+@varied
+def test_attention_is_that_of_pytorch(shapes, seed, scale):
+    tensors = random(seed, *shapes.input_shapes)
+    output = attention(*tensors, scale)
+    assert output.shape == shapes.result_shape
+    # PyTorch asks for leading axes that are already broadcast.
+    leading = shapes.result_shape[:-2]
+    expanded = [tensor.expand(*leading, *tensor.shape[-2:]) for tensor in tensors]
+    torch.testing.assert_close(output, scaled_dot_product_attention(*expanded, scale=scale))
+
+
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_attention_weights_are_distributions_over_the_keys(scale):
+    query, key = random(0, (2, 5, 8), (2, 7, 8))
+    weights = attention_weights(query, key, scale)
+    assert weights.shape == (2, 5, 7) and (weights > 0).all()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 5, dtype=torch.float64))
+    eye = torch.eye(7, dtype=torch.float64).expand(2, 7, 7)  # values that show the weights
+    torch.testing.assert_close(weights, scaled_dot_product_attention(query, key, eye, scale=scale))
+
+
+@pytest.mark.parametrize(("shapes", "message"), [
+    (((3, 4), (5, 6), (5, 2)), r"d_k is 4 in query \(3, 4\) but 6 in key \(5, 6\); expected query \(..., n, d_k\), "
+                               r"key \(..., m, d_k\), value \(..., m, d_v\)"),
+    (((3, 4), (5, 4), (6, 2)), r"m is 5 in key \(5, 4\) but 6 in value \(6, 2\)"),
+    (((3, 4), (5, 4), (1, 2)), r"m is 5 in key \(5, 4\) but 1 in value \(1, 2\)"),
+    (((2, 3, 4), (2, 5, 4), (3, 5, 2)), r"the leading axes .* value \(3, 5, 2\) do not broadcast"),
+])
+def test_attention_refuses_mismatched_shapes(shapes, message):
+    with pytest.raises(ValueError, match=message):
+        attention(*(torch.zeros(shape) for shape in shapes))
+
+
+# Two keys
+
+
+GAPS = torch.linspace(-40, 40, 161, dtype=torch.float64)
+
+
+def test_two_key_weight_is_the_softmax_of_two_scores():
+    scores = torch.stack([GAPS + 3, torch.full_like(GAPS, 3)], dim=-1)  # only the gap matters
+    torch.testing.assert_close(two_key_weight(GAPS), torch.softmax(scores, -1)[..., 0])
+
+
+def test_two_key_slope_is_the_derivative_and_a_quarter_of_a_squared_hyperbolic_secant():
+    slope = torch.func.vmap(torch.func.grad(lambda gap: torch.softmax(torch.stack([gap, 0 * gap]), -1)[0]))(GAPS)
+    torch.testing.assert_close(two_key_slope(GAPS), slope, rtol=1e-9, atol=1e-15)
+    torch.testing.assert_close(two_key_slope(GAPS), torch.cosh(GAPS / 2) ** -2 / 4, rtol=1e-12, atol=0)
+
+
+def test_two_key_slope_is_at_most_a_quarter_tends_to_0_and_does_not_cancel():
+    assert two_key_slope(torch.zeros(())).item() == 0.25
+    assert (two_key_slope(GAPS) <= 0.25).all()
+    far = torch.tensor([40.0, 400.0, -400.0], dtype=torch.float64)
+    torch.testing.assert_close(two_key_slope(far), torch.exp(-far.abs()), rtol=1e-12, atol=0)
+
+
+# Entropy and slopes
+
+
+def test_entropy_of_equal_weights_of_one_key_and_of_any_row():
+    assert entropy(torch.full((2, 3, 8), 1 / 8)).tolist() == [[pytest.approx(math.log(8))] * 3] * 2
+    assert entropy(torch.eye(4)).tolist() == [0.0] * 4
+    (z,) = random(0, (2, 5, 7))
+    weights = z.softmax(-1)
+    torch.testing.assert_close(entropy(weights), torch.distributions.Categorical(weights).entropy())
+
+
+def test_slopes_are_the_diagonal_of_the_jacobian_of_the_softmax():
+    (z,) = random(0, (6,))
+    jacobian = torch.func.jacrev(lambda z: torch.softmax(z, -1))(z)
+    torch.testing.assert_close(slopes(z.softmax(-1)), jacobian.diagonal())
+
+
+# With the scale and without
+
+
+def test_concentration_takes_means_of_largest_weight_and_entropy_and_the_median_of_the_slopes():
+    # Three queries of one feature against keys 0 and log 3: weights (1/2, 1/2) twice, and (1/4, 3/4).
+    query = torch.tensor([[0.0], [0.0], [1.0]], dtype=torch.float64)
+    key = torch.tensor([[1.0], [3.0]], dtype=torch.float64).log()
+    largest, spread, slope = concentration(query, key)
+    assert largest == pytest.approx((1 / 2 + 1 / 2 + 3 / 4) / 3)
+    assert spread == pytest.approx((2 * math.log(2) + math.log(4) - 0.75 * math.log(3)) / 3)
+    assert slope == pytest.approx(2 * 1 / 4)
+    assert concentration(query, key, scale=2.0)[0] == pytest.approx((1 / 2 + 1 / 2 + 9 / 10) / 3)
+
+
+def test_the_scale_keeps_the_weights_apart_from_d_k_and_without_it_they_saturate():
+    # Weights of scaled Gaussian scores depend on d_k only by way of a kurtosis of 6/d_k. Each mean is over 1000
+    # queries of entropies in [0, log 16], so its standard error is below log(16) / 2 / sqrt(1000) = 0.044 nats.
+    measured = {}
+    for d_k in (16, 256):
+        query, key = random(d_k, (1000, 1, d_k), (1000, 16, d_k))
+        measured[d_k] = concentration(query, key), concentration(query, key, scale=1.0)
+    (scaled_16, unscaled_16), (scaled_256, unscaled_256) = measured[16], measured[256]
+    assert abs(scaled_16[1] - scaled_256[1]) < 5 * 0.044
+    assert unscaled_256[1] < unscaled_16[1] - 5 * 0.044 < scaled_16[1] - 10 * 0.044
+    assert unscaled_256[0] > 0.9 > 0.3 > scaled_256[0]
+    assert unscaled_256[2] < 0.05 < 0.8 < scaled_256[2]
+
+
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_query_gradients_are_those_of_the_formula(scale):
+    query, key, value = random(0, (2, 3, 4), (2, 5, 4), (2, 5, 6))
+    weights = attention_weights(query, key, scale)  # (2, 3, 5)
+    summed = value.sum(-1).unsqueeze(-2)  # (2, 1, 5)
+    score_gradient = weights * (summed - (weights * summed).sum(-1, keepdim=True))  # (2, 3, 5)
+    expected = (score_gradient @ key).norm(dim=-1) * (4**-0.5 if scale is None else scale)
+    torch.testing.assert_close(query_gradients(query, key, value, scale), expected)
+    assert not query.requires_grad and query.grad is None

@@ -1,0 +1,126 @@
+"""Pages made from sample certificates, without a generator."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import markdown
+import pytest
+
+from derivations.kernel import pages
+from derivations.kernel.certificates import CertificateError
+
+# Test modules are imported one by one, so that a helper beside them is loaded by hand.
+_spec = importlib.util.spec_from_file_location("site_samples", Path(__file__).with_name("samples.py"))
+samples = sys.modules["site_samples"] = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(samples)
+
+
+@pytest.fixture
+def certificates(monkeypatch):
+    """The certificates that pages see, by topic; a test may change them."""
+    store = samples.certificates()
+
+    def load(topic):
+        if topic not in store:
+            raise CertificateError(f"'{topic}' has no certificate;\nrun: python -m derivations check {topic}")
+        return store[topic]
+
+    monkeypatch.setattr(pages, "load", load)
+    return store
+
+
+@pytest.fixture
+def page(certificates, tmp_path):
+    """A function that turns the text of docs/<name> into HTML."""
+    docs = tmp_path / "docs"
+
+    def make(text, name="notes/page.md", front="", **options):
+        path = docs / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(front + text, encoding="utf-8")
+        extension = pages.makeExtension(docs=str(docs), **options)
+        return markdown.markdown(
+            text,
+            extensions=["attr_list", "tables", "toc", "pymdownx.highlight", "pymdownx.superfences",
+                        "pymdownx.blocks.details", extension],
+        )
+
+    return make
+
+
+@pytest.fixture
+def refused(page):
+    """A function that returns the one line with which a page is refused."""
+
+    def make(text, **options):
+        with pytest.raises(pages.PageError) as caught:
+            page(text, **options)
+        assert "\n" not in caught.value.format_message()
+        return caught.value.format_message()
+
+    return make
+
+
+# The site itself --------------------------------------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(root, *command):
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=root, capture_output=True, text=True, timeout=600,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory):
+    """A function that builds the site with MkDocs and returns where it is."""
+
+    def build():
+        site = tmp_path_factory.mktemp("mkdocs") / "site"
+        run(ROOT, "mkdocs", "build", "--strict", "--site-dir", str(site))
+        return site
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def built(build):
+    """The site as MkDocs builds it."""
+    return build()
+
+
+@pytest.fixture(scope="session")
+def zensical(tmp_path_factory):
+    """The site as Zensical builds it, from a copy: it has no option for where to build. It also keeps pages it rendered,
+    whatever became of their certificates: hence --clean."""
+    root = tmp_path_factory.mktemp("zensical")
+    for name in ("docs", "snippets", "derivations", ".certificates"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "mkdocs.yml", root)
+    run(root, "zensical", "build", "--clean")
+    return root / "site"
+
+
+@pytest.fixture(scope="session")
+def asked():
+    """The pages that ask for claims, by their place in the site, and how many blocks each has."""
+    found = {}
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        blocks = len(re.findall(r"^/// (?:claim|derivation) \|", path.read_text(encoding="utf-8"), flags=re.M))
+        place = path.relative_to(ROOT / "docs").with_suffix("")
+        if blocks:
+            found[str(place.parent / "index.html" if place.name == "index" else place / "index.html")] = blocks
+    return found
+
+
+@pytest.fixture(scope="session")
+def kept_labs():
+    return lambda: sorted((ROOT / ".certificates" / "labs").glob("*.json"))

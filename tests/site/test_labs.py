@@ -1,0 +1,138 @@
+"""Labs: executed only when something they depend on changed, and light."""
+
+from base64 import b64encode
+from types import SimpleNamespace
+
+import pytest
+from mkdocs.structure.toc import get_toc
+from nbclient.exceptions import CellExecutionError
+
+from derivations.kernel.pages import PageError, labs
+
+NOTEBOOK = "# %% [markdown]\n# # Title\n\n# %%\nimport math\nfrom snippets.a import b\n"
+FILES = {
+    "docs/labs/lab.py": NOTEBOOK,
+    "snippets/__init__.py": "",
+    "snippets/a/__init__.py": "",
+    "snippets/a/b.py": "from .c import f\n",
+    "snippets/a/c.py": "def f(): pass\n",
+    "snippets/a/other.py": "",
+    "requirements.txt": "torch==1\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(labs, "ROOT", tmp_path)
+    monkeypatch.setattr(labs, "KEPT", tmp_path / ".certificates" / "labs")
+    return tmp_path
+
+
+@pytest.fixture
+def build(root):
+    """A function that builds the lab's page as MkDocs would, and says how often it was executed until now."""
+    runs = []
+
+    def run(content='<div class="jp-RenderedMarkdown"><h1 id="title">Title</h1></div>', error=None):
+        def execute(config, files):
+            runs.append(1)
+            if error:
+                raise error
+            page.content, page.title, page.toc = content, "Title", get_toc(
+                [{"name": "Title", "id": "title", "level": 1,
+                  "children": [{"name": "Part", "id": "part", "level": 2, "children": []}]}]
+            )
+
+        file = SimpleNamespace(src_uri="labs/lab.py", abs_src_path=str(root / "docs/labs/lab.py"))
+        page = SimpleNamespace(file=file, content="", title="", toc=None, render=execute)
+        labs.on_pre_page(page, config=None, files=None)
+        page.render(None, None)
+        return page, len(runs)
+
+    return run
+
+
+def test_a_second_build_executes_nothing_and_gives_the_same_page(build):
+    first, runs = build()
+    again, still = build()
+    assert (runs, still) == (1, 1)
+    assert (again.content, again.title) == (first.content, first.title)
+    assert [(item.title, item.id, item.level) for item in again.toc] == [("Title", "title", 1)]
+    assert [child.url for item in again.toc for child in item.children] == ["#part"]
+
+
+@pytest.mark.parametrize("name", ["docs/labs/lab.py", "snippets/a/b.py", "snippets/a/c.py", "snippets/a/__init__.py",
+                                  "requirements.txt"])
+def test_what_it_depends_on_executes_it_again(build, root, name):
+    build()
+    (root / name).write_text(FILES[name] + "\n# changed\n")
+    assert build()[1] == 2
+    assert build()[1] == 2
+
+
+def test_what_it_does_not_depend_on_does_not(build, root):
+    build()
+    (root / "snippets/a/other.py").write_text("# changed\n")
+    assert build()[1] == 1
+
+
+def test_an_output_that_cannot_be_read_is_made_again(build, root):
+    build()
+    (root / ".certificates/labs/lab.json").write_text("{")
+    assert build()[1] == 2
+
+
+def test_a_cell_that_fails_stops_the_build_and_is_not_kept(build):
+    with pytest.raises(PageError, match=r"^docs/labs/lab.py: a cell fails with ValueError: no$"):
+        build(error=CellExecutionError("long\ntraceback", "ValueError", "no"))
+    assert build()[1] == 2
+
+
+def test_a_notebook_that_is_not_python_is_named_with_its_line(build, root):
+    (root / "docs/labs/lab.py").write_text("x = 1\ny = = 2\n")
+    with pytest.raises(PageError, match=r"^docs/labs/lab.py:2: not Python: invalid syntax$"):
+        build()
+
+
+def test_other_pages_are_left_alone():
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="index.md"), render=len)
+    assert labs.on_pre_page(page).render is len
+
+
+def light(root, content, notebook=NOTEBOOK):
+    (root / "docs/labs/lab.py").write_text(notebook)
+    return labs.light(content, root / "docs/labs/lab.py")
+
+
+def test_only_what_a_reader_needs_is_kept(root):
+    content = """<style>p {}</style><script src="https://example.org/x.js"></script>
+    <div class="jp-Cell"><div class="jp-InputPrompt">In [1]:</div>
+    <div class="highlight-ipynb hl-python"><pre><span class="n">x</span> = 1
+    </pre></div><div class="clipboard-copy-txt">x = 1</div></div>
+    <div class="jp-OutputArea-output"><pre>a = 1</pre><script>alert(1)</script></div>
+    <div class="jp-RenderedMarkdown"><h2 id="a">A<a class="anchor-link" href="#a">¶</a></h2><p>about $d_k$ and
+    <code>$x = 1$</code></p></div>"""
+    html = light(root, content)
+    assert html.startswith('<div class="lab__code highlight"><pre><code><span class="n">x</span> = 1')
+    assert '<div class="lab__output"><pre>a = 1</pre></div>' in html
+    assert 'class="headerlink"' in html and "<msub>" in html and "<code>$x = 1$</code>" in html
+    assert not any(word in html for word in ("<style", "<script", "example.org", "In [1]", "clipboard", "$d_k$"))
+
+
+def test_figures_are_drawn_in_the_pages_ink_on_no_ground(root):
+    figure = """<?xml version="1.0"?><!DOCTYPE svg><svg viewBox="0 0 1 1"><metadata>2026</metadata><style>*{}</style>
+    <path style="fill: #ffffff"/><path style="stroke: #000000"/><path style="fill: #ff0000"/></svg>"""
+    source = b64encode(figure.encode()).decode()
+    html = light(root, f'<div class="jp-OutputArea-output"><img src="data:image/svg+xml;base64,{source}"/></div>')
+    assert html.startswith('<figure class="lab__figure"><svg role="img" viewBox')
+    assert "fill: none" in html and "stroke: currentColor" in html and "#ff0000" in html
+    assert not any(word in html for word in ("<style", "metadata", "#ffffff", "<?xml"))
+
+
+@pytest.mark.parametrize("text", ["so a = b", "so $a \\le b$", "so $\\nonsense$"])
+def test_a_labs_prose_is_held_to_the_rules_of_a_page(root, text):
+    with pytest.raises(PageError, match=r"^docs/labs/lab.py:3: "):
+        light(root, f'<div class="jp-RenderedMarkdown"><p>{text}</p></div>', f"# %% [markdown]\n#\n# {text}\n")

@@ -1,0 +1,370 @@
+"""The commands, run for real in a copy of what they consist of. Nothing is downloaded: the copy pins no package, and stands in
+for the three modules that the commands run."""
+import ast
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tomllib
+import urllib.error
+import urllib.request
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE_PYTHON = os.path.realpath(sys._base_executable)
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make to test")
+
+# Stands in for derivations, pytest and mkdocs: says how it was called, builds a page, and fails when told to.
+STAND_IN = """
+import os, pathlib, sys
+name = pathlib.Path(__file__).parent.name
+print(name, *sys.argv[1:])
+if os.environ.get("FAILING") == name:
+    sys.exit("no")
+if name == "mkdocs":
+    pathlib.Path("site").mkdir(exist_ok=True)
+    pathlib.Path("site/index.html").write_text("built")
+"""
+
+
+def copy_into(folder):
+    """A copy of the Makefile and .ci, in a folder whose name has a space."""
+    tree = folder / "a clone"
+    shutil.copytree(ROOT / ".ci", tree / ".ci", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "Makefile", tree)
+    (tree / "requirements.txt").write_text("# nothing\n")
+    for module in "derivations", "pytest", "mkdocs":
+        (tree / module).mkdir()
+        (tree / module / "__main__.py").write_text(STAND_IN)
+    return tree
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Nothing set up."""
+    return copy_into(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    """Everything set up. Shared, so a test leaves it so."""
+    tree = copy_into(tmp_path_factory.mktemp("ready"))
+    assert make(tree, "setup").returncode == 0
+    return tree
+
+
+def environment(**more):
+    """The caller's, less what an outer make or pip's settings would bring in, and with no package to be had."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("PIP_", "MAKE", "MFLAGS")) and name not in ("PORT", "PYTHON", "ARGS")}
+    return {**kept, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", **more}
+
+
+def make(tree, *arguments, python=BASE_PYTHON, **more):
+    return subprocess.run(["make", f"PYTHON={python}", *arguments], cwd=tree, env=environment(**more), text=True,
+                          capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+
+
+def refusal(run):
+    """The one line that a failed run puts on stderr, beside make's own."""
+    lines = [line for line in run.stderr.splitlines() if not re.match(r"make(\[\d+\])?: \*\*\*", line)]
+    assert run.returncode != 0
+    assert len(lines) == 1, run.stderr
+    return lines[0]
+
+
+def fake_python(folder, change):
+    """A Python on which the statements of change were run first."""
+    (folder / "change").mkdir()
+    (folder / "change" / "sitecustomize.py").write_text(change)
+    python = folder / "python3"
+    python.write_text(f"#!/bin/sh\nPYTHONPATH='{folder}/change' exec '{BASE_PYTHON}' \"$@\"\n")
+    python.chmod(0o755)
+    return python
+
+
+@pytest.fixture
+def busy_port():
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        yield holder.getsockname()[1]
+
+
+# What goes wrong before anything is set up
+
+def test_python_too_old(tree, tmp_path):
+    python = fake_python(tmp_path, "import sys; sys.version_info = (3, 9, 2, 'final', 0)")
+    assert re.fullmatch(r"setup: .* is Python 3\.9\.2, and 3\.11 or later is needed\. .*make PYTHON=.*",
+                        refusal(make(tree, "test", python=python)))
+    assert not (tree / ".venv").exists()
+
+
+@pytest.mark.parametrize("script", ["setup.py", "serve.py"])
+def test_an_old_python_can_parse_the_scripts(script):
+    ast.parse((ROOT / ".ci" / script).read_text(), feature_version=(3, 6))
+
+
+@pytest.mark.parametrize("name", ["python2.7", "python3.6", "python3.8", "python3.10"])
+def test_a_real_old_python_is_told_so(tree, name):
+    found = [shutil.which(name), *map(str, Path.home().glob(f".pyenv/versions/*/bin/{name}"))]
+    works = [path for path in found if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
+    if not works:
+        pytest.skip(f"there is no {name} here")
+    for target in "test", "serve":
+        assert "or later is needed" in refusal(make(tree, target, "PORT=0", python=works[0]))
+
+
+@pytest.mark.parametrize("python", ["/nowhere/python3", "false"])
+def test_no_python(tree, python):
+    assert refusal(make(tree, "test", python=python)).startswith(f"setup: '{python}' is no Python that runs. Install Python 3.11")
+
+
+def test_no_venv_module(tree, tmp_path):
+    python = fake_python(tmp_path, "import sys; sys.modules['ensurepip'] = None")
+    line = refusal(make(tree, "test", python=python))
+    assert "has no venv module" in line and "apt-get install python3-venv" in line
+    assert not (tree / ".venv").exists()
+
+
+@pytest.mark.parametrize("port", ["abc", "-1", "65536", "80 80", "", "²"])
+def test_port_is_no_port(tree, port):
+    assert refusal(make(tree, "serve", f"PORT={port}")).startswith(f"serve: PORT={port} is no port. Give a number")
+
+
+def test_port_in_use_is_said_before_the_long_work(tree, busy_port):
+    line = refusal(make(tree, "serve", f"PORT={busy_port}"))
+    assert line.startswith(f"serve: port {busy_port} is in use.") and f"make serve PORT={busy_port + 1}" in line
+    assert not (tree / ".venv").exists()
+
+
+def test_port_taken_meanwhile(tree, busy_port):
+    served = subprocess.run([sys.executable, ".ci/serve.py", str(busy_port), "."], cwd=tree, text=True, capture_output=True,
+                            timeout=60)
+    assert served.returncode == 1
+    assert served.stderr.startswith(f"serve: port {busy_port} is in use.") and served.stderr.count("\n") == 1
+
+
+# What goes wrong while .venv is set up
+
+def test_package_not_found_and_not_taken_for_finished(tree):
+    (tree / "requirements.txt").write_text("no-such-package==1\n")
+    for _ in range(2):
+        line = refusal(make(tree, "test"))
+        assert line.startswith("setup: pip finds no no-such-package==1, in any version: there is no network, or")
+        assert "no-such-package" in (tree / ".venv" / "setup.log").read_text()
+
+
+def test_no_network(tree):
+    (tree / "requirements.txt").write_text("no-such-package==1\n")
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # bound and not listening: it refuses every connection
+        index = f"http://127.0.0.1:{closed.getsockname()[1]}/simple"
+        line = refusal(make(tree, "test", PIP_NO_INDEX="", PIP_INDEX_URL=index, PIP_RETRIES="1"))
+    assert line.startswith("setup: no network: pip cannot reach its package index. Connect, then run")
+
+
+def explained(log):
+    script = "import sys; sys.path.insert(0, '.ci'); import setup; print(setup.explained(sys.stdin.read()))"
+    return subprocess.run([sys.executable, "-B", "-c", script], cwd=ROOT, input=log, text=True, capture_output=True,
+                          check=True).stdout
+
+
+@pytest.mark.parametrize("log, line", [
+    ("ERROR: Could not find a version that satisfies the requirement torch==9 (from versions: 2.13.0)\n"
+     "ERROR: No matching distribution found for torch==9\n", "pip finds no torch==9 for Python 3"),
+    ("OSError: [Errno 28] No space left on device\n", "the disk is full."),
+    ("Traceback\nERROR: the wheel is broken.\nNOTE: more\n", "pip failed: the wheel is broken. Run the same"),
+    ("", "pip failed: it gave no reason. Run the same"),
+])
+def test_what_pip_said_is_explained_in_one_line(log, line):
+    assert explained(log).startswith(line)
+    assert explained(log).endswith("What pip said is in .venv/setup.log.\n") and explained(log).count("\n") == 1
+
+
+def test_a_file_where_the_environment_should_be(tree):
+    (tree / ".venv").write_text("")
+    line = refusal(make(tree, "test"))
+    assert re.match(r"setup: .* -m venv could not make \.venv: .+\. Remove \.venv and run", line)
+
+
+def test_no_list_of_packages(tree):
+    (tree / "requirements.txt").unlink()
+    line = refusal(make(tree, "test"))
+    assert line.startswith("setup: ") and "requirements.txt" in line
+
+
+def cut_short(tree, how):
+    """Stop setup while pip waits for an index that never answers; what make said on stderr."""
+    (tree / "requirements.txt").write_text("no-such-package==1\n")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(300)
+        run = subprocess.Popen(["make", "test", f"PYTHON={BASE_PYTHON}"], cwd=tree, text=True, start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment(PIP_NO_INDEX="", PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/"))
+        with silent.accept()[0]:  # pip is here
+            os.killpg(run.pid, how)
+            errors = run.communicate(timeout=60)[1]
+    assert run.returncode != 0
+    return errors
+
+
+def test_interrupted_setup_says_what_to_do(tree):
+    errors = cut_short(tree, signal.SIGINT)
+    assert "setup: interrupted. Run the same command again; it starts over.\n" in errors and "Traceback" not in errors
+
+
+def test_killed_setup_is_not_taken_for_finished(tree):
+    cut_short(tree, signal.SIGKILL)
+    assert refusal(make(tree, "test")).startswith("setup: pip finds no no-such-package==1")
+
+
+# What goes right
+
+def test_setup_is_done_once_and_again_when_the_pins_change(tree):
+    first = make(tree, "test", 'ARGS=-k "two words"')
+    assert first.stdout.splitlines() == ["Setting up .venv from requirements.txt: a few minutes, once.", "derivations check",
+                                         "pytest -k two words"]
+    assert first.stderr == ""
+    assert make(tree, "check").stdout == "derivations check\n"
+
+    active = tree / ".venv" / "bin" / "python"  # as when .venv is activated
+    assert make(tree, "check", python=active).stdout == "derivations check\n"
+    (tree / "requirements.txt").write_text("# nothing, said differently\n")
+    changed = make(tree, "check", python=active)
+    assert changed.returncode == 0 and changed.stdout.startswith("Setting up")
+
+    (tree / ".venv" / "bin" / "python").unlink()  # its Python is gone
+    assert make(tree, "check").stdout.startswith("Setting up")
+
+
+def test_site_is_strict(ready):
+    assert make(ready, "site").stdout.splitlines() == ["derivations check", "mkdocs build --strict --site-dir site"]
+
+
+@pytest.mark.parametrize("module", ["derivations", "mkdocs"])
+def test_a_failure_stops_what_comes_after(ready, module):
+    served = make(ready, "serve", "PORT=0", FAILING=module)
+    assert served.returncode != 0 and served.stdout.splitlines()[-1].split()[0] == module
+
+
+def test_clean_removes_what_was_made_and_no_more(tree):
+    kept = [*tree.rglob("*"), tree / "tests" / "site"]
+    kept[-1].mkdir(parents=True)
+    for made in ".venv/bin", "site/assets", ".certificates/scaling", "derivations/__pycache__":
+        (tree / made).mkdir(parents=True)
+    assert make(tree, "clean").returncode == 0
+    assert set(tree.rglob("*")) == {*kept, tree / "tests"}
+
+
+def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
+    server = subprocess.Popen(["make", "serve", "PORT=0", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True,
+                              start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        line = next(line for line in server.stdout if line.startswith("Serving on "))
+        address = re.fullmatch(r"Serving on (http://127\.0\.0\.1:\d+/) \(Ctrl-C stops it\)\n", line)[1]
+        with urllib.request.urlopen(address) as page:
+            assert page.read() == b"built" and page.headers["Cache-Control"] == "no-cache"
+        with pytest.raises(urllib.error.HTTPError) as missing:
+            urllib.request.urlopen(address + "missing")
+        missing.value.close()
+        assert missing.value.code == 404
+    finally:
+        os.killpg(server.pid, signal.SIGINT)
+        out, errors = server.communicate(timeout=60)
+    assert "Stopped." in out and "Traceback" not in errors
+
+
+def test_make_alone_says_what_there_is(tree):
+    """Every command that the Makefile offers is told, and none besides."""
+    told = re.findall(r"^make (\w+) ", make(tree).stdout, re.MULTILINE)
+    offered = re.search(r"^\.PHONY: (.*)", (tree / "Makefile").read_text(), re.MULTILINE)[1].split()
+    assert set(told) == set(offered) - {"help", "python", "port", "setup"}
+
+
+# The pins
+
+def pins():
+    lines = [line.split(";")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_line_is_one_exact_version():
+    """No address, no option, no local version: what follows a + is left to the index in use."""
+    assert [pin for pin in pins() if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", pin)] == []
+    assert len({normal(pin.split("==")[0]) for pin in pins()}) == len(pins())
+
+
+def asked():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    return [Requirement(line) for group in groups.values() for line in group if isinstance(line, str)]
+
+
+def test_what_is_asked_for_is_pinned_so():
+    pinned = {normal(name): version for name, version in (pin.split("==") for pin in pins())}
+    assert {"torch", "sympy", "mkdocs", "pytest"} <= {requirement.name for requirement in asked()}
+    for requirement in asked():
+        assert requirement.specifier.contains(pinned[normal(requirement.name)]), requirement
+
+
+def imported(path):
+    """The top-level modules that a file imports by their full name."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module.split(".")[0]
+
+
+def test_what_is_imported_is_asked_for():
+    """No script leans on a package that is only there because another one brings it."""
+    names = {normal(requirement.name) for requirement in asked()}
+    brought_by = {module: {normal(name) for name in found} for module, found in packages_distributions().items()}
+    files = [path for folder in ("derivations", "snippets", "docs", "tests") for path in (ROOT / folder).rglob("*.py")]
+    modules = {(str(path.relative_to(ROOT)), module) for path in files for module in imported(path) if module in brought_by}
+    assert ("tests/site/test_make.py", "pytest") in modules
+    unasked = {(path, module) for path, module in modules if not brought_by[module] & names}
+    assert unasked == set()
+
+
+# The workflow
+
+@pytest.fixture(scope="module")
+def workflow():
+    return yaml.load((ROOT / ".github/workflows/site.yml").read_text(), yaml.BaseLoader)
+
+
+def test_a_pull_request_gets_a_token_that_can_only_read(workflow):
+    assert workflow["permissions"] == {}
+    writers = {name for name, job in workflow["jobs"].items() if "write" in job["permissions"].values()}
+    assert writers == {"publish"}
+    assert workflow["jobs"]["publish"]["if"] == "github.event_name == 'push' && github.ref == 'refs/heads/main'"
+    assert workflow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert workflow["on"].keys() == {"pull_request", "push"} and workflow["on"]["push"] == {"branches": ["main"]}
+
+
+def test_every_action_is_pinned_to_a_commit(workflow):
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used and [use for use in used if not re.fullmatch(r"actions/[a-z/-]+@[0-9a-f]{40}", use)] == []
+
+
+def test_the_workflow_runs_what_a_contributor_runs(workflow):
+    assert [step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step] == [".ci/run"]
+    assert {"make test", "make site"} <= set((ROOT / ".ci/run").read_text().splitlines())
+    assert os.access(ROOT / ".ci/run", os.X_OK)

@@ -1,0 +1,373 @@
+"""The Markdown extension: what it shows, and what it refuses with file and line."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from bs4 import BeautifulSoup
+from site_samples import claim, step
+
+from derivations.kernel.pages.maths import MathsError, breadth, is_relation, mathml, notation, prose
+
+DERIVATION = "/// derivation | scaling/variance\n///\n"
+CLAIM = "/// claim | scaling/variance#{}\n///\n"
+
+
+def soup(html):
+    return BeautifulSoup(html, "html.parser")
+
+
+# What is shown ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_derivation_shows_every_claim_in_order(page):
+    sections = soup(page(DERIVATION)).select("section.claim")
+    assert [section["id"] for section in sections] == ["score", "mean", "variance", "bound", "limit", "same"]
+    assert [section.select_one(".claim__number").text for section in sections] == [f"({n})" for n in range(1, 7)]
+    assert [section.select_one(".claim__number")["href"] for section in sections][1] == "#mean"
+
+
+def test_one_claim(page):
+    (section,) = soup(page(CLAIM.format("mean"))).select("section.claim")
+    assert section.select_one(".claim__title").text == "The mean is zero"
+    assert len(section.select(".claim__left math")) == 1
+    assert [math.mo.text for math in section.select(".claim__right math")] == ["=", "="]
+    reasons = section.select(".claim__reason")
+    assert reasons[0].text == "the mean of a sum is the sum of the means"
+    assert reasons[1].find("math")
+    assert section.select_one(".claim__scope").text == "every shape"
+    assert section.select_one(".claim__script").text == "derivations/scaling/variance.py:31"
+
+
+def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page):
+    html = page(CLAIM.format("mean"))
+    details = soup(html).select_one("details.claim__witnesses")
+    assert [name.text for name in details.select("summary .claim__witness")] == ["exact", "SymPy"]
+    assert [term.text for term in details.select("dt")] == ["✓ exact", "✓ SymPy", "– Coq"]
+    assert [row.text.split("\n")[:2] for row in details.select("dd")] == [
+        ["proved · every shape", "one normal form"], ["proved · sizes up to n", "entries, d up to 3"],
+        ["not applicable", "no matrix identity"],
+    ]
+    assert "<script" not in html
+
+
+def test_assumptions_say_what_fails_without_them(page):
+    (item,) = soup(page(CLAIM.format("variance"))).select(".claim__assumptions li")
+    assert item.summary.find("math").text == "q" and item.details.has_attr("open")
+    assert item.select_one(".claim__needed").text == "without it: at d = 1, q = k Gaussian, left = 2, right = 1"
+
+
+def test_many_assumptions_fold_what_fails_without_them(page, certificates):
+    one = certificates["scaling/variance"]["claims"][1]
+    one["assumptions"] = one["assumptions"] * 2 + [{"latex": "d", "text": "$d$ is positive", "needed": ""}]
+    items = soup(page(CLAIM.format("mean"))).select(".claim__assumptions li")
+    assert [bool(item.details) for item in items] == [True, True, False]
+    assert not any(item.details.has_attr("open") for item in items[:2])
+
+
+def test_every_kind_has_its_own_look(page):
+    sections = soup(page(DERIVATION)).select("section.claim")
+    kinds = [next(css for css in section["class"] if css.startswith("claim--")) for section in sections]
+    assert kinds == [f"claim--{kind}" for kind in ("definition", "chain", "law", "inequality", "limit", "refutation")]
+    assert sections[0].find("details") is None
+
+
+def test_a_refutation_spells_out_the_counterexample(page):
+    section = soup(page(CLAIM.format("same"))).section
+    assert section.select_one(".claim__kind").text == "Refuted"
+    assert section.select_one(".claim__right mo").text == "≠"
+    assert [value.text for value in section.select(".claim__value")] == ["d=1", "q=k", "2≠1"]
+
+
+def test_ids_carry_the_topic_where_several_are_on_a_page(page):
+    html = page(CLAIM.format("mean") + "\n/// claim | simplify/bilinear#merged\n///\n")
+    assert [section["id"] for section in soup(html).select("section")] == ["variance-mean", "bilinear-merged"]
+
+
+def test_ids_on_a_topics_own_page_never_change(page):
+    html = page(DERIVATION + "\n/// claim | simplify/bilinear#merged\n///\n", name="scaling/variance.md")
+    ids = [section["id"] for section in soup(html).select("section")]
+    assert ids[1] == "mean" and ids[-1] == "bilinear-merged"
+
+
+def test_a_heading_does_not_take_a_claims_id(page):
+    html = soup(page("# Mean\n\n" + CLAIM.format("mean")))
+    assert html.section["id"] == "mean" and html.h1["id"] != "mean"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "links"),
+    [
+        (CLAIM.format("variance"), "index.md", ["scaling/variance.md#mean", "simplify/bilinear.md#merged"]),
+        (CLAIM.format("variance"), "notes/a.md", ["../scaling/variance.md#mean", "../simplify/bilinear.md#merged"]),
+        (DERIVATION, "scaling/variance.md", ["#mean", "../simplify/bilinear.md#merged"]),
+        (DERIVATION + "\n/// claim | simplify/bilinear#merged\n///\n", "scaling/variance.md", ["#mean", "#bilinear-merged"]),
+    ],
+)
+def test_a_claim_links_to_what_it_uses(page, text, name, links):
+    section = next(s for s in soup(page(text, name=name)).select("section") if s["id"] in ("variance", "variance-variance"))
+    assert [link["href"] for link in section.select(".claim__uses a")] == links
+
+
+def test_the_script_is_linked_where_the_repository_is_known(page):
+    html = page(CLAIM.format("mean"), repository="https://example.org/a/b/")
+    assert soup(html).select_one("a.claim__script")["href"] == (
+        "https://example.org/a/b/blob/main/derivations/scaling/variance.py#L31"
+    )
+
+
+def test_a_long_chain_is_laid_out_for_its_width(page, certificates):
+    certificates["simplify/bilinear"]["claims"][0]["steps"][0]["latex"] = "+".join("abcdefghijklmnopqrstuvwxyz")
+    html = page("/// derivation | simplify/bilinear\n///\n")
+    layouts = [steps["class"][1] for steps in soup(html).select(".claim__steps")]
+    assert layouts == ["claim__steps--wide", "claim__steps--one"]
+
+
+def test_notation_in_text(page):
+    html = page(r"Here $d_k$ costs \$5, or $5 and $6; `$x = y$` is code.")
+    assert html == (
+        "<p>Here <math><msub><mi>d</mi><mi>k</mi></msub></math> costs $5, or $5 and $6; <code>$x = y$</code> is code.</p>"
+    )
+
+
+def test_notation_in_headings_and_tables(page):
+    html = soup(page("# The root $\\sqrt{d_k}$\n\n| a | $Q$ |\n|---|---|\n| *b* | $K^\\top$ |\n"))
+    assert html.h1.find("msqrt") and html.th.find_next("th").find("math") and html.td.find_next("td").find("math")
+
+
+def test_other_blocks_hold_claims(page):
+    html = page(f"//// details | More\n{DERIVATION}////\n")
+    assert len(soup(html).select("details > .claims > section")) == 6
+
+
+def test_code_keeps_its_relations(page):
+    html = page("```python\nx = 1 if a <= b else 2  # $a = b$ /// claim | x\n```\n\nand `a == b`\n")
+    assert "math" not in html and soup(html).pre.text.startswith("x = 1")
+
+
+def test_indented_text_is_not_code(page):
+    assert "<pre" not in page("Text\n\n    torch.ones(3)\n")
+
+
+# What is hostile ----------------------------------------------------------------------------------------------------------
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</section><b>x</b>",
+    '" onmouseover="alert(1)',
+    "{: onclick=alert(1) .x #mean }",
+    "*a* [b](javascript:alert(1)) `c` ![d](https://example.org/x.png)",
+    "\x02certified0\x03 &lt;b&gt; &amp;",
+    "/// claim | scaling/variance#mean",
+]
+
+
+class Elements(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, sorted(name for name, _ in attrs)))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_from_a_certificate_is_never_markup(page, certificates, text):
+    def elements():
+        reader = Elements()
+        html = page(DERIVATION)
+        reader.feed(html)
+        return reader.found, html
+
+    harmless, _ = fill(certificates, "x") or elements()
+    found, html = fill(certificates, text) or elements()
+    assert found == harmless
+    assert soup(html).select_one("#mean .claim__title").text == text
+    assert soup(html).select_one("#mean .claim__needed").text == f"without it: {text}"
+
+
+def fill(certificates, text):
+    for one in certificates["scaling/variance"]["claims"]:
+        one |= {"title": text, "scope": text}
+        one["assumptions"] = [{"latex": "q", "text": text, "needed": text}]
+        one["witnesses"] = [{"name": text, "verdict": "proved", "scope": text, "note": text, "seconds": 0.0}]
+        for part in one["steps"]:
+            part["reason"] = text
+
+
+@pytest.mark.parametrize("field", ["start", "left", "right"])
+@pytest.mark.parametrize("latex", ["<script>alert(1)</script>", r"\text{</math><script>}", "a & b </section>"])
+def test_latex_from_a_certificate_is_never_markup(page, certificates, refused, field, latex):
+    certificates["scaling/variance"]["claims"][-1][field] = latex
+    try:
+        html = page(CLAIM.format("same"))
+    except Exception:
+        assert "docs/notes/page.md:1: scaling/variance#same cannot be shown" in refused(CLAIM.format("same"))
+    else:
+        assert "<script" not in html and html.count("</section>") == 1
+
+
+# What is refused, with file and line ------------------------------------------------------------------------------------
+
+BLOCKS = {
+    "/// derivation | scaling/nothing\n///\n":
+        "scaling/nothing cannot be shown: 'scaling/nothing' has no certificate; run: python -m derivations check scaling/nothing",
+    "/// claim | scaling/variance#nothing\n///\n":
+        "scaling/variance has no claim 'nothing'; it has score, mean, variance, bound, limit, same",
+    "/// claim | scaling/variance\n///\n": "expected '/// claim | chapter/topic#id', found 'scaling/variance'",
+    "/// claim\n///\n": "expected '/// claim | chapter/topic#id', found nothing",
+    "/// derivation | scaling/variance#mean\n///\n":
+        "expected '/// derivation | chapter/topic', found 'scaling/variance#mean'",
+    "/// derivation | ../../etc/passwd\n///\n": "expected '/// derivation | chapter/topic', found '../../etc/passwd'",
+    "/// derivation | scaling/variance\n\nText\n": "the 'derivation' block is left open; close it with '///'",
+    "//// details | More\n///\n": "'///' closes no block",
+    "///\n": "'///' closes no block",
+    "/// claimm | scaling/variance#mean\n///\n": "'/// claimm | scaling/variance#mean' is no block that this page's extensions know",
+}
+
+
+@pytest.mark.parametrize("text", BLOCKS)
+@pytest.mark.parametrize("front", ["", "---\ntitle: x\n---\n\n"])
+def test_a_wrong_block_is_refused(refused, text, front):
+    line = 3 + front.count("\n") + (text.startswith("////"))
+    assert refused(f"# Title\n\n{text}", front=front) == f"docs/notes/page.md:{line}: {BLOCKS[text]}"
+
+
+def test_a_block_with_text_in_it_is_refused(refused):
+    text = "/// claim | scaling/variance#mean\nby hand\n///\n"
+    assert refused(text) == "docs/notes/page.md:2: a 'claim' block holds no text; close it with '///'"
+
+
+def test_a_claim_shown_twice_is_refused(refused):
+    message = refused(DERIVATION + "\n" + CLAIM.format("mean"))
+    assert message == "docs/notes/page.md:4: scaling/variance#mean would have the id of the claim shown at line 1"
+
+
+def change(**fields):
+    return lambda one: one.update(fields)
+
+
+BROKEN = {
+    "no witness": (change(witnesses=[]), "its witnesses say nothing"),
+    "refuted": (lambda one: one["witnesses"][0].update(verdict="refuted"), "its witnesses say refuted, proved"),
+    "none applies": (lambda one: [w.update(verdict="not applicable") for w in one["witnesses"]], "its witnesses say not app"),
+    "unknown verdict": (lambda one: one["witnesses"][0].update(verdict="probably"), "verdict 'probably' is none of"),
+    "unknown kind": (change(kind="theorem"), "kind 'theorem' is none of"),
+    "no start": (lambda one: one.pop("start"), "the certificate lacks something"),
+    "bad LaTeX": (change(start=r"\nonsense{x}"), "Unknown command \"\\nonsense\""),
+    "bad LaTeX in text": (change(title=r"the $\nonsense$"), "Unknown command \"\\nonsense\""),
+    "bad use": (change(uses=["no such claim"]), "it uses 'no such claim', which names no claim"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_claim_that_may_not_be_shown_is_refused(refused, certificates, case):
+    breaking, message = BROKEN[case]
+    breaking(certificates["scaling/variance"]["claims"][1])
+    found = refused("Text\n\n" + DERIVATION)
+    assert found.startswith("docs/notes/page.md:3: scaling/variance#mean cannot be shown: ") and message in found
+
+
+RELATIONS = r"""
+a = b|a \neq b|a \ne b|a \not= b|a < b|a > b|a \lt b|a \gt b|a \le b|a \leq b|a \geqslant b|a \ll b|a \approx b|a \sim b
+a \simeq b|a \cong b|a \equiv b|a \propto b|a \to b|a \rightarrow b|a \mapsto b|a \implies b|a \iff b|a \Leftarrow b
+a \longrightarrow b|a \hookrightarrow b|a \in A|A \ni a|A \subset B|A \subseteq B|a \notin A|a \prec b|a \parallel b|a \perp b
+a \vdash b|a \models b|a \coloneqq b|a := b|a {:}{=} b|a \doteq b|a \stackrel{?}{=} b|a \overset{!}{=} b|a \xrightarrow{f} b
+a \mathrel{=} b|a \mathbin{=} b|a \mathrm{=} b|a \mathop{=} b|a \operatorname{=} b|\text{a = b}|a \text{ equals } b
+a \text{ is at most } b|a \mathrm{equals} b|equals|a \text{ tends to } b|\newcommand{\is}{=} a \is b|\sum_{i=1}^n x_i
+a ≠ b|a ≤ b|a ≈ b|a → b|a ∝ b|a ∈ b|a ≡ b|a ≔ b|a ⇔ b|a ＝ b|\text{a ≤ b}
+""".replace("\n", "|").strip("|").split("|")
+
+
+@pytest.mark.parametrize("latex", RELATIONS)
+def test_a_relation_by_hand_is_refused_however_it_is_spelt(refused, latex):
+    message = refused(f"# Title\n\nText and\nthen ${latex}$ here.\n")
+    assert message.startswith(f"docs/notes/page.md:4: ${latex}$ states a relation (")
+
+
+NAMES = r"""
+d_k|QK^\top|\sqrt{d_k}|W_Q W_K^\top|n\times d|\frac{1}{\sqrt{d_k}}|\operatorname{softmax}(z)|\operatorname{E}[q\cdot k]|\bar x
+\hat{x}|\vec{v}|\lVert x\rVert|x'|\mathbb{R}^{n\times d}|\begin{pmatrix}0&1\\0&0\end{pmatrix}|-\infty|\pm 1|\{1,\dots,n\}
+\sum_i q_i k_i|\mathbf{1}|\operatorname{diag}(p) - pp^\top|2\gamma_n|\operatorname{diff}|d+1|a\circ b|\operatorname{E}[x\mid y]
+""".replace("\n", "|").strip("|").split("|")
+
+
+@pytest.mark.parametrize("latex", NAMES)
+def test_a_name_is_shown(page, latex):
+    assert page(f"Let ${latex}$ be.").count("<math>") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["so a = b", "a ≠ b", "it is ≤ 3", "about ≈ 3", "d → ∞", "q ∝ k", "a ≡ b", "a &lt; b", "a &#61; b", "a &ne; b", "**a = b**",
+     "# a = b", "- x\n- a = b", "[a = b](x.md)", "![a = b](x.svg)", "<p>a = b</p>", "<span title='a = b'>x</span>", "a -> b",
+     "$a$ = $b$", "| a | b |\n|---|---|\n| 1 | a = b |"],
+)
+def test_a_relation_in_prose_is_refused(refused, text):
+    message = refused(f"Title\n\n{text}\n")
+    if "&" in text:
+        # The sign is not in the source as such, so the page is all that can be named.
+        assert re.match(r"docs/notes/page.md: '.' states a relation in prose", message)
+    else:
+        line = 3 + text.count("\n") if "|" not in text else 5
+        assert re.match(rf"docs/notes/page.md:{line}: '.' states a relation in prose", message)
+
+
+@pytest.mark.parametrize("text", ["$$a$$", "$$\na\n$$", r"\(a\)", r"\[a\]"])
+def test_display_mathematics_by_hand_is_refused(refused, text):
+    assert refused(f"Title\n\n{text}\n").startswith("docs/notes/page.md:3: ")
+
+
+def test_unknown_commands_and_math_elements_are_refused(refused):
+    assert refused("One\n\n$\\nonsense$") == (
+        "docs/notes/page.md:3: '\\\\nonsense' is not LaTeX that can be shown: Unknown command \"\\nonsense\"."
+    )
+    assert "docs/notes/page.md:2: <math> by hand" in refused("One\n<math><mo>=</mo></math>")
+    assert "makes a <a>" in refused(r"$\eqref{x}$")
+
+
+def test_lines_are_counted_where_the_formula_stands_and_not_in_code(refused):
+    assert refused("```python\n$a = b$\n```\n\nText $a = b$\n").startswith("docs/notes/page.md:5:")
+
+
+def test_an_unknown_file_is_said_so(certificates, tmp_path):
+    import markdown
+
+    from derivations.kernel import pages
+
+    with pytest.raises(pages.PageError, match=r"^a page:1: \$a = b\$ states"):
+        markdown.markdown("$a = b$", extensions=[pages.makeExtension(docs=str(tmp_path))])
+
+
+# The parts --------------------------------------------------------------------------------------------------------------
+
+
+def test_relations_are_known_by_name():
+    assert all(map(is_relation, "=<>≠≤≥≈≡∼≃≅∝→←↔⇒⇔↦∈∉∋⊂⊆≪≺≔⊢⊨∥⟂⇌⟹⊲"))
+    assert not any(map(is_relation, "+-−±×·∘∑∏∫√∞∂∇⊤⊥′‖|∣…()[]{},.:;!?~^_&%#*/aα1 \n⃗¯ˆ˜"))
+
+
+def test_prose_escapes_all_but_mathematics():
+    assert prose("a < $d_k$ & b") == "a &lt; <math><msub><mi>d</mi><mi>k</mi></msub></math> &amp; b"
+    assert prose(r"costs \$5") == "costs $5"
+
+
+def test_mathml_of_nonsense():
+    with pytest.raises(MathsError, match="Unknown command"):
+        mathml(r"\nonsense")
+    with pytest.raises(MathsError, match="states a relation"):
+        notation("a=b")
+
+
+def test_breadth_grows_with_what_is_side_by_side():
+    assert breadth(mathml("a+b")) == 3
+    assert breadth(mathml(r"\frac{a}{b+c}")) == 3
+    assert breadth(mathml(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}")) == 4
+
+
+def test_samples_are_claims_of_every_kind(certificates):
+    from derivations.kernel.pages.claims import KINDS
+
+    kinds = {one["kind"] for one in certificates["scaling/variance"]["claims"]}
+    assert kinds == set(KINDS) - {"identity"}
+    certificates["scaling/variance"]["claims"] = [claim("identity", "identity", "a", step("=", "a+0"))]

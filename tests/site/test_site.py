@@ -1,0 +1,107 @@
+"""The site as MkDocs builds it: nothing from elsewhere, nothing broken, labs light and not executed twice."""
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+import pytest
+
+# What a browser fetches without being asked. A link in <a href> is followed by a reader only.
+FETCHED = {"src", "srcset", "data", "poster", "action", "background", "formaction", "xlink:href"}
+
+
+class Fetches(HTMLParser):
+    """Addresses that a page makes a browser fetch."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+        self.style = False
+
+    def handle_starttag(self, tag, attrs):
+        self.style = tag == "style"
+        attrs = dict(attrs)
+        fetched = [value for name, value in attrs.items() if name in FETCHED]
+        if tag in ("link", "use", "image", "base") and attrs.get("rel") != "canonical":
+            fetched.append(attrs.get("href"))
+        if attrs.get("http-equiv", "").lower() == "refresh":
+            fetched.append(attrs.get("content", "").partition("=")[2])
+        self.found += [value for value in fetched if value] + in_css(attrs.get("style") or "")
+
+    def handle_data(self, data):
+        if self.style:
+            self.found += in_css(data)
+
+
+def in_css(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    quoted = re.findall(r"""@import\s+["']([^"']+)""", text)
+    return quoted + [address.strip("\"' ") for address in re.findall(r"url\(([^)]*)\)", text)]
+
+
+def fetched(text):
+    reader = Fetches()
+    reader.feed(text)
+    return reader.found
+
+
+def outside(addresses):
+    return [a for a in addresses if urlsplit(a.strip()).netloc or urlsplit(a.strip()).scheme not in ("", "data")]
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ['<img src="https://example.org/x.png">', '<link rel="stylesheet" href="//example.org/x.css">',
+     '<script src="http://example.org/x.js"></script>', '<style>@import "https://example.org/x.css";</style>',
+     '<p style="background: url(https://example.org/x.png)">', "<style>a { background: url('//example.org/x.png') }</style>",
+     '<meta http-equiv="refresh" content="0; url=https://example.org">', '<svg><use href="https://example.org/x.svg#a"/></svg>'],
+)
+def test_what_comes_from_elsewhere_is_found(planted):
+    assert outside(fetched(planted))
+    assert not outside(fetched('<a href="https://example.org">x</a><img src="../x.png"><img src="data:image/png;base64,AA">'))
+
+
+def test_nothing_comes_from_elsewhere(built):
+    pages, styles = sorted(built.rglob("*.html")), sorted(built.rglob("*.css"))
+    assert len(pages) >= 10 and styles
+    for page in pages:
+        assert outside(fetched(page.read_text(encoding="utf-8"))) == [], page
+    for style in styles:
+        assert outside(in_css(style.read_text(encoding="utf-8"))) == [], style
+
+
+def test_every_page_has_the_policy_and_only_known_scripts(built):
+    for page in built.rglob("*.html"):
+        policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', page.read_text(encoding="utf-8"))
+        assert policy, page
+        scripts = re.search(r"script-src ([^;]*);", policy[1])[1].split()
+        assert scripts[0] == "'self'" and all(script.startswith("'sha256-") for script in scripts[1:]), page
+
+
+def test_no_relation_is_without_a_claim(built, asked):
+    """Whatever the source said: on the finished page, no formula outside a claim relates anything."""
+    from derivations.kernel.pages.maths import relation_in
+
+    for page in asked:
+        html = (built / page).read_text(encoding="utf-8")
+        outside_claims = re.sub(r'<section class="claim .*?</section>', "", html, flags=re.S)
+        for formula in re.findall(r"<math.*?</math>", outside_claims, flags=re.S):
+            assert relation_in(re.sub(r"<[^>]*>|&\w+;", "", formula)) is None, (page, formula)
+
+
+def test_labs_are_light_and_show_what_they_computed(built):
+    labs = sorted((built / "labs").rglob("index.html"))
+    assert labs
+    for lab in labs:
+        html = lab.read_text(encoding="utf-8")
+        without_figures = re.sub(r"<svg.*?</svg>", "", html, flags=re.S)
+        assert len(without_figures) < 80_000 and len(html) < 500_000
+        assert "<figure" in html and 'class="lab__code highlight"' in html
+        assert "MathJax" not in html and "<style" not in without_figures.partition("<article")[2]
+
+
+def test_an_unchanged_site_executes_no_notebook(built, build, kept_labs):
+    before = {path: path.stat().st_mtime_ns for path in kept_labs()}
+    assert before
+    build()
+    assert {path: path.stat().st_mtime_ns for path in kept_labs()} == before
