@@ -24,6 +24,7 @@ class Verdict:
     scope: str
     note: str
     seconds: float = 0.0
+    needed: tuple = ()   # for each assumption, how the claim fails without it
 
 
 class Fails(KernelError):
@@ -49,9 +50,7 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
-    for assumption in claim.given:
-        needed(claim, assumption)
-    return verdict(claim)
+    return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
 
 
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
@@ -223,11 +222,11 @@ def needed(claim: Claim, assumption: Assumption) -> str:
     """How the claim fails without the assumption; Refused if it does not."""
     rest = tuple(a for a in claim.given if a != assumption)
     hint = dict(claim.without).get(assumption)
-    previous, found = claim.start, None
-    for step in claim.steps:
-        left, previous = (previous if step.relation == "=" else claim.start), step.expr
+    ends = [claim.start, *(step.expr for step in claim.steps)]
+    # The claim as a whole first: there a counterexample says most. Then step by step.
+    for left, right in dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]):
         try:
-            found = at_hint(claim, left, step.expr, rest, hint) if hint else dropped(claim, left, step.expr, rest)
+            found = at_hint(claim, left, right, rest, hint) if hint else dropped(claim, left, right, rest)
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, str(error)) from None
         if found:

@@ -11,6 +11,7 @@ from .expr import Expr
 
 LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 3, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
+TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
 
 def name_latex(name: str) -> str:
@@ -45,8 +46,9 @@ class Printer:
         text = getattr(self, e.op)(e)
         return self.brackets(text) if level(e) < least else text
 
-    def brackets(self, text):
-        return rf"\left({text}\right)"
+    def brackets(self, text, pair="()"):
+        left, right = pair
+        return rf"\left{left}{text}\right{right}" if any(tall in text for tall in TALL) else f"{left}{text}{right}"
 
     def const(self, e):
         return fraction_latex(e.data)
@@ -133,13 +135,13 @@ class Printer:
             return rf"\left|{inside}\right|"
         if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:
             return rf"e^{{{inside}}}"
-        return rf"{self.function_name(e)}\left({inside}\right)"
+        return self.function_name(e) + self.brackets(inside)
 
     def softmax(self, e):
         return rf"\operatorname{{softmax}}{self.brackets(self.show(e.args[0]))}"
 
     def expectation(self, e):
-        return rf"\operatorname{{E}}\left[{self.show(e.args[0])}\right]"
+        return rf"\operatorname{{E}}{self.brackets(self.show(e.args[0]), '[]')}"
 
     def variance(self, e):
         return rf"\operatorname{{Var}}{self.brackets(self.show(e.args[0]))}"

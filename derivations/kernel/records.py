@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import values
-from .check import assumption_text, law_sides, needed, values_at
+from .check import assumption_text, law_sides, values_at
 from .claims import Claim, facts_of
 from .latex import fraction_latex, latex, name_latex
 from .search import is_law
@@ -26,7 +26,7 @@ def record(claim: Claim, verdicts: list) -> dict:
     result = {
         "id": claim.id, "kind": claim.kind, "title": claim.title, "line": claim.line, "start": latex(claim.start), "steps": steps,
         "latex": f"{latex(claim.start)} {relation(claim, last)} {latex(last.expr)}",
-        "assumptions": [{"text": assumption_text(a, latex_names=True), "needed": needed(claim, a)} for a in claim.given],
+        "assumptions": [{"text": assumption_text(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, verdicts[0].needed)],
         "scope": next((v.scope for v in verdicts if v.scope), "notation"),
         "witnesses": [{"name": v.name, "verdict": v.verdict, "scope": v.scope, "note": v.note, "seconds": round(v.seconds, 3)} for v in verdicts],
         "uses": list(claim.uses), "because": [latex(e) for e in claim.because],

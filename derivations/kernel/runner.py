@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import multiprocessing
 import os
-import subprocess
-import sys
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Timer
 
-from . import certificates
+from . import certificates, worker
 from .certificates import ROOT, CertificateError
 
 TIME_LIMIT = 300  # seconds a script may take
+
+# Each script has a process of its own, forked from one that has SymPy loaded and has run nothing yet.
+CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
+if CONTEXT.get_start_method() == "forkserver":
+    CONTEXT.set_forkserver_preload(["derivations.kernel.worker"])
+os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
 
 
 @dataclass
@@ -81,34 +86,40 @@ def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:
 
 def run(topic: str, script: Path, progress):
     """Check a script in a process of its own, reading its records as they come."""
-    result, imported, finished = Result(topic, script), [], False
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
-                                "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    process = subprocess.Popen([sys.executable, "-m", "derivations.kernel.worker", str(script), str(ROOT)], cwd=script.parent,
-                               env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    late = []
-    timer = Timer(TIME_LIMIT, lambda: (late.append(True), process.kill()))
-    timer.start()
-    with ThreadPoolExecutor(max_workers=1) as side:
-        errors = side.submit(process.stderr.read)
-        for line in process.stdout:
-            event = json.loads(line)
-            kind = event.pop("event")
-            if kind == "loaded":
-                result.title = event["title"]
-                progress(0, event["count"])
-            elif kind == "claim":
-                result.records.append(event)
-                progress(1, 0)
-            elif kind == "problem":
-                result.problems.append(f"{script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else ""))
-            elif kind == "done":
-                imported, finished = event["imported"], True
-        process.wait()
-        timer.cancel()
-        last = (errors.result().strip().splitlines() or [""])[-1]
+    result, imported, finished, late = Result(topic, script), [], False, False
+    deadline = time.monotonic() + TIME_LIMIT
+    with tempfile.NamedTemporaryFile("r") as said:
+        records, sender = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(target=worker.main, args=(str(script), str(ROOT), sender, said.name))
+        process.start()
+        sender.close()
+        try:
+            while not finished and not late:
+                late = not records.poll(max(0.0, deadline - time.monotonic()))
+                if not late:
+                    imported, finished = take(records.recv(), result, progress)
+        except EOFError:
+            pass
+        if late:
+            process.kill()
+        process.join()
+        last = (said.read().strip().splitlines() or [""])[-1]
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
     elif not finished:
-        result.problems.append(f"{script}: the process that checked it died (exit {process.returncode}){': ' + last if last else ''}")
+        result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + last if last else ''}")
     return result, imported
+
+
+def take(event: dict, result: Result, progress):
+    """One record of the worker's into the result; (files imported, True) at the last."""
+    kind = event.pop("event")
+    if kind == "loaded":
+        result.title = event["title"]
+        progress(0, event["count"])
+    elif kind == "claim":
+        result.records.append(event)
+        progress(1, 0)
+    elif kind == "problem":
+        result.problems.append(f"{result.script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else ""))
+    return event.get("imported", []), kind == "done"

@@ -145,15 +145,13 @@ TRANSLATE = {
 
 def vanishes(difference, ideal=()) -> bool:
     """Does SymPy reduce it to 0? `.equals` is not asked: it is a heuristic and can be wrong either way."""
-    for simplify in (sp.expand, lambda x: sp.cancel(sp.together(x)), sp.simplify, lambda x: sp.simplify(sp.expand_log(x.rewrite(sp.exp), force=False))):
-        difference = simplify(difference)
-        if difference == 0:
-            return True
+    difference = sp.expand(difference)
+    if difference == 0:
+        return True
     if ideal:
         names = difference.free_symbols.union(*(g.free_symbols for g in ideal))
-        basis = sp.groebner(list(ideal), *sorted(names, key=str), order="grevlex")
-        return basis.reduce(sp.expand(difference))[1] == 0
-    return False
+        return sp.groebner(list(ideal), *sorted(names, key=str), order="grevlex").reduce(difference)[1] == 0
+    return any(simplify(difference) == 0 for simplify in (lambda x: sp.cancel(sp.together(x)), sp.simplify))
 
 
 def explicit_sizes(claim: Claim):

@@ -1,17 +1,17 @@
-"""One script checked in a process of its own: `python -m derivations.kernel.worker SCRIPT`. Prints one JSON record a line.
+"""One script checked in a process of its own, which sends one record a claim to the process that waits for it.
 
 A script that crashes, hangs or eats memory takes only this process down. The parent (runner.py) sets the time limit.
 """
 
 from __future__ import annotations
 
-import json
 import linecache
 import os
 import runpy
 import sys
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 from . import claims, sympy_witness
@@ -30,7 +30,7 @@ def check_claim(claim: Claim) -> dict:
     middle = time.perf_counter()
     verdict, scope, note = sympy_witness.witness(claim)
     end = time.perf_counter()
-    verdicts = [Verdict(first.name, first.verdict, first.scope, first.note, middle - start),
+    verdicts = [replace(first, seconds=middle - start),
                 Verdict("sympy", verdict, scope, note, end - middle)]
     return record(claim, verdicts)
 
@@ -71,42 +71,46 @@ def imported(script: Path, root: Path) -> list:
                   and (root in f.parents or script.parent in f.parents))
 
 
-def emit(stream, **content):
-    print(json.dumps(content), file=stream, flush=True)
-
-
-def main(path: str, root: str):
+def main(path: str, root: str, out, said: str):
+    """Check the script at path. Records go to the connection `out`; what the script prints goes to the file `said`."""
     limit_memory()
-    script, out = Path(path).resolve(), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a script prints is not mistaken for records
+    script = Path(path).resolve()
+    for stream in (1, 2):
+        os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
     sys.path.insert(0, str(script.parent))
+    os.chdir(script.parent)
+    check_script(script, Path(root), lambda event, **content: out.send({"event": event, **content}))
+
+
+def check_script(script: Path, root: Path, emit):
     problem = load_script(script)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
-    emit(out, event="loaded", title=derivation.title if derivation else "", count=len(stated))
+    emit("loaded", title=derivation.title if derivation else "", count=len(stated))
     for claim in stated:
         start = time.perf_counter()
         try:
-            emit(out, event="claim", verdict="holds", seconds=round(time.perf_counter() - start, 3), message="", **{"claim": check_claim(claim)})
+            checked = check_claim(claim)
+            emit("claim", verdict="holds", seconds=round(time.perf_counter() - start, 3), message="", claim=checked)
         except Refused as error:
-            refused(out, claim, error.message, start)
+            refused(emit, claim, error.message, start)
         except RecursionError:
-            refused(out, claim, "the expression is nested too deeply to check; split it with define", start)
+            refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
         except MemoryError:
-            refused(out, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
+            refused(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
         except Exception as error:  # a fault of a witness must not pass for a verdict, nor hide the other claims
-            refused(out, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start)
+            refused(emit, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start)
     if problem and problem[2]:
-        emit(out, event="claim", verdict="refused", seconds=0.0, message=problem[1],
+        emit("claim", verdict="refused", seconds=0.0, message=problem[1],
              claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []})
         problem = (problem[0], "the script stopped there; what follows was not checked", None)
     if problem:
-        emit(out, event="problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
-    emit(out, event="done", imported=imported(script, Path(root)))
+        emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
+    emit("done", imported=imported(script, root))
 
 
-def refused(out, claim: Claim, message: str, start: float):
-    emit(out, event="claim", verdict="refused", seconds=round(time.perf_counter() - start, 3), message=message,
+def refused(emit, claim: Claim, message: str, start: float):
+    emit("claim", verdict="refused", seconds=round(time.perf_counter() - start, 3), message=message,
          claim={"id": claim.id, "kind": claim.kind, "line": claim.line, "scope": "", "witnesses": []})
 
 
@@ -116,7 +120,3 @@ def limit_memory():
     except ImportError:  # not on Windows
         return
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -53,6 +53,7 @@ BILINEAR = {
         claim("merged", "chain", r"(X W_Q)(X W_K)^\top",
               step("=", r"(X W_Q)(W_K^\top X^\top)", "a transpose reverses a product"),
               step("=", r"X\,(W_Q W_K^\top)\,X^\top", "regroup"), title="The scores are a bilinear form"),
+        claim("scaled", "identity", r"\frac{Q K^\top}{c}", step("=", r"Q \left(\frac{K}{c}\right)^\top")),
         claim("rank", "inequality", r"\operatorname{rank}(W_Q W_K^\top)", step(r"\le", "d_k")),
     ],
 }

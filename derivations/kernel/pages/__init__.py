@@ -7,7 +7,8 @@ r"""The Markdown extension that puts claims on pages.
     ///
 
 It reads certificates and never runs a proof, and it is an extension of Python-Markdown and nothing else, so that any
-generator built on that renders the same pages. Mathematics in a page's own text is written `$...$` and may name things
+generator built on that renders the same pages. (Zensical keeps pages it rendered and does not look at certificates again:
+build with `zensical build --clean`.) Mathematics in a page's own text is written `$...$` and may name things
 only; a relation typed by hand stops the build, wherever it stands outside code. (In a code span `a = b` is allowed:
 there it is code.)
 

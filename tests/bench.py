@@ -1,0 +1,104 @@
+"""What checking costs, as ratios measured in one run: `make bench`. Nothing here passes or fails.
+
+1. An unchanged build of the site against the same pages built without the extension that shows claims.
+2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS = 5
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads mkdocs.yml, tags and all."""
+
+
+_Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
+
+
+def timed(*command: str, **environment: str) -> float:
+    """Seconds that a command takes; one that fails ends the benchmark with its own words."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"} | environment,
+                          capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"bench: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return time.perf_counter() - start
+
+
+def write_config(folder: Path, name: str, config: dict) -> str:
+    path = folder / name
+    path.write_text(yaml.safe_dump(config))
+    return str(path)
+
+
+def absolute(config: dict) -> dict:
+    """The site's configuration, usable from another folder."""
+    config["docs_dir"] = str(ROOT / "docs")
+    config["theme"]["custom_dir"] = str(ROOT / config["theme"]["custom_dir"])
+    config["hooks"] = [str(ROOT / hook) for hook in config.get("hooks", [])]
+    config["watch"] = []
+    for extension in config["markdown_extensions"]:
+        if isinstance(extension, dict) and "pymdownx.snippets" in extension:
+            extension["pymdownx.snippets"]["base_path"] = [str(ROOT)]
+    config.pop("validation", None)  # without claims there are no anchors to link to
+    return config
+
+
+def unchanged_build(folder: Path) -> float:
+    """Seconds of a build with the extension over seconds of one without: the least of several, taken in turns."""
+    timed("derivations", "check")
+    config = absolute(yaml.load((ROOT / "mkdocs.yml").read_text(), _Loader))
+    with_ = write_config(folder, "with.yml", config)
+    config["markdown_extensions"] = [e for e in config["markdown_extensions"] if "derivations" not in str(e)]
+    without = write_config(folder, "without.yml", config)
+    builds = {"with": [], "without": []}
+    for round_ in range(ROUNDS + 1):
+        for name, path in (("with", with_), ("without", without)):
+            seconds = timed("mkdocs", "build", "--quiet", "-f", path, "-d", str(folder / "site"), PYTHONPATH=str(ROOT))
+            builds[name] += [seconds] * (round_ > 0)  # the first round warms caches
+    print(f"unchanged build: {min(builds['with']):.2f} s with claims, {min(builds['without']):.2f} s without")
+    return min(builds["with"]) / min(builds["without"])
+
+
+def cold_check(folder: Path) -> float:
+    """Seconds of checking everything from cold over seconds of executing the scripts as notebooks."""
+    docs = folder / "notebooks"
+    for script in sorted(ROOT.glob("derivations/*/*.py")):
+        if script.parent.name != "kernel" and script.name != "__init__.py":
+            (docs / script.parent.name).mkdir(parents=True, exist_ok=True)
+            # The claims are checked as `derivation.main()` does; SystemExit would end the notebook's kernel.
+            text = script.read_text().split("if __name__")[0]
+            (docs / script.parent.name / script.name).write_text(
+                text + "\n\nfrom derivations.kernel.worker import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n")
+    (docs / "index.md").write_text("# Notebooks\n")
+    config = write_config(folder, "notebooks.yml", {
+        "site_name": "notebooks", "docs_dir": str(docs), "theme": {"name": "material"},
+        "plugins": [{"mkdocs-jupyter": {"include": ["**/*.py"], "execute": True, "allow_errors": False, "cache": False}}]})
+    check = min(timed("derivations", "check", "--fresh") for _ in range(2))
+    notebooks = timed("mkdocs", "build", "--quiet", "-f", config, "-d", str(folder / "notebook-site"), PYTHONPATH=str(ROOT))
+    print(f"every derivation: {check:.2f} s to check from cold, {notebooks:.2f} s to execute as notebooks")
+    return check / notebooks
+
+
+def main():
+    folder = Path(tempfile.mkdtemp())
+    try:
+        unchanged, cold = unchanged_build(folder), cold_check(folder)
+    finally:
+        shutil.rmtree(folder)
+    print(f"ratio, unchanged build to build without claims   {unchanged:.2f}   (aim: at most 1.2)")
+    print(f"ratio, cold check to notebooks                   {cold:.2f}   (aim: at most 0.2)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Claims stated and checked in this process, and a small tree of scripts for what needs files."""
+
+import json
+import re
+import shutil
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from derivations.kernel import Derivation, certificates, cli, runner, scaffold
+from derivations.kernel.check import exact
+from derivations.kernel.claims import Refused
+from derivations.kernel.sympy_witness import witness
+
+ROOT = certificates.ROOT
+TINY = '''from derivations.kernel import Derivation, matrix, sizes
+
+n, m = sizes("n m")
+A, B = matrix("A", n, m), matrix("B", n, m)
+derivation = Derivation("A sum transposed")
+derivation.identity("sum", (A + B).T, A.T + B.T)
+'''
+
+
+@pytest.fixture
+def checked():
+    """A function that lets `state` make claims on a new derivation, checks them, and gives both verdicts by id."""
+
+    def check(state):
+        derivation = Derivation("test")
+        state(derivation)
+        verdicts = {claim.id: (exact(claim), witness(claim)) for claim in derivation.claims}
+        assert verdicts, "no claim was made"
+        return verdicts
+
+    return check
+
+
+@pytest.fixture
+def proved(checked):
+    """The same for a single claim that the exact witness proves or refutes, and that SymPy does not contradict."""
+
+    def check(state):
+        (verdict, by_sympy), = checked(state).values()
+        assert verdict.verdict in ("proved", "refuted")
+        assert by_sympy[0] in ("proved", "refuted", "not applicable")
+        return verdict
+
+    return check
+
+
+@pytest.fixture
+def refused():
+    """A function that gives the message with which the exact witness, or the statement itself, refuses the claim of `state`.
+
+    The message begins with the file and the line of the claim in the test, and with the claim's id.
+    """
+
+    def refusal(state, id="claim"):
+        with pytest.raises(Refused) as caught:
+            derivation = Derivation("test")
+            state(derivation)
+            for claim in derivation.claims:
+                exact(claim)
+        code, message = state.__code__, str(caught.value)
+        place = re.match(rf"{re.escape(code.co_filename)}:(\d+): claim '{re.escape(id)}': ", message)
+        assert place, message
+        assert int(place[1]) in {line for _, _, line in code.co_lines()}, message
+        return message[place.end():]
+
+    return refusal
+
+
+@pytest.fixture
+def sympy_refuses():
+    """A function that gives the message with which the SymPy witness, asked on its own, refuses the claim of `state`."""
+
+    def refusal(state):
+        derivation = Derivation("test")
+        state(derivation)
+        with pytest.raises(Refused, match="SymPy witness") as caught:
+            witness(derivation.claims[-1])
+        return str(caught.value)
+
+    return refusal
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A checkout of its own: the kernel, and one topic `chapter/tiny`. The kernel of this process works on it."""
+    root = tmp_path / "checkout"
+    kernel = root / "derivations" / "kernel"
+    kernel.mkdir(parents=True)
+    for path in [ROOT / "derivations" / "__init__.py", ROOT / "derivations" / "__main__.py", *certificates.kernel_files()]:
+        shutil.copy(path, root / path.relative_to(ROOT))
+    script = root / "derivations" / "chapter" / "tiny.py"
+    script.parent.mkdir()
+    script.write_text(TINY)
+    monkeypatch.setattr(certificates, "ROOT", root)
+    monkeypatch.setattr(certificates, "STORE", root / ".certificates")
+    monkeypatch.setattr(certificates, "kernel_files", lambda: sorted(kernel.glob("*.py")))
+    monkeypatch.setattr(runner, "ROOT", root)
+    monkeypatch.setattr(scaffold, "ROOT", root)
+    return SimpleNamespace(root=root, script=script, kernel=kernel, store=root / ".certificates",
+                           certificate=root / ".certificates" / "chapter" / "tiny.json")
+
+
+@pytest.fixture
+def command():
+    """A function that runs `python -m derivations ARGUMENTS` in this process; scripts still run in processes of their own."""
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli.main, [str(a) for a in arguments], prog_name="python -m derivations")
+        assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def records(command):
+    """A function that runs `check --json ARGUMENTS` and gives the exit code and the records."""
+
+    def run(*arguments):
+        result = command("check", "--json", *arguments)
+        return result.exit_code, json.loads(result.stdout)
+
+    return run

@@ -1,0 +1,476 @@
+"""What the checker must refuse, and that each message says enough to act on: the place, the claim, the step, a counterexample."""
+
+import ast
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from derivations.kernel import (E, Derivation, Var, absolute, diff, exp, eye, gaussian, index, independent, inverse, invertible, log,
+                                matrix, mean, nonnegative, nonzero, paren, positive, product_is, random, rank, scalars, sizes,
+                                softmax, sqrt, total, variance, vector)
+from derivations.kernel.expr import Expr, KernelError
+
+d, n, m, r = sizes("d n m r")
+q, k = random("q", d), random("k", d)
+X, Q, K, A, B = (matrix(name, n, n) for name in "XQKAB")
+U, W = matrix("U", n, d), matrix("W", d, m)
+z = vector("z", n)
+x, y = scalars("x y")
+i, j = index("i", n), index("j", n)
+standard = [independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
+
+
+# False claims -----------------------------------------------------------------------------------------------------------
+
+FALSE = {
+    "the variance grows with the square": lambda D: D.identity("claim", Var(q @ k), d ** 2, given=standard),
+    "the variance of a vector with itself": lambda D: D.identity("claim", Var(q @ q), d, given=[independent(q), mean(q, 0), variance(q, 1)]),
+    "factors sorted by kind": lambda D: D.identity("claim", (X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T),
+    "one solution for two inputs": lambda D: D.identity(
+        "claim", inverse(A) @ ((A @ Q) @ (A @ K).T), inverse(B) @ ((B @ Q) @ (B @ K).T), given=[invertible(A), invertible(B)]),
+    "a transpose that keeps the order": lambda D: D.identity("claim", (A @ B).T, A.T @ B.T),
+    "a factor that softmax drops": lambda D: D.identity("claim", softmax(2 * z), softmax(z)),
+    "softmax that adds": lambda D: D.identity("claim", softmax(z + z), softmax(z) + softmax(z)),
+    "a sum swapped with a product": lambda D: D.identity("claim", total(z[i] ** 2, i), total(z[i], i) ** 2),
+    "a root that adds": lambda D: D.identity("claim", sqrt(x + y), sqrt(x) + sqrt(y), given=[nonnegative(x), nonnegative(y)]),
+    "a mean that factors without independence": lambda D: D.identity("claim", E(q @ q), 0, given=[mean(q, 0), variance(q, 1)]),
+    "an inequality the wrong way round": lambda D: D.inequality("claim", x ** 2 + y ** 2, 2 * x * y, because=(x - y) ** 2),
+    "an inequality with no ground": lambda D: D.inequality("claim", x, x + y, because=y),
+    "a rank too low": lambda D: D.inequality("claim", rank(U @ W), 1, because=(U, W)),
+}
+
+
+@pytest.mark.parametrize("state", FALSE.values(), ids=FALSE)
+def test_a_false_claim_is_refused_with_a_counterexample(state, refused):
+    assert re.match(r"false: at .+: left = .+, right = .+, where .+ was to be (equal to|at most) ", refused(state))
+
+
+@pytest.mark.parametrize("state", FALSE.values(), ids=FALSE)
+def test_sympy_alone_does_not_prove_it_either(state):
+    from derivations.kernel.sympy_witness import witness
+    derivation = Derivation("test")
+    state(derivation)
+    try:
+        verdict = witness(derivation.claims[0])[0]
+    except KernelError:
+        verdict = "refused"
+    assert verdict in ("refused", "not applicable")
+
+
+@pytest.mark.parametrize("id, names, sides", [
+    ("a transpose that keeps the order", "AB", lambda A, B: ((A @ B).T, A.T @ B.T)),
+    ("factors sorted by kind", "KQX", lambda K, Q, X: ((X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T)),
+])
+def test_the_counterexample_in_the_message_is_one(id, names, sides, refused):
+    message = refused(FALSE[id])
+    given = {name: np.array(ast.literal_eval(re.search(rf"\b{name} = (\[\[.+?\]\])", message)[1])) for name in [*names, "left", "right"]}
+    left, right = sides(*(given[name] for name in names))
+    assert (left == given["left"]).all() and (right == given["right"]).all() and (left != right).any()
+    assert all(abs(v).max() <= 1 and np.count_nonzero(v) <= 1 for v in (given[name] for name in names)), "it could be smaller"
+
+
+def test_the_counterexample_to_the_squared_width_is_the_smallest(refused):
+    assert "at d = 2," in refused(FALSE["the variance grows with the square"])
+
+
+def test_the_residual_stands_in_for_a_counterexample_that_is_not_found(refused):
+    million = 10 ** 6
+    message = refused(lambda D: D.identity("claim", x * (x ** 2 - 1) * (x ** 2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * million, 0 * x))
+    assert "not proved: left - right has the normal form" in message and "x^(8)" in message
+
+
+def test_a_derivative_off_by_a_factor_leaves_a_residual(refused):
+    assert "left - right has the normal form x^(2)" in refused(lambda D: D.identity("claim", diff(x ** 3, x), 2 * x ** 2))
+
+
+def test_a_wrong_middle_step_is_named_by_its_number(refused):
+    message = refused(lambda D: D.chain("claim", x * (y + 1), (x * y + x, "expand"), (x * y + 2 * x, "slip"), (x * y + x, "back")))
+    assert message.startswith("step 2: false: at ")
+
+
+def test_a_wrong_last_step_is_named_by_its_number(refused):
+    message = refused(lambda D: D.chain("claim", (A @ B).T, (B.T @ A.T, "reverse"), (A.T @ B.T, "swap")))
+    assert message.startswith("step 2: false: at A = ")
+
+
+# Vacuous claims ---------------------------------------------------------------------------------------------------------
+
+def test_what_sympy_made_true_is_vacuous(refused):
+    F, G, H = (sp.MatrixSymbol(name, 3, 3) for name in "FGH")
+    message = refused(lambda D: D.identity("claim", sp.Eq((F * G) * H, F * (G * H))))
+    assert message.startswith("vacuous: SymPy made this equation True")
+
+
+VACUOUS = {
+    "the same tree": lambda D: D.identity("claim", A @ B, A @ B),
+    "brackets alone": lambda D: D.identity("claim", paren(A @ B) @ X, (A @ B) @ X),
+    "the brackets of U11": lambda D: D.identity("claim", (X @ Q) @ (X @ K).T, paren(X @ Q) @ paren(X @ K).T),
+    "brackets deep inside": lambda D: D.identity("claim", softmax(paren(z) + z), softmax(z + paren(paren(z)))),
+    "an inequality with itself": lambda D: D.inequality("claim", x ** 2, x ** 2, because=0),
+    "a refutation of itself": lambda D: D.refute("claim", x ** 2, paren(x) ** 2, at={x: 1}),
+}
+
+
+@pytest.mark.parametrize("state", VACUOUS.values(), ids=VACUOUS)
+def test_two_sides_that_are_one_expression_are_vacuous(state, refused):
+    assert "vacuous: both sides are the same expression already" in refused(state)
+
+
+def test_a_vacuous_step_in_a_chain_is_named(refused):
+    message = refused(lambda D: D.chain("claim", x * (y + 1), (x * y + x, "expand"), (paren(x * y) + x, "nothing")))
+    assert message.startswith("step 2: vacuous")
+
+
+def test_a_chain_without_a_step_says_nothing(refused):
+    assert refused(lambda D: D.chain("claim", x * (y + 1)))
+
+
+@pytest.mark.parametrize("step", [x * y + x, (x * y + x,), (x * y + x, ""), (x * y + x, " "), (x * y + x, "why", "more")],
+                         ids=["no pair", "one", "empty", "blank", "three"])
+def test_a_step_without_a_reason_is_refused(step, refused):
+    assert "the reason for it in words" in refused(lambda D: D.chain("claim", x * (y + 1), step))
+
+
+# Assumptions used but not stated ------------------------------------------------------------------------------------------
+
+UNSTATED = {
+    "independence": (lambda D: D.identity("claim", Var(q @ k), d, given=standard[1:]), "the entries of k and q are independent", "left = 2, right = 1"),
+    "independence within a vector": (lambda D: D.identity("claim", Var(total(q[i_d := index("i_d", d)], i_d)), d, given=[mean(q, 0), variance(q, 1)]),
+                                     "the entries of q are independent", "left = 4, right = 2"),
+    "an inverse": (lambda D: D.identity("claim", A @ inverse(A), eye(n)), "A is invertible", "A is singular"),
+    "an inverse of a product": (lambda D: D.identity("claim", inverse(A @ B), inverse(B) @ inverse(A), given=[invertible(A)]), "B is invertible", "is singular"),
+    "a division": (lambda D: D.identity("claim", x * y / x, y), "x is not zero", "a division by zero"),
+    "a division by a sum": (lambda D: D.identity("claim", (x ** 2 - 1) / (x - 1), x + 1), "x + -1 is not zero", "at x = 1"),
+    "a division on both sides": (lambda D: D.identity("claim", (x + y) / x, 1 + y / x), "x is not zero", "a division by zero"),
+    "a root": (lambda D: D.identity("claim", sqrt(x) * sqrt(x), x), "x is not negative", "a root of a negative number"),
+    "a logarithm": (lambda D: D.identity("claim", exp(log(x)), x), "x is positive", "a logarithm of a number that is not positive"),
+    "a logarithm of a product": (lambda D: D.identity("claim", log(x * y), log(x) + log(y), given=[positive(x * y)]), "x is positive", "left = "),
+    "what is needed in a middle step": (lambda D: D.chain("claim", x * (y + 1), (x * x * (y + 1) / x, "multiply and divide"), (x * y + x, "cancel")),
+                                        "x is not zero", "a division by zero"),
+}
+
+
+@pytest.mark.parametrize("state, needed, shown", UNSTATED.values(), ids=UNSTATED)
+def test_an_assumption_that_is_used_must_be_stated(state, needed, shown, refused):
+    message = refused(state)
+    assert "used but not stated: " in message and needed in message and "State it with given=" in message
+    assert "Without it, at " in message and shown in message
+
+
+def test_the_root_of_a_square_is_not_its_base(refused):
+    assert re.search(r"at x = -(\d+): left = \1, right = -\1", refused(lambda D: D.identity("claim", sqrt(x ** 2), x)))
+
+
+# Assumptions stated but not needed ----------------------------------------------------------------------------------------
+
+UNNEEDED = {
+    "a condition on a polynomial identity": lambda D: D.identity("claim", x * y + x, x * (y + 1), given=[nonzero(x)]),
+    "an inverse that is never taken": lambda D: D.identity("claim", (A @ B).T, B.T @ A.T, given=[invertible(A)]),
+    "a product that is never formed": lambda D: D.identity("claim", A @ (B + X), A @ B + A @ X, given=[product_is(A, B, 0)]),
+    "one mean too many": lambda D: D.identity("claim", E(q @ k), 0, given=[independent(q, k), mean(q, 0), mean(k, 0)]),
+    "a distribution where moments do": lambda D: D.identity("claim", E(q @ q), d, given=[mean(q, 0), variance(q, 1), gaussian(q)]),
+    "independence where the mean is linear": lambda D: D.identity("claim", E(q[1] + k[1]), 0, given=[mean(q, 0), mean(k, 0), independent(q, k)]),
+    "a sign that a square settles": lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2, given=[nonnegative(x)]),
+    "something about another symbol": lambda D: D.identity("claim", x * (x + 1), x ** 2 + x, given=[positive(y)]),
+    "a condition on a limit": lambda D: D.limit("claim", 6 / d, d, "oo", 0, given=[nonzero(y)]),
+    "a factor of a limit": lambda D: D.limit("claim", y * 6 / d, d, "oo", 0, given=[nonzero(y)]),
+    "a condition on a refutation": lambda D: D.refute("claim", x + y, x, at={x: 1, y: 1}, given=[nonzero(x)]),
+    "a condition on a definition": lambda D: D.define("p", x + 1, id="claim", given=[nonzero(x)]),
+}
+
+
+@pytest.mark.parametrize("state", UNNEEDED.values(), ids=UNNEEDED)
+def test_an_assumption_that_is_stated_must_be_needed(state, refused):
+    message = refused(state)
+    assert "is stated but not shown to be needed" in message and "Drop it" in message
+
+
+def test_a_hint_that_does_not_work_does_not_help(refused):
+    message = refused(lambda D: D.identity("claim", x * y + x, x * (y + 1), given=[nonzero(x)], without={nonzero(x): {x: 0, y: 1}}))
+    assert "not shown to be needed" in message
+
+
+def test_a_hint_that_works_is_taken(proved):
+    proved(lambda D: D.identity("claim", x * y / x, y, given=[nonzero(x)], without={nonzero(x): {x: 0, y: 1}}))
+
+
+# Names and definitions ------------------------------------------------------------------------------------------------------
+
+def test_a_name_is_one_thing(refused):
+    message = refused(lambda D: D.identity("claim", A @ matrix("A", n, m), A @ matrix("A", n, m) + 0 * A @ matrix("A", n, m)))
+    assert "the name A is used for two things" in message and "(n, n)" in message and "(n, m)" in message
+
+
+def test_a_name_is_one_thing_across_claims(refused):
+    def state(D):
+        D.identity("first", x * (y + 1), x * y + x)
+        D.identity("claim", matrix("x", n, n).T @ A, (A.T @ matrix("x", n, n)).T)
+    assert "the name x is used for two things" in refused(state)
+
+
+def test_a_name_is_one_thing_in_the_assumptions_too(refused):
+    assert "the name x is used for two things" in refused(lambda D: D.identity("claim", x * y, y * x, given=[positive(matrix("x", 2, 2)[1, 1])]))
+
+
+TWO_READINGS = {
+    "an index and a number": lambda D: D.identity("claim", total(z[i] * scalars("i"), i), scalars("i") * total(z[i], i)),
+    "two indices in one sum": lambda D: D.identity(
+        "claim", total(total(z[i] * vector("w", m)[index("i", m)], index("i", m)), i), total(z[i], i) * total(vector("w", m)[index("i", m)], index("i", m))),
+    "names that print alike": lambda D: D.identity("claim", scalars("x1") * scalars("x_1") + scalars("x1"), scalars("x1") * (scalars("x_1") + 1)),
+    "a matrix called as the identity is": lambda D: D.identity("claim", matrix("I", n, n) @ A + A, (matrix("I", n, n) + eye(n)) @ A),
+}
+
+
+@pytest.mark.parametrize("state", TWO_READINGS.values(), ids=TWO_READINGS)
+def test_what_a_reader_would_take_for_one_thing_is_not_two(state, refused):
+    assert refused(state)
+
+
+def test_a_definition_cannot_be_changed(refused):
+    def state(D):
+        D.define("p", x + 1)
+        D.define("p", x + 2, id="claim")
+    assert "the name p is used for two things" in refused(state)
+
+
+def test_a_definition_cannot_be_made_twice(refused):
+    def state(D):
+        D.define("p", x + 1)
+        D.define("p", x + 1, id="claim")
+    assert "defined already" in refused(state)
+
+
+def test_a_definition_comes_before_its_use(refused):
+    def state(D):
+        p = Derivation("elsewhere").define("p", x + 1)
+        D.identity("first", 2 * p, 2 * x + 2)
+        D.define("p", x + 1, id="claim")
+    assert "used before it is defined" in refused(state)
+
+
+def test_a_definition_does_not_take_a_symbols_name(refused):
+    def state(D):
+        D.identity("first", x * (y + 1), x * y + x)
+        D.define("x", y + 1, id="claim")
+    assert "the name x is used for two things" in refused(state)
+
+
+@pytest.mark.parametrize("name", ["", "1x", "x y", "a_b_c", "\\x", "<b>", "x$", None])
+def test_a_name_is_letters_and_digits(name):
+    with pytest.raises(KernelError, match="is not a name"):
+        matrix(name, n, n)
+
+
+@pytest.mark.parametrize("id", ["", "Claim", "a_b", "a--b", "-a", "a b", "../x", "é"])
+def test_an_id_is_words_and_hyphens(id, refused):
+    assert "an id is lower-case words joined by hyphens" in refused(lambda D: D.identity(id, x * (y + 1), x * y + x), id=id)
+
+
+def test_an_id_is_used_once(refused):
+    def state(D):
+        D.identity("claim", x * (y + 1), x * y + x)
+        D.identity("claim", y * (x + 1), x * y + y)
+    assert "this id is taken" in refused(state)
+
+
+@pytest.mark.parametrize("uses", ["nothing", "claim", "later"])
+def test_uses_names_an_earlier_claim(uses, refused):
+    def state(D):
+        D.identity("claim", x * (y + 1), x * y + x, uses=[uses])
+        D.identity("later", y * (x + 1), x * y + y)
+    assert f"it uses '{uses}', which is not an earlier claim" in refused(state)
+
+
+@pytest.mark.parametrize("uses", ["nowhere/at-all#x", "scaling/variance#nothing", "#", "scaling/variance#"])
+def test_uses_of_another_topic_must_exist_as_well(uses, tmp_path, command):
+    script = tmp_path / "uses.py"
+    script.write_text(SCRIPT.format(line=f'derivation.identity("claim", (A + B).T, A.T + B.T, uses=["{uses}"])'))
+    result = command("check", script)
+    assert result.exit_code == 1 and uses in result.stderr
+
+
+# Expressions ------------------------------------------------------------------------------------------------------------------
+
+def test_an_unknown_node_is_named(refused):
+    assert "frobnicate" in refused(lambda D: D.identity("claim", Expr("frobnicate", (x,)), x + 1))
+
+
+def test_an_unknown_function_is_named(refused):
+    assert "gamma" in refused(lambda D: D.identity("claim", Expr("function", (x,), (), "gamma"), x + 1))
+
+
+def test_an_unknown_sympy_node_is_named(refused):
+    assert "sin" in refused(lambda D: D.identity("claim", sp.Eq(sp.sin(sp.Symbol("x", real=True)), 0)))
+
+
+def test_a_derivative_that_is_not_known_is_named(refused):
+    assert "abs" in refused(lambda D: D.identity("claim", diff(absolute(x), x), 2))
+
+
+INEXACT = {
+    "a float": lambda: x * 0.5, "a float first": lambda: 0.5 * x, "an exponent": lambda: x ** 0.5, "nan": lambda: x + float("nan"),
+    "complex": lambda: x + 1j, "a truth value": lambda: x * True, "text": lambda: x + "1", "nothing": lambda: x + None,
+    "a value": lambda: Derivation("t").refute("claim", x, y, at={x: 0.5, y: 1}),
+    "a limit": lambda: Derivation("t").limit("claim", 1 / d, d, "oo", 0.0),
+}
+
+
+@pytest.mark.parametrize("write", INEXACT.values(), ids=INEXACT)
+def test_what_is_not_exact_is_refused(write):
+    with pytest.raises(KernelError, match="is not an expression; write numbers as integers or fractions"):
+        write()
+
+
+def test_a_float_from_sympy_is_refused(refused):
+    assert "Float" in refused(lambda D: D.identity("claim", sp.Eq(sp.Symbol("x", real=True), sp.Float("0.5"))))
+
+
+MISFITS = {
+    "a product": (lambda: A @ W, "the inner sizes must agree"),
+    "a sum": (lambda: A + U, "do not go together"),
+    "a number and a matrix": (lambda: x + A, "do not go together"),
+    "a division": (lambda: A / B, "divide by a scalar"),
+    "a power": (lambda: A ** 2, "power of a tensor"),
+    "a transpose": (lambda: z.T, "only a matrix has a transpose"),
+    "an inverse": (lambda: inverse(U), "only a square matrix"),
+    "too many indices": (lambda: z[1, 1], "2 indices for a tensor"),
+    "an index of another size": (lambda: z[index("l", m)], "runs to m"),
+    "an index of zero": (lambda: z[0], "may lie outside"),
+    "an index that may not exist": (lambda: z[2], "may lie outside"),
+    "an index that is a number": (lambda: z[x], "an index is made by"),
+    "a size of zero": (lambda: matrix("M", 0, 1), "not a size"),
+    "half a size": (lambda: matrix("M", Fraction(1, 2), 1), "not a size"),
+    "a size that is real": (lambda: matrix("M", x, 1), "not a size"),
+    "softmax of a number": (lambda: softmax(x), "needs a vector or a matrix"),
+    "a mean of a vector": (lambda: E(z), "a scalar is needed"),
+    "a derivative by a sum": (lambda: diff(x ** 2, x + y), "differentiate by"),
+    "a mean that is stated of a number": (lambda: mean(x, 0), "is not random"),
+    "an inverse that is stated of a product": (lambda: invertible(A @ B), "about a symbol"),
+    "a sum of vectors": (lambda: total(z, i), "a scalar is needed"),
+}
+
+
+@pytest.mark.parametrize("write, says", MISFITS.values(), ids=MISFITS)
+def test_what_does_not_fit_is_refused_when_it_is_written(write, says):
+    with pytest.raises(KernelError, match=says):
+        write()
+
+
+@pytest.mark.parametrize("use", [bool, list])
+def test_an_expression_is_not_a_truth_value_or_a_list(use):
+    with pytest.raises(TypeError):
+        use(x)
+
+
+def test_the_two_sides_have_one_shape(refused):
+    assert "the two sides have different shapes" in refused(lambda D: D.identity("claim", A @ U, A))
+
+
+# Inequalities and ranks -----------------------------------------------------------------------------------------------------------
+
+INEQUALITIES = {
+    "a certificate of something else": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2),
+                                        "right - left is not the certificate (x + y)^2; they differ by -4 x y"),
+    "a certificate that says nothing": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 + y ** 2 - 2 * x * y), "repeats the difference"),
+    "a certificate of no visible sign": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 - 2 * x * y + y ** 2), "is not visibly non-negative"),
+    "a sign that would have to be assumed": (lambda D: D.inequality("claim", x, x + y ** 3, because=y * y ** 2), "false: at "),
+}
+
+
+@pytest.mark.parametrize("state, says", INEQUALITIES.values(), ids=INEQUALITIES)
+def test_an_inequality_needs_a_certificate_that_is_seen_not_to_be_negative(state, says, refused):
+    assert says in refused(state)
+
+
+RANKS = {
+    "through the wrong size": (lambda D: D.inequality("claim", rank(U @ W), r, because=(U, W)), ["columns, not r", "left = "]),
+    "of another matrix": (lambda D: D.inequality("claim", rank(U @ W), d, because=(2 * U, W)), ["differ by"]),
+    "of no product": (lambda D: D.inequality("claim", rank(A), 1, because=(matrix("u", n, 1), matrix("w", 1, n))), ["left = 2, right = 1"]),
+    "with one factor": (lambda D: D.inequality("claim", rank(U @ W), d, because=U), ["needs a factorisation"]),
+}
+
+
+@pytest.mark.parametrize("state, says", RANKS.values(), ids=RANKS)
+def test_a_rank_is_bounded_by_the_columns_it_factors_through(state, says, refused):
+    message = refused(state)
+    assert any(text in message for text in says)
+
+
+# Limits -------------------------------------------------------------------------------------------------------------------------
+
+LIMITS = {
+    "the limit of a quotient": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2), "another limit; it differs by -1"),
+    "a limit that is infinite": (lambda D: D.limit("claim", d * x, d, "oo", 0), "no finite limit"),
+    "the exponential limit": (lambda D: D.limit("claim", (1 + x ** 2 / d) ** d, d, "oo", exp(2 * x ** 2)), "another limit"),
+    "a limit elsewhere": (lambda D: D.limit("claim", 6 / d, d, 5, Fraction(6, 5)), "'oo' and 0 are known"),
+}
+
+
+@pytest.mark.parametrize("state, says", LIMITS.values(), ids=LIMITS)
+def test_a_wrong_limit_is_refused(state, says, refused):
+    assert says in refused(state)
+
+
+# Refutations --------------------------------------------------------------------------------------------------------------------
+
+REFUTATIONS = {
+    "sides that are equal there": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1]], B: [[2]]}), "it is no counterexample"),
+    "a true identity": (lambda D: D.refute("claim", (A @ B).T, B.T @ A.T, at={A: [[0, 1], [2, 3]], B: [[1, 1], [0, 1]]}), "it is no counterexample"),
+    "balls that overlap": (lambda D: D.refute("claim", exp(x) * exp(-x), x ** 0, at={x: 1}), "not certainly different"),
+    "an assumption broken": (lambda D: D.refute("claim", absolute(x), x, at={x: -1}, given=[nonnegative(x)]), "breaks an assumption"),
+    "a side undefined": (lambda D: D.refute("claim", 1 / x, x, at={x: 0}), "division by zero"),
+    "shapes that disagree": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2], [3, 4]], B: [[2]]}), "disagree about the size n"),
+    "a matrix that is not square": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2]], B: [[2]]}), "disagree about the size n"),
+    "a ragged array": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2], [3]], B: [[2]]}), "not an array of shape"),
+    "a scalar for a matrix": (lambda D: D.refute("claim", A @ B, B @ A, at={A: 1, B: 2}), "not an array of shape"),
+    "a value missing": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1]]}), "no value is given for B"),
+    "a value too many": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1]], B: [[1]], X: [[1]]}), "a value is given for X"),
+    "a law that holds there": (lambda D: D.refute("claim", Var(q @ k), d ** 2, at={d: 1}, given=standard), "it is no counterexample"),
+    "a law of no definite value": (lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q)]), "not stated"),
+}
+
+
+@pytest.mark.parametrize("state, says", REFUTATIONS.values(), ids=REFUTATIONS)
+def test_a_refutation_needs_a_counterexample_that_works(state, says, refused):
+    assert says in refused(state)
+
+
+# From the command line --------------------------------------------------------------------------------------------------------------
+
+SCRIPT = '''import sympy as sp
+from derivations.kernel import *
+
+d, n = sizes("d n")
+q, k = random("q", d), random("k", d)
+A, B, X, Q, K = (matrix(name, n, n) for name in "ABXQK")
+F, G, H = (sp.MatrixSymbol(name, 3, 3) for name in "FGH")
+z = vector("z", n)
+moments = [mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
+derivation = Derivation("Refused")
+{line}
+'''
+ASKED = {
+    "squared-width": ('derivation.identity("claim", Var(q @ k), d ** 2, given=[independent(q, k), *moments])', r"false: at d = 2, .*: left = 2, right = 4"),
+    "itself": ('derivation.identity("claim", Var(q @ q), d, given=[independent(q), mean(q, 0), variance(q, 1)])', r"false: at d = 1, .*: left = 2, right = 1"),
+    "without-independence": ('derivation.identity("claim", Var(q @ k), d, given=moments)', r"used but not stated: .* independent .* at d = 1, k = q, .*: left = 2, right = 1"),
+    "commuted": ('derivation.identity("claim", (X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T)', r"false: at K = .*, Q = .*, X = .*: left = .*, right = "),
+    "solved": ('derivation.identity("claim", inverse(A) @ ((A @ Q) @ (A @ K).T), inverse(B) @ ((B @ Q) @ (B @ K).T), given=[invertible(A), invertible(B)])',
+               r"false: at A = .*, B = .*, K = .*, Q = .*: left = .*, right = "),
+    "transposed": ('derivation.identity("claim", (A @ B).T, A.T @ B.T)', r"false: at A = .*, B = .*: left = .*, right = "),
+    "softmax": ('derivation.identity("claim", softmax(2 * z), softmax(z))', r"false: at z = \[1, 0\]: left = \[0\.88.*, right = \[0\.73"),
+    "vacuous": ('derivation.identity("claim", sp.Eq((F * G) * H, F * (G * H)))', r"vacuous: "),
+}
+
+
+@pytest.mark.parametrize("line, says", ASKED.values(), ids=ASKED)
+def test_a_script_of_its_own_is_refused_from_the_command_line(line, says, tmp_path, command):
+    script = tmp_path / "wrong.py"
+    script.write_text(SCRIPT.format(line=line))
+    result = command("check", script)
+    place = f"{script}:{1 + SCRIPT.splitlines().index('{line}')}: claim 'claim': "
+    assert result.exit_code == 1 and "NOT all hold" in result.stdout
+    message = result.stderr[result.stderr.index(place):]
+    assert re.match(re.escape(place) + says, message)
