@@ -55,7 +55,7 @@ def alone():
         try:
             fcntl.flock(this, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            print("Another setup is under way here. Waiting for it.")
+            print("Another setup is under way here. Waiting for it.", flush=True)
             fcntl.flock(this, fcntl.LOCK_EX)
         yield
 
@@ -103,7 +103,7 @@ def install():
                    if name not in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")}  # each would install elsewhere
     command = [PYTHON, "-I", "-m", "pip", "install", "--requirement", REQUIREMENTS, "--progress-bar", "off", "--no-input",
                "--disable-pip-version-check"]
-    with open(LOG, "w") as log, Progress(pin_count()) as progress:
+    with open(LOG, "w", encoding="utf-8") as log, Progress(pin_count()) as progress:
         pip = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                errors="replace")
         try:
@@ -114,7 +114,7 @@ def install():
             pip.kill()  # it must not go on behind our back
             raise
     if pip.wait() != 0:
-        with open(LOG) as log:
+        with open(LOG, encoding="utf-8") as log:
             raise Refused(explained(log.read()))
 
 

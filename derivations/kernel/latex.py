@@ -20,6 +20,9 @@ def name_latex(name: str) -> str:
 
 def fraction_latex(q: Fraction) -> str:
     sign, q = ("-" if q < 0 else ""), abs(q)
+    exponent = q.numerator.bit_length() - q.denominator.bit_length()
+    if abs(exponent) > 10 and q == Fraction(2) ** exponent:
+        return f"{sign}2^{{{exponent}}}"
     return sign + (str(q.numerator) if q.denominator == 1 else rf"\frac{{{q.numerator}}}{{{q.denominator}}}")
 
 
@@ -116,7 +119,7 @@ class Printer:
 
     def sum(self, e):
         name, size = e.data
-        return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 3)}"
+        return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
 
     def entry(self, e):
         base = e.args[0]

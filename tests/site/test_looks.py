@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def palette(scheme):
@@ -72,11 +72,10 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def measure(built, tmp_path):
+def measure(built, tmp_path, program):
     """A function that says of each page how wide it is in a frame of 390, in which font its first formula is set, and which
     fonts were loaded."""
-    if not BROWSER:
-        pytest.skip("no Chromium on this machine")
+    browser = program(*BROWSERS)
     site = shutil.copytree(built, tmp_path / "site")
     (site / "wide.html").write_text("<!doctype html><div style='width: 900px'>x</div>")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site))
@@ -86,7 +85,7 @@ def measure(built, tmp_path):
     def measure(pages):
         (site / "frame.html").write_text(FRAME.replace("PAGES", json.dumps(pages)), encoding="utf-8")
         done = subprocess.run(
-            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
              "--disable-component-update", "--disable-sync", "--no-first-run", "--virtual-time-budget=60000", "--dump-dom",
              f"--user-data-dir={tmp_path / 'browser'}", f"http://127.0.0.1:{server.server_address[1]}/frame.html"],
             capture_output=True, text=True, timeout=120,

@@ -1,6 +1,7 @@
 """The commands, run for real in a copy of what they consist of. Nothing is downloaded: the copy pins no package, and stands in
 for the three modules that the commands run."""
 import ast
+import fcntl
 import os
 import re
 import shutil
@@ -230,6 +231,16 @@ def test_killed_setup_is_not_taken_for_finished(tree):
     assert refusal(make(tree, "test")).startswith("setup: pip finds no no-such-package==1")
 
 
+def test_a_second_setup_waits_for_the_first(ready):
+    with open(ready / ".ci" / "setup.py") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as a setup under way does
+        second = subprocess.Popen(["make", "setup", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True,
+                                  stdout=subprocess.PIPE)
+        assert second.stdout.readline() == "Another setup is under way here. Waiting for it.\n"
+        assert second.poll() is None
+    assert second.communicate(timeout=60) == ("", None) and second.returncode == 0
+
+
 # What goes right
 
 def test_setup_is_done_once_and_again_when_the_pins_change(tree):
@@ -339,7 +350,7 @@ def test_what_is_imported_is_asked_for():
     modules = {(str(path.relative_to(ROOT)), module) for path in files for module in imported(path) if module in brought_by}
     assert ("tests/site/test_make.py", "pytest") in modules
     unasked = {(path, module) for path, module in modules if not brought_by[module] & names}
-    assert unasked == set()
+    assert not unasked, f"name these in the dependency-groups of pyproject.toml: {sorted(unasked)}"
 
 
 # The workflow

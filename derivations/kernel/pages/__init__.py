@@ -39,6 +39,7 @@ __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
 ROOT = Path(__file__).resolve().parents[3]
 
 _TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
+_CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page, and read faster by not reading it
 _TOKEN = re.compile("\x02certified(\\d+)\x03")
 
 
@@ -207,7 +208,7 @@ class _Restore(Postprocessor):
 
     def run(self, text):
         page = self.extension.page
-        Prose(page.source).feed(text)
+        Prose(page.source).feed(_CODE.sub("", text))
         return page.restore(text)
 
 

@@ -92,6 +92,8 @@ class _Writer:
         self._steps(section, claim)
         if kind == "refutation":
             self._counterexample(section, claim)
+        if claim.get("because"):
+            self._because(section, claim["because"])
         if claim["assumptions"]:
             self._assumptions(section, claim["assumptions"])
         if claim["uses"]:
@@ -133,6 +135,15 @@ class _Writer:
         self.add(rows, "span", "claim__label", "left ≠ right")
         values = self.add(rows, "div", "claim__values")
         self.add(values, "span", "claim__value", mathml(rf"{claim['left']} \ne {claim['right']}"))
+
+    def _because(self, section, because):
+        """What an inequality rests on: the difference of its sides, or the factors that bound a rank."""
+        rows = self.add(section, "div", "claim__rows")
+        self.add(rows, "span", "claim__label", "because")
+        values = self.add(rows, "div", "claim__values")
+        self.add(values, "span", "claim__value", "right − left is" if len(because) == 1 else "the matrix is the product of")
+        for latex in because:
+            self.add(values, "span", "claim__value", mathml(latex, display=len(because) == 1))
 
     def _assumptions(self, section, assumptions):
         box = self.add(section, "div", "claim__rows claim__assumptions")

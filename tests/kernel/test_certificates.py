@@ -1,0 +1,211 @@
+"""Which certificates may be shown: those that the checker wrote, of what is still as it was."""
+
+import json
+
+import pytest
+
+from derivations.kernel import certificates, runner
+from derivations.kernel.certificates import CertificateError, load
+
+TOPIC = "chapter/tiny"
+CLAIM = {"id": "sum", "kind": "identity", "latex": "a", "witnesses": [{"name": "exact", "verdict": "proved", "seconds": 0.1}], "scope": "every shape"}
+
+
+@pytest.fixture
+def sealed(tree):
+    """A tree with a certificate, written as the checker writes one."""
+    certificates.save(TOPIC, tree.script, "A sum transposed", [CLAIM], [])
+    return tree
+
+
+def refusal(topic=TOPIC):
+    with pytest.raises(CertificateError) as caught:
+        load(topic)
+    message = str(caught.value)
+    assert topic in message and "python -m derivations" in message and "\n" not in message
+    return message
+
+
+def rewrite(tree, change):
+    content = json.loads(tree.certificate.read_text())
+    change(content)
+    tree.certificate.write_text(json.dumps(content))
+
+
+def test_a_good_one_is_loaded(sealed):
+    content = load(TOPIC)
+    assert content["claims"] == [CLAIM] and content["title"] == "A sum transposed"
+    assert content["script"] == "derivations/chapter/tiny.py" and content["topic"] == TOPIC
+
+
+def test_what_was_read_is_all_that_it_depends_on(sealed):
+    inputs = set(load(TOPIC)["inputs"])
+    assert inputs == {"derivations/chapter/tiny.py"} | {f"derivations/kernel/{p.name}" for p in sealed.kernel.glob("*.py")}
+
+
+def test_a_missing_one(tree):
+    assert "has no certificate" in refusal()
+
+
+def test_saving_leaves_nothing_half_written(sealed):
+    assert [p.name for p in sealed.certificate.parent.iterdir()] == ["tiny.json"]
+
+
+def test_the_key_is_for_its_owner_alone(sealed):
+    assert (sealed.store / "key").stat().st_mode & 0o077 == 0
+
+
+EDITS = {
+    "a formula": lambda c: c["claims"][0].update(latex="b"),
+    "a verdict": lambda c: c["claims"][0]["witnesses"][0].update(verdict="not applicable"),
+    "a scope": lambda c: c["claims"][0].update(scope="everything"),
+    "a claim added": lambda c: c["claims"].append(CLAIM | {"id": "more"}),
+    "a claim removed": lambda c: c["claims"].clear(),
+    "the title": lambda c: c.update(title="Another"),
+    "the topic": lambda c: c.update(topic="chapter/other"),
+    "the script": lambda c: c.update(script="derivations/chapter/other.py"),
+    "the format": lambda c: c.update(format=2),
+    "a hash": lambda c: c["inputs"].update({"derivations/chapter/tiny.py": "0" * 64}),
+    "an input dropped": lambda c: c["inputs"].pop("derivations/kernel/check.py"),
+    "a version": lambda c: c["versions"].update(sympy="0"),
+    "a field added": lambda c: c.update(more=1),
+    "a field dropped": lambda c: c.pop("title"),
+    "the seal": lambda c: c.update(seal="0" * 64),
+    "the seal dropped": lambda c: c.pop("seal"),
+    "a seal of another type": lambda c: c.update(seal=None),
+    "a seal that is not ASCII": lambda c: c.update(seal="é"),
+}
+
+
+@pytest.mark.parametrize("change", EDITS.values(), ids=EDITS)
+def test_an_edited_one(change, sealed):
+    rewrite(sealed, change)
+    assert "was not written by the checker" in refusal() or "cannot be read" in refusal()
+
+
+def test_one_that_is_sealed_with_another_key(sealed, monkeypatch):
+    def reseal(content):
+        with monkeypatch.context() as other:
+            other.setattr(certificates, "key", lambda: b"another key")
+            content["seal"] = certificates.seal(content)
+    rewrite(sealed, reseal)
+    assert "was not written by the checker" in refusal()
+
+
+def test_one_from_another_checkout(sealed):
+    (sealed.store / "key").unlink()
+    assert "was not written by the checker" in refusal()
+
+
+def test_one_of_another_topic_under_this_name(sealed):
+    other = sealed.script.with_name("other.py")
+    other.write_text(sealed.script.read_text())
+    sealed.certificate.with_name("other.json").write_text(sealed.certificate.read_text())
+    assert "was made for something else" in refusal("chapter/other")
+
+
+TEXTS = {"empty": b"", "half": b'{"topic": "chapter', "no object": b"[1, 2]", "a number": b"3", "null": b"null", "no text": b"\xff\xfe\x00",
+         "an empty object": b"{}", "nested too deep": b"[" * 100_000}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_one_that_cannot_be_read(text, sealed):
+    sealed.certificate.write_bytes(text)
+    message = refusal()
+    assert "cannot be read" in message or "was not written by the checker" in message
+
+
+# Stale -------------------------------------------------------------------------------------------------------------------------
+
+def test_a_change_of_the_script(sealed):
+    sealed.script.write_text(sealed.script.read_text() + "\n# more\n")
+    assert "is stale, since derivations/chapter/tiny.py changed" in refusal()
+
+
+@pytest.mark.parametrize("name", ["normal.py", "expr.py", "sympy_witness.py", "records.py", "worker.py"])
+def test_a_change_of_the_kernel(name, sealed):
+    path = sealed.kernel / name
+    path.write_text(path.read_text() + "\n")
+    assert f"is stale, since derivations/kernel/{name} changed" in refusal()
+
+
+def test_a_file_of_the_kernel_that_is_new_or_gone(sealed):
+    new = sealed.kernel / "new.py"
+    new.write_text("")
+    assert "derivations/kernel/new.py changed" in refusal()
+    new.unlink()
+    assert load(TOPIC)
+    (sealed.kernel / "limits.py").unlink()
+    assert "derivations/kernel/limits.py changed" in refusal()
+
+
+@pytest.mark.parametrize("library", ["python", "sympy", "python-flint", "mpmath"])
+def test_a_change_of_a_library(library, sealed, monkeypatch):
+    now = certificates.versions()
+    monkeypatch.setattr(certificates, "versions", lambda: now | {library: "0.0"})
+    assert f"is stale, since {library} changed" in refusal()
+
+
+def test_a_library_that_is_new(sealed, monkeypatch):
+    now = certificates.versions()
+    monkeypatch.setattr(certificates, "versions", lambda: now | {"another": "1.0"})
+    assert "is stale, since another changed" in refusal()
+
+
+def test_touching_a_file_changes_nothing(sealed):
+    sealed.script.touch()
+    assert load(TOPIC)
+
+
+def test_the_script_is_gone(sealed):
+    sealed.script.unlink()
+    assert "there is no derivation" in refusal()
+
+
+# Names that are not topics ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("topic", ["../x", "../../etc/passwd", "/etc/passwd", "kernel/claims", "kernel/../chapter/tiny", "chapter/../chapter/tiny",
+                                   "chapter", "chapter/", "/tiny", "", "chapter/tiny/", "chapter//tiny", "chapter/tiny.py", "chapter\\tiny", "chapter/tiny\0",
+                                   "chapter/none", "..", "./tiny", "chapter/__init__"], ids=repr)
+def test_a_name_that_is_no_topic(topic, sealed):
+    (sealed.root / "derivations" / "x.py").write_text("")
+    (sealed.root / "x.py").write_text("")
+    with pytest.raises(CertificateError, match="there is no derivation"):
+        load(topic)
+
+
+# By a run of the checker -----------------------------------------------------------------------------------------------------------
+
+def check(tree, fresh=False):
+    return runner.check_script(TOPIC, tree.script, fresh, lambda done, more: None)
+
+
+def test_a_run_writes_one_and_a_failed_run_removes_it(tree):
+    """Through a module that the script imports, whose change is noticed too."""
+    helper = tree.script.with_name("helper.py")
+    helper.write_text("def swap(a, b):\n    return b, a\n")
+    tree.script.write_text(tree.script.read_text().replace(
+        'derivation.identity("sum", (A + B).T, A.T + B.T)', 'from helper import swap\nleft, right = swap(A.T, B.T)\nderivation.identity("sum", (A + B).T, left + right)'))
+    assert check(tree).holds and not check(tree, fresh=True).cached
+    content = load(TOPIC)
+    assert "derivations/chapter/helper.py" in content["inputs"] and [c["id"] for c in content["claims"]] == ["sum"]
+
+    helper.write_text("def swap(a, b):\n    return 2 * b, a\n")
+    assert "is stale, since derivations/chapter/helper.py changed" in refusal()
+    result = check(tree)
+    assert not result.holds and "false" in result.records[0]["message"]
+    assert not tree.certificate.exists() and "has no certificate" in refusal()
+
+
+def test_a_claim_that_fails_beside_one_that_holds_leaves_no_certificate(tree):
+    tree.script.write_text(tree.script.read_text() + 'derivation.identity("wrong", A + B, A - B)\n')
+    result = check(tree)
+    assert [r["verdict"] for r in result.records] == ["holds", "refused"] and not result.holds
+    assert not tree.certificate.exists()
+
+
+def test_a_script_outside_the_tree_gets_none(tree, tmp_path):
+    outside = tmp_path / "outside.py"
+    outside.write_text(tree.script.read_text())
+    assert runner.check_script(str(outside), outside, False, lambda done, more: None).holds
+    assert not tree.store.exists()

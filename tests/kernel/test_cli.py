@@ -1,0 +1,353 @@
+"""The command line: what it prints, how it exits, and that no script, however it goes wrong, takes it down or gets a traceback."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from derivations.kernel import certificates, runner, scaffold
+from derivations.kernel.scaffold import ScaffoldError
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = '''from derivations.kernel import Derivation, matrix, sizes
+n, m = sizes("n m")
+A, B = matrix("A", n, m), matrix("B", n, m)
+'''
+GOOD = HEAD + '''derivation = Derivation("A test")
+derivation.identity("good", (A + B).T, A.T + B.T)
+'''
+MIXED = GOOD + '''derivation.identity("bad", A + B, A - B)
+derivation.chain("also-good", (A + B).T, (B.T + A.T, "commute"), title="Another")
+'''
+
+
+@pytest.fixture
+def script(tmp_path):
+    """A function that writes a script outside of any checkout."""
+
+    def write(text, name="script.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+# Records --------------------------------------------------------------------------------------------------------------------
+
+FIELDS = {"id", "kind", "scope", "verdict", "witnesses", "seconds", "message", "topic", "line", "cached"}
+
+
+def test_one_record_a_claim(tree, records):
+    code, found = records("chapter/tiny")
+    (record,) = found
+    assert code == 0 and FIELDS <= set(record)
+    assert (record["id"], record["kind"], record["scope"], record["verdict"]) == ("sum", "identity", "every shape", "holds")
+    assert {w["name"]: w["verdict"] for w in record["witnesses"]} == {"exact": "proved", "sympy": "proved"}
+    assert record["message"] == "" and record["seconds"] >= 0 and record["line"] == 6 and record["cached"] is False
+
+
+def test_a_refused_claim_among_others(script, records):
+    path = script(MIXED)
+    code, found = records(path)
+    assert code == 1
+    assert [(r["id"], r["verdict"]) for r in found] == [("good", "holds"), ("bad", "refused"), ("also-good", "holds")]
+    bad = found[1]
+    assert FIELDS <= set(bad) and bad["message"].startswith("false: at A = ") and bad["line"] == 6 and bad["kind"] == "identity"
+
+
+def test_the_second_time_the_certificate_answers_and_fresh_asks_again(tree, records):
+    strip = lambda found: [{k: v for k, v in r.items() if k not in ("seconds", "cached", "witnesses")} for r in found]
+    (_, first), (_, second), (_, third) = records(), records(), records("--fresh")
+    assert [r["cached"] for r in first + second + third] == [False, True, False]
+    assert strip(first) == strip(second) == strip(third)
+
+
+def test_a_topic_a_chapter_and_a_path_are_one_script(tree, records):
+    for target in ("chapter/tiny", "chapter", "chapter/", tree.script):
+        code, found = records(target)
+        assert code == 0 and [r["topic"] for r in found] == ["chapter/tiny"]
+    code, found = records("chapter/tiny", "chapter", tree.script)
+    assert code == 0 and len(found) == 1
+
+
+def test_a_path_outside_has_no_certificate(tree, script, records):
+    path = script(GOOD)
+    for _ in range(2):
+        code, found = records(path)
+        assert code == 0 and [(r["topic"], r["cached"]) for r in found] == [(str(path), False)]
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_jobs_change_no_result_and_no_order(jobs, script, records):
+    paths = [script(text, name) for text, name in ((GOOD, "b.py"), (MIXED, "a.py"), (GOOD, "c.py"))]
+    code, found = records("--jobs", jobs, *paths)
+    assert code == 1 and [(Path(r["topic"]).name, r["id"]) for r in found] == [
+        ("b.py", "good"), ("a.py", "good"), ("a.py", "bad"), ("a.py", "also-good"), ("c.py", "good")]
+
+
+@pytest.mark.parametrize("arguments", [("nowhere/nothing",), ("nothing",), ("--jobs", "0"), ("--jobs", "x"), ("--nothing",), ("..",), ("/etc",), ("",)], ids=repr)
+def test_what_cannot_be_asked_for_exits_with_2(arguments, tree, command):
+    result = command("check", *arguments)
+    assert result.exit_code == 2 and "Error: " in result.stderr
+
+
+def test_nothing_to_check_is_not_a_success(tree, command):
+    tree.script.unlink()
+    assert command("check").exit_code == 2
+
+
+# Without --json -------------------------------------------------------------------------------------------------------------
+
+def test_a_summary_on_standard_output_and_faults_on_standard_error(script, command):
+    path = script(MIXED)
+    result = command("check", path)
+    assert result.exit_code == 1
+    assert f"NO  {path}" in result.stdout and "2/3 claims" in result.stdout and "NOT all hold" in result.stdout
+    assert f"{path}:6: claim 'bad': false: at A = " in result.stderr and "false" not in result.stdout
+
+
+def test_a_success_says_what_the_certificates_answered(tree, command):
+    assert "1 claims in 1 derivation, 0 of them by certificates that still hold: all hold" in command("check").stdout
+    again = command("check").stdout
+    assert "(certificate)" in again and "1 of them by certificates" in again
+
+
+def test_list(tree, command):
+    assert "chapter/tiny" in (before := command("list").stdout) and "has no certificate" in before
+    command("check")
+    after = command("list")
+    assert after.exit_code == 0 and "1 claims  A sum transposed" in after.stdout
+
+
+def test_help_says_what_there_is(command):
+    shown = command("-h").stdout
+    assert all(name in shown for name in ("check", "list", "new"))
+    assert all(option in command("check", "--help").stdout for option in ("--json", "--fresh", "--jobs"))
+
+
+def test_the_module_is_the_command(script):
+    done = subprocess.run([sys.executable, "-m", "derivations", "check", "--json", str(script(MIXED))], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and [r["verdict"] for r in json.loads(done.stdout)] == ["holds", "refused", "holds"]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_script_on_its_own_prints_its_steps(script):
+    path = script(MIXED + 'if __name__ == "__main__":\n    derivation.main()\n')
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+    assert "(commute)" in done.stdout and "exact: proved, every shape" in done.stdout and "REFUSED" in done.stdout
+    good = script(GOOD + 'if __name__ == "__main__":\n    derivation.main()\n')
+    assert subprocess.run([sys.executable, str(good)], capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "derivations").glob("scaling/variance.py")), ids=lambda p: p.stem)
+def test_a_script_of_the_site_runs_on_its_own_from_anywhere(path, tmp_path):
+    """It finds the kernel by itself, without the environment's help."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "variance: The variance is the width" in done.stdout and "REFUSED" not in done.stdout
+
+
+# Scripts that go wrong ---------------------------------------------------------------------------------------------------------
+
+WRONG = {
+    "a crash": (GOOD + "1 / 0\n", "script.py:6: the script stopped with ZeroDivisionError"),
+    "a crash before anything": ("undefined\n", "script.py:1: the script stopped with NameError"),
+    "a syntax error": (GOOD + "def\n", "script.py:6: this is not Python"),
+    "not text": (GOOD + "\0", "script.py:"),
+    "an import that fails": ("import not_there\n" + GOOD, "script.py:1: the script stopped with ModuleNotFoundError"),
+    "an exit": (GOOD + "import sys\nsys.exit()\n", "script.py:7: the script stopped with SystemExit"),
+    "an exit with success": (GOOD + "raise SystemExit(0)\n", "script.py:6: the script stopped with SystemExit"),
+    "no derivation": (HEAD, "script.py:0: a script makes one Derivation; this one makes 0"),
+    "two derivations": (GOOD + GOOD, "a script makes one Derivation; this one makes 2"),
+    "no claim": (HEAD + 'Derivation("A test")\n', "script.py:4: the derivation states no claim"),
+    "the end of the process": (GOOD + "import os\nos._exit(0)\n", "the process that checked it died (exit 0)"),
+    "a signal": (GOOD + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "the process that checked it died (exit -9)"),
+    "a mistake of the kernel's user": (GOOD + "A + 0.5\n", "script.py:6: 0.5 of type float is not an expression"),
+    "an interrupt": (GOOD + "raise KeyboardInterrupt\n", "script.py"),
+    "endless recursion": (GOOD + "def f(): f()\nf()\n", "script.py:6: the script stopped with RecursionError"),
+    "deep nesting": (HEAD + 'D = Derivation("A test")\nfor _ in range(3000): A = A + B\nD.identity("deep", A, B + A)\n', "script.py:6"),
+    "an edited claim": (GOOD + "derivation.claims[0] = None\n", "script.py"),
+    "a directory": (GOOD + "import os\nos.chdir('/')\n1/0\n", "script.py:8: the script stopped with ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize("text, says", WRONG.values(), ids=WRONG)
+def test_a_script_that_goes_wrong_is_a_message_and_a_failure(text, says, script, command):
+    path = script(text)
+    result = command("check", path)
+    assert result.exit_code == 1, result.output
+    assert str(path) in result.stderr and says in result.stderr
+
+
+def test_a_script_that_hangs_is_stopped(script, command, monkeypatch):
+    monkeypatch.setattr(runner, "TIME_LIMIT", 1.5)
+    path = script(GOOD + "while True: pass\n")
+    result = command("check", path)
+    assert result.exit_code == 1 and f"{path}: checking took longer than 1.5 s and was stopped" in result.stderr
+
+
+def test_a_script_that_starts_something_that_hangs_is_stopped(script, command, monkeypatch):
+    """What it started holds the pipes open, and must not hold up the checker."""
+    monkeypatch.setattr(runner, "TIME_LIMIT", 1.5)
+    path = script(GOOD + "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(8)'])\n")
+    from time import monotonic
+    start = monotonic()
+    result = command("check", path)
+    assert result.exit_code == 1 and "longer than 1.5 s" in result.stderr
+    assert monotonic() - start < 7
+
+
+@pytest.mark.parametrize("text", ['print("{}")\n', 'print(\'{"event": "done", "imported": []}\')\n', 'import sys\nsys.stderr.write("noise")\n',
+                                  'import os\nos.write(1, b"raw\\n")\n', 'print("x" * 200_000)\n'], ids=["text", "a record", "errors", "raw", "much"])
+def test_what_a_script_prints_is_not_taken_for_a_record(text, script, records):
+    code, found = records(script(text + GOOD))
+    assert code == 0 and [r["id"] for r in found] == ["good"]
+
+
+def test_problems_are_in_the_records_too(script, records):
+    code, found = records(script(GOOD + "1 / 0\n"))
+    assert code == 1
+    assert any(r["verdict"] == "refused" and "ZeroDivisionError" in r["message"] for r in found)
+
+
+def test_one_bad_script_does_not_hide_the_others(script, records):
+    code, found = records(script("undefined\n", "a.py"), script(GOOD, "b.py"))
+    assert code == 1 and [(r["id"], r["verdict"]) for r in found if r["id"]] == [("good", "holds")]
+
+
+def test_a_script_with_an_odd_name(script, records):
+    for name in ("with space.py", "ünï.py", "-dash.py"):
+        code, found = records("--", script(GOOD, name))
+        assert code == 0 and [r["id"] for r in found] == ["good"]
+
+
+# new ------------------------------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy of what `new` works on."""
+    root = tmp_path / "copy"
+    leave = shutil.ignore_patterns("__pycache__", "fonts")
+    for name in ("derivations", "snippets", "tests", "docs"):
+        shutil.copytree(ROOT / name, root / name, ignore=leave)
+    for name in ("mkdocs.yml", "pyproject.toml"):
+        shutil.copy(ROOT / name, root)
+    monkeypatch.setattr(scaffold, "ROOT", root)
+    return root
+
+
+def contents(root):
+    return {p: p.read_bytes() for p in root.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+
+
+def run(root, *arguments):
+    return subprocess.run([sys.executable, "-m", *arguments], cwd=root, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(root)})
+
+
+@pytest.mark.parametrize("topic", ["scaling/made_up", "new_chapter/first"])
+def test_the_files_that_new_makes_pass_as_made(topic, copy):
+    chapter, name = topic.split("/")
+    made = run(copy, "derivations", "new", topic)
+    assert made.returncode == 0, made.stderr
+    assert set(made.stdout.split()) == {f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/{topic}.md", "mkdocs.yml"}
+    checked = run(copy, "derivations", "check", topic)
+    assert checked.returncode == 0, checked.stderr
+    tested = run(copy, "pytest", "-q", "-p", "no:cacheprovider", f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py")
+    assert tested.returncode == 0 and "2 passed" in tested.stdout, tested.stdout
+
+
+def test_the_files_that_new_makes_are_like_those_there_are(copy):
+    scaffold.create("scaling/made_up")
+    made = run(copy, "pytest", "-q", "-p", "no:cacheprovider", "tests/site/test_code_on_pages.py")
+    assert made.returncode == 0, made.stdout[-3000:]
+
+
+def navigation(root):
+    import yaml
+    lines = (root / "mkdocs.yml").read_text().splitlines()
+    start = lines.index("nav:")
+    end = next(k for k in range(start + 1, len(lines)) if lines[k] and not lines[k].startswith(" "))
+    return yaml.safe_load("\n".join(lines[start:end]))["nav"]
+
+
+def pages(nav):
+    for entry in nav:
+        for title, target in entry.items():
+            yield from [target] if isinstance(target, str) else pages(target)
+
+
+def test_a_page_goes_behind_the_last_of_its_chapter(copy):
+    before = list(pages(navigation(copy)))
+    scaffold.create("scaling/made_up")
+    after = list(pages(navigation(copy)))
+    place = max(k for k, page in enumerate(before) if page.startswith("scaling/"))
+    assert after == before[:place + 1] + ["scaling/made_up.md"] + before[place + 1:]
+    chapter = next(entry for entry in navigation(copy) if "scaling/variance.md" in str(entry))
+    assert {"Made up": "scaling/made_up.md"} in next(iter(chapter.values()))
+
+
+def test_a_new_chapter_goes_before_the_labs(copy):
+    before = navigation(copy)
+    scaffold.create("new_chapter/first")
+    labs = next(k for k, entry in enumerate(before) if "Labs" in entry)
+    assert navigation(copy) == before[:labs] + [{"New chapter": [{"First": "new_chapter/first.md"}]}] + before[labs:]
+
+
+def test_a_new_chapter_goes_last_where_there_are_no_labs(copy):
+    path = copy / "mkdocs.yml"
+    path.write_text("site_name: x\nnav:\n  - Home: index.md\n\nplugins:\n  - search\n")
+    scaffold.create("new_chapter/first")
+    assert navigation(copy) == [{"Home": "index.md"}, {"New chapter": [{"First": "new_chapter/first.md"}]}]
+    assert path.read_text().endswith("\nplugins:\n  - search\n")
+
+
+def test_nothing_else_in_the_configuration_changes(copy):
+    before = (copy / "mkdocs.yml").read_text().splitlines()
+    scaffold.create("scaling/made_up")
+    after = (copy / "mkdocs.yml").read_text().splitlines()
+    assert [line for line in after if "made_up" not in line] == before and len(after) == len(before) + 1
+
+
+@pytest.mark.parametrize("taken", ["derivations/scaling/made_up.py", "snippets/scaling/made_up.py", "tests/scaling/test_made_up.py", "docs/scaling/made_up.md"])
+def test_nothing_is_overwritten_and_nothing_is_made_beside_it(taken, copy, command):
+    path = copy / taken
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("precious")
+    before = contents(copy)
+    result = command("new", "scaling/made_up")
+    assert result.exit_code == 2 and f"{taken} exists already" in result.stderr and contents(copy) == before
+
+
+BAD = ["", "scaling", "scaling/", "/variance", "Scaling/variance", "scaling/Variance", "scaling/a/b", "../x/y", "x/..", "kernel/claims", "labs/more", "scaling/1st",
+       "scaling/a-b", "scaling/a b", "scaling/a.py", "scaling/\n", "scaling/ä", "scaling/variance\n"]
+
+
+@pytest.mark.parametrize("topic", BAD, ids=repr)
+def test_a_name_that_is_not_chapter_and_topic_makes_nothing(topic, copy, command):
+    before = contents(copy)
+    result = command("new", topic)
+    assert result.exit_code == 2 and contents(copy) == before
+
+
+@pytest.mark.parametrize("topic", ["scaling/class", "import/first", "scaling/__init__", "tests/x", "assets/x"])
+def test_a_name_that_python_or_the_site_has_taken_makes_nothing_that_fails(topic, copy):
+    """A keyword cannot be imported by the test that `new` writes."""
+    before = contents(copy)
+    with pytest.raises(ScaffoldError):
+        scaffold.create(topic)
+    assert contents(copy) == before
+
+
+def test_a_configuration_without_navigation_makes_nothing(copy):
+    (copy / "mkdocs.yml").write_text("site_name: x\n")
+    before = contents(copy)
+    with pytest.raises(ScaffoldError, match="has no 'nav:'"):
+        scaffold.create("scaling/made_up")
+    assert contents(copy) == before

@@ -1,0 +1,272 @@
+"""Expectations by coincidences against counting every outcome, Gaussian moments against a table, characteristic functions
+against quadrature; and that no law holds without the assumptions it needs."""
+
+from fractions import Fraction
+from itertools import product
+
+import mpmath
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from derivations.kernel import (E, I, Var, exp, eye, gaussian, index, independent, matrix, mean, positive, random, scalars, sizes, sqrt,
+                                total, variance, vector)
+from derivations.kernel.check import equal
+from derivations.kernel.claims import facts_of
+from derivations.kernel.exact import read
+from derivations.kernel.values import evaluate, fraction, number, polynomial_value
+
+varied = settings(derandomize=True, deadline=None, database=None, max_examples=60, suppress_health_check=list(HealthCheck))
+
+d, n = sizes("d n")
+q, k, l = random("q", d), random("k", d), random("l", d)
+W = random("W", n, d)
+x, y = random("x"), random("y")
+a = vector("a", d)
+i, j, o = index("i", d), index("j", d), index("o", n)
+mu, nu, s, t = scalars("mu nu s t")
+SUPPORTS = {"q": (Fraction(1), Fraction(-2)), "k": (Fraction(3), Fraction(1, 2)), "l": (Fraction(-1), Fraction(2)),
+            "W": (Fraction(1), Fraction(-2)), "x": (Fraction(2), Fraction(-1))}
+joint = independent(q, k, l, W, x)
+
+
+def dot(u, v):
+    return sum((p * r for p, r in zip(u, v)), Fraction(0))
+
+
+def outcomes(names, size):
+    """Every joint value of the named random vectors, all equally likely, by plain Python."""
+    vectors = [list(product(SUPPORTS[name], repeat=size)) for name in names]
+    return [dict(zip(names, chosen)) for chosen in product(*vectors)]
+
+
+def average(names, size, function):
+    values = [function(**outcome) for outcome in outcomes(names, size)]
+    return sum(values, Fraction(0)) / len(values)
+
+
+def by_coincidences(expectation, size, rows=1):
+    """The normal form of an expectation at a size, with the moments of the two-point distributions put in."""
+    heads = {("size", "d"): number(size), ("size", "n"): number(rows)}
+    heads |= {("moment", name, r): number(sum(v ** r for v in values) / 2) for name, values in SUPPORTS.items() for r in range(1, 13)}
+    return fraction(polynomial_value(read(expectation, facts_of((joint,))), heads))
+
+
+def by_outcomes(expectation, size):
+    """The same by the evaluator, which goes through all outcomes one by one."""
+    return fraction(evaluate(expectation, {"d": size, "n": 1, "supports": {name: list(map(number, v)) for name, v in SUPPORTS.items()}})[()])
+
+
+POLYNOMIALS = {
+    "a square": (E((q @ k) ** 2), "qk", lambda q, k: dot(q, k) ** 2),
+    "a cube": (E((q @ k) ** 3), "qk", lambda q, k: dot(q, k) ** 3),
+    "a fourth power": (E((q @ k) ** 4), "qk", lambda q, k: dot(q, k) ** 4),
+    "a vector with itself": (E(q @ q), "q", lambda q: dot(q, q)),
+    "its square": (E((q @ q) ** 2), "q", lambda q: dot(q, q) ** 2),
+    "two scores of one query": (E((q @ k) * (q @ l)), "qkl", lambda q, k, l: dot(q, k) * dot(q, l)),
+    "their squares": (E((q @ k) ** 2 * (q @ l) ** 2), "qkl", lambda q, k, l: dot(q, k) ** 2 * dot(q, l) ** 2),
+    "a sum of powers": (E(total(q[i] ** 3 * k[i], i) * total(q[j], j)), "qk", lambda q, k: dot([v ** 3 for v in q], k) * sum(q)),
+    "a mean inside a mean": (E((q @ k) * E(q @ k)), "qk", lambda q, k: dot(q, k) * average("qk", len(q), dot_of)),
+    "first entries": (E(q[1] ** 2 * (q @ k)), "qk", lambda q, k: q[0] ** 2 * dot(q, k)),
+}
+
+
+def dot_of(q, k):
+    return dot(q, k)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("expectation, names, function", POLYNOMIALS.values(), ids=POLYNOMIALS)
+def test_an_expectation_is_the_average_of_all_outcomes(expectation, names, function, size):
+    if size > 2 and len(names) > 2:
+        size = 2
+    expected = average(names, size, function)
+    assert by_coincidences(expectation, size) == expected == by_outcomes(expectation, size)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_variance_is_the_average_squared_distance_from_the_mean(size):
+    centre = average("qk", size, dot_of)
+    expected = average("qk", size, lambda q, k: (dot(q, k) - centre) ** 2)
+    assert by_coincidences(Var(q @ k), size) == expected == by_outcomes(Var(q @ k), size)
+
+
+@st.composite
+def polynomials(draw, depth=3):
+    """A polynomial in dot products, sums of powers and a random number, and the same by plain Python."""
+    kinds = ["dot", "powers", "number", "constant"] + ["add", "times", "times"] * bool(depth)
+    kind = draw(st.sampled_from(kinds))
+    if kind == "dot":
+        u, v = draw(st.sampled_from([(q, k), (k, q), (q, q), (k, k)]))
+        return u @ v, lambda env: dot(env[u.data[0]], env[v.data[0]])
+    if kind == "powers":
+        u, power = draw(st.sampled_from([q, k])), draw(st.integers(1, 3))
+        return total(u[i] ** power, i), lambda env: sum((v ** power for v in env[u.data[0]]), Fraction(0))
+    if kind == "number":
+        return x * 1, lambda env: env["x"][0]
+    if kind == "constant":
+        value = draw(st.integers(-2, 3))
+        return 0 * d + value, lambda env: Fraction(value)
+    (left, f), (right, g) = draw(polynomials(depth - 1)), draw(polynomials(depth - 1))
+    return (left + right, lambda env: f(env) + g(env)) if kind == "add" else (left * right, lambda env: f(env) * g(env))
+
+
+@varied
+@given(polynomials(), st.integers(1, 2))
+def test_the_expectation_of_any_polynomial_is_the_average_of_all_outcomes(polynomial, size):
+    body, function = polynomial
+    every = [one | {"x": (value,)} for one in outcomes("qk", size) for value in SUPPORTS["x"]]
+    expected = sum(map(function, every), Fraction(0)) / len(every)
+    assert by_coincidences(E(body), size) == expected
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 2), (2, 1), (2, 2)])
+def test_the_entries_of_a_random_matrix_coincide_where_both_indices_do(rows, columns):
+    row, column = index("r", n), index("c", d)
+    squared_sum = E(total(W[row, column], row, column) ** 2)
+    square_of_rows = E(total(total(W[row, column], column) ** 2, row))
+    every = list(product(SUPPORTS["W"], repeat=rows * columns))
+    assert by_coincidences(squared_sum, columns, rows) == sum(sum(w) ** 2 for w in every) / len(every)
+    by_row = lambda w: sum(sum(w[p * columns:(p + 1) * columns]) ** 2 for p in range(rows))
+    assert by_coincidences(square_of_rows, columns, rows) == sum(map(by_row, every)) / len(every)
+
+
+def test_two_free_indices_may_coincide():
+    facts = facts_of((independent(q), mean(q, mu), variance(q, nu)))
+    assert not equal(E(q[i] * q[j]), eye(d)[i, j] * nu + mu ** 2, facts) and not facts.unstated
+    assert equal(E(q[i] * q[j]), mu ** 2, facts)
+
+
+# Gaussian moments ----------------------------------------------------------------------------------------------------------------
+
+TABLE = {1: mu, 2: mu ** 2 + nu, 3: mu ** 3 + 3 * mu * nu, 4: mu ** 4 + 6 * mu ** 2 * nu + 3 * nu ** 2,
+         5: mu ** 5 + 10 * mu ** 3 * nu + 15 * mu * nu ** 2, 6: mu ** 6 + 15 * mu ** 4 * nu + 45 * mu ** 2 * nu ** 2 + 15 * nu ** 3}
+
+
+@pytest.mark.parametrize("power", TABLE)
+def test_gaussian_moments(power):
+    facts = facts_of((gaussian(x), mean(x, mu), variance(x, nu)))
+    assert not equal(E(x ** power), TABLE[power], facts) and not facts.unstated
+    assert equal(E(x ** power), TABLE[power] + 1, facts)
+
+
+@pytest.mark.parametrize("power", [1, 2, 3, 4, 5, 6])
+def test_both_witnesses_prove_the_moments_of_a_standard_normal_number(power, proved):
+    given_ = [[gaussian(x), mean(x, 0)], [mean(x, 0), variance(x, 1)], [gaussian(x), mean(x, 0), variance(x, 1)]]
+    enough = given_[0 if power % 2 else 1 if power == 2 else 2]
+    enough = [mean(x, 0)] if power == 1 else enough
+    proved(lambda D: D.identity("claim", E(x ** power), {1: 0, 2: 1, 3: 0, 4: 3, 5: 0, 6: 15}[power], given=enough))
+
+
+def test_the_moments_beyond_the_second_need_the_distribution(refused):
+    assert "false" in refused(lambda D: D.identity("claim", E(x ** 4), 3, given=[mean(x, 0), variance(x, 1)]))
+
+
+# Characteristic functions --------------------------------------------------------------------------------------------------------
+
+def value_of(expectation, given_, **values):
+    facts = facts_of(tuple(given_))
+    heads = {("size", "d"): number(values.pop("size", 1))} | {("entry", name): number(v) for name, v in values.items()}
+    result = polynomial_value(read(expectation, facts), heads)
+    assert not facts.unstated
+    return complex(result)
+
+
+def mpf(value):
+    return mpmath.mpf(Fraction(value).numerator) / Fraction(value).denominator
+
+
+def density(v, centre=0, spread=1):
+    return mpmath.exp(-(v - centre) ** 2 / (2 * spread)) / mpmath.sqrt(2 * mpmath.pi * spread)
+
+
+standard = lambda *randoms: [independent(*randoms), gaussian(*randoms)] + [rule for r in randoms for rule in (mean(r, 0), variance(r, 1))]
+
+
+@pytest.mark.parametrize("at", [0, Fraction(1, 3), 1, -2])
+def test_the_characteristic_function_of_a_normal_number(at):
+    given_ = [gaussian(x), mean(x, mu), variance(x, nu), positive(nu)]
+    by_quadrature = mpmath.quad(lambda v: mpmath.expj(mpf(at) * v) * density(v, 0.5, 2), [-18, 0.5, 19])
+    assert abs(value_of(E(exp(I * t * x)), given_, t=at, mu=Fraction(1, 2), nu=2) - by_quadrature) < 1e-10
+
+
+@pytest.mark.parametrize("at", [Fraction(1, 3), 1, -2])
+def test_the_average_of_the_exponential_of_a_square(at):
+    given_ = [gaussian(x), mean(x, 1), variance(x, 2)]
+    by_quadrature = mpmath.quad(lambda v: mpmath.exp(-mpf(at) ** 2 * v ** 2) * density(v, 1, 2), [-20, 0, 22])
+    assert abs(value_of(E(exp(-t ** 2 * x ** 2)), given_, t=at) - by_quadrature) < 1e-10
+
+
+@pytest.mark.parametrize("size, at", [(1, 1), (2, Fraction(1, 2)), (5, -2)])
+def test_the_characteristic_function_of_a_scaled_dot_product(size, at):
+    """By quadrature in both coordinates of one product; the d products are independent and alike."""
+    scaled = mpf(at) / mpmath.sqrt(size)
+    with mpmath.workdps(10):
+        one = mpmath.quad(lambda v, w: mpmath.cos(scaled * v * w) * density(v) * density(w), [-8, 0, 8], [-8, 0, 8], maxdegree=5)
+    assert abs(value_of(E(exp(I * t * (q @ k) / sqrt(d))), standard(q, k), size=size, t=at) - one ** size) < 1e-6
+
+
+def test_a_gaussian_integral_that_may_diverge_is_refused(refused):
+    assert "a Gaussian integral converges" in refused(
+        lambda D: D.identity("claim", E(exp(s * x ** 2)), 1 / sqrt(1 - 2 * s), given=[gaussian(x), mean(x, 0), variance(x, 1)]))
+
+
+# What a law needs ------------------------------------------------------------------------------------------------------------------
+
+NEEDS = {
+    "independence of two vectors": lambda D: D.identity("claim", E(q @ k), 0, given=[mean(q, 0), mean(k, 0)]),
+    "independence of all three": lambda D: D.identity(
+        "claim", E((q @ k) * (q @ l)), 0, given=[independent(q, k), independent(k, l), mean(k, 0)]),
+    "independence within one": lambda D: D.identity("claim", Var(total(q[i], i)), d, given=[mean(q, 0), variance(q, 1)]),
+    "independence of what is averaged alone": lambda D: D.identity("claim", E(x * y), E(x) * E(y)),
+    "independence of the Gaussians": lambda D: D.identity(
+        "claim", E(exp(I * s * (x * y))), 1 / sqrt(1 + s ** 2), given=[gaussian(x, y), mean(x, 0), mean(y, 0), variance(x, 1), variance(y, 1)]),
+}
+
+
+@pytest.mark.parametrize("state", NEEDS.values(), ids=NEEDS)
+def test_no_law_without_the_independence_it_needs(state, refused):
+    message = refused(state)
+    assert "used but not stated: " in message and "are independent" in message
+
+
+@pytest.mark.parametrize("state", [NEEDS[name] for name in list(NEEDS)[:4]], ids=list(NEEDS)[:4])
+def test_sympy_does_not_assume_independence_either(state):
+    from derivations.kernel import Derivation
+    from derivations.kernel.expr import KernelError
+    from derivations.kernel.sympy_witness import witness
+    derivation = Derivation("test")
+    state(derivation)
+    try:
+        verdict = witness(derivation.claims[0])[0]
+    except KernelError:
+        verdict = "refused"
+    assert verdict in ("refused", "not applicable")
+
+
+MISSING = {
+    "a mean": lambda D: D.identity("claim", Var(q @ k), d, given=[independent(q, k), variance(q, 1), variance(k, 1), mean(q, 0)]),
+    "a variance": lambda D: D.identity("claim", Var(q @ k), d, given=[independent(q, k), variance(q, 1), mean(k, 0), mean(q, 0)]),
+    "a distribution": lambda D: D.identity("claim", Var(q @ q), 2 * d, given=[independent(q), mean(q, 0), variance(q, 1)]),
+    "a distribution under an exponential": lambda D: D.identity("claim", E(exp(I * t * x)), exp(-t ** 2 / 2), given=[mean(x, 0), variance(x, 1)]),
+}
+
+
+@pytest.mark.parametrize("state", MISSING.values(), ids=MISSING)
+def test_no_law_without_the_moments_it_needs(state, refused):
+    assert refused(state).startswith(("false: at ", "the expectation of exp of random entries that are not stated to be Gaussian"))
+
+
+def test_independent_names_that_are_not_random_are_refused():
+    from derivations.kernel.expr import KernelError
+    with pytest.raises(KernelError, match="is not random"):
+        independent(q, a)
+
+
+def test_a_fixed_vector_beside_a_random_one(proved, refused):
+    proved(lambda D: D.identity("claim", Var(a @ k), total(a[i] ** 2, i), given=[independent(k), variance(k, 1)]))
+    assert "a[i0]^(2)" in refused(lambda D: D.identity("claim", Var(a @ k), d, given=[independent(k), variance(k, 1)]))
+
+
+def test_two_statements_of_one_mean_must_agree(refused):
+    assert refused(lambda D: D.identity("claim", E(q @ k), d, given=[independent(q, k), mean(q, 1), mean(k, 1), mean(q, 0)]))
