@@ -84,6 +84,7 @@ def build():
     print("Setting up .venv from requirements.txt: a few minutes, once.", flush=True)
     make_environment()
     install()
+    make_importable()
     with open(STAMP + ".new", "w") as stamp:
         stamp.write(made_from)
     os.replace(STAMP + ".new", STAMP)
@@ -116,6 +117,13 @@ def install():
     if pip.wait() != 0:
         with open(LOG, encoding="utf-8") as log:
             raise Refused(explained(log.read()))
+
+
+def make_importable():
+    """Let a script run on its own, as in `python derivations/scaling/variance.py`: its imports begin at the root."""
+    folder = subprocess.check_output([PYTHON, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True)
+    with open(os.path.join(folder.strip(), "root-of-the-site.pth"), "w") as path:
+        path.write(ROOT + "\n")
 
 
 def pin_count():

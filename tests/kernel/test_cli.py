@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -145,11 +146,10 @@ def test_a_script_on_its_own_prints_its_steps(script):
     assert subprocess.run([sys.executable, str(good)], capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "derivations").glob("scaling/variance.py")), ids=lambda p: p.stem)
-def test_a_script_of_the_site_runs_on_its_own_from_anywhere(path, tmp_path):
-    """It finds the kernel by itself, without the environment's help."""
+def test_a_script_of_the_site_runs_on_its_own_from_anywhere(tmp_path):
+    """It finds the kernel without the caller's help."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    done = subprocess.run([sys.executable, str(ROOT / "derivations/scaling/variance.py")], cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert "variance: The variance is the width" in done.stdout and "REFUSED" not in done.stdout
 
@@ -196,12 +196,11 @@ def test_a_script_that_hangs_is_stopped(script, command, monkeypatch):
 def test_a_script_that_starts_something_that_hangs_is_stopped(script, command, monkeypatch):
     """What it started holds the pipes open, and must not hold up the checker."""
     monkeypatch.setattr(runner, "TIME_LIMIT", 1.5)
-    path = script(GOOD + "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(8)'])\n")
-    from time import monotonic
+    path = script(GOOD + "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(40)'])\n")
     start = monotonic()
     result = command("check", path)
     assert result.exit_code == 1 and "longer than 1.5 s" in result.stderr
-    assert monotonic() - start < 7
+    assert monotonic() - start < 30
 
 
 @pytest.mark.parametrize("text", ['print("{}")\n', 'print(\'{"event": "done", "imported": []}\')\n', 'import sys\nsys.stderr.write("noise")\n',
@@ -251,22 +250,24 @@ def run(root, *arguments):
     return subprocess.run([sys.executable, "-m", *arguments], cwd=root, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(root)})
 
 
-@pytest.mark.parametrize("topic", ["scaling/made_up", "new_chapter/first"])
-def test_the_files_that_new_makes_pass_as_made(topic, copy):
+def files(topic):
     chapter, name = topic.split("/")
-    made = run(copy, "derivations", "new", topic)
-    assert made.returncode == 0, made.stderr
-    assert set(made.stdout.split()) == {f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/{topic}.md", "mkdocs.yml"}
-    checked = run(copy, "derivations", "check", topic)
+    return {f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/{topic}.md"}
+
+
+def test_the_files_that_new_makes_pass_as_made(copy, command):
+    """In a chapter that there is and in a new one. Their code stands on their pages as the site's tests demand it."""
+    topics = ["scaling/made_up", "new_chapter/first"]
+    for topic in topics:
+        made = command("new", topic)
+        assert made.exit_code == 0 and set(made.stdout.split()) == files(topic) | {"mkdocs.yml"}
+    checked = run(copy, "derivations", "check", *topics)
     assert checked.returncode == 0, checked.stderr
-    tested = run(copy, "pytest", "-q", "-p", "no:cacheprovider", f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py")
-    assert tested.returncode == 0 and "2 passed" in tested.stdout, tested.stdout
-
-
-def test_the_files_that_new_makes_are_like_those_there_are(copy):
-    scaffold.create("scaling/made_up")
-    made = run(copy, "pytest", "-q", "-p", "no:cacheprovider", "tests/site/test_code_on_pages.py")
-    assert made.returncode == 0, made.stdout[-3000:]
+    python = [path for topic in topics for path in sorted(files(topic)) if path.startswith(("snippets/", "tests/"))]
+    tested = run(copy, "pytest", "-p", "no:cacheprovider", *python, "tests/site/test_code_on_pages.py", "-v")
+    assert tested.returncode == 0, tested.stdout[-3000:]
+    for topic in topics:
+        assert topic.split("/")[1] in tested.stdout
 
 
 def navigation(root):
@@ -326,7 +327,7 @@ def test_nothing_is_overwritten_and_nothing_is_made_beside_it(taken, copy, comma
 
 
 BAD = ["", "scaling", "scaling/", "/variance", "Scaling/variance", "scaling/Variance", "scaling/a/b", "../x/y", "x/..", "kernel/claims", "labs/more", "scaling/1st",
-       "scaling/a-b", "scaling/a b", "scaling/a.py", "scaling/\n", "scaling/ä", "scaling/variance\n"]
+       "scaling/a-b", "scaling/__init__", "scaling/a b", "scaling/a.py", "scaling/\n", "scaling/ä", "scaling/variance\n"]
 
 
 @pytest.mark.parametrize("topic", BAD, ids=repr)
@@ -336,9 +337,9 @@ def test_a_name_that_is_not_chapter_and_topic_makes_nothing(topic, copy, command
     assert result.exit_code == 2 and contents(copy) == before
 
 
-@pytest.mark.parametrize("topic", ["scaling/class", "import/first", "scaling/__init__", "tests/x", "assets/x"])
-def test_a_name_that_python_or_the_site_has_taken_makes_nothing_that_fails(topic, copy):
-    """A keyword cannot be imported by the test that `new` writes."""
+@pytest.mark.parametrize("topic", ["scaling/class", "import/first"])
+def test_a_keyword_is_no_name(topic, copy):
+    """The test that `new` writes could not import it."""
     before = contents(copy)
     with pytest.raises(ScaffoldError):
         scaffold.create(topic)

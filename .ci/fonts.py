@@ -1,4 +1,4 @@
-"""Make stix-two-math.woff2 from the package's stix-two-math-latin-400-normal.woff2: `python make.py THAT_FILE`.
+"""Make stix-two-math.woff2 from the package's stix-two-math-latin-400-normal.woff2: `python .ci/fonts.py THAT_FILE`.
 
 Needs fonttools 4.68 and brotli 1.2. A sign outside the ranges below is drawn in another font: add it and run this again.
 """

@@ -1,0 +1,164 @@
+"""The repository's own claims: how many, by which witnesses, how far; and that each witness rejects each claim when it is corrupted."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from derivations.kernel import certificates, claims, runner, worker
+from derivations.kernel.check import exact
+from derivations.kernel.claims import Refused, Step
+from derivations.kernel.expr import Expr, KernelError, lift, ones, symbols, walk
+from derivations.kernel.sympy_witness import witness
+
+LEAST = 35
+
+
+@pytest.fixture(scope="session")
+def results():
+    return runner.check_all(runner.find(()), fresh=False, jobs=2, progress=lambda done, more: None)
+
+
+@pytest.fixture(scope="session")
+def site(results):
+    """Every claim's record, by topic and id."""
+    return {(result.topic, r["claim"]["id"]): r["claim"] for result in results for r in result.records}
+
+
+@pytest.fixture(scope="session")
+def stated():
+    """Every claim as its script states it, by topic and id."""
+    found = {}
+    for topic in certificates.topics():
+        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        found |= {(topic, claim.id): claim for claim in claims.LOADED[0].claims}
+    return found
+
+
+def by_name(claim, name):
+    return next((w for w in claim["witnesses"] if w["name"] == name), None)
+
+
+def test_every_claim_holds(results):
+    assert [(r.topic, x["claim"]["id"], x["message"]) for r in results for x in r.records if x["verdict"] != "holds"] == []
+    assert [r.problems for r in results if r.problems] == [] and all(r.holds for r in results)
+
+
+def test_there_are_enough(site):
+    assert len(site) >= LEAST
+
+
+def test_the_ids_of_a_topic_are_unique(results, site):
+    assert sum(len(r.records) for r in results) == len(site)
+
+
+def test_what_is_recorded_is_what_is_stated(site, stated):
+    assert site.keys() == stated.keys()
+    for key, claim in stated.items():
+        assert (site[key]["kind"], site[key]["line"], len(site[key]["steps"])) == (claim.kind, claim.line, len(claim.steps)), key
+
+
+def test_none_is_without_the_exact_witness_but_definitions(site):
+    without = {key: by_name(claim, "exact") for key, claim in site.items() if by_name(claim, "exact")["verdict"] not in ("proved", "refuted")}
+    for key, record in without.items():
+        assert site[key]["kind"] == "definition" and record["verdict"] == "not applicable" and "nothing to prove" in record["note"], key
+
+
+def test_a_witness_that_does_not_apply_says_why(site):
+    for key, claim in site.items():
+        for record in claim["witnesses"]:
+            assert record["verdict"] in ("proved", "refuted") or record["note"], key
+
+
+def test_matrix_identities_hold_at_every_shape(site, stated):
+    sized = [key for key, claim in stated.items() if claim.kind in ("identity", "chain")
+             and any(s.data[1] == "size" for s in symbols(*claim.trees).values())]
+    assert len(sized) >= 15
+    assert {key: site[key]["scope"] for key in sized if site[key]["scope"] != "every shape"} == {}
+    assert {key for key in sized if by_name(site[key], "exact")["verdict"] != "proved"} == set()
+
+
+def test_a_scope_is_not_rounded_up(site, stated):
+    for key, claim in stated.items():
+        sympy = by_name(site[key], "sympy")
+        assert sympy["scope"] != "every shape", key
+        if claim.kind == "refutation":
+            assert site[key]["scope"] == "exact counterexample", key
+        if site[key]["scope"] == "every shape":
+            assert any(s.data[1] == "size" for s in symbols(*claim.trees).values()), key
+
+
+def test_what_a_claim_uses_exists_and_is_not_circular(site):
+    uses = {key: [tuple(u.split("#")) if "#" in u else (key[0], u) for u in claim["uses"]] for key, claim in site.items()}
+    assert {u for used in uses.values() for u in used} <= uses.keys()
+    done = set()
+
+    def settle(key, above):
+        assert key not in above, f"circular: {above} {key}"
+        if key not in done:
+            for used in uses[key]:
+                settle(used, (*above, key))
+            done.add(key)
+
+    for key in uses:
+        settle(key, ())
+    assert done == uses.keys()
+
+
+def test_every_assumption_says_what_fails_without_it(site):
+    for key, claim in site.items():
+        for assumption in claim["assumptions"]:
+            assert "left = " in assumption["needed"] or "no definite value" in assumption["needed"], (key, assumption)
+
+
+# Mutants ----------------------------------------------------------------------------------------------------------------------
+
+def plus_one(e):
+    return e + (ones(*e.shape) if e.shape else 1)
+
+
+def mutants(claim):
+    """The claim with one thing wrong: a step changed, a bound moved below what is true, a counterexample to what is true."""
+    if claim.kind == "definition":
+        return
+    if claim.kind == "refutation":
+        yield replace(claim, steps=(Step("!=", claim.start + 0 * claim.start),))
+    elif claim.kind == "inequality":
+        yield replace(claim, steps=(Step("<=", claim.steps[0].expr - 1),))
+        if claim.start.op != "rank":
+            yield replace(claim, because=(claim.because[0] - Fraction(1, 7),), steps=(Step("<=", claim.steps[0].expr - Fraction(1, 7)),))
+    else:
+        for k, step in enumerate(claim.steps):
+            yield replace(claim, steps=claim.steps[:k] + (replace(step, expr=plus_one(step.expr)),) + claim.steps[k + 1:])
+
+
+def rejects(check, claim):
+    try:
+        return check(claim)[0] == "not applicable" if check is witness else not check(claim)
+    except Refused:
+        return True
+
+
+def mutated(stated):
+    return [(key, mutant) for key, claim in stated.items() for mutant in mutants(claim)]
+
+
+def test_the_exact_witness_rejects_every_mutant(stated):
+    every = mutated(stated)
+    assert {key for key, _ in every} == {key for key, claim in stated.items() if claim.kind != "definition"}
+    assert [key for key, mutant in every if not rejects(exact, mutant)] == []
+
+
+def test_the_sympy_witness_rejects_every_mutant_that_it_covers(stated):
+    """All but the slow ones, which are covered by others of their kind."""
+    slow = ("expectation", "variance", "inverse", "softmax", "derivative", "function")
+    every = [(key, m) for key, m in mutated(stated) if not any(n.op in slow for t in m.trees for n in walk(t))]
+    assert len(every) >= LEAST
+    assert [key for key, mutant in every if not rejects(witness, mutant)] == []
+
+
+@pytest.mark.parametrize("id", ["variance", "mean", "general-variance", "self-variance"])
+def test_the_sympy_witness_rejects_mutants_of_laws(id, stated):
+    for mutant in mutants(stated["scaling/variance", id]):
+        with pytest.raises(Refused, match="left over"):
+            witness(mutant)

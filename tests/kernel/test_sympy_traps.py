@@ -1,0 +1,100 @@
+"""What SymPy 1.14 gets wrong without a word. If one of these fails, SymPy has changed: see what that allows, and what it breaks."""
+
+import sympy as sp
+from sympy import stats
+
+from derivations.kernel import index, sizes, total, vector
+from derivations.kernel.check import equal
+from derivations.kernel.claims import facts_of
+
+n, i, j = sp.Symbol("n", integer=True, positive=True), sp.Symbol("i", integer=True), sp.Symbol("j", integer=True)
+s = sp.IndexedBase("s")
+A, B, C, M = (sp.MatrixSymbol(name, 3, 3) for name in "ABCM")
+x, w = sp.symbols("x w")
+
+
+def test_the_version_that_these_are_about():
+    assert sp.__version__.startswith("1.14.")
+
+
+def test_products_are_flattened_so_that_associativity_is_vacuous():
+    assert sp.Eq((A * B) * C, A * (B * C)) is sp.true
+    assert ((A * B) * C).args == (A, B, C)
+
+
+def test_a_substitution_captures_the_variable_of_a_sum():
+    captured = sp.Sum(i * s[j], (j, 1, n)).subs(i, j)
+    assert captured == sp.Sum(j * s[j], (j, 1, n))
+
+
+def test_the_derivative_of_a_sum_by_its_own_dummy_is_a_sum_of_ones():
+    assert sp.Sum(s[j], (j, 1, n)).diff(s[j]) == sp.Sum(1, (j, 1, n))
+
+
+def test_a_sum_is_evaluated_to_nothing():
+    peak = sp.Sum(sp.exp(-(w - 30) ** 2), (w, 0, 60))
+    assert abs(peak.n()) < 1e-6
+    assert abs(sum(sp.exp(-(k - 30) ** 2).n() for k in range(61)) - 1.7726) < 1e-4
+
+
+def test_a_sum_of_one_random_symbol_is_that_symbol_many_times():
+    X = stats.Normal("X", 0, 1)
+    assert sp.simplify(stats.variance(sp.Sum(X, (i, 1, n))).doit()) == n ** 2
+
+
+def test_a_random_symbol_is_its_name():
+    assert stats.variance(stats.Normal("Z", 0, 1) + stats.Normal("Z", 0, 1)) == 4
+    assert stats.variance(stats.Normal("Z", 0, 1) + stats.Normal("Y", 0, 1)) == 2
+
+
+def test_the_derivative_of_a_trace_plus_a_constant_is_zero():
+    by_sympy = (sp.Trace(M) + 1).diff(M)
+    assert by_sympy == 0 or by_sympy == sp.ZeroMatrix(3, 3)
+    assert sp.Trace(M).diff(M) == sp.Identity(3)
+
+
+def test_a_quotient_loses_its_condition():
+    assert x / x == 1 and (x ** 2 / x) == x
+
+
+def test_a_renamed_dummy_makes_another_sum():
+    one, other = sp.Sum(s[i], (i, 1, n)), sp.Sum(s[j], (j, 1, n))
+    assert one != other and sp.simplify(one - other) != 0
+    size = sizes("n")
+    v, first, second = vector("v", size), index("i", size), index("j", size)
+    assert not equal(total(v[first], first), total(v[second], second), facts_of(()))
+
+
+def test_swapped_sums_are_not_proved_equal():
+    a = sp.IndexedBase("a")
+    one, other = sp.Sum(a[i, j], (i, 1, n), (j, 1, n)), sp.Sum(a[i, j], (j, 1, n), (i, 1, n))
+    assert one != other and one.doit() != other.doit()
+
+
+def test_latex_is_read_wrongly():
+    """`2 3` becomes 23, and a macro that it does not know becomes letters. It needs a parser that may not be installed."""
+    import pytest
+    from sympy.parsing.latex import parse_latex
+    try:
+        product = parse_latex("2 3")
+    except ImportError:
+        pytest.skip("the parser that SymPy needs for LaTeX is not installed")
+    assert product == 23
+
+
+def test_code_for_torch_is_partly_invalid():
+    from sympy.printing.pytorch import TorchPrinter
+    printed = TorchPrinter().doprint(sp.Max(x, w))
+    assert "Max" in printed or "maximum" in printed or "torch.max" in printed
+
+
+def test_equals_is_a_heuristic():
+    """It says nothing, or the wrong thing, of an expression that is zero; the kernel asks it nothing."""
+    from pathlib import Path
+    from derivations.kernel import sympy_witness
+    assert ".equals(" not in Path(sympy_witness.__file__).read_text().replace("`.equals`", "")
+
+
+def test_nothing_in_the_kernel_reads_latex():
+    from derivations.kernel import certificates
+    assert [p.name for p in certificates.kernel_files() if "parse_latex" in p.read_text()] == []
