@@ -106,7 +106,7 @@ def load(topic: str) -> dict:
             raise CertificateError(f"the certificate of '{topic}' was not written by the checker as it stands; {again} --fresh")
         if content["format"] != FORMAT or content["topic"] != topic or content["script"] != relative(script):
             raise CertificateError(f"the certificate of '{topic}' was made for something else; {again} --fresh")
-    except (ValueError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         raise CertificateError(f"the certificate of '{topic}' cannot be read; {again} --fresh") from None
     changed = changes(content)
     if changed:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 from . import values
 from .claims import Assumption, Claim, Refused, facts_of
 from .exact import read
-from .expr import Expr, KernelError, lift, show, strip, symbols, walk
+from .expr import Expr, KernelError, free_indices, lift, show, strip, symbols, walk
 from .latex import latex
 from .limits import limit
 from .normal import Facts, Unknown, add, clear_denominators, scale, show_polynomial
@@ -33,7 +34,19 @@ class Fails(KernelError):
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
     """The difference of two expressions in normal form, denominators cleared; {} if they are equal."""
-    return clear_denominators(add(read(left, facts), scale(read(right, facts), -1)), facts)
+    for places in axis_values(left, right):
+        residual = clear_denominators(add(read(left, facts, places), scale(read(right, facts, places), -1)), facts)
+        if residual:
+            return residual
+    return {}
+
+
+def axis_values(*trees: Expr):
+    """For axes and free indices of a known size, each value; one of a symbolic size stays general."""
+    axes = {f"axis {k}": size for k, size in enumerate(trees[0].shape)} | {i.data[0]: i.data[1] for t in trees for i in free_indices(t)}
+    known = {name: size for name, size in axes.items() if size.op == "const"}
+    for chosen in product(*(range(1, int(size.data) + 1) for size in known.values())):
+        yield dict(zip(known, chosen))
 
 
 def exact(claim: Claim) -> Verdict:
@@ -131,6 +144,10 @@ def absolute_beside(first: Expr, second: Expr) -> bool:
 
 def prove_limit(claim, left, right, facts):
     variable, to = claim.towards
+    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for t in (left, right) for n in walk(t)):
+        raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
+    if variable in set(walk(right)):
+        raise Unknown(f"a limit that still contains {show(variable)}")
     residual = clear_denominators(add(limit(read(left, facts), variable, to, facts), scale(read(right, facts), -1)), facts)
     return residual and f"the series gives another limit; it differs by {show_polynomial(residual)[:300]}"
 
@@ -146,7 +163,11 @@ def prove_refutation(claim, left, right, facts):
 def refutation_problem(claim, left, right, at):
     try:
         if not failure(left, right, (), "=", at, undefined=False):
+            for e in (left, right):
+                values.evaluate(e, at)
             return "the two sides are equal at the given values, or not certainly different: it is no counterexample"
+    except Undefined as error:
+        return f"a side is undefined at the given values: {error}"
     except KeyError as error:
         return f"no value is given for {error.args[0]}"
     return "the counterexample breaks an assumption of the claim"
@@ -190,8 +211,9 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
             env[name] = int(value.data)
             continue
         entries = dict(flatten(value, ()))
-        lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape)))
-        if len(next(iter(entries))) != len(s.shape) or len(entries) != product_of(lengths):
+        right_depth = entries and all(len(p) == len(s.shape) for p in entries)
+        lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
+        if not right_depth or len(entries) != product_of(lengths):
             raise Fails(f"the value of {name} is not an array of shape {tuple(map(show, s.shape))}")
         for size, length in zip(s.shape, lengths):
             if size.op == "symbol" and env.setdefault(size.data[0], length) != length or size.op == "const" and size.data != length:
@@ -221,6 +243,11 @@ def flatten(value, place):
 def needed(claim: Claim, assumption: Assumption) -> str:
     """How the claim fails without the assumption; Refused if it does not."""
     rest = tuple(a for a in claim.given if a != assumption)
+    unneeded = Refused(claim.file, claim.line, claim.id,
+                       f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: without it no counterexample "
+                       "appears. Drop it, or give one with without={assumption: {symbol: value}}")
+    if still_proved(claim, rest):
+        raise unneeded
     hint = dict(claim.without).get(assumption)
     ends = [claim.start, *(step.expr for step in claim.steps)]
     # The claim as a whole first: there a counterexample says most. Then step by step.
@@ -231,9 +258,22 @@ def needed(claim: Claim, assumption: Assumption) -> str:
             raise Refused(claim.file, claim.line, claim.id, str(error)) from None
         if found:
             return str(found)
-    raise Refused(claim.file, claim.line, claim.id,
-                  f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: without it no counterexample appears. "
-                  "Drop it, or give one with without={assumption: {symbol: value}}")
+    raise unneeded
+
+
+def still_proved(claim: Claim, rest: tuple) -> bool:
+    """Does the exact witness prove the claim under fewer assumptions?"""
+    if claim.kind in ("refutation", "definition"):
+        return False
+    facts, previous = facts_of(rest), claim.start
+    try:
+        for step in claim.steps:
+            left, previous = (previous if step.relation == "=" else claim.start), step.expr
+            if PROOFS[claim.kind](claim, left, step.expr, facts):
+                return False
+    except KernelError:
+        return False
+    return not facts.unstated
 
 
 def at_hint(claim, left, right, rest, hint):
@@ -248,8 +288,9 @@ def dropped(claim, left, right, rest):
         return needed_to_compute(claim, left, right, rest)
     if claim.kind == "refutation":
         return None
+    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists
+        return counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
     if claim.kind == "definition":
-        left = lift(0)
         return counterexample(right, right, rest, undefined=True)
     return counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
 

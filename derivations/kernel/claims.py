@@ -10,7 +10,9 @@ from pathlib import Path
 from .expr import NAMED, Expr, KernelError, describe, lift, matmul, scalar_of, show, symbol, walk
 from .normal import Facts, add, atom, constant, multiply, scale
 from .exact import read
+from .latex import name_latex
 
+RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -204,6 +206,8 @@ class Derivation:
 
     def chain(self, id: str, start, *steps, **more):
         """start = ... = ..., each step a pair (expression, reason)."""
+        if not steps:
+            raise Refused(*caller(), id, "a chain needs a step: a pair of an expression and the reason for it in words")
         for step in steps:
             if not isinstance(step, tuple) or len(step) != 2 or not str(step[1]).strip():
                 raise Refused(*caller(), id, "each step of a chain is a pair: the expression, and the reason for it in words")
@@ -216,6 +220,8 @@ class Derivation:
 
     def limit(self, id: str, expr, variable: Expr, to, value, reason: str = "", **more):
         """expr -> value as variable -> to, where to is "oo" or 0 (from above)."""
+        if not isinstance(variable, Expr) or variable.op != "symbol" or variable.shape:
+            raise Refused(*caller(), id, "a limit is taken in a size or a scalar symbol")
         self._state("limit", id, expr, [("->", value, reason)], towards=(variable, to), **more)
 
     def refute(self, id: str, left, right, at: dict, reason: str = "", **more):
@@ -245,11 +251,17 @@ class Derivation:
 
     def _check_names(self, claim: Claim):
         """One name is one thing throughout a derivation."""
-        for node in {n for tree in claim.trees for n in walk(tree)}:
-            for s in (node, *node.shape):
-                if s.op in NAMED and self.names.setdefault(s.data[0], s) != s:
+        for node in dict.fromkeys(n for tree in claim.trees for n in walk(tree)):
+            index_ = [Expr("index", (), (), node.data)] if node.op == "sum" else []
+            for s in (node, *index_, *node.shape):
+                if s.op not in (*NAMED, "index"):
+                    continue
+                shown = name_latex(s.data[0])
+                if s.data[0] in RESERVED:
+                    raise KernelError(f"the name {s.data[0]} is taken by {RESERVED[s.data[0]]}; choose another")
+                if self.names.setdefault(shown, s) != s:
                     raise KernelError(f"the name {s.data[0]} is used for two things: "
-                                      f"{describe(self.names[s.data[0]])}, and {describe(s)}")
+                                      f"{describe(self.names[shown])}, and {describe(s)}")
         if claim.kind == "definition":
             if any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
                 raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")

@@ -21,10 +21,11 @@ def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
     return rule(e, at, names, facts)
 
 
-def read(e: Expr, facts: Facts) -> dict:
-    """The normal form of a general entry of e: free indices stand for any row and column."""
-    names = {i: ("f", i.data[0]) for i in free_indices(e)}
-    return lower(e, tuple(("f", f"axis {k}") for k in range(len(e.shape))), names, facts)
+def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
+    """The normal form of a general entry of e: free indices stand for any row and column, but for those that places sets."""
+    def free(name):
+        return ("c", places[name]) if places and name in places else ("f", name)
+    return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
 
 
 def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:

@@ -299,6 +299,8 @@ def free_indices(e: Expr, bound: frozenset = frozenset()) -> set:
 
 
 def describe(s: Expr) -> str:
+    if s.op == "index":
+        return f"an index up to {show(s.data[1])}"
     if s.op == "defined":
         return f"a definition, {show(s.args[0])}"
     return {"size": "a size", "random": "a random "}.get(s.data[1], "a ") + (

@@ -7,9 +7,9 @@ from fractions import Fraction
 from sympy import Symbol
 from sympy import latex as sympy_latex
 
-from .expr import Expr
+from .expr import Expr, KernelError
 
-LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 3, "pow": 5, "transpose": 5, "inverse": 5}
+LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
@@ -46,7 +46,10 @@ class Printer:
     """LaTeX. Subclassed for plain text: one method an operation."""
 
     def show(self, e: Expr, least: int = 0) -> str:
-        text = getattr(self, e.op)(e)
+        rule = getattr(self, e.op, None)
+        if rule is None:
+            raise KernelError(f"there is no way to print the node '{e.op}'")
+        text = rule(e)
         return self.brackets(text) if level(e) < least else text
 
     def brackets(self, text, pair="()"):
@@ -123,7 +126,8 @@ class Printer:
 
     def entry(self, e):
         base = e.args[0]
-        at = r" ".join(self.show(i) for i in e.args[1:]) if all(len(i.data[0]) == 1 if i.op == "index" else True for i in e.args[1:]) else ",".join(self.show(i) for i in e.args[1:])
+        shown = [self.show(i) for i in e.args[1:]]
+        at = ("" if all(len(i) == 1 for i in shown) else ",").join(f"{i} " for i in shown).strip()
         text = self.show(base, ATOM)
         if base.op in ("symbol", "defined") and "_" not in text:
             return rf"{text}_{{{at}}}"

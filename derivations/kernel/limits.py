@@ -8,21 +8,37 @@ is left, the coefficient at exponent 0 is the limit: the expression is analytic 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import factorial
 
 from .expr import Expr, KernelError
-from .normal import (Facts, Unknown, add, allowed_power, atom, constant, exponential, instantiate, logarithm, multiply,
-                     reduce_term, scale)
+from .normal import (Facts, Unknown, add, allowed_power, atom, constant, exponential, hold, instantiate, logarithm, multiply,
+                     reduce_term, show_polynomial)
 
-ORDER = 3  # terms kept beyond eps^0, enough for what is divided by eps; too few is noticed, see `trim`
+ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
+EXACT = 10 ** 9      # the precision of a series that is not cut off
+
+
+class Series(dict):
+    """Exponent of eps -> normal form. What is at or beyond eps^known is not known: it was cut off."""
+
+    def __init__(self, terms, known=EXACT):
+        super().__init__((k, c) for k, c in terms.items() if c and k < known)
+        self.known = known
+
+    def least(self):
+        """No exponent is below this."""
+        return min([*self, self.known])
 
 
 def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
     head = ("size" if variable.data[1] == "size" else "entry", variable.data[0])
-    series = expand(p, small_powers(p, head, to), facts)
-    below = {k for k in series if k < 0}
-    if below:
-        raise KernelError(f"the expression has no finite limit: it grows like the power {-min(below)} of 1/eps")
-    return series.get(Fraction(0), {})
+    for order in ORDERS:
+        series = expand(p, small_powers(p, head, to), facts, order)
+        if min(series, default=0) < 0:
+            raise KernelError(f"the expression has no finite limit: it grows like the power {-min(series)} of 1/eps")
+        if series.known > 0:
+            return series.get(Fraction(0), {})
+    raise Unknown(f"a limit that {ORDERS[-1]} terms of a series do not settle")
 
 
 def small_powers(p: dict, head: tuple, to) -> dict:
@@ -44,48 +60,40 @@ def atoms(p: dict):
         for f, _ in factors:
             yield f
             if f[0][0] in ("log", "sum", "abs"):
-                yield from atoms(instantiate(f[0][1], f[1]))
+                yield from atoms(instantiate(f[0][1], hold(f[1])))
             elif f[0][0] == "exp" and not (len(f[0][1]) == 1 and len(f[0][1][0][0][1]) == 1 and not f[1]):
-                yield from atoms(instantiate(f[0][1], f[1]))
+                yield from atoms(instantiate(f[0][1], hold(f[1])))
 
 
-def trim(series: dict) -> dict:
-    return {k: c for k, c in series.items() if c and k <= ORDER}
-
-
-def plus(*many: dict) -> dict:
+def plus(*many: Series) -> Series:
     result = {}
     for series in many:
         for k, c in series.items():
             result[k] = add(result.get(k, {}), c)
-    return trim(result)
+    return Series(result, min(series.known for series in many))
 
 
-def times(a: dict, b: dict, facts: Facts) -> dict:
+def times(a: Series, b: Series, facts: Facts) -> Series:
     result = {}
     for k, c in a.items():
         for j, d in b.items():
             result[k + j] = add(result.get(k + j, {}), multiply(c, d, facts))
-    return trim(result)
+    exact = a.known == b.known == EXACT
+    return Series(result, EXACT if exact else min(a.known + b.least(), b.known + a.least()))
 
 
-def expand(p: dict, small: dict, facts: Facts) -> dict:
-    result = {}
+def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
+    result = Series({})
     for (bound, factors), c in p.items():
-        term = {Fraction(0): constant(c)}
-        for f, power in factors:
-            if f in small:
-                piece = {small[f] * power: constant(1)}
-            elif not involves(f, small):
-                piece = {Fraction(0): reduce_term({}, [(f, power)], facts)}
-            elif bound:
-                raise Unknown("a limit inside a sum over an index")
-            else:
-                piece = expand_factor(f, power, small, facts)
-            term = times(term, piece, facts)
         if bound and any(involves(f, small) for f, _ in factors):
             raise Unknown("a limit inside a sum over an index")
-        result = plus(result, term if not bound else {Fraction(0): {(bound, factors): c}})
+        if bound:
+            result = plus(result, Series({Fraction(0): {(bound, factors): c}}))
+            continue
+        term = Series({Fraction(0): constant(c)})
+        for f, power in factors:
+            term = times(term, expand_factor(f, power, small, facts, order), facts)
+        result = plus(result, term)
     return result
 
 
@@ -94,73 +102,74 @@ def involves(f: tuple, small: dict) -> bool:
 
 
 def atoms_inside(f: tuple):
-    return [g for _, factors in instantiate(f[0][-1], f[1]) for g, _ in factors]
+    return [g for _, factors in instantiate(f[0][-1], hold(f[1])) for g, _ in factors]
 
 
-def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts) -> dict:
+def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: int) -> Series:
+    if f in small:
+        return Series({small[f] * power: constant(1)})
+    if not involves(f, small):
+        return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
     (head, inside), indices = f[0], f[1]
-    inner = expand(instantiate(inside, indices), small, facts)
+    inner = expand(instantiate(inside, indices), small, facts, order)
     if head == "exp":
-        return exp_series({k: scale(c, power) for k, c in inner.items()}, facts)
+        return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), facts, order)
     if head == "sum":
-        return power_series(inner, power, facts)
-    if head == "log":
-        result = constant(1)
-        logs = log_series(inner, facts)
-        total = {Fraction(0): result}
-        if power.denominator != 1 or power < 0:
-            raise Unknown("the limit of a root or an inverse of a logarithm")
-        for _ in range(int(power)):
-            total = times(total, logs, facts)
-        return total
-    raise Unknown(f"the limit of {head}")
+        return power_series(inner, power, facts, order)
+    if head == "log" and power == 1:
+        return log_series(inner, facts, order)
+    raise Unknown(f"the limit of a power of {head}")
 
 
-def split_leading(series: dict, facts: Facts):
-    """series = c * eps^k * (1 + rest), c the leading coefficient."""
+def split_leading(series: Series, facts: Facts):
+    """series = c * eps^k * (1 + rest), c the leading coefficient, which must not be zero."""
     if not series:
-        raise Unknown("a series that vanishes to every order kept")
+        raise Unknown("a series that vanishes as far as it is known")
     k = min(series)
+    facts.require(facts.is_nonzero(series[k]), f"{show_polynomial(series[k])} is not zero (the leading term of a series)")
     inverse = allowed_power(series[k], Fraction(-1), facts)
-    return series[k], k, trim({j - k: multiply(c, inverse, facts) for j, c in series.items() if j != k})
+    rest = {j - k: multiply(c, inverse, facts) for j, c in series.items() if j != k}
+    return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
 
 
-def in_powers(rest: dict, coefficient, facts: Facts) -> dict:
-    """sum over n of coefficient(n) rest^n, for a series without constant term."""
-    result, term, n = {Fraction(0): constant(coefficient(0))}, {Fraction(0): constant(1)}, 0
-    while term:
+def in_powers(rest: Series, coefficient, facts: Facts, order: int) -> Series:
+    """sum over n of coefficient(n) rest^n, for a series without constant term, cut off."""
+    least = rest.least()
+    known = min(order, rest.known)
+    result, term, n = Series({Fraction(0): constant(coefficient(0))}), Series({Fraction(0): constant(1)}), 0
+    while (n + 1) * least < known:
         n += 1
         term = times(term, rest, facts)
-        result = plus(result, {k: scale(c, coefficient(n)) for k, c in term.items()})
-    return result
+        result = plus(result, times(term, Series({Fraction(0): constant(coefficient(n))}), facts))
+    return Series(result, known if rest else rest.known)
 
 
-def exp_series(series: dict, facts: Facts) -> dict:
-    if any(k < 0 for k in series):
-        raise Unknown("the exponential of something that grows without bound")
-    rest = {k: c for k, c in series.items() if k > 0}
-    factorials = [Fraction(1)]
-    def coefficient(n):
-        while len(factorials) <= n:
-            factorials.append(factorials[-1] / len(factorials))
-        return factorials[n]
-    start = {Fraction(0): exponential(series.get(Fraction(0), {}), facts)}
-    return times(start, in_powers(rest, coefficient, facts), facts)
+def exp_series(series: Series, facts: Facts, order: int) -> Series:
+    if series.least() < 0:
+        raise Unknown("the exponential of something that may grow without bound")
+    if series.known <= 0:
+        raise Unknown("the exponential of a series that is not known far enough")
+    rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
+    start = Series({Fraction(0): exponential(series.get(Fraction(0), {}), facts)})
+    return times(start, in_powers(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
 
 
-def log_series(series: dict, facts: Facts) -> dict:
+def log_series(series: Series, facts: Facts, order: int) -> Series:
     leading, k, rest = split_leading(series, facts)
     if k:
         raise Unknown("the logarithm of something that tends to 0 or grows without bound")
-    return plus({Fraction(0): logarithm(leading, facts)}, in_powers(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts))
+    start = Series({Fraction(0): logarithm(leading, facts)})
+    return plus(start, in_powers(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
 
 
-def power_series(series: dict, power: Fraction, facts: Facts) -> dict:
+def power_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
     leading, k, rest = split_leading(series, facts)
+    if power.denominator != 1:
+        facts.require(facts.is_positive(leading), f"{show_polynomial(leading)} is positive (a root of a series)")
     def binomial(n):
         value = Fraction(1)
         for j in range(n):
             value = value * (power - j) / (j + 1)
         return value
-    start = {k * power: allowed_power(leading, power, facts)}
-    return times(start, in_powers(rest, binomial, facts), facts)
+    start = Series({k * power: allowed_power(leading, power, facts)})
+    return times(start, in_powers(rest, binomial, facts, order), facts)

@@ -63,7 +63,54 @@ def find(targets: tuple) -> list:
 def check_all(targets: list, fresh: bool, jobs: int, progress) -> list:
     """Results in the order of targets. progress(done, total) is called as claims are settled."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        return list(pool.map(lambda t: check_script(*t, fresh, progress), targets))
+        results = list(pool.map(lambda t: check_script(*t, fresh, progress), targets))
+    check_uses(results)
+    return results
+
+
+def check_uses(results: list):
+    """Add a problem for each use of a claim of another topic that is not there, and for topics that use each other in a circle."""
+    ids = {r.topic: {record["claim"]["id"] for record in r.records} for r in results}
+    links = {}
+    for result in results:
+        for record in result.records:
+            for use in record["claim"].get("uses", ()):
+                topic, mark, id_ = use.partition("#")
+                if not mark:
+                    continue
+                if topic not in ids:
+                    ids[topic] = stored_ids(topic)
+                if id_ not in ids[topic]:
+                    refuse(result, record, f"it uses '{use}', and there is no such claim that holds")
+                links.setdefault(result.topic, set()).add(topic)
+        for record in result.records:
+            if "#" in "".join(record["claim"].get("uses", ())) and circle(links, result.topic):
+                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(circle(links, result.topic)))
+
+
+def refuse(result: Result, record: dict, message: str):
+    record.update(verdict="refused", message=message)
+    certificates.remove(result.topic)
+
+
+def stored_ids(topic: str) -> set:
+    try:
+        return {c["id"] for c in certificates.load(topic)["claims"]}
+    except CertificateError:
+        return set()
+
+
+def circle(links: dict, start: str) -> list:
+    """A way along the links from start back to it, or []."""
+    ways = [[start]]
+    while ways:
+        way = ways.pop()
+        for following in sorted(links.get(way[-1], ())):
+            if following == start:
+                return [*way, start]
+            if following not in way:
+                ways.append([*way, following])
+    return []
 
 
 def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:

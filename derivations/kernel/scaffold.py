@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from keyword import iskeyword
 
 from .certificates import ROOT
 
@@ -98,6 +99,8 @@ def create(topic: str) -> list:
     if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", topic) or topic.startswith(("kernel/", "labs/")):
         raise ScaffoldError(f"'{topic}' is not CHAPTER/TOPIC: two names of lower-case letters, digits and underscores ('kernel' and 'labs' are taken)")
     chapter, name = topic.split("/")
+    if iskeyword(chapter) or iskeyword(name):
+        raise ScaffoldError(f"'{topic}' has a word of Python's in it, so it could not be imported; choose another")
     title = name.replace("_", " ").capitalize()
     fill = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title}
     made = {ROOT / filled(path, fill): filled(text, fill) for path, text in FILES.items()}

@@ -203,6 +203,7 @@ class Law:
         self.model = Model(claim, {n: sp.Symbol(n, positive=True, integer=True) for n, s in symbols(*claim.trees).items() if s.data[1] == "size"})
         self.mean = {a.args[0].data[0]: self.model.scalar(a.args[1], {}) for a in claim.given if a.kind == "mean"}
         self.variance = {a.args[0].data[0]: self.model.scalar(a.args[1], {}) for a in claim.given if a.kind == "variance"}
+        self.independent = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
         self.gaussian = {x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args}
 
     def read(self, e: Expr):
@@ -252,6 +253,11 @@ class Law:
             return self.read(e)
         raise NotForSymPy(f"a sum of {show(e)}")
 
+    def need_independence(self, *bodies):
+        names = {str(s).removeprefix("entry of ") for body in bodies for s in body.free_symbols if str(s).startswith("entry of")}
+        if not any(names <= group for group in self.independent):
+            raise Disagrees(f"the independence of the entries of {', '.join(sorted(names))} is used but not stated")
+
     def fixed(self, e: Expr):
         raise NotForSymPy(f"a law with the fixed vector {show(e)}: its terms are not identically distributed")
 
@@ -294,6 +300,8 @@ class Law:
             ways = sp.prod([sp.binomial(p, j) for (_, p), j in zip(powers, taken)])
             increment = sp.prod([self.sums[s][0] ** j for (s, _), j in zip(powers, taken)])
             rest = tuple((s, p - j) for (s, p), j in zip(powers, taken))
+            if any(p for _, p in rest):
+                self.need_independence(*(self.sums[s][0] for s, _ in powers))
             step += ways * self._moment(rest, t) * self.entry_mean(sp.expand(increment))
         u = sp.Symbol("u", integer=True, nonnegative=True)
         return sp.expand(sp.summation(sp.expand(step).subs(t, u), (u, 0, t - 1)))
@@ -303,6 +311,7 @@ class Law:
         if body.func is not sp.exp or len(used) != 1:
             raise NotForSymPy("an expectation of an exponential times something else")
         s, = used
+        self.need_independence(self.sums[s][0])
         c = sp.expand(body.args[0]).coeff(s, 1)
         if sp.expand(body.args[0] - c * s) != 0:
             raise NotForSymPy("the expectation of an exponential that is not linear in the sum")
@@ -311,6 +320,8 @@ class Law:
     def entry_mean(self, body):
         """E over the entries in body, which are independent: moments of monomials, or Gaussian integrals."""
         entries = sorted((s for s in body.free_symbols if str(s).startswith("entry of")), key=str)
+        if len(entries) > 1 and not (isinstance(body, sp.Add) and all(len(t.free_symbols & set(entries)) < 2 for t in body.args)):
+            self.need_independence(body)
         if body.has(sp.exp):
             for s in entries:
                 name = str(s).removeprefix("entry of ")

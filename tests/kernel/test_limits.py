@@ -31,6 +31,10 @@ KNOWN = {
     "a logarithm": (n * log(1 + 1 / n), n, "oo", 1, ()),
     "a slope at zero": ((exp(x) - 1) / x, x, 0, 1, (positive(x),)),
     "a slope with a parameter": ((exp(a * x) - 1) / x, x, 0, a, (positive(x),)),
+    "the second term of an exponential": ((exp(x) - 1 - x) / x ** 2, x, 0, Fraction(1, 2), (positive(x),)),
+    "the third term of an exponential": ((exp(x) - 1 - x - x ** 2 / 2) / x ** 3, x, 0, Fraction(1, 6), (positive(x),)),
+    "the second term of a root": (n * (sqrt(n ** 2 + 1) - n), n, "oo", Fraction(1, 2), ()),
+    "the second term of a logarithm": (n ** 2 * log(1 + 1 / n) - n, n, "oo", Fraction(-1, 2), ()),
     "a polynomial at zero": (x ** 2 + a * x + b, x, 0, b, ()),
 }
 

