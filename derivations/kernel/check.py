@@ -12,7 +12,7 @@ from .expr import Expr, KernelError, free_indices, lift, show, strip, symbols, w
 from .latex import latex
 from .limits import limit
 from .normal import Facts, Unknown, add, clear_denominators, scale, show_polynomial
-from .search import Found, counterexample, failure, is_law, shown
+from .search import SIGNS, Found, counterexample, example, failure, holds, is_law, shown
 from .values import Undefined
 
 
@@ -63,7 +63,11 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
-    return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
+    result = replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
+    if claim.given and claim.kind != "refutation" and not example(claim):
+        raise Refused(claim.file, claim.line, claim.id,
+                      "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows")
+    return result
 
 
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
@@ -94,6 +98,10 @@ def prove_equality(claim, left, right, facts):
 def prove_inequality(claim, left, right, facts):
     if left.op == "rank":
         return prove_rank(claim, left, right, facts)
+    if len(claim.because) != 1 or certificate_shape(claim):
+        return "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative"
+    if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
+        return "complex numbers have no order"
     certificate, = claim.because
     if strip(certificate) == strip(right - left):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
@@ -101,6 +109,10 @@ def prove_inequality(claim, left, right, facts):
     if residual:
         return f"right - left is not the certificate {show(certificate)}; they differ by {show_polynomial(residual)[:300]}"
     return not visibly_nonnegative(certificate, facts) and f"the certificate {show(certificate)} is not visibly non-negative under the stated assumptions"
+
+
+def certificate_shape(claim) -> tuple:
+    return claim.because[0].shape or claim.start.shape
 
 
 def prove_rank(claim, left, right, facts):
@@ -144,6 +156,8 @@ def absolute_beside(first: Expr, second: Expr) -> bool:
 
 def prove_limit(claim, left, right, facts):
     variable, to = claim.towards
+    if any(variable in set(walk(x)) and x != variable for a in claim.given for x in a.args):
+        raise Unknown(f"an assumption that ties {show(variable)}, which moves, to something else")
     if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for t in (left, right) for n in walk(t)):
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
@@ -181,6 +195,11 @@ def law_sides(claim, facts, at):
 
 
 def law_refutation_problem(claim, left, right, facts, at):
+    for a in claim.given:
+        broken = a.kind in SIGNS and not holds(a, at, left, right) or \
+            a.kind == "variance" and not values.evaluate(a.args[1], at)[()] >= 0
+        if broken:
+            return f"the values break an assumption: {assumption_text(a)}"
     try:
         sides = law_sides(claim, facts, at)
     except KeyError as error:
@@ -207,7 +226,11 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
         if name not in named:
             raise Fails(f"a value is given for {name}, which the claim does not mention")
         s = named[name]
+        if s.data[1] == "random":
+            raise Fails(f"{name} is random and has no value; state its distribution with given=[...]")
         if s.data[1] == "size":
+            if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
+                raise Fails(f"the size {name} is a positive integer")
             env[name] = int(value.data)
             continue
         entries = dict(flatten(value, ()))
@@ -237,7 +260,15 @@ def flatten(value, place):
         for k, v in enumerate(value):
             yield from flatten(v, place + (k,))
     else:
-        yield place, values.evaluate(value, {})[()]
+        try:
+            number_ = values.evaluate(value, {}).get(())
+        except KeyError as error:
+            raise Fails(f"a value holds {error.args[0]}, which has no value itself") from None
+        except Undefined as error:
+            raise Fails(f"a value is undefined: {error}") from None
+        if number_ is None or values.is_complex(number_):
+            raise Fails(f"the value {show(value)} is not a real number")
+        yield place, number_
 
 
 def needed(claim: Claim, assumption: Assumption) -> str:

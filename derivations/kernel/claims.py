@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .expr import NAMED, Expr, KernelError, describe, lift, matmul, scalar_of, show, symbol, walk
+from .expr import NAMED, Expr, KernelError, describe, lift, matmul, scalar_of, show, show_shape, symbol, walk
 from .normal import Facts, add, atom, constant, multiply, scale
 from .exact import read
 from .latex import name_latex
@@ -40,7 +40,9 @@ def invertible(m: Expr) -> Assumption:
 
 def product_is(left: Expr, right: Expr, times: int) -> Assumption:
     """The product of two matrix symbols, transposed or not, is `times` the identity: 0 for a zero product, 1 for an inverse."""
-    matmul(left, right)
+    outer = matmul(left, right).shape
+    if times and (len(outer) != 2 or outer[0] != outer[1]):
+        raise KernelError(f"a product of shape {show_shape(outer)} is not a multiple of the identity")
     joined_axes(Assumption("product", (left, right)))
     return Assumption("product", (left, right, lift(times)))
 
@@ -102,7 +104,10 @@ def facts_of(given: tuple) -> Facts:
         elif a.kind == "independent":
             facts.independent.append({x.data[0] for x in a.args})
         elif a.kind in ("mean", "variance"):
-            (means if a.kind == "mean" else variances)[a.args[0].data[0]] = read(a.args[1], facts)
+            table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
+            if name in table:
+                raise KernelError(f"the {a.kind} of {name} is stated twice")
+            table[name] = read(a.args[1], facts)
         elif a.kind == "gaussian":
             gaussians |= {x.data[0] for x in a.args}
         elif a.kind == "in range":
@@ -226,11 +231,16 @@ class Derivation:
 
     def refute(self, id: str, left, right, at: dict, reason: str = "", **more):
         """left = right is false: `at` is an exact counterexample, symbol to value."""
-        self._state("refutation", id, left, [("!=", right, reason)], at=bindings(at), **more)
+        try:
+            at = bindings(at)
+        except KernelError as error:
+            raise Refused(*caller(), id, str(error)) from None
+        self._state("refutation", id, left, [("!=", right, reason)], at=at, **more)
 
     def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=()):
         file, line = caller()
         try:
+            self._check_arguments(id, given, uses, without)
             if not IDENTIFIER.fullmatch(id):
                 raise KernelError("an id is lower-case words joined by hyphens")
             if any(c.id == id for c in self.claims):
@@ -249,10 +259,23 @@ class Derivation:
             raise Refused(file, line, id, str(error)) from None
         self.claims.append(claim)
 
+    def _check_arguments(self, id, given, uses, without):
+        if not isinstance(id, str):
+            raise KernelError(f"an id is text, not {id!r}")
+        if not isinstance(given, (list, tuple)) or not all(isinstance(a, Assumption) for a in given):
+            raise KernelError("given=[...] is a list of assumptions, such as nonzero(c)")
+        if not isinstance(uses, (list, tuple)) or not all(isinstance(u, str) for u in uses):
+            raise KernelError("uses=[...] is a list of ids")
+        if without is not None and (not isinstance(without, dict) or not all(isinstance(v, dict) for v in without.values())):
+            raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples")
+        strangers = [a for a in without or () if a not in given]
+        if strangers:
+            raise KernelError("without={...} names an assumption that is not in given=[...]")
+
     def _check_names(self, claim: Claim):
         """One name is one thing throughout a derivation."""
         for node in dict.fromkeys(n for tree in claim.trees for n in walk(tree)):
-            index_ = [Expr("index", (), (), node.data)] if node.op == "sum" else []
+            index_ = [Expr("index", (), (), node.data), node.data[1]] if node.op in ("sum", "index") else []
             for s in (node, *index_, *node.shape):
                 if s.op not in (*NAMED, "index"):
                     continue
@@ -294,6 +317,8 @@ def bindings(at: dict) -> tuple:
         if isinstance(value, (list, tuple)):
             return tuple(map(freeze, value))
         return lift(value)
+    if not isinstance(at, dict):
+        raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
     return tuple((symbol_of(s).data[0], freeze(v)) for s, v in at.items())
 
 

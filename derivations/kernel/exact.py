@@ -7,10 +7,11 @@ indices coincide, which settles a law at every size at once. Limits are taken by
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 
 from .expr import Expr, free_indices, show
 from .normal import (FRESH, Facts, Unknown, add, allowed_power, atom, constant, exponential, function_atom, instantiate,
-                     logarithm, multiply, raise_to, reduce_term, rename, scale, show_polynomial, size_polynomial)
+                     is_real, logarithm, mentions, multiply, raise_to, reduce_term, rename, scale, show_polynomial, size_polynomial)
 
 
 def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
@@ -57,6 +58,8 @@ def lower_symbol(e, at, names, facts):
 
 
 def lower_index(e, at, names, facts):
+    if e not in names:
+        raise Unknown(f"the index {show(e)} is bound outside the definition that uses it")
     return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
 
 
@@ -90,6 +93,15 @@ def lower_inverse(e, at, names, facts):
         return lower(Expr("inverse", (inside,), e.shape), at[::-1], names, facts)
     if base.op == "eye":
         return lower(base, at, names, facts)
+    if base.op == "inverse":
+        lower(base, at, names, facts)  # requires that it exists
+        return lower(inside, at, names, facts)
+    if base.op == "neg":
+        return scale(lower(Expr("inverse", (inside,), e.shape), at, names, facts), -1)
+    if base.op == "div":
+        matrix, factor = base.args
+        raise_to(lower(factor, (), names, facts), Fraction(-1), facts)
+        return multiply(lower(factor, (), names, facts), lower(Expr("inverse", (matrix,), e.shape), at, names, facts), facts)
     if base.op == "symbol":
         facts.require(base.data[0] in facts.invertible, f"{base.data[0]} is invertible (its inverse is taken)")
         return atom(("inverse", base.data[0]), *at)
@@ -111,7 +123,9 @@ def lower_sum(e, at, names, facts):
 
 
 def lower_entry(e, at, names, facts):
-    where = tuple(("c", int(i.data)) if i.op == "const" else names[i] for i in e.args[1:])
+    where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
+    if None in where:
+        raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
     return lower(e.args[0], where, names, facts)
 
 
@@ -122,8 +136,28 @@ def lower_function(e, at, names, facts):
     if e.data == "log":
         return logarithm(inside, facts)
     if e.data == "abs":
-        return inside if facts.is_nonnegative(inside) else function_atom("abs", inside)
+        return absolute_value(inside, facts)
     raise Unknown(f"the exact witness does not know the function '{e.data}'")
+
+
+def absolute_value(p: dict, facts: Facts) -> dict:
+    """|p| for a real p: p or -p where the sign is known, a product of absolute values for a product."""
+    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+        raise Unknown("the absolute value of something that is not real")
+    if facts.is_nonnegative(p):
+        return p
+    if facts.is_nonnegative(scale(p, -1)):
+        return scale(p, -1)
+    if len(p) == 1 and not next(iter(p))[0]:
+        ((_, factors), c), = p.items()
+        result = constant(abs(c))
+        for f, power in factors:
+            one = {((), ((f, Fraction(1)),)): Fraction(1)}
+            sized = one if facts.is_nonnegative(one) else function_atom("abs", one)
+            result = multiply(result, allowed_power(sized, power, facts), facts)
+        return result
+    leading = min(p.items(), key=repr)[1]
+    return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
 
 
 def lower_softmax(e, at, names, facts):
@@ -139,6 +173,8 @@ def lower_expectation(e, at, names, facts):
 
 def lower_variance(e, at, names, facts):
     p = lower(e.args[0], (), names, facts)
+    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+        raise Unknown("the variance of something that is not real")
     mean = expectation(p, facts)
     return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
 
@@ -160,8 +196,8 @@ def lower_rounded(e, at, names, facts):
         while c.denominator % 2 == 0:
             c, times = c * 2, times / 2
         inside = {term: c}
-    representable = inside in facts.representable or (
-        len(inside) == 1 and [(f[0][:2], power) for f, power in next(iter(inside))[1]] == [(("rounded", e.data), 1)])
+    already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
+    representable = inside in facts.representable or already == [([(("rounded", e.data), 1)], (), 1)]
     return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
 
 
@@ -210,7 +246,8 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
         return reduce_term(dict(enumerate(bound)), rename(factors, {new: old for old, new in held.items()}), facts)
     chance = [(f, power) for f, power in factors if f[0][0] == "random"]
     rest = [(f, power) for f, power in factors if f[0][0] != "random"]
-    if len({f for f, _ in chance}) > 1 or len(names) > 1:
+    inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
+    if len({f for f, _ in chance}) > 1 or len(names) > 1 or inside:
         facts.require(any(set(names) <= group for group in facts.independent),
                       f"the entries of {' and '.join(names)} are independent (an expectation is taken)")
     if any(random_names(f[0]) for f, _ in rest):
@@ -226,15 +263,15 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
 
 def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
     result = {}
-    for blocks in coincidences(chance):
-        same = {index: block[0] for block in blocks for index in block}
+    for ways in product(*(partitions(members) for members in axes(chance))):
         part = reduce_term({}, rest, facts)
-        for block in blocks:
-            for index in block[1:]:
-                part = multiply(part, delta(block[0], index), facts)
-        for first, second in pairs([block for block in blocks]):
-            if rivals(first[0], second[0], chance):
+        for blocks in ways:
+            for block in blocks:
+                for index in block[1:]:
+                    part = multiply(part, delta(block[0], index), facts)
+            for first, second in combinations(blocks, 2):
                 part = multiply(part, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
+        same = {index: block[0] for blocks in ways for block in blocks for index in block}
         entries = {}
         for f, power in rename(chance, same):
             entries[f] = entries.get(f, 0) + power
@@ -248,23 +285,28 @@ def delta(first: tuple, second: tuple) -> dict:
     return atom(("delta",), *sorted((first, second), key=repr))
 
 
-def pairs(items: list):
-    return [(a, b) for k, a in enumerate(items) for b in items[k + 1:]]
+def rivals(first: list, second: list, chance: list) -> bool:
+    """Do indices of the two groups stand at the same place of the same tensor, so that it matters whether they coincide?"""
+    def places(group):
+        return {(f[0], k) for f, _ in chance for k, i in enumerate(f[1]) if i in group}
+    return bool(places(first) & places(second))
 
 
-def rivals(first: tuple, second: tuple, chance: list) -> bool:
-    """Do two indices stand at the same place of the same tensor, so that it matters whether they coincide?"""
-    places = [{(f[0], k) for f, _ in chance for k, i in enumerate(f[1]) if i == index} for index in (first, second)]
-    return bool(places[0] & places[1])
-
-
-def coincidences(chance: list):
-    """All ways to sort the indices into blocks of equal ones; only indices of one axis can be equal."""
-    ways = [[]]
+def axes(chance: list) -> list:
+    """The indices in classes: rivals are of one class, and so is whatever they are joined to by others."""
+    classes = []
     for index in sorted({i for f, _ in chance for i in f[1]}, key=repr):
-        ways = [new for way in ways for new in
-                [way + [[index]]] + [way[:k] + [block + [index]] + way[k + 1:] for k, block in enumerate(way)
-                                     if any(rivals(other, index, chance) for other in block)]]
+        near = [c for c in classes if rivals(c, [index], chance)]
+        classes = [c for c in classes if c not in near] + [sum(near, []) + [index]]
+    return classes
+
+
+def partitions(members: list) -> list:
+    """All ways to sort the members into blocks."""
+    ways = [[]]
+    for member in members:
+        ways = [new for way in ways for new in [way + [[member]]] +
+                [way[:k] + [block + [member]] + way[k + 1:] for k, block in enumerate(way)]]
     return ways
 
 
@@ -273,6 +315,12 @@ def moment(name: str, power, facts: Facts) -> dict:
         raise Unknown(f"the expectation of the power {power} of {name}")
     known = facts.moments.get(name)
     return known(int(power)) if known else atom(("moment", name, int(power)))
+
+
+def random_entries(head: tuple) -> list:
+    """The random entries in an atom's payload."""
+    inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) else ()) for f, _ in factors]
+    return [f for f in inside if f[0][0] == "random"] + [g for f in inside for g in random_entries(f[0])]
 
 
 def random_names(head: tuple) -> set:
@@ -351,7 +399,7 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if head == by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
         return scale(multiply(lower_power_, same, facts), power)
-    if head[0] in ("exp", "log", "sum"):
+    if head[0] in ("exp", "log", "sum") and mentions(head, by):
         inner = instantiate(head[1], indices)
         chain = scale(derivative(inner, by, where, facts), power)
         if head[0] == "exp":
@@ -359,6 +407,6 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
         if head[0] == "log":
             lower_power_ = multiply(lower_power_, allowed_power(inner, Fraction(-1), facts), facts)
         return multiply(lower_power_, chain, facts)
-    if by[1] in repr(head):
+    if mentions(head, by):
         raise Unknown(f"the derivative of {head[0]}")
     return {}

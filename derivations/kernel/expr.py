@@ -14,6 +14,7 @@ from fractions import Fraction
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)?")
 NAMED = ("symbol", "defined")
+FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest step, largest exponent
 
 
 class KernelError(Exception):
@@ -97,7 +98,7 @@ def lift(value) -> Expr:
         return value
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
         return Expr("const", (), (), Fraction(value))
-    if type(value).__module__.startswith("sympy."):
+    if hasattr(value, "free_symbols"):  # SymPy's; whether it can be read is settled there
         from .from_sympy import convert
         return convert(value)
     raise KernelError(f"{value!r} of type {type(value).__name__} is not an expression; write numbers as integers or fractions")
@@ -153,6 +154,7 @@ def random(name: str, *shape) -> Expr:
 
 def index(name: str, size) -> Expr:
     """A variable that runs over 1, ..., size."""
+    symbol(name, "index")  # refuses what is not a name
     return Expr("index", (), (), (name, lift_size(size)))
 
 
@@ -241,17 +243,21 @@ def Var(x) -> Expr:
 def diff(body, by: Expr) -> Expr:
     """The derivative of a scalar by a scalar symbol or by an entry of a symbol."""
     target = by.args[0] if by.op == "entry" else by
-    if target.op != "symbol" or by.shape:
-        raise KernelError("differentiate by a scalar symbol or by one entry of a symbol")
+    if target.op != "symbol" or target.data[1] != "real" or by.shape:
+        raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
     return Expr("derivative", (scalar_of(body), by))
 
 
 def rounded(x, format_: str = "fp32") -> Expr:
     """x rounded to the nearest number of a binary floating-point format, ties to even."""
+    if format_ not in FORMATS:
+        raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known")
     return Expr("rounded", (scalar_of(x),), (), format_)
 
 
 def rank(matrix_: Expr) -> Expr:
+    if len(lift(matrix_).shape) != 2:
+        raise KernelError(f"only a matrix has a rank, not shape {show_shape(lift(matrix_).shape)}")
     return Expr("rank", (lift(matrix_),))
 
 

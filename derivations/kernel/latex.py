@@ -77,8 +77,9 @@ class Printer:
     def add(self, e):
         left, right = e.args
         if right.op == "neg":
-            return f"{self.show(left, 1)} - {self.show(right.args[0], 2)}"
-        return f"{self.show(left, 1)} + {self.show(right, 2 if right.op == 'neg' or level(right) < 2 or (right.op == 'const' and right.data < 0) else 1)}"
+            inside = right.args[0]
+            return f"{self.show(left, 1)} - {self.show(inside, 3 if inside.op == 'neg' or negative(inside) else 2)}"
+        return f"{self.show(left, 1)} + {self.show(right, 3 if right.op == 'neg' or negative(right) else 2)}"
 
     def neg(self, e):
         return f"-{self.show(e.args[0], 3)}"
@@ -103,7 +104,7 @@ class Printer:
         if is_root(e):
             return rf"\sqrt{{{self.show(base)}}}"
         if base.op == "function" and base.data != "abs":
-            return rf"{self.function_name(base)}^{{{self.show(exponent)}}}{self.brackets(self.show(base.args[0]))}" if base.data != "exp" else rf"{self.brackets(self.show(base))}^{{{self.show(exponent)}}}"
+            return f"{self.brackets(self.show(base))}^{{{small(exponent, self)}}}"
         return f"{self.show(base, ATOM)}^{{{small(exponent, self)}}}"
 
     def transpose(self, e):
@@ -165,6 +166,10 @@ class Printer:
 
     def rank(self, e):
         return rf"\operatorname{{rank}}{self.brackets(self.show(e.args[0]))}"
+
+
+def negative(e: Expr) -> bool:
+    return e.op == "const" and e.data < 0
 
 
 def starts_with_digit(e: Expr) -> bool:

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import factorial
 
 from .expr import Expr, KernelError
-from .normal import (Facts, Unknown, add, allowed_power, atom, constant, exponential, hold, instantiate, logarithm, multiply,
-                     reduce_term, show_polynomial)
+from .normal import (Facts, Unknown, add, allowed_power, atom, constant, exponential, hold, instantiate, logarithm, mentions,
+                     multiply, reduce_term, show_polynomial)
 
 ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
 EXACT = 10 ** 9      # the precision of a series that is not cut off
@@ -32,6 +32,8 @@ class Series(dict):
 
 def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
     head = ("size" if variable.data[1] == "size" else "entry", variable.data[0])
+    if to == 0 and head[0] == "size":
+        raise Unknown("a size does not go to 0")
     for order in ORDERS:
         series = expand(p, small_powers(p, head, to), facts, order)
         if min(series, default=0) < 0:
@@ -44,24 +46,24 @@ def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
 def small_powers(p: dict, head: tuple, to) -> dict:
     """The atoms that are powers of eps, with their exponents."""
     if to == 0:
-        return {(head, ()): Fraction(1)}
+        return {"variable": head, (head, ()): Fraction(1)}
     if to != "oo":
         raise Unknown(f"a limit towards {to}; 'oo' and 0 are known")
-    grow = {(head, ()): Fraction(-1)}
+    grow = {"variable": head, (head, ()): Fraction(-1)}
     own = exponential(atom(head), Facts())
     ((_, ((exp_atom, _),)),) = own
     bare = any(f == (head, ()) for f in atoms(p))
-    return grow if bare else {exp_atom: Fraction(-1)} if any(f == exp_atom for f in atoms(p)) else grow
+    return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in atoms(p)) else grow
 
 
 def atoms(p: dict):
-    """All atoms of p, those inside payloads included, except inside exponentials of a single atom."""
+    """All atoms of p, those inside payloads included, except inside the exponential of a single atom."""
     for _, factors in p:
         for f, _ in factors:
             yield f
             if f[0][0] in ("log", "sum", "abs"):
                 yield from atoms(instantiate(f[0][1], hold(f[1])))
-            elif f[0][0] == "exp" and not (len(f[0][1]) == 1 and len(f[0][1][0][0][1]) == 1 and not f[1]):
+            elif f[0][0] == "exp" and not (len(f[0][1]) == 1 and [e for _, e in f[0][1][0][0][1]] == [1] and not f[1]):
                 yield from atoms(instantiate(f[0][1], hold(f[1])))
 
 
@@ -85,7 +87,7 @@ def times(a: Series, b: Series, facts: Facts) -> Series:
 def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
     result = Series({})
     for (bound, factors), c in p.items():
-        if bound and any(involves(f, small) for f, _ in factors):
+        if bound and any(mentions(f[0], small["variable"]) for f, _ in factors):
             raise Unknown("a limit inside a sum over an index")
         if bound:
             result = plus(result, Series({Fraction(0): {(bound, factors): c}}))
@@ -109,6 +111,8 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
     if f in small:
         return Series({small[f] * power: constant(1)})
     if not involves(f, small):
+        if mentions(f[0], small["variable"]):
+            raise Unknown("a limit in which the variable stands in two different ways")
         return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
     (head, inside), indices = f[0], f[1]
     inner = expand(instantiate(inside, indices), small, facts, order)

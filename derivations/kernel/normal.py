@@ -12,6 +12,7 @@ inverted unless the stated assumptions allow it (`Facts`).
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count, permutations, product
 
 from .expr import Expr, KernelError, lift, show
@@ -102,8 +103,35 @@ def known(p: dict, stated: list) -> bool:
 def signed(p: dict, facts: Facts, strict: bool) -> bool:
     """Is every term of p non-negative for a reason that can be seen; and, if strict, one of them positive?"""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
-        return False
+        larger = from_one(p, facts)
+        return larger != p and signed(larger, facts, strict)
     return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
+
+
+def from_one(p: dict, facts: Facts) -> dict:
+    """p with each size written as 1 + another non-negative number, since a size is at least 1; unchanged if none is a plain power."""
+    result, changed = {}, False
+    for (bound, factors), c in p.items():
+        if bound:
+            result = add(result, {(bound, factors): c})
+            continue
+        part = constant(c)
+        for f, power in factors:
+            base = {((), ((f, Fraction(1)),)): Fraction(1)}
+            if f[0][0] == "size" and power.denominator == 1 and power > 0:
+                changed = True
+                base = add(constant(1), atom(("excess", f[0][1])))
+                for _ in range(int(power)):
+                    part = multiply(part, base, facts)
+            else:
+                part = multiply(part, {((), ((f, power),)): Fraction(1)}, facts)
+        result = add(result, part)
+    return result if changed else p
+
+
+def mentions(head: tuple, name: tuple) -> bool:
+    """Does an atom's head, or its payload however deep, hold the symbol with this head?"""
+    return head == name or isinstance(head[-1], tuple) and any(mentions(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
 
 
 def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
@@ -123,7 +151,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     even = power.denominator == 1 and power % 2 == 0
     if even and (known(base, facts.nonzero) or known(scale(base, -1), facts.positive)):
         return "positive"
-    if even or known(base, facts.nonnegative) or head[0] in ("abs", "delta"):
+    if even or known(base, facts.nonnegative) or head[0] in ("abs", "delta", "excess"):
         return "non-negative"
     return ""
 
@@ -154,8 +182,7 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
     powers, expand, sign = {}, [], Fraction(1)
     held = {("b", k): ("held", next(FRESH)) for k in bound}
     for (head, indices), power in factors:
-        if head[0] == "delta":
-            indices = tuple(sorted(indices, key=repr))
+        indices = settle(head, indices)
         powers[head, indices] = powers.get((head, indices), 0) + power
     for (head, indices), power in list(powers.items()):
         whole = power.denominator == 1
@@ -188,6 +215,13 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
             powers[head, indices] = power - whole_part
             if power == whole_part:
                 del powers[head, indices]
+        elif head[0] == "abs" and whole and power % 2 == 0:
+            del powers[head, indices]
+            inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
+            expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+        elif head[0] == "value" and indices[0][0] == "c":
+            del powers[head, indices]
+            sign *= Fraction(indices[0][1]) ** int(power)
         elif head[0] == "sum" and whole and power > 0:
             del powers[head, indices]
             expand.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
@@ -250,7 +284,8 @@ def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
     best = None
     for orders in product(*map(permutations, groups)):
         order = [n for group in orders for n in group]
-        named = tuple(sorted(rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)}), key=repr))
+        numbered = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
+        named = tuple(sorted((((head, settle(head, indices)), power) for (head, indices), power in numbered), key=repr))
         if best is None or repr(named) < repr(best[1]):
             best = tuple(bound[n] for n in order), named
     result = {best: Fraction(1)}
@@ -275,7 +310,7 @@ def payload(p: dict) -> tuple:
     best = None
     for order in permutations(outside):
         mapping = {i: ("s", k) for k, i in enumerate(order)}
-        frozen = freeze({(b, tuple(sorted(rename(f, mapping), key=repr))): c for (b, f), c in p.items()})
+        frozen = freeze(renamed(p, mapping))
         if best is None or repr(frozen) < repr(best[0]):
             best = frozen, order
     return best
@@ -286,7 +321,31 @@ def instantiate(frozen: tuple, indices: tuple) -> dict:
     if any(i[0] == "b" for i in indices):
         raise AssertionError("a bound index would be captured")
     mapping = {("s", k): i for k, i in enumerate(indices)}
-    return {(b, tuple(sorted(rename(f, mapping), key=repr))): c for (b, f), c in frozen}
+    return renamed(dict(frozen), mapping)
+
+
+@lru_cache(maxsize=4096)
+def symmetries(frozen: tuple, slots: int) -> list:
+    """The permutations of the slots that leave a payload as it is."""
+    found = []
+    for order in permutations(range(slots)):
+        mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
+        if freeze(renamed(dict(frozen), mapping)) == frozen:
+            found.append(order)
+    return found
+
+
+def settle(head: tuple, indices: tuple) -> tuple:
+    """The indices of an atom in one order of all that mean the same."""
+    if head[0] == "delta":
+        return tuple(sorted(indices, key=repr))
+    if len(indices) < 2 or not isinstance(head[-1], tuple):
+        return indices
+    return min((tuple(indices[k] for k in order) for order in symmetries(head[-1], len(indices))), key=repr)
+
+
+def renamed(p: dict, mapping: dict) -> dict:
+    return {(b, tuple(sorted(rename(f, mapping), key=repr))): c for (b, f), c in p.items()}
 
 
 def hold(indices: tuple) -> tuple:
@@ -317,7 +376,7 @@ def logarithm(p: dict, facts: Facts) -> dict:
     if len(p) != 1:
         return function_atom("log", p)
     ((bound, factors), c), = p.items()
-    if bound or not all(factor_sign(f, power, facts) == "positive" for f, power in factors):
+    if bound or c < 0 or not all(factor_sign(f, power, facts) == "positive" for f, power in factors):
         return function_atom("log", p)
     parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(c)]
     for (head, indices), power in factors:

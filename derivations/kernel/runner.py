@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ class Result:
     records: list = field(default_factory=list)
     problems: list = field(default_factory=list)  # "file:line: message"
     cached: bool = False
+    stated: int = 0
 
     @property
     def holds(self) -> bool:
@@ -135,7 +137,7 @@ def run(topic: str, script: Path, progress):
     """Check a script in a process of its own, reading its records as they come."""
     result, imported, finished, late = Result(topic, script), [], False, False
     deadline = time.monotonic() + TIME_LIMIT
-    with tempfile.NamedTemporaryFile("r") as said:
+    with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
         process = CONTEXT.Process(target=worker.main, args=(str(script), str(ROOT), sender, said.name))
         process.start()
@@ -147,9 +149,8 @@ def run(topic: str, script: Path, progress):
                     imported, finished = take(records.recv(), result, progress)
         except EOFError:
             pass
-        if late:
-            process.kill()
-        process.join()
+        process.join(0 if late else 5)
+        end(process)
         last = (said.read().strip().splitlines() or [""])[-1]
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
@@ -158,15 +159,26 @@ def run(topic: str, script: Path, progress):
     return result, imported
 
 
+def end(process):
+    """End a script's process, and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    process.join()
+
+
 def take(event: dict, result: Result, progress):
     """One record of the worker's into the result; (files imported, True) at the last."""
     kind = event.pop("event")
     if kind == "loaded":
-        result.title = event["title"]
+        result.title, result.stated = event["title"], event["count"]
         progress(0, event["count"])
     elif kind == "claim":
         result.records.append(event)
         progress(1, 0)
+    elif kind == "done" and len(result.records) < result.stated:
+        result.problems.append(f"{result.script}: {result.stated} claims are stated, and {len(result.records)} were checked")
     elif kind == "problem":
         result.problems.append(f"{result.script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else ""))
     return event.get("imported", []), kind == "done"

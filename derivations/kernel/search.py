@@ -18,6 +18,7 @@ from .expr import Expr, KernelError, free_indices, lift, ones, random as random_
 from .latex import plain
 from .values import Undefined, differ, evaluate, number, polynomial_value, show_value
 
+SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
@@ -52,21 +53,47 @@ def is_law(*trees: Expr) -> bool:
 def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
     """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
     if is_law(left, right):
-        return law_counterexample(left, right, given)
-    names = symbols(left, right, *(x for a in given for x in a.args))
+        return law_counterexample(left, right, given, relation)
+    for env, others in candidates((left, right, *(x for a in given for x in a.args)), (left, right)):
+        if failure(left, right, given, relation, env, undefined):
+            return smaller(left, right, given, relation, env, others, undefined)
+    return None
+
+
+def candidates(trees: tuple, indexed: tuple):
+    """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
+    names = symbols(*trees)
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     others = [names[n] for n in sorted(names) if n not in size_names]
-    free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
+    free = sorted(set().union(*map(free_indices, indexed)), key=lambda i: i.data[0])
     generator = Random(0)
     choices = sorted(product((1, 2, 3), repeat=len(size_names)), key=lambda c: (sum(c), max(c, default=0)))
     for chosen in choices[:MOST_SIZES]:
         env = dict(zip(size_names, chosen))
         for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
-            candidate = env | {s.data[0]: draw(s, env, generator) for s in others}
-            candidate |= {("index", i.data[0]): generator.randrange(values.size_value(i.data[1], env)) for i in free}
-            if failure(left, right, given, relation, candidate, undefined):
-                return smaller(left, right, given, relation, candidate, others, undefined)
-    return None
+            yield env | {s.data[0]: draw(s, env, generator) for s in others} | {
+                ("index", i.data[0]): generator.randrange(values.size_value(i.data[1], env)) for i in free}, others
+
+
+def example(claim) -> bool:
+    """Are there values at which all assumptions of the claim hold, and its two sides exist?"""
+    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
+    ends = (claim.start, claim.steps[-1].expr)
+    evaluated = () if is_law(*claim.trees) else ends
+    for env, _ in candidates((*ends, *(x for a in claim.given for x in a.args)), ends):
+        try:
+            if all(holds(a, env, *ends) for a in testable):
+                for e in evaluated:
+                    try:
+                        evaluate(e, env)
+                    except Undefined:
+                        raise
+                    except KernelError:
+                        pass
+                return True
+        except (Undefined, KernelError):
+            continue
+    return False
 
 
 def draw(s: Expr, env: dict, generator) -> dict:
@@ -109,6 +136,8 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
     if a.kind == "product":
         both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:]), env)
         return all(v == number(a.args[2].data if p[0] == p[1] else 0) for p, v in both.items())
+    if a.kind == "variance":
+        return bool(evaluate(a.args[1], env)[()] >= 0)
     if a.kind == "in range":
         wide = env | {"unbounded": True}
         return all(evaluate(e, env) == evaluate(e, wide) for e in (left, right))
@@ -137,7 +166,7 @@ def shown(env: dict) -> dict:
 
 # Laws of expectation: sizes, parameters and, where the assumptions leave it open, the distribution are chosen.
 
-def law_counterexample(left: Expr, right: Expr, given: tuple):
+def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
     names = symbols(left, right, *(x for a in given for x in a.args))
     randoms = [s for s in names.values() if s.data[1] == "random"]
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
@@ -145,7 +174,9 @@ def law_counterexample(left: Expr, right: Expr, given: tuple):
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
     joint = any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent")
     note = ""
-    if not joint and len(randoms) > 1 and len({s.shape for s in randoms}) == 1:
+    if not joint and len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and one_distribution(given, randoms)):
+        left, right, given, randoms, note = coupled(left, right, given, randoms)
+    elif not joint and len(randoms) > 1:
         first, *rest = randoms
         left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
         note = ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
@@ -164,12 +195,38 @@ def law_counterexample(left: Expr, right: Expr, given: tuple):
         for params in product(SCALARS[:4], repeat=len(scalars)):
             env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
             env |= {s.data[0]: dict.fromkeys(product(*(range(values.size_value(n, env)) for n in s.shape)), number(1)) for s in tensors}
-            for moments in ((0, 1), (1, 1), (0, 2), (0, 0)):
-                for family in FAMILIES:
-                    found = at_distribution(left, right, given, randoms, env, moments, family, note)
+            free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
+            for places in product(*(range(values.size_value(i.data[1], env)) for i in free)):
+                here = env | {("index", i.data[0]): k for i, k in zip(free, places)}
+                for moments, family in product(((0, 1), (1, 1), (0, 2), (0, 0)), FAMILIES):
+                    found = at_distribution(left, right, given, randoms, here, moments, family, note, relation)
                     if found:
                         return found
     return None
+
+
+def coupled(left: Expr, right: Expr, given: tuple, randoms: list):
+    """Random tensors that depend on each other as much as they can: each a linear function of one, with its own mean and variance."""
+    shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
+    one = random_tensor("w", *shape)
+    def told(kind, s, default):
+        return next((a.args[1] for a in given if a.kind == kind and a.args[0] == s), lift(default))
+    def linear(s):
+        spread, centre = told("variance", s, 1) ** Fraction(1, 2), told("mean", s, 0)
+        every = one * ones(*s.shape) if s.shape != shape else one
+        return spread * every + (centre * ones(*s.shape) if s.shape else centre)
+    instead = {s: linear(s) for s in randoms}
+    kept = tuple(a for a in given if not any(s in a.args for s in randoms))
+    normal = all(any(a.kind == "gaussian" and s in a.args for a in given) for s in randoms)
+    given = kept + (independent(one), mean(one, 0), variance(one, 1)) + ((gaussian(one),) if normal else ())
+    note = " and ".join(s.data[0] for s in randoms) + " linear in one w"
+    return substitute(left, instead), substitute(right, instead), given, [one], note
+
+
+def one_distribution(given: tuple, randoms: list) -> bool:
+    """May these be one random tensor? Not where they are stated to have different moments."""
+    told = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
+    return all(len({value for t in told for kind, value in t if kind == k}) < 2 for k in ("mean", "variance"))
 
 
 # Name, and the values taken with equal probability, in standard deviations from the mean; Gaussians are averaged in closed form.
@@ -182,7 +239,7 @@ def substitute(e: Expr, replacements: dict) -> Expr:
     return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
 
 
-def at_distribution(left, right, given, randoms, env, moments, family, note):
+def at_distribution(left, right, given, randoms, env, moments, family, note, relation):
     told = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian")
             and x.op == "symbol"}
     points = FAMILIES[family]
@@ -192,13 +249,14 @@ def at_distribution(left, right, given, randoms, env, moments, family, note):
                   if (rule.__name__, s.data[0]) not in told)
     complete = given + extra
     try:
-        if not all(holds(a, env, left, right) for a in given if a.kind in ("positive", "nonnegative", "nonzero")):
+        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance")):
             return None
         if not points:
             facts = facts_of(complete + (gaussian(*randoms),))
-            heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int)}
+            heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
             heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
-            sides = [{(): polynomial_value(read(e, facts), heads)} for e in (left, right)]
+            places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
+            sides = [{(): polynomial_value(read(e, facts, places), heads)} for e in (left, right)]
             if any(not differ(polynomial_value(p, heads), number(0)) for p in facts.divided):
                 raise Undefined("a division by zero")
         else:
@@ -215,13 +273,16 @@ def at_distribution(left, right, given, randoms, env, moments, family, note):
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
+    if relation == "<=" and not isinstance(sides[0], str) and not sides[0][()] > sides[1][()]:
+        return None
     if not isinstance(sides[0], str) and not differ(sides[0][()], sides[1][()]):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:
         if a.kind in ("mean", "variance"):
             distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
-    return Found(dict(env), *sides, note=", ".join([note] * bool(note) + distribution))
+    at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
+    return Found(at, *sides, note=", ".join([note] * bool(note) + distribution))
 
 
 def prod_shape(s: Expr, env: dict) -> int:

@@ -177,7 +177,7 @@ def identity(claim: Claim):
                         raise Disagrees(f"step {k}, at sizes {sizes}, entry {p}: {sp.simplify(a[p] - b[p])} is left over")
         largest = max([largest, *sizes.values()])
     sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    return "proved", f"sizes up to {largest}" if sized else "every value", "expanded entry by entry"
+    return "proved", f"some sizes up to {largest}" if sized else "every value", "expanded entry by entry"
 
 
 def environments(model, *trees):
@@ -215,7 +215,7 @@ class Law:
         if e.op == "matmul" and len(e.args[0].shape) == len(e.args[1].shape) == 1:
             return self.sum_symbol(self.coordinate(e.args[0]) * self.coordinate(e.args[1]), e.args[0].shape[0])
         if e.op == "sum":
-            return self.sum_symbol(self.coordinate(e.args[0]), e.data[1])
+            return self.sum_symbol(self.coordinate(e.args[0], Expr("index", (), (), e.data)), e.data[1])
         if e.op in ("paren", "defined"):
             return self.read(e.args[0])
         if e.shape:
@@ -233,20 +233,20 @@ class Law:
     def entry_symbol(self, name):
         return sp.Symbol(f"entry of {name}", real=True)
 
-    def coordinate(self, e: Expr):
-        """One coordinate of a vector, or the summand at one index."""
+    def coordinate(self, e: Expr, index=None):
+        """One coordinate of a vector, or the summand at the sum's index."""
         if e.op == "symbol" and e.shape:
             return self.entry_symbol(e.data[0]) if e.data[1] == "random" else self.fixed(e)
-        if e.op == "entry" and all(i.op == "index" for i in e.args[1:]) and e.args[0].op == "symbol":
+        if e.op == "entry" and e.args[1:] == (index,) and e.args[0].op == "symbol":
             return self.coordinate(e.args[0])
         if e.op in ("expectation", "variance"):
-            body = sp.expand(self.coordinate(e.args[0]))
+            body = sp.expand(self.coordinate(e.args[0], index))
             mean = self.entry_mean(body)
             return mean if e.op == "expectation" else self.entry_mean(sp.expand(body ** 2)) - mean ** 2
         if e.op in ("paren", "defined"):
-            return self.coordinate(e.args[0])
+            return self.coordinate(e.args[0], index)
         if e.op in ("add", "mul", "div", "pow", "neg"):
-            parts = [self.coordinate(x) for x in e.args]
+            parts = [self.coordinate(x, index) for x in e.args]
             return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
                     "pow": lambda a, b: a ** b, "neg": lambda a: -a}[e.op](*parts)
         if not e.shape and e.op in ("symbol", "const", "imaginary"):
@@ -327,6 +327,8 @@ class Law:
                 name = str(s).removeprefix("entry of ")
                 if name not in self.gaussian:
                     raise NotForSymPy(f"the distribution of {name} is not stated")
+                if name not in self.mean or name not in self.variance:
+                    raise NotForSymPy(f"the mean or the variance of {name} is not stated")
                 m, v = self.mean[name], self.variance[name]
                 density = sp.exp(-(s - m) ** 2 / (2 * v)) / sp.sqrt(2 * sp.pi * v)
                 body = sp.simplify(sp.integrate(sp.expand(body * density), (s, -sp.oo, sp.oo), conds="none"))
@@ -366,28 +368,43 @@ def inequality(claim: Claim):
     left, right = claim.start, claim.steps[0].expr
     if left.op == "rank":
         return rank_bound(claim, left.args[0], right)
-    largest = 1
+    largest, signs = 1, set()
     for sizes in explicit_sizes(claim):
         model = Model(claim, sizes)
         for env in environments(model, left, right):
-            if not vanishes(model.scalar(right - left, env) - model.scalar(claim.because[0], env)):
+            certificate = model.scalar(claim.because[0], env)
+            if broken(model, claim, env):
+                continue
+            if not vanishes(model.scalar(right - left, env) - certificate):
                 raise Disagrees(f"right - left is not the certificate at sizes {sizes}")
+            signs.add(certificate.is_nonnegative)
         largest = max([largest, *sizes.values()])
     sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    sign = all(model.scalar(claim.because[0], env).is_nonnegative for env in environments(model, left, right))
-    if sign is not True:
+    if False in signs:
+        raise Disagrees(f"the certificate {show(claim.because[0])} can be negative")
+    if signs != {True}:
         raise NotForSymPy("SymPy confirms the difference of the two sides, but cannot settle its sign under these assumptions")
-    return "proved", f"sizes up to {largest}" if sized else "every value", "the difference is the certificate, and SymPy settles its sign"
+    return "proved", f"some sizes up to {largest}" if sized else "every value", "the difference is the certificate, and SymPy settles its sign"
+
+
+def broken(model, claim: Claim, env: dict) -> bool:
+    """Is a stated sign certainly wrong at these sizes?"""
+    tests = {"positive": "is_positive", "nonnegative": "is_nonnegative", "nonzero": "is_nonzero"}
+    return any(getattr(model.scalar(a.args[0], env), tests[a.kind]) is False for a in claim.given
+               if a.kind in tests and not free_indices(a.args[0]))
 
 
 def rank_bound(claim: Claim, matrix: Expr, bound: Expr):
     """All minors one larger than the bound vanish."""
     names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
     largest = 0
+    if bound.op not in ("symbol", "const"):
+        raise NotForSymPy(f"a rank bounded by {show(bound)}")
     for r in (1, 2) if bound.op == "symbol" else (int(bound.data),):
         model = Model(claim, {n: r + 1 for n in names} | ({bound.data[0]: r} if bound.op == "symbol" else {}))
         entries = model.tensor(matrix, {})
-        m = sp.Matrix(r + 1, r + 1, lambda i, j: entries[i, j])
+        rows_, columns_ = (model.size(n) for n in matrix.shape)
+        m = sp.Matrix(rows_, columns_, lambda i, j: entries[i, j])
         for rows in combinations(range(m.rows), r + 1):
             for columns in combinations(range(m.cols), r + 1):
                 if sp.expand(m.extract(list(rows), list(columns)).det()) != 0:
@@ -435,6 +452,8 @@ def refutation(claim: Claim):
         different = value != model.scalar(right, {})
     else:
         a, b = model.tensor(left, {}), model.tensor(right, {})
+        if any(not v.is_finite for v in (*a.values(), *b.values())):
+            raise Disagrees("a side does not exist at the counterexample")
         different = a.keys() != b.keys() or any(sp.simplify(a[p] - b[p]) != 0 and abs(sp.N(a[p] - b[p], 50)) > sp.Float(10) ** -40 for p in a)
     if not different:
         raise Disagrees("both sides are equal at the counterexample")

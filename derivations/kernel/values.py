@@ -10,10 +10,9 @@ from itertools import product
 
 from flint import acb, arb, ctx, fmpq, fmpq_mat
 
-from .expr import Expr, KernelError, free_indices, show, symbols
+from .expr import FORMATS, Expr, KernelError, free_indices, show, symbols
 
 ctx.prec = 160
-FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest step, largest exponent
 
 
 class Undefined(KernelError):
@@ -38,8 +37,8 @@ def differ(a, b) -> bool:
     return not (a - b if not isinstance(a, fmpq) else b - a).contains(0)
 
 
-def certainly_positive(a) -> bool:
-    return bool(a > 0)
+def is_complex(a) -> bool:
+    return isinstance(a, acb)
 
 
 def evaluate(e: Expr, env: dict) -> dict:
@@ -79,8 +78,10 @@ def entrywise(operation):
 
 
 def divide(a, b):
-    if not differ(b, number(0)):
+    if isinstance(b, fmpq) and b == 0:
         raise Undefined("a division by zero")
+    if not differ(b, number(0)):
+        raise KernelError("a division by a ball that may hold zero is not settled")
     return a / b
 
 
@@ -89,8 +90,14 @@ def power(e, env, places):
     if isinstance(exponent, fmpq) and exponent.q == 1:
         n = int(exponent.p)
         return {(): base ** n if n >= 0 else divide(number(1), base ** -n)}
-    if isinstance(base, fmpq) and base < 0 or not isinstance(base, fmpq) and not base >= 0:
+    if isinstance(base, acb) or isinstance(exponent, acb):
+        raise KernelError("a root or a power of a complex number is not evaluated")
+    if base < 0:
         raise Undefined("a root of a negative number")
+    if not base >= 0:
+        raise KernelError("a root of a ball that may be negative is not settled")
+    if isinstance(base, fmpq) and base == 0 and exponent < 0:
+        raise Undefined("a division by zero")
     if isinstance(base, fmpq) and isinstance(exponent, fmpq) and exponent.q == 2:
         p, q = int(base.p), int(base.q)
         if (root_p := integer_root(p)) is not None and (root_q := integer_root(q)) is not None:
@@ -139,8 +146,10 @@ def apply(name: str, x):
         return {"exp": x.exp, "log": x.log}[name]()
     if name == "exp":
         return number(1) if isinstance(x, fmpq) and x == 0 else arb(x).exp()
-    if not certainly_positive(x):
+    if x <= 0:
         raise Undefined("a logarithm of a number that is not positive")
+    if not x > 0:
+        raise KernelError("a logarithm of a ball that may not be positive is not settled")
     return number(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
 
 
@@ -151,6 +160,12 @@ def softmax_of(e, env, places):
     for p, t in top.items():
         rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
     return {p: top[p] / rows[p[:-1]] for p in places}
+
+
+def derivative_of(e, env, places):
+    """Not evaluated; but where the expression itself is undefined, so is its derivative."""
+    the(e.args[0], env)
+    raise KernelError("a derivative is not evaluated at numbers")
 
 
 def rank_of(e, env, places):
@@ -226,6 +241,7 @@ EVALUATE = {
     "entry": entry_of,
     "function": lambda e, env, places: {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()},
     "softmax": softmax_of,
+    "derivative": derivative_of,
     "rank": rank_of,
     "rounded": lambda e, env, places: {(): round_to(the(e.args[0], env), e.data, "unbounded" in env)},
     "expectation": lambda e, env, places: {(): average(e.args[0], env)},

@@ -75,8 +75,10 @@ def main(path: str, root: str, out, said: str):
     """Check the script at path. Records go to the connection `out`; what the script prints goes to the file `said`."""
     limit_memory()
     script = Path(path).resolve()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
         os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
+    os.setsid()  # so that whatever the script starts can be ended with it
     sys.path.insert(0, str(script.parent))
     os.chdir(script.parent)
     check_script(script, Path(root), lambda event, **content: out.send({"event": event, **content}))

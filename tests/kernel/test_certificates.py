@@ -104,6 +104,11 @@ def test_one_of_another_topic_under_this_name(sealed):
     assert "was made for something else" in refusal("chapter/other")
 
 
+def test_one_of_an_older_format(sealed, monkeypatch):
+    monkeypatch.setattr(certificates, "FORMAT", certificates.FORMAT + 1)
+    assert "was made for something else" in refusal()
+
+
 TEXTS = {"empty": b"", "half": b'{"topic": "chapter', "no object": b"[1, 2]", "a number": b"3", "null": b"null", "no text": b"\xff\xfe\x00",
          "an empty object": b"{}", "nested too deep": b"[" * 100_000}
 

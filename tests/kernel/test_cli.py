@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 
-from derivations.kernel import certificates, runner, scaffold
+from derivations.kernel import runner, scaffold
 from derivations.kernel.scaffold import ScaffoldError
 
 ROOT = Path(__file__).resolve().parents[2]

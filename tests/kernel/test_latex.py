@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from math_core import LatexToMathML
 
-from derivations.kernel import (E, I, Var, absolute, certificates, diff, exp, eye, index, inverse, log, matrix, ones, paren, random, rank, rounded,
+from derivations.kernel import (E, I, Var, absolute, certificates, diff, exp, eye, index, inverse, log, matrix, paren, random, rank, rounded,
                                 scalars, sizes, softmax, sqrt, total, vector, zeros)
 from derivations.kernel import claims, exact, records, sympy_witness, values, worker
 from derivations.kernel.expr import Expr, lift

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import (E, I, Var, exp, eye, gaussian, index, independent, matrix, mean, positive, random, scalars, sizes, sqrt,
+from derivations.kernel import (E, I, Var, exp, eye, gaussian, index, independent, mean, positive, random, scalars, sizes, sqrt,
                                 total, variance, vector)
 from derivations.kernel.check import equal
 from derivations.kernel.claims import facts_of

@@ -399,6 +399,11 @@ def test_a_rank_is_bounded_by_the_columns_it_factors_through(state, says, refuse
     assert any(text in message for text in says)
 
 
+def test_a_rank_is_at_most_the_size_of_the_matrix(proved):
+    """No larger minor exists, which is no fault."""
+    proved(lambda D: D.inequality("claim", rank(A @ B), n, because=(A, B)))
+
+
 # Limits -------------------------------------------------------------------------------------------------------------------------
 
 LIMITS = {
