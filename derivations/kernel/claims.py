@@ -167,6 +167,7 @@ class Claim:
     at: tuple = ()           # a refutation's counterexample: (name, value) pairs
     without: tuple = ()      # for an assumption, a counterexample that shows that it is needed: (assumption, at) pairs
     towards: tuple = ()      # a limit: (variable, "oo" or a number)
+    code: tuple = ()         # snippets that compute the claim's expressions: (dotted name, arguments, keyword arguments)
     file: str = ""
     line: int = 0
 
@@ -188,12 +189,12 @@ class Derivation:
         self.file, self.line = frame
         LOADED.append(self)
 
-    def define(self, name: str, body, title: str = "", id: str = "", given=()) -> Expr:
+    def define(self, name: str, body, title: str = "", id: str = "", given=(), code=()) -> Expr:
         """A name for an expression. The name stands in formulas; every witness works with the expression."""
         body = lift(body)
         symbol(name, "defined")  # refuses what is not a name
         result = Expr("defined", (body,), body.shape, (name, "defined"))
-        self._state("definition", id or "define-" + re.sub(r"[^a-z0-9]+", "-", name.lower()), result, [(":=", body, "")], given, title=title)
+        self._state("definition", id or "define-" + re.sub(r"[^a-z0-9]+", "-", name.lower()), result, [(":=", body, "")], given, title=title, code=code)
         return result
 
     def identity(self, id: str, left, right=None, reason: str = "", **more):
@@ -237,7 +238,7 @@ class Derivation:
             raise Refused(*caller(), id, str(error)) from None
         self._state("refutation", id, left, [("!=", right, reason)], at=at, **more)
 
-    def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=()):
+    def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=(), code=()):
         file, line = caller()
         try:
             self._check_arguments(id, given, uses, without)
@@ -252,7 +253,7 @@ class Derivation:
             if kind in ("identity", "chain") and any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in steps)) for n in walk(e)):
                 kind = "law"
             without = tuple((a, bindings(v)) for a, v in (without or {}).items())
-            claim = Claim(id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, file, line)
+            claim = Claim(id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, snippets(code), file, line)
             self._check_names(claim)
             self._check_uses(claim)
         except KernelError as error:
@@ -320,6 +321,18 @@ def bindings(at: dict) -> tuple:
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
     return tuple((symbol_of(s).data[0], freeze(v)) for s, v in at.items())
+
+
+def snippets(code) -> tuple:
+    """code=[("snippets.chapter.topic.function", argument, ..., {keyword: value}), ...], arguments being expressions or plain values."""
+    found = []
+    for entry in code:
+        if not isinstance(entry, (tuple, list)) or not entry or not isinstance(entry[0], str) or not entry[0].startswith("snippets."):
+            raise KernelError('code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)')
+        name, *arguments = entry
+        keywords = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+        found.append((name, tuple(arguments), tuple(sorted(keywords.items()))))
+    return tuple(found)
 
 
 def caller() -> tuple:
