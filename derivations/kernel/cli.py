@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from threading import Lock
 
@@ -11,10 +12,12 @@ import click
 
 from . import certificates, runner, scaffold
 from .certificates import CertificateError
-from .claims import Refused
-from .latex import plain
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", ":=": ":=", "->": "→"}
+
+
+if hasattr(signal, "SIGPIPE"):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it quietly
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -111,6 +114,8 @@ def new(topic):
 
 def run_alone(derivation):
     """Check one derivation in this process and print its steps: `python derivations/scaling/variance.py`."""
+    from .claims import Refused
+    from .latex import plain
     from .worker import check_claim
     click.secho(derivation.title, bold=True)
     good = True

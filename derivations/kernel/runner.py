@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import certificates, worker
+from . import certificates
 from .certificates import ROOT, CertificateError
 
 TIME_LIMIT = 300  # seconds a script may take
@@ -139,7 +139,7 @@ def run(topic: str, script: Path, progress):
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=worker.main, args=(str(script), str(ROOT), sender, said.name))
+        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name))
         process.start()
         sender.close()
         try:
@@ -157,6 +157,12 @@ def run(topic: str, script: Path, progress):
     elif not finished:
         result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + last if last else ''}")
     return result, imported
+
+
+def work(*arguments):
+    """In the new process. The worker, and SymPy with it, is not loaded in the process that only waits."""
+    from . import worker
+    worker.main(*arguments)
 
 
 def end(process):
