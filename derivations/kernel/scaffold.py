@@ -122,7 +122,7 @@ def filled(text: str, fill: dict) -> str:
 
 
 def with_page(config: str, chapter: str, topic: str, title: str) -> str:
-    """mkdocs.yml with the page added: behind its chapter's last page, or in a new chapter before the labs or at the end of nav."""
+    """mkdocs.yml with the page added: behind its chapter's last page, or in a new chapter before the trust page, or at the end of nav."""
     lines = config.splitlines()
     if "nav:" not in lines:
         raise ScaffoldError("mkdocs.yml has no 'nav:' to add the page to")
@@ -134,6 +134,6 @@ def with_page(config: str, chapter: str, topic: str, title: str) -> str:
         return "\n".join(lines[:inside[-1] + 1] + [f"{indent}- {title}: {topic}.md"] + lines[inside[-1] + 1:]) + "\n"
     while end > start and not lines[end - 1].strip():
         end -= 1
-    place = next((k for k in range(start + 1, end) if re.match(r" {2}- Labs:", lines[k])), end)
+    place = next((k for k in range(start + 1, end) if re.match(r" {2}- (Trust|Labs):", lines[k])), end)
     chapter_title = chapter.replace("_", " ").capitalize()
     return "\n".join(lines[:place] + [f"  - {chapter_title}:", f"      - {title}: {topic}.md"] + lines[place:]) + "\n"

@@ -6,6 +6,9 @@ r"""The Markdown extension that puts claims on pages.
     /// claim | scaling/variance#mean            one of them
     ///
 
+    /// trust | kinds                            a table of the trust page
+    ///
+
 It reads certificates and never runs a proof, and it is an extension of Python-Markdown and nothing else, so that any
 generator built on that renders the same pages. (Zensical keeps pages it rendered and does not look at certificates again:
 build with `zensical build --clean`.) Mathematics in a page's own text is written `$...$` and may name things
@@ -17,6 +20,7 @@ Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the addres
 
 import posixpath
 import re
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
@@ -33,6 +37,7 @@ from derivations.kernel.certificates import CertificateError, load
 from .claims import ClaimError, render
 from .maths import MathsError, notation, relation_in
 from .source import Opening, PageError, Source
+from .trust import TABLES
 
 __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
 
@@ -92,6 +97,22 @@ class Page:
                 )
             except ClaimError as error:
                 raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
+        return box
+
+    def count(self, parent: Element, name: str) -> Element:
+        """Append one of the trust page's tables, with the command that makes its numbers again."""
+        line = self.source.line_of(f"/// trust | {name}")
+        if name not in TABLES:
+            raise self.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
+        try:
+            head, rows, command = TABLES[name]()
+        except CertificateError as error:
+            raise self.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
+        cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+        box = SubElement(parent, "div", {"class": "trust"})
+        box.text = self.stash(f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
+                              f"<p class='trust__command'>Counted again by <code>{escape(command)}</code></p>")
         return box
 
     def _read(self, opening: Opening) -> tuple[str, list[dict]]:
@@ -199,6 +220,14 @@ class _ClaimBlock(_Block):
     NAME = "claim"
 
 
+class _TrustBlock(_Block):
+    NAME = "trust"
+
+    def on_create(self, parent):
+        extension = self.config["extension"]
+        return extension.page.count(parent, self.argument or "")
+
+
 class _Restore(Postprocessor):
     """After everything: refuse relations in what the author wrote, then put the certified HTML in."""
 
@@ -262,7 +291,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock):
+        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

@@ -1,0 +1,90 @@
+"""The numbers of the trust page: counted from certificates, from the mutants' table, and from the kernel's own files."""
+
+import ast
+import io
+import json
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+from derivations.kernel import certificates
+from derivations.kernel.certificates import load, topics
+
+KERNEL = Path(__file__).resolve().parents[1]
+
+# What every witness relies on. A fault here can let a false claim through; a fault in one witness cannot, as long as another
+# covers the claim.
+SHARED = ("expr.py", "claims.py", "records.py", "certificates.py")
+WITNESSES = {
+    "exact": ("normal.py", "exact.py", "limits.py", "check.py", "facts.py", "values.py", "search.py"),
+    "SymPy": ("sympy_witness.py",),
+    "PyTorch": ("torch_witness.py",),
+    "Coq": ("coq_witness.py",),
+}
+
+Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
+
+
+def code_lines(path: Path) -> int:
+    """Lines that hold code: no blank lines, comments or docstrings."""
+    text = path.read_text(encoding="utf-8")
+    documented = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
+            documented |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    idle = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    tokens = (t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in idle)
+    return len({line for t in tokens for line in range(t.start[0], t.end[0] + 1)} - documented)
+
+
+def all_claims() -> list[dict]:
+    return [claim for topic in topics() for claim in load(topic)["claims"]]
+
+
+def by_kind() -> Table:
+    """How many claims of each kind reach how far."""
+    claims = all_claims()
+    scopes = [scope for scope, _ in Counter(c["scope"] for c in claims).most_common()]
+    kinds = [kind for kind, _ in Counter(c["kind"] for c in claims).most_common()]
+    count = Counter((c["kind"], c["scope"]) for c in claims)
+    rows = [[kind, *(str(count[kind, scope] or "") for scope in scopes), str(sum(count[kind, s] for s in scopes))] for kind in kinds]
+    rows.append(["all", *(str(sum(count[k, scope] for k in kinds)) for scope in scopes), str(len(claims))])
+    return ["kind", *scopes, "all"], rows, "python -m derivations check --fresh --json"
+
+
+def by_witness() -> Table:
+    """For how many claims each witness vouches, and how far it reaches where it does."""
+    claims, rows = all_claims(), []
+    for name in dict.fromkeys(w["name"] for c in claims for w in c["witnesses"]):
+        verdicts = [w for c in claims for w in c["witnesses"] if w["name"] == name and w["verdict"] != "not applicable"]
+        reach = ", ".join(f"{n} {scope}" for scope, n in Counter(w["scope"] for w in verdicts).most_common())
+        rows.append([name, str(len(verdicts)), reach])
+    several = Counter(sum(w["verdict"] != "not applicable" for w in c["witnesses"]) for c in claims if c["kind"] != "definition")
+    rows.append(["claims by number of witnesses", str(sum(several.values())), ", ".join(f"{k} by {n}" for n, k in sorted(several.items()))])
+    return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json"
+
+
+def by_mutant() -> Table:
+    """What became of the corrupted claims, topic by topic; a row says so where they were not tried here."""
+    head = ["topic", "mutants", "killed", "equivalent", "survived", "unclassified"]
+    rows = []
+    for topic in topics():
+        path = certificates.STORE / "mutants" / f"{topic}.json"
+        try:
+            totals = json.loads(path.read_text(encoding="utf-8"))["totals"]
+            rows.append([topic, *(str(totals[key]) for key in head[1:])])
+        except (OSError, ValueError, KeyError):
+            rows.append([topic, "not tried on this machine", "", "", "", ""])
+    return head, rows, "python -m derivations mutants"
+
+
+def by_module() -> Table:
+    """Lines of code: what all witnesses share, and each witness."""
+    def total(names):
+        return sum(code_lines(KERNEL / name) for name in names if (KERNEL / name).exists())
+    rows = [["shared by all witnesses", ", ".join(SHARED), str(total(SHARED))]]
+    rows += [[name, ", ".join(n for n in names if (KERNEL / n).exists()), str(total(names))] for name, names in WITNESSES.items() if total(names)]
+    return ["part", "files in derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
+
+
+TABLES = {"kinds": by_kind, "witnesses": by_witness, "mutants": by_mutant, "size": by_module}
