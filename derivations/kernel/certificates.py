@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 
@@ -46,6 +46,14 @@ def versions() -> dict:
     return {"python": python_version()} | {name: version(name) for name in LIBRARIES}
 
 
+@lru_cache(maxsize=None)
+def installed(name: str) -> str:
+    try:
+        return versions().get(name) or version(name)
+    except PackageNotFoundError:
+        return ""
+
+
 def seal(content: dict) -> str:
     text = json.dumps({k: v for k, v in content.items() if k != "seal"}, sort_keys=True)
     return hmac.new(key(), text.encode(), hashlib.sha256).hexdigest()
@@ -71,17 +79,21 @@ def path_of(topic: str) -> Path:
     return STORE / f"{topic}.json"
 
 
-def save(topic: str, script: Path, title: str, claims: list, imported: list):
-    """Seal and store what a run of the checker has just proved."""
+def save(topic: str, script: Path, title: str, claims: list, imported: list, began: int | None = None, libraries: dict | None = None) -> list:
+    """Seal and store what a run of the checker has just proved; or nothing, and return what changed since it began (in ns)."""
     inputs = sorted({script, *imported, *kernel_files()})
+    changed = [relative(p) for p in inputs if began and (not p.exists() or p.stat().st_mtime_ns > began)]
+    if changed:
+        return changed
     content = {"format": FORMAT, "topic": topic, "script": relative(script), "title": title, "claims": claims,
-               "inputs": {relative(p): file_hash(p) for p in inputs}, "versions": versions()}
+               "inputs": {relative(p): file_hash(p) for p in inputs}, "versions": versions() | (libraries or {})}
     content["seal"] = seal(content)
     path = path_of(topic)
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_suffix(f".{os.getpid()}.tmp")
     half.write_text(json.dumps(content, indent=1, sort_keys=True))
     half.replace(path)
+    return []
 
 
 def remove(topic: str):
@@ -119,7 +131,8 @@ def changes(content: dict) -> list:
     files = [name for name, digest in content["inputs"].items()
              if not (ROOT / name).exists() or file_hash(ROOT / name) != digest]
     new = [relative(p) for p in kernel_files() if relative(p) not in content["inputs"]]
-    libraries = [name for name in {*content["versions"], *versions()} if content["versions"].get(name) != versions().get(name)]
+    libraries = [name for name, stated in (versions() | content["versions"]).items()
+                 if stated != installed(name) or name in versions() and content["versions"].get(name) != versions()[name]]
     return sorted(files + new + libraries)
 
 

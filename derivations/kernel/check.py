@@ -49,8 +49,15 @@ def axis_values(*trees: Expr):
         yield dict(zip(known, chosen))
 
 
+RELATION = {"definition": ":=", "inequality": "<=", "limit": "->", "refutation": "!="}
+
+
 def exact(claim: Claim) -> Verdict:
     """Prove the claim, or raise Refused with the step, the residual and a counterexample."""
+    relation, many = RELATION.get(claim.kind, "="), claim.kind not in RELATION
+    bad_form = any(s.relation != relation for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
+    if bad_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
+        raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -347,7 +354,11 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "product": "the product of {0} and {1} is {2} times the identity",
         "representable": " and ".join(names) + " are floating-point numbers",
         "in range": "no exponent leaves the format's range",
-    }[a.kind].format(*names)
+    }[a.kind].format(*names) + "".join(f", for every {'$' + latex(i) + '$' if latex_names else show(i)}" for i in open_indices(a))
+
+
+def open_indices(a: Assumption) -> list:
+    return sorted(set().union(*map(free_indices, a.args)), key=lambda i: i.data[0])
 
 
 def verdict(claim: Claim) -> Verdict:

@@ -35,7 +35,9 @@ def nonzero(x) -> Assumption:
 
 
 def invertible(m: Expr) -> Assumption:
-    return Assumption("invertible", (symbol_of(m),))
+    if symbol_of(m).data[1] == "random":
+        raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here")
+    return Assumption("invertible", (m,))
 
 
 def product_is(left: Expr, right: Expr, times: int) -> Assumption:
@@ -53,11 +55,18 @@ def independent(*randoms: Expr) -> Assumption:
 
 
 def mean(x: Expr, value) -> Assumption:
-    return Assumption("mean", (random_of(x), scalar_of(value)))
+    return Assumption("mean", (random_of(x), parameter(value)))
 
 
 def variance(x: Expr, value) -> Assumption:
-    return Assumption("variance", (random_of(x), scalar_of(value)))
+    return Assumption("variance", (random_of(x), parameter(value)))
+
+
+def parameter(value) -> Expr:
+    """A number that a distribution may have as mean or variance: real, and not random itself."""
+    if any(n.op == "imaginary" or n.op == "symbol" and n.data[1] == "random" for n in walk(scalar_of(value))):
+        raise KernelError(f"{show(lift(value))} cannot be a mean or a variance: it is complex, or random itself")
+    return scalar_of(value)
 
 
 def gaussian(*randoms: Expr) -> Assumption:
@@ -101,6 +110,7 @@ def facts_of(given: tuple) -> Facts:
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
         elif a.kind == "product":
             facts.products[joined_axes(a)] = a.args[2].data
+            facts.tied |= {n.data[0] for x in a.args[:2] for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
             facts.independent.append({x.data[0] for x in a.args})
         elif a.kind in ("mean", "variance"):
@@ -108,6 +118,7 @@ def facts_of(given: tuple) -> Facts:
             if name in table:
                 raise KernelError(f"the {a.kind} of {name} is stated twice")
             table[name] = read(a.args[1], facts)
+            facts.parameters.append(table[name])
         elif a.kind == "gaussian":
             gaussians |= {x.data[0] for x in a.args}
         elif a.kind == "in range":

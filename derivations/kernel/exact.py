@@ -102,6 +102,8 @@ def lower_inverse(e, at, names, facts):
         matrix, factor = base.args
         raise_to(lower(factor, (), names, facts), Fraction(-1), facts)
         return multiply(lower(factor, (), names, facts), lower(Expr("inverse", (matrix,), e.shape), at, names, facts), facts)
+    if base.op == "symbol" and base.data[1] == "random":
+        raise Unknown(f"the inverse of the random matrix {show(base)}")
     if base.op == "symbol":
         facts.require(base.data[0] in facts.invertible, f"{base.data[0]} is invertible (its inverse is taken)")
         return atom(("inverse", base.data[0]), *at)
@@ -182,6 +184,8 @@ def lower_variance(e, at, names, facts):
 def lower_derivative(e, at, names, facts):
     body, by = e.args
     target = by.args[0] if by.op == "entry" else by
+    if target.data[0] in facts.tied:
+        raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     return derivative(lower(body, (), names, facts), ("entry", target.data[0]), where, facts)
 
@@ -393,8 +397,21 @@ def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     return result
 
 
+def mentions_in(polynomials: list, head: tuple) -> bool:
+    return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
+
+
 def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
     head, indices = f
+    if head[0] in ("inverse", "moment"):
+        if head[0] == "inverse" and head[1] != by[1] or head[0] == "moment" and not mentions_in(facts.parameters, by):
+            return {}
+        raise Unknown(f"the derivative of {'an inverse' if head[0] == 'inverse' else 'a moment'}")
+    moves = head == by or isinstance(head[-1], tuple) and mentions(head, by)
+    if moves and power.denominator != 1 and power < 1:
+        base = {((), ((f, Fraction(1)),)): Fraction(1)}
+        inner = instantiate(head[1], indices) if head[0] == "sum" else base
+        facts.require(facts.is_nonzero(inner), f"{show_polynomial(inner)} is not zero (a root of it is differentiated)")
     lower_power_ = reduce_term({}, [(f, power - 1)], facts)
     if head == by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)

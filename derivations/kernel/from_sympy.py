@@ -21,6 +21,9 @@ def convert(e) -> Expr:
     raise KernelError(f"the SymPy node {type(e).__name__} in {e} is not known here; write it with the kernel's own functions")
 
 
+SEEN: dict = {}   # name -> the SymPy symbol that has it, within one equation
+
+
 def sides(relation) -> tuple:
     """The two sides of a SymPy equation; one that SymPy has decided on its own says nothing."""
     if relation in (sp.true, sp.false):
@@ -28,10 +31,15 @@ def sides(relation) -> tuple:
                           "Build both sides with the kernel's functions, which keep products as they are written")
     if not isinstance(relation, sp.Equality):
         raise KernelError(f"an equation is needed, not {relation}")
+    SEEN.clear()
     return convert(relation.lhs), convert(relation.rhs)
 
 
 def from_symbol(e):
+    if SEEN.setdefault(e.name, e) != e or isinstance(e, sp.Dummy):
+        raise KernelError(f"two SymPy symbols are called {e.name}; one name is one thing")
+    if not e.is_commutative or not e.is_real:
+        raise KernelError(f"the SymPy symbol {e.name} is not stated to be real: Symbol({e.name!r}, real=True)")
     return symbol(e.name, "size" if e.is_integer and e.is_positive else "real")
 
 

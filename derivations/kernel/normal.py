@@ -72,6 +72,8 @@ class Facts:
         self.gaussian = {}         # random name -> (mean, variance) polynomials
         self.independent = []      # sets of names whose entries are all independent of one another
         self.representable = []    # polynomials that are floating-point numbers
+        self.parameters = []       # means and variances, as stated
+        self.tied = set()          # names that a stated product ties together
         self.in_range = False      # no exponent leaves the format's range
         self.divided = []          # polynomials that something was divided by
         self.unstated = []         # what was used without being stated

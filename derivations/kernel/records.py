@@ -14,7 +14,7 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", ":=": r"\coloneqq"}
 def relation(claim: Claim, step) -> str:
     if claim.kind == "limit":
         variable, to = claim.towards
-        end = r"\infty" if to == "oo" else str(to)
+        end = r"\infty" if to == "oo" else f"{to}^{{+}}"
         return rf"\xrightarrow{{{latex(variable)} \to {end}}}"
     return RELATIONS[step.relation]
 

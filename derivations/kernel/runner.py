@@ -71,23 +71,23 @@ def check_all(targets: list, fresh: bool, jobs: int, progress) -> list:
 
 
 def check_uses(results: list):
-    """Add a problem for each use of a claim of another topic that is not there, and for topics that use each other in a circle."""
-    ids = {r.topic: {record["claim"]["id"] for record in r.records} for r in results}
-    links = {}
+    """Refuse each use of a claim of another topic that is not there, and topics that use each other in a circle."""
+    ids, links = {}, {}
+    waiting = [(r.topic, [record["claim"] for record in r.records]) for r in results]
+    while waiting:  # the topics asked for, and what they use, from stored certificates
+        topic, claims = waiting.pop(0)
+        ids[topic] = {claim["id"] for claim in claims}
+        links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
+        waiting += [(other, stored(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
     for result in results:
         for record in result.records:
-            for use in record["claim"].get("uses", ()):
-                topic, mark, id_ = use.partition("#")
-                if not mark:
-                    continue
-                if topic not in ids:
-                    ids[topic] = stored_ids(topic)
-                if id_ not in ids[topic]:
-                    refuse(result, record, f"it uses '{use}', and there is no such claim that holds")
-                links.setdefault(result.topic, set()).add(topic)
-        for record in result.records:
-            if "#" in "".join(record["claim"].get("uses", ())) and circle(links, result.topic):
-                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(circle(links, result.topic)))
+            foreign = [use for use in record["claim"].get("uses", ()) if "#" in use]
+            missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
+            around = foreign and circle(links, result.topic)
+            if missing:
+                refuse(result, record, f"it uses '{missing[0]}', and there is no such claim that holds")
+            elif around:
+                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around))
 
 
 def refuse(result: Result, record: dict, message: str):
@@ -95,11 +95,11 @@ def refuse(result: Result, record: dict, message: str):
     certificates.remove(result.topic)
 
 
-def stored_ids(topic: str) -> set:
+def stored(topic: str) -> list:
     try:
-        return {c["id"] for c in certificates.load(topic)["claims"]}
+        return certificates.load(topic)["claims"]
     except CertificateError:
-        return set()
+        return []
 
 
 def circle(links: dict, start: str) -> list:
@@ -125,17 +125,21 @@ def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:
             return Result(topic, script, content["title"], records, cached=True)
         except CertificateError:
             pass
-    result, imported = run(topic, script, progress)
+    began = time.time_ns()
+    result, last = run(topic, script, progress)
     if inside and result.holds:
-        certificates.save(topic, script, result.title, [r["claim"] for r in result.records], [Path(p) for p in imported])
-    elif inside:
+        changed = certificates.save(topic, script, result.title, [r["claim"] for r in result.records],
+                                    [Path(p) for p in last["imported"]], began, last["libraries"])
+        if changed:
+            result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
+    if inside and not result.holds:
         certificates.remove(topic)
     return result
 
 
 def run(topic: str, script: Path, progress):
     """Check a script in a process of its own, reading its records as they come."""
-    result, imported, finished, late = Result(topic, script), [], False, False
+    result, last, late = Result(topic, script), None, False
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
@@ -143,20 +147,20 @@ def run(topic: str, script: Path, progress):
         process.start()
         sender.close()
         try:
-            while not finished and not late:
+            while not last and not late:
                 late = not records.poll(max(0.0, deadline - time.monotonic()))
                 if not late:
-                    imported, finished = take(records.recv(), result, progress)
+                    last = take(records.recv(), result, progress)
         except EOFError:
             pass
         process.join(0 if late else 5)
         end(process)
-        last = (said.read().strip().splitlines() or [""])[-1]
+        words = (said.read().strip().splitlines() or [""])[-1]
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
-    elif not finished:
-        result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + last if last else ''}")
-    return result, imported
+    elif not last:
+        result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + words if words else ''}")
+    return result, last
 
 
 def work(*arguments):
@@ -175,7 +179,7 @@ def end(process):
 
 
 def take(event: dict, result: Result, progress):
-    """One record of the worker's into the result; (files imported, True) at the last."""
+    """One record of the worker's into the result; the last one is returned."""
     kind = event.pop("event")
     if kind == "loaded":
         result.title, result.stated = event["title"], event["count"]
@@ -187,4 +191,4 @@ def take(event: dict, result: Result, progress):
         result.problems.append(f"{result.script}: {result.stated} claims are stated, and {len(result.records)} were checked")
     elif kind == "problem":
         result.problems.append(f"{result.script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else ""))
-    return event.get("imported", []), kind == "done"
+    return event if kind == "done" else None

@@ -107,7 +107,7 @@ def failure(left, right, given, relation, env, undefined):
     try:
         if not all(holds(a, env, left, right) for a in given):
             return None
-    except (Undefined, KernelError):
+    except (Undefined, KernelError, KeyError):
         return None
     sides = []
     for e in (left, right):
@@ -115,7 +115,7 @@ def failure(left, right, given, relation, env, undefined):
             sides.append(evaluate(e, env))
         except Undefined as error:
             sides.append(f"undefined ({error})")
-        except (KernelError, OverflowError):
+        except (KernelError, OverflowError, KeyError):
             return None
     if any(isinstance(s, str) for s in sides):
         return sides if undefined else None
@@ -125,7 +125,8 @@ def failure(left, right, given, relation, env, undefined):
 
 
 def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
-    """Does a stated assumption certainly hold at these values?"""
+    """Does a stated assumption certainly hold at these values? One about an open index is about each of its values."""
+    env = {name: value for name, value in env.items() if not isinstance(name, tuple) or a.kind == "in range"}
     if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
         test = {"positive": lambda v: v > 0, "nonnegative": lambda v: v >= 0, "nonzero": lambda v: differ(v, number(0)),
                 "representable": lambda v: values.round_to(v, "fp32") == v}[a.kind]

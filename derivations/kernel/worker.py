@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from dataclasses import replace
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from . import claims, sympy_witness
@@ -81,7 +82,14 @@ def main(path: str, root: str, out, said: str):
     os.setsid()  # so that whatever the script starts can be ended with it
     sys.path.insert(0, str(script.parent))
     os.chdir(script.parent)
-    check_script(script, Path(root), lambda event, **content: out.send({"event": event, **content}))
+    own = os.getpid()
+
+    def emit(event, **content):
+        if os.getpid() != own:  # a script that forks: its copy has nothing to say
+            os._exit(0)
+        out.send({"event": event, **content})
+
+    check_script(script, Path(root), emit)
 
 
 def check_script(script: Path, root: Path, emit):
@@ -108,7 +116,14 @@ def check_script(script: Path, root: Path, emit):
         problem = (problem[0], "the script stopped there; what follows was not checked", None)
     if problem:
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
-    emit("done", imported=imported(script, root))
+    emit("done", imported=imported(script, root), libraries=libraries())
+
+
+def libraries() -> dict:
+    """Version by name of every installed package that was imported, and of what it is a part."""
+    homes = packages_distributions()
+    names = {home for module in list(sys.modules) for home in homes.get(module.partition(".")[0], ())}
+    return {name: version(name) for name in sorted(names)}
 
 
 def refused(emit, claim: Claim, message: str, start: float):

@@ -294,11 +294,11 @@ def test_a_page_goes_behind_the_last_of_its_chapter(copy):
     assert {"Made up": "scaling/made_up.md"} in next(iter(chapter.values()))
 
 
-def test_a_new_chapter_goes_before_the_labs(copy):
+def test_a_new_chapter_goes_before_the_trust_page(copy):
     before = navigation(copy)
     scaffold.create("new_chapter/first")
-    labs = next(k for k, entry in enumerate(before) if "Labs" in entry)
-    assert navigation(copy) == before[:labs] + [{"New chapter": [{"First": "new_chapter/first.md"}]}] + before[labs:]
+    place = next(k for k, entry in enumerate(before) if "Trust" in entry)
+    assert navigation(copy) == before[:place] + [{"New chapter": [{"First": "new_chapter/first.md"}]}] + before[place:]
 
 
 def test_a_new_chapter_goes_last_where_there_are_no_labs(copy):

@@ -50,7 +50,9 @@ def render(
         return _Writer(stash).claim(claim, parent, number, anchor, script, repository, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except ClaimError:
+        raise
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise ClaimError(f"the certificate lacks something ({error!r}); run 'python -m derivations check --fresh'") from None
 
 
