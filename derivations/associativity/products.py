@@ -21,10 +21,23 @@ derivation.chain(
     (total(total(A[i, k] * B[k, l] * C[l, j], l), k), "multiply out, and swap two finite sums"),
     (total(A[i, k] * total(B[k, l] * C[l, j], l), k), "take out what does not depend on $l$"),
     ((A @ paren(B @ C))[i, j], "read it as a product again"),
+    code=[
+        ("snippets.associativity.products.grouped_left", A, B, C),
+        ("snippets.associativity.products.grouped_right", A, B, C),
+    ],
     title="Entry by entry",
 )
 
-derivation.identity("associative", paren(A @ B) @ C, A @ paren(B @ C), uses=["entries"], title="A product of three may be regrouped")
+derivation.identity(
+    "associative",
+    paren(A @ B) @ C, A @ paren(B @ C),
+    uses=["entries"],
+    code=[
+        ("snippets.associativity.products.grouped_left", A, B, C),
+        ("snippets.associativity.products.grouped_right", A, B, C),
+    ],
+    title="A product of three may be regrouped",
+)
 
 derivation.identity("distributive", A @ (B + B_2), A @ B + A @ B_2, title="A product distributes over a sum")
 
@@ -36,6 +49,11 @@ derivation.chain(
     ((A / c) @ B, "divide the left factor"),
     (A @ (B / c), "or the right one"),
     given=[nonzero(c)],
+    code=[
+        ("snippets.associativity.rounding.divide_after", A, B, c),
+        ("snippets.associativity.rounding.divide_first", A, B, c),
+        ("snippets.associativity.products.scalar_placements", A, B, 1 / c),
+    ],
     title="A scalar moves freely through a product",
 )
 
@@ -48,6 +66,7 @@ derivation.chain(
     (Q @ (K / sqrt(d_k)).T, "or the keys"),
     ((Q / quarter) @ (K / quarter).T, "or both by the fourth root"),
     uses=["scalar"],
+    code=[("snippets.scaling.variance.scores", Q, K), ("snippets.associativity.products.split_scale", Q, K)],
     title="Where the scale may stand",
 )
 

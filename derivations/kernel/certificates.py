@@ -123,6 +123,32 @@ def load(topic: str) -> dict:
     changed = changes(content)
     if changed:
         raise CertificateError(f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; {again}")
+    return with_coq(topic, content)
+
+
+def identity(content: dict) -> str:
+    """What two certificates share that were made from the same files and libraries."""
+    return hashlib.sha256(json.dumps([content["topic"], content["inputs"], content["versions"]], sort_keys=True).encode()).hexdigest()
+
+
+def coq_results(topic: str, content: dict):
+    """What Coq said of just these claims, if it was asked on this machine; None otherwise."""
+    try:
+        results = json.loads((STORE / "coq" / f"{topic}.json").read_text())
+        good = hmac.compare_digest(results.get("seal", ""), seal(results)) and results["certificate"] == identity(content)
+        return results if good else None
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def with_coq(topic: str, content: dict) -> dict:
+    """The certificate with Coq's verdicts beside those of the other witnesses. Where Coq was not asked, it is not named."""
+    results = coq_results(topic, content)
+    for claim in content["claims"] if results else ():
+        result = results["claims"].get(claim["id"], {"ok": None, "message": "not stated in Coq", "scope": "", "source": ""})
+        verdict = "proved" if result["ok"] else "not applicable"
+        claim["witnesses"].append({"name": "coq", "verdict": verdict, "scope": result["scope"] if result["ok"] else "",
+                                   "note": result["message"], "seconds": 0.0, "source": result["source"]})
     return content
 
 

@@ -77,7 +77,7 @@ class Progress:
     """A bar over all claims, from several threads; the total grows as scripts are read. Nothing is drawn off a terminal."""
 
     def __enter__(self):
-        self.lock, self.bar = Lock(), click.progressbar(length=0, label="Checking claims", file=sys.stderr, show_pos=True)
+        self.lock, self.bar = Lock(), click.progressbar(length=0, label="Checking", file=sys.stderr, show_pos=True)
         self.bar.__enter__()
         return self
 
@@ -88,6 +88,44 @@ class Progress:
         with self.lock:
             self.bar.length += more
             self.bar.update(done)
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
+@click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Files checked at once.")
+def coq(targets, fresh, jobs):
+    """Have Coq check every claim that it can state. Exit 0 only if it proves them all, assuming nothing."""
+    from . import coq_run, coq_witness
+    if not coq_witness.available():
+        raise click.ClickException("not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra")
+    try:
+        wanted = runner.find(targets)
+    except LookupError as error:
+        raise click.UsageError(str(error)) from None
+    with Progress() as progress:
+        checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
+        if not all(result.holds for result in checked):
+            raise click.ClickException("not all claims hold; python -m derivations check says which")
+        begun = []
+        def told(total):
+            progress(1, 0 if begun else total)
+            begun.append(total)
+        try:
+            results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told)
+        except CertificateError as error:
+            raise click.ClickException(str(error)) from None
+    failed = 0
+    for topic, found in results.items():
+        proved = sum(r["ok"] is True for r in found.values())
+        bad = {id_: r for id_, r in found.items() if r["ok"] is False}
+        failed += len(bad)
+        click.echo(f"{'NO ' if bad else 'ok '} {topic:28} {proved} proved, {sum(r['ok'] is None for r in found.values())} not for Coq")
+        for id_, r in bad.items():
+            click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
+    click.echo(f"{sum(r['ok'] is True for found in results.values() for r in found.values())} claims proved by Coq, nothing assumed"
+               + (f"; {failed} NOT proved" if failed else ""))
+    sys.exit(bool(failed))
 
 
 @main.command("list")

@@ -19,7 +19,7 @@ TIME_LIMIT = 300  # seconds a script may take
 # Each script has a process of its own, forked from one that has SymPy loaded and has run nothing yet.
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
 if CONTEXT.get_start_method() == "forkserver":
-    CONTEXT.set_forkserver_preload(["derivations.kernel.worker"])
+    CONTEXT.set_forkserver_preload(["derivations.kernel.worker", "derivations.kernel.torch_witness"])
 os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
 
 

@@ -28,12 +28,17 @@ def check_claim(claim: Claim) -> dict:
     """The claim's record with every witness's verdict; Refused if one of them does not accept it."""
     start = time.perf_counter()
     first = exact(claim)
-    middle = time.perf_counter()
-    verdict, scope, note = sympy_witness.witness(claim)
-    end = time.perf_counter()
-    verdicts = [replace(first, seconds=middle - start),
-                Verdict("sympy", verdict, scope, note, end - middle)]
+    verdicts = [replace(first, seconds=time.perf_counter() - start)]
+    for name, witness in (("sympy", sympy_witness.witness), ("torch", torch_witness())):
+        start = time.perf_counter()
+        verdicts.append(Verdict(name, *witness(claim), time.perf_counter() - start))
     return record(claim, verdicts)
+
+
+def torch_witness():
+    """PyTorch is loaded where this witness runs, and nowhere else."""
+    from . import torch_witness
+    return torch_witness.witness
 
 
 def load_script(path: Path):
@@ -66,7 +71,8 @@ def line_in(path: Path, error: BaseException) -> int:
 
 def imported(script: Path, root: Path) -> list:
     """Files of the project, or beside the script, that were imported."""
-    files = {Path(m.__file__).resolve() for m in list(sys.modules.values()) if getattr(m, "__file__", None)}
+    named = (Path(m.__file__) for m in list(sys.modules.values()) if isinstance(getattr(m, "__file__", None), str))
+    files = {path.resolve() for path in named if path.is_absolute()}  # some of PyTorch's modules only pretend to have a file
     prefix = Path(sys.prefix).resolve()
     return sorted(str(f) for f in files if f.suffix == ".py" and prefix not in f.parents
                   and (root in f.parents or script.parent in f.parents))

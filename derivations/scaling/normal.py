@@ -25,6 +25,7 @@ derivation.identity(
     "fourth-moment",
     E((q @ k) ** 4), 3 * d ** 2 + 6 * d,
     given=standard_normal(q, k),
+    code=[("snippets.scaling.normal.predicted_fourth_moment", d)],
     title="The fourth moment",
 )
 
@@ -36,6 +37,7 @@ derivation.chain(
     given=[independent(q, k), gaussian(q, k), mean(q, 0), mean(k, 0), variance(q, sigma ** 2), variance(k, tau ** 2),
            nonzero(sigma), nonzero(tau)],
     uses=["fourth-moment", "scaling/variance#variance"],
+    code=[("snippets.scaling.normal.predicted_excess_kurtosis", d)],
     title="The excess kurtosis",
 )
 
@@ -60,6 +62,7 @@ derivation.identity(
     reason="a product of $d$ independent factors, one for each coordinate",
     given=standard_normal(q, k),
     uses=["one-product"],
+    code=[("snippets.scaling.normal.characteristic_function", t, d)],
     title="The characteristic function of the scaled dot product",
 )
 
@@ -67,6 +70,7 @@ derivation.identity(
     "normal-characteristic",
     E(exp(I * t * z)), exp(-t ** 2 / 2),
     given=standard_normal(z)[1:],
+    code=[("snippets.scaling.normal.normal_characteristic_function", t)],
     title="The characteristic function of a standard normal variable",
 )
 

@@ -17,14 +17,20 @@ derivation.chain(
     softmax(pair)[1],
     (exp(pair[1]) / (exp(pair[1]) + exp(pair[2])), "write softmax out"),
     (1 / (1 + exp(-(pair[1] - pair[2]))), "divide both parts by the first exponential"),
+    code=[("snippets.scaling.saturation.two_key_weight", pair[1] - pair[2])],
     title="With two scores only their gap matters",
 )
 
-p = derivation.define("p", 1 / (1 + exp(-gap)), title="The larger weight as a function of the gap")
+p = derivation.define(
+    "p", 1 / (1 + exp(-gap)),
+    code=[("snippets.scaling.saturation.two_key_weight", gap)],
+    title="The larger weight as a function of the gap",
+)
 
 derivation.identity(
     "slope",
     diff(p, gap), p * (1 - p),
+    code=[("snippets.scaling.saturation.two_key_slope", gap)],
     title="The slope of the weight",
 )
 
@@ -33,6 +39,7 @@ derivation.chain(
     p * (1 - p),
     (exp(-gap) / (1 + exp(-gap)) ** 2, "insert the weight"),
     (1 / (exp(gap / 2) + exp(-gap / 2)) ** 2, "multiply both parts by $e^{\\Delta}$"),
+    code=[("snippets.scaling.saturation.two_key_slope", gap)],
     title="The same slope, symmetric in the gap",
 )
 

@@ -21,6 +21,7 @@ derivation.chain(
     (total(E(q[i]) * E(k[i]), i), "independent factors: the mean of the product is the product of the means"),
     (0, "each mean of $q$ is zero"),
     given=[independent(q, k), mean(q, 0)],
+    code=[("snippets.scaling.variance.predicted_moments[0]", d)],
     title="The mean is zero",
 )
 
@@ -33,6 +34,7 @@ derivation.chain(
     (total(1, i), "mean zero and variance one make each second moment one"),
     (d, "count the terms"),
     given=standard,
+    code=[("snippets.scaling.variance.predicted_moments[1]", d)],
     title="The variance is the width",
 )
 
@@ -82,6 +84,7 @@ derivation.identity(
     Var(q @ k), d * sigma ** 2 * (sigma ** 2 + 2 * mu ** 2),
     given=[independent(q, k), mean(q, mu), mean(k, mu), variance(q, sigma ** 2), variance(k, sigma ** 2)],
     uses=["general-variance"],
+    code=[("snippets.scaling.variance.predicted_moments[1]", d, mu, sigma)],
     title="Queries and keys with one mean and one variance",
 )
 
@@ -89,6 +92,7 @@ derivation.identity(
     "self-mean",
     E(q @ q), d,
     given=[mean(q, 0), variance(q, 1)],
+    code=[("snippets.scaling.variance.predicted_moments_same[0]", d)],
     title="A vector with itself: the mean is the width",
 )
 
@@ -96,6 +100,7 @@ derivation.identity(
     "self-variance",
     Var(q @ q), 2 * d,
     given=[independent(q), mean(q, 0), variance(q, 1), gaussian(q)],
+    code=[("snippets.scaling.variance.predicted_moments_same[1]", d)],
     title="A Gaussian vector with itself: the variance doubles",
 )
 

@@ -16,6 +16,7 @@ derivation.refute(
     "commuted",
     (F @ H) @ (F @ J).T, (F @ F) @ (H @ J).T,
     at={F: [[0, 1], [0, 0]], H: [[1, 0], [0, 1]], J: [[1, 0], [0, 1]]},
+    code=[("snippets.simplify.attempts.unscaled_scores", F, H, J), ("snippets.simplify.attempts.commuted_merge", F, H, J)],
     title="Factors cannot be sorted by kind",
 )
 
@@ -25,6 +26,7 @@ derivation.chain(
     (inverse(F) @ ((F @ Q) @ (K.T @ F.T)), "a transpose reverses a product"),
     (Q @ K.T @ F.T, "regroup, and cancel the inverse"),
     given=[invertible(F)],
+    code=[("snippets.simplify.attempts.solve_for_scores", F, Q, K)],
     title="What solving gives when the input is square and invertible",
 )
 
@@ -33,12 +35,14 @@ derivation.refute(
     inverse(F) @ ((F @ Q) @ (F @ K).T), inverse(G) @ ((G @ Q) @ (G @ K).T),
     at={F: [[1]], G: [[2]], Q: [[1]], K: [[1]]},
     given=[],
+    code=[("snippets.simplify.attempts.solve_for_scores", F, Q, K), ("snippets.simplify.attempts.solve_for_scores", G, Q, K)],
     title="The solution depends on the input",
 )
 
 derivation.identity(
     "residual",
     (B @ Q) @ (B @ K).T - B @ (Q @ K.T @ A.T), B @ (Q @ K.T) @ (B - A).T,
+    code=[("snippets.simplify.attempts.residual", B, Q @ K.T @ A.T, Q, K)],
     title="What is left when the input changes and the solution stays",
 )
 
@@ -58,6 +62,7 @@ derivation.identity(
 derivation.identity(
     "always-solves",
     A @ (Q @ K.T @ A.T), (A @ Q) @ (A @ K).T,
+    code=[("snippets.simplify.attempts.unscaled_scores", A, Q, K)],
     title="It solves the equation for inputs of every shape",
 )
 
@@ -66,6 +71,7 @@ derivation.identity(
     A @ (Q @ K.T @ A.T + N), (A @ Q) @ (A @ K).T,
     given=[product_is(A, N, 0)],
     uses=["always-solves"],
+    code=[("snippets.simplify.attempts.unscaled_scores", A, Q, K)],
     title="With more features than tokens there are many solutions",
 )
 

@@ -17,6 +17,10 @@ derivation.chain(
     (X @ W_Q) @ (X @ W_K).T,
     ((X @ W_Q) @ (W_K.T @ X.T), "a transpose reverses a product"),
     (X @ (W_Q @ W_K.T) @ X.T, "regroup"),
+    code=[
+        ("snippets.simplify.bilinear.split_scores", X, W_Q, W_K, {"scale": 1}),
+        ("snippets.simplify.bilinear.merged_scores", X, ("snippets.simplify.bilinear.merge", W_Q, W_K, {"scale": 1})),
+    ],
     title="The scores are a bilinear form in the input",
 )
 
@@ -24,12 +28,14 @@ derivation.identity(
     "merged-scaled",
     (X @ W_Q) @ (Z @ W_K).T / sqrt(d_k), X @ (W_Q @ W_K.T / sqrt(d_k)) @ Z.T,
     uses=["merged"],
+    code=[("snippets.scaling.variance.scores", X @ W_Q, Z @ W_K)],
     title="With a context of its own, and the scale inside",
 )
 
 derivation.identity(
     "one-score",
     (X @ W @ X.T)[i, j], total(X[i, a] * W[a, b] * X[j, b], a, b),
+    code=[("snippets.simplify.bilinear.merged_scores", X, W)],
     title="One score",
 )
 
@@ -42,6 +48,7 @@ derivation.identity(
 derivation.identity(
     "quadratic",
     (2 * X) @ W @ (2 * X).T, 4 * (X @ W @ X.T),
+    code=[("snippets.simplify.bilinear.merged_scores", 2 * X, W)],
     title="Quadratic in the input as a whole",
 )
 
@@ -59,12 +66,18 @@ derivation.chain(
     ((X @ W_Q) @ (M @ inverse(M)) @ (X @ W_K).T, "a transpose reverses a product; regroup"),
     ((X @ W_Q) @ (X @ W_K).T, "a matrix times its inverse is the identity"),
     given=[invertible(M)],
+    code=[
+        ("snippets.simplify.bilinear.split_scores", X, W_Q, W_K, {"scale": 1}),
+        ("snippets.simplify.bilinear.split_scores", X, ("snippets.simplify.bilinear.change_gauge[0]", W_Q, W_K, M),
+         ("snippets.simplify.bilinear.change_gauge[1]", W_Q, W_K, M), {"scale": 1}),
+    ],
     title="Two weights give the scores, but the scores do not give the two weights",
 )
 
 derivation.identity(
     "swap",
     (X @ W_K) @ (X @ W_Q).T, ((X @ W_Q) @ (X @ W_K).T).T,
+    code=[("snippets.simplify.bilinear.split_scores", X, W_K, W_Q, {"scale": 1})],
     title="Swapping queries and keys transposes the scores",
 )
 
@@ -79,6 +92,10 @@ derivation.chain(
     "output-merged",
     P @ (Z @ W_V) @ W_O,
     (P @ Z @ (W_V @ W_O), "regroup"),
+    code=[
+        ("snippets.simplify.bilinear.split_output", P, Z, W_V, W_O),
+        ("snippets.simplify.bilinear.merged_output", P, Z, W_V @ W_O),
+    ],
     title="Values and output merge too",
 )
 
@@ -89,8 +106,16 @@ derivation.inequality(
     title="The second merged matrix has low rank",
 )
 
-split = derivation.define("c_s", 2 * n * d * d_k + n ** 2 * d_k, title="Multiplications, two projections")
-merged = derivation.define("c_m", n * d ** 2 + n ** 2 * d, title="Multiplications, one merged matrix")
+split = derivation.define(
+    "c_s", 2 * n * d * d_k + n ** 2 * d_k,
+    code=[("snippets.simplify.bilinear.split_multiplications", n, d, d_k)],
+    title="Multiplications, two projections",
+)
+merged = derivation.define(
+    "c_m", n * d ** 2 + n ** 2 * d,
+    code=[("snippets.simplify.bilinear.merged_multiplications", n, d)],
+    title="Multiplications, one merged matrix",
+)
 
 derivation.identity(
     "cost-difference",
@@ -101,6 +126,7 @@ derivation.identity(
 derivation.identity(
     "cost-one-head",
     n * d ** 2 + n ** 2 * d, (2 * n * d * d + n ** 2 * d) - n * d ** 2,
+    code=[("snippets.simplify.bilinear.merged_multiplications", n, d)],
     title="One head as wide as the model: merging saves",
 )
 

@@ -39,6 +39,7 @@ derivation.refute(
     "no-matrix-through",
     softmax(S @ W), softmax(S) @ W,
     at={S: [[0]], W: [[2]]},
+    code=[("snippets.simplify.softmax.matrix_inside", S, W), ("snippets.simplify.softmax.matrix_after", S, W)],
     title="No matrix moves through softmax",
 )
 

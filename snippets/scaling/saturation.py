@@ -50,6 +50,29 @@ The same function as PyTorch's:
 True
 
 --8<-- [end:example-attention]
+
+Masks too. A query without any key gets 0, where a plain softmax would give NaN:
+
+--8<-- [start:example-masks]
+>>> from snippets.scaling.saturation import mask_scores, masked_softmax
+>>> equal = torch.zeros(2, 3)  # the scores of two queries with three keys
+>>> masked_softmax(mask_scores(equal, is_causal=True)).tolist()
+[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
+>>> mask = torch.tensor([[True, False, True], [False, False, False]])
+>>> masked_softmax(mask_scores(equal, mask)).tolist()
+[[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]]
+
+--8<-- [end:example-masks]
+
+And heads in groups, which share their keys and values:
+
+--8<-- [start:example-groups]
+>>> from snippets.scaling.saturation import share_heads
+>>> query, key = torch.zeros(4, 1, 1), torch.tensor([[[1.0]], [[2.0]]])  # (head, token, feature)
+>>> share_heads(query, key).flatten().tolist()
+[1.0, 1.0, 2.0, 2.0]
+
+--8<-- [end:example-groups]
 """
 
 import torch
@@ -59,17 +82,58 @@ from snippets.scaling.variance import scores
 from snippets.shapes import check_shapes
 
 
+# --8<-- [start:masks]
+def mask_scores(scores: Tensor, mask: Tensor | None = None, is_causal: bool = False) -> Tensor:
+    """The scores, with -inf where a query may not look.
+
+    A boolean mask keeps what is True; any other is added. is_causal keeps as many keys for a query
+    as its own place counts from the first: the triangle starts at the upper left, as in PyTorch.
+    """
+    if is_causal:
+        n, m = scores.shape[-2:]
+        lower = torch.ones(n, m, dtype=torch.bool, device=scores.device).tril()
+        scores = scores.masked_fill(~lower, -torch.inf)  # (..., n, m)
+    if mask is None:
+        return scores
+    return torch.where(mask, scores, -torch.inf) if mask.dtype == torch.bool else scores + mask
+
+
+def masked_softmax(scores: Tensor) -> Tensor:
+    """The softmax of each row; a row that is -inf throughout gets weights of 0, as in PyTorch."""
+    empty = (scores == -torch.inf).all(-1, keepdim=True)  # (..., n, 1)
+    # Filled before as well: softmax makes such a row NaN, and its gradients with it.
+    return torch.softmax(scores.masked_fill(empty, 0), dim=-1).masked_fill(empty, 0)
+# --8<-- [end:masks]
+
+
 # --8<-- [start:attention]
-def attention_weights(query: Tensor, key: Tensor, scale: float | None = None) -> Tensor:
-    """The softmax of each row of scores: every row is a distribution over the keys."""
-    return torch.softmax(scores(query, key, scale), dim=-1)  # (..., n, m)
+def attention_weights(
+    query: Tensor, key: Tensor, scale: float | None = None,
+    mask: Tensor | None = None, is_causal: bool = False,
+) -> Tensor:
+    """The softmax of each row of scores: every row is a distribution over the keys not masked."""
+    return masked_softmax(mask_scores(scores(query, key, scale), mask, is_causal))  # (..., n, m)
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, scale: float | None = None) -> Tensor:
-    """For every query, the mean of the values under its weights."""
+def attention(
+    query: Tensor, key: Tensor, value: Tensor, scale: float | None = None,
+    mask: Tensor | None = None, is_causal: bool = False, enable_gqa: bool = False,
+) -> Tensor:
+    """For every query, the mean of the values under its weights; 0 where all keys are masked."""
+    if enable_gqa:
+        key, value = (share_heads(query, shared) for shared in (key, value))
     check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    weights = attention_weights(query, key, scale)  # (..., n, m)
+    weights = attention_weights(query, key, scale, mask, is_causal)  # (..., n, m)
     return weights @ value  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+
+
+def share_heads(query: Tensor, shared: Tensor) -> Tensor:
+    """Keys or values, each head repeated for the group of query heads in a row that share it."""
+    heads = shared.shape[-3] if min(query.dim(), shared.dim()) >= 3 else 0
+    if not heads or query.shape[-3] % heads:
+        raise ValueError(f"the heads of {tuple(shared.shape)} do not divide those of "
+                         f"query {tuple(query.shape)}; expected (..., heads, tokens, features)")
+    return shared.repeat_interleave(query.shape[-3] // heads, dim=-3)  # (..., H, m, d)
 # --8<-- [end:attention]
 
 

@@ -197,6 +197,9 @@ class _Writer:
             self.add(row, "span", "claim__verdict", escape(reach))
             if witness["note"]:
                 self.add(row, "span", "claim__note", prose(witness["note"]))
+            if witness.get("source"):
+                text = f"<details><summary>source</summary><pre><code>{escape(witness['source'])}</code></pre></details>"
+                self.add(row, "div", "claim__source", text)
 
 
 def _name(witness: dict) -> str:

@@ -1,0 +1,62 @@
+"""`python -m derivations coq`: have Coq check every claim it can state, and keep what it says beside the certificates.
+
+Results are kept as long as the certificate they belong to, and Coq itself, stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from . import certificates, coq_witness
+from .certificates import ROOT
+from .worker import load_script
+
+
+def run(topics: list, fresh: bool, jobs: int, told) -> dict:
+    """{topic: {id: result}}, a result being {"ok", "message", "scope", "source"}; told(topic, id) is called as files are checked."""
+    wanted, results = {}, {}
+    for topic in topics:
+        kept = None if fresh else stored(topic)
+        if kept is None:
+            wanted[topic] = sources(topic)
+        else:
+            results[topic] = kept
+    texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
+    verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)))
+    for topic, found in wanted.items():
+        results[topic] = {}
+        for id_, s in found.items():
+            ok, message = verdicts[f"{topic}#{id_}"] if s.text else (None, s.reason)
+            results[topic][id_] = {"ok": ok, "message": message, "scope": s.scope, "source": s.text or ""}
+        if all(r["ok"] is not False for r in results[topic].values()):
+            keep(topic, results[topic])
+        else:
+            path_of(topic).unlink(missing_ok=True)
+    return {topic: results[topic] for topic in topics}
+
+
+def sources(topic: str) -> dict:
+    """The Coq file of each claim of a topic, or why there is none. The script has passed the check before."""
+    from . import claims
+    problem = load_script(ROOT / "derivations" / f"{topic}.py")
+    if problem:
+        raise RuntimeError(f"{topic}: {problem[1]}")
+    return {claim.id: coq_witness.source(claim, topic) for claim in claims.LOADED[0].claims}
+
+
+def path_of(topic: str) -> Path:
+    return certificates.STORE / "coq" / f"{topic}.json"
+
+
+def keep(topic: str, results: dict):
+    content = {"certificate": certificates.identity(certificates.load(topic)), "coq": coq_witness.version(), "claims": results}
+    content["seal"] = certificates.seal(content)
+    path_of(topic).parent.mkdir(parents=True, exist_ok=True)
+    path_of(topic).write_text(json.dumps(content, indent=1, sort_keys=True))
+
+
+def stored(topic: str):
+    """What Coq said of the claims as they are, or None."""
+    content = certificates.coq_results(topic, certificates.load(topic))
+    return content["claims"] if content and content["coq"] == coq_witness.version() else None

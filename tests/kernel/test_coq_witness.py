@@ -1,0 +1,310 @@
+"""The Coq witness: what it writes, and that Coq proves what is true, not what is false, with nothing assumed."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from derivations.kernel import (Derivation, E, absolute, certificates, claims, diff, exp, eye, index, inverse, invertible, log, matrix, mean,
+                                nonnegative, nonzero, product_is, random, rank, rounded, scalars, sizes, softmax, sqrt, total, vector, worker, zeros)
+from derivations.kernel import coq_witness as coq
+
+n, m, p, d = sizes("n m p d")
+A, B, B_2, C = matrix("A", n, m), matrix("B", m, p), matrix("B_2", m, p), matrix("C", p, d)
+S, T = matrix("S", n, n), matrix("T", n, n)
+u, v, z = vector("u", n), vector("v", n), vector("z", n)
+x, y, c, g = scalars("x y c g")
+i, j, k = index("i", n), index("j", n), index("k", n)
+WHY = "for this test"
+
+
+def stated(state):
+    """The claims that `state` makes on a new derivation, by id."""
+    derivation = Derivation("test")
+    state(derivation)
+    return {claim.id: claim for claim in derivation.claims}
+
+
+def written(state):
+    sources = {id: coq.source(claim) for id, claim in stated(state).items()}
+    assert all(s.text for s in sources.values()), {id: s.reason for id, s in sources.items()}
+    return {id: s.text for id, s in sources.items()}
+
+
+def one(state):
+    (found,) = (coq.source(claim) for claim in stated(state).values())
+    return found
+
+
+def true(of):
+    of.identity("associative", (A @ B) @ C, A @ (B @ C))
+    of.identity("distributive", A @ (B - 2 * B_2), A @ B - (A @ B_2) * 2)
+    of.identity("transposed", (A @ B).T, B.T @ A.T)
+    of.identity("identity-matrix", (S + eye(n)) @ (S - eye(n)), S @ S - eye(n))
+    of.identity("zero", A @ zeros(m, p) + A @ B, A @ B)
+    of.identity("vectors", (A @ B) @ (C @ vector("w", d)), A @ (B @ (C @ vector("w", d))))
+    of.identity("dot", (S @ u) @ v, u @ (S.T @ v))
+    of.identity("inverse", inverse(S.T) @ (S.T @ T), T, given=[invertible(S)])
+    of.identity("known-product", (A @ B).T + T[i, j] * zeros(p, n), zeros(p, n), given=[product_is(A, B, 0)])
+    of.identity("in-the-middle", C.T @ (B.T @ A.T) @ S, C.T @ zeros(p, n), given=[product_is(A, B, 0)])
+    of.chain("scaled", A @ B / c, ((A / c) @ B, WHY), (A @ (B / c), WHY), given=[nonzero(c)])
+    of.identity("fourth-root", (A / d ** Fraction(1, 4)) @ (B / d ** Fraction(1, 4)), A @ B / sqrt(d))
+    of.identity("entries", (A @ B)[i, index("l", p)], total(A[i, index("a", m)] * B[index("a", m), index("l", p)], index("a", m)))
+    of.identity("cube", (x + y) ** 3 - 3 * x * y * (x + y), x ** 3 + y ** 3)
+    of.identity("rational", 1 / (x * y) - 1 / (2 * x * y), 1 / (2 * x * y), given=[nonzero(x), nonzero(y)])
+    of.identity("large", 4097 * x * 3, 12291 * x)
+    of.identity("negative-power", x ** -2 * x ** 3, x, given=[nonzero(x)])
+    of.identity("counted", total(x, k), n * x)
+    of.identity("swapped-sums", total(u[i] * T[i, j] * v[j], i, j), total(total(T[i, j] * u[i], i) * v[j], j))
+    of.identity("exponents", exp(x) * exp(y) / exp(x / 2), exp(x / 2 + y))
+    of.identity("weights", total(softmax(z)[k], k), 1)
+    of.inequality("square", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2)
+    of.inequality("sum", -total(v[k], k), total(absolute(v[k]), k), because=total(absolute(v[k]) + v[k], k))
+    of.inequality("assumed", 2 * x, n * x + c * x, because=(n + c - 2) * x, given=[nonnegative(n + c - 2), nonnegative(x)])
+    of.inequality("rank", rank(A.T @ S), n, because=(A.T, S))
+
+
+def false(of):
+    of.identity("swapped", S @ T, T @ S)
+    of.identity("transpose-dropped", (S @ T).T, T.T @ S)
+    of.identity("order-kept", (S @ T).T, S.T @ T.T)
+    of.identity("factor", (2 * S) @ T @ (2 * S), 2 * (S @ T @ S))
+    of.identity("sign", (S - T) @ (S + T), S @ S + T @ T - S @ T + T @ S)
+    of.identity("inverse-unstated", inverse(S) @ (S @ T), T)
+    of.identity("product-unstated", S @ T @ S, zeros(n, n), given=[product_is(T, T, 0)])
+    of.chain("second-step", A @ B / c, ((A / c) @ B, WHY), ((A / c) @ (B / c), WHY), given=[nonzero(c)])
+    of.identity("wrong-root", (A / d ** Fraction(1, 4)) @ B, A @ B / sqrt(d))
+    of.identity("index", (S @ T)[i, j], total(S[i, k] * T[j, k], k))
+    of.identity("exponent", (x + y) ** 2, x ** 2 + y ** 2)
+    of.identity("zero-unstated", x / x, 1)
+    of.identity("count", total(x, k), (n + 1) * x)
+    of.identity("not-additive", exp(x + y), exp(x) + exp(y))
+    of.identity("weights-doubled", total(softmax(z)[k], k), 2)
+    of.inequality("wrong-certificate", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2)
+    of.inequality("negative", x, 2 * x, because=x)
+    of.inequality("rank-too-small", rank(A @ B), p, because=(A, B))
+
+
+# What is written
+
+def test_the_file_of_a_claim():
+    source = one(lambda of: of.chain("scaled", A @ B / c, ((A / c) @ B, "the left"), (A @ (B / c), "the right"), given=[nonzero(c)], title="Scalars"))
+    assert source.steps == (1, 2) and source.whole and source.scope == "every field"
+    for line in ("(* scaled: Scalars *)", "Variable R : fieldType.", "Variable A : 'M[R]_(n, m).", "Hypothesis assumed_1 : c != 0 :> R.", "(* the left *)",
+                 "Theorem step_1 :", "  c^-1 *: (A *m B) =", "Theorem claim :", "Proof. exact: etrans step_1 step_2.", "Print Assumptions claim."):
+        assert line in source.text, f"{line}\n\n{source.text}"
+    assert not coq.suspicious(source.text)
+
+
+def test_each_claim_gets_the_weakest_numbers_that_it_can_be_written_in():
+    found = {id: re.search(r"Variable R : (\w+)", text)[1] for id, text in written(true).items()}
+    assert {"associative": "comRingType", "inverse": "comUnitRingType", "scaled": "fieldType", "weights": "realFieldType",
+            "fourth-root": "rcfType", "rank": "fieldType", "square": "realFieldType"}.items() <= found.items()
+
+
+def test_a_definition_is_written_out():
+    def state(of):
+        area = of.define("area", x * y)
+        of.identity("claim", area * 2, x * y + area)
+    derivation = stated(state)
+    assert "x * y * 2%:R =\n  x * y + x * y" in coq.source(derivation["claim"]).text
+    assert coq.source(derivation["define-area"]).text is None
+
+
+def test_operands_keep_their_brackets():
+    def shown(e):
+        return coq.Notation(None).show(e)
+    assert shown(x - (y - c)) == "x - (y - c)"
+    assert shown(x / (y * c) * g) == "x / (y * c) * g"
+    assert shown(-(x + y) * c) == "(- (x + y)) * c"
+    assert shown(A @ (B @ C)) == "A *m (B *m C)" and shown(A @ B @ C) == "A *m B *m C"
+    assert shown((A @ B).T) == "(A *m B)^T"
+    assert shown((x ** 2) ** 3) == "(x ^+ 2) ^+ 3"
+    assert shown(total(u[k] + v[k], k) * x) == "(\\sum_(k < n) (u k ord0 + v k ord0)) * x"
+    assert shown(Fraction(-1, 3) * x) == "- 1 / 3%:R * x"
+    assert shown((x * A) @ B) == "x *: A *m B" and shown(x * (A @ B)) == "x *: (A *m B)"
+
+
+@pytest.mark.parametrize("state, reason", [
+    (lambda of: of.identity("claim", diff(x ** 2, x), 2 * x), "derivative"),
+    (lambda of: of.identity("claim", E(random("q")), 0, given=[mean(random("q"), 0)]), "expectation"),
+    (lambda of: of.identity("claim", rounded(x), x), "rounding"),
+    (lambda of: of.identity("claim", log(exp(x)), x), "log"),
+    (lambda of: of.identity("claim", x ** n, x ** n), "symbolic exponent"),
+    (lambda of: of.identity("claim", x ** Fraction(1, 3), x), "square roots"),
+    (lambda of: of.identity("claim", inverse(S + T), inverse(T + S)), "inverse"),
+    (lambda of: of.limit("claim", 1 / d, d, "oo", 0), "limit"),
+    (lambda of: of.refute("claim", S @ T, T @ S, at={S: [[0]], T: [[0]]}), "refutation"),
+    (lambda of: of.inequality("claim", rank(A), x, because=(A, eye(m))), "not a size"),
+], ids=["derivative", "expectation", "rounding", "logarithm", "power", "cube root", "inverse", "limit", "refutation", "rank"])
+def test_what_coq_cannot_state_is_given_back_with_a_reason(state, reason):
+    source = one(state)
+    assert source.text is None and reason in source.reason and not source.steps
+
+
+def test_of_a_chain_the_steps_that_can_be_stated_are():
+    q = random("q")
+    source = one(lambda of: of.chain("claim", E(q), (c - x + x, WHY), (c, WHY), given=[mean(q, c)]))
+    assert source.steps == (2,) and not source.whole
+    assert "step 1 has an expectation" in source.reason
+    assert "Theorem step_2" in source.text and "Theorem claim" not in source.text
+
+
+HOSTILE = '*) Axiom cheat : False. (* "open (* twice \n*) Admitted. *** ) (*) *)'
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "*)", "(*", "(*)", '"', "*" * 5 + ")", "((**))", "\x00*\x00)", "\u2028*)"])
+def test_a_title_or_a_reason_stays_in_its_comment(text):
+    claim = stated(lambda of: of.identity("claim", x + y, y + x))["claim"]
+    plain = coq.source(claim).text
+    hostile = coq.source(replace(claim, title=text, steps=(replace(claim.steps[0], reason=text),)), topic="some/topic").text
+    assert coq.uncommented(hostile).split() == coq.uncommented(plain).split()
+    assert '"' not in hostile and not coq.suspicious(hostile)
+
+
+def test_a_name_that_means_something_to_coq_is_changed():
+    notation = coq.Notation(None)
+    assert [notation.name(x) for x in ("W_Q", "fun", "R", "exp", "claim", "assumed_1", "forall", "step_2")] == \
+        ["W_Q", "fun'", "R'", "exp'", "claim'", "assumed_1'", "forall'", "step_2'"]
+    with pytest.raises(coq.NotForCoq):
+        notation.name("x). Axiom a : (False")
+
+
+SOUND = "Section Claim.\nTheorem claim :\n  1 = 1.\nProof. by []. Qed.\nEnd Claim.\nPrint Assumptions claim.\n"
+
+
+@pytest.mark.parametrize("old, new, found", [
+    ("Section", "Axiom a : False.\nSection", "Axiom"), ("Qed", "Admitted", "Admitted"), ("by []", "admit", "admit"),
+    ("Section", "Parameter a : False.\nSection", "Parameter"),
+    ("Section", "Unset Guard Checking.\nSection", "Unset"), ("Print Assumptions claim.\n", "", "assumptions"), ("Theorem", "Lemma", "no theorem"),
+    ("Print Assumptions claim.", "Print Assumptions claim. Print Assumptions claim.", "assumptions"),
+    ("Print Assumptions claim.", "(* Print Assumptions claim. *)", "assumptions"), ("by []", 'idtac "Closed under the global context"', "string"),
+    ("by []", "idtac", "prints"), ("Print", "Conjecture a : False.\nPrint", "Conjecture"),
+])
+def test_a_source_that_could_pass_without_a_proof_is_refused(old, new, found):
+    assert not coq.suspicious(SOUND) and not coq.suspicious(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
+    assert found in coq.suspicious(SOUND.replace(old, new, 1))
+
+
+def test_where_coqc_is_missing_nothing_passes(monkeypatch, tmp_path):
+    monkeypatch.setattr(coq.shutil, "which", lambda name: None)
+    assert not coq.available() and coq.version() == ""
+    assert coq.prove({"a": SOUND}, tmp_path) == {"a": (False, coq.NOT_RUN)}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("key", ["", "/", "a//b", "topic#", "Prelude"])
+def test_a_key_that_names_no_claim_has_no_file(key):
+    with pytest.raises(ValueError, match="does not name a claim"):
+        coq.file_of(key, Path("/folder"))
+
+
+def test_a_file_stays_in_its_folder():
+    assert coq.file_of("a/b#c-d", Path("/folder")) == Path("/folder/a/b/c_d.v")
+    assert coq.file_of("../../etc#x", Path("/folder")) == Path("/folder/__/__/etc/x.v")
+
+
+# The site
+
+ALGEBRA = set("const symbol defined paren add neg mul div pow matmul transpose inverse eye fill sum entry index rank".split())
+
+
+def site():
+    for topic in certificates.topics():
+        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        yield from ((topic, claim) for claim in claims.LOADED[0].claims)
+
+
+def test_every_matrix_and_every_rational_claim_of_the_site_has_a_source():
+    algebraic = [(topic, claim) for topic, claim in site() if claim.kind in ("identity", "chain", "inequality")
+                 and all(node.op in ALGEBRA and not (node.op == "pow" and node.args[1].op != "const")
+                         for tree in (claim.start, *(s.expr for s in claim.steps)) for node in coq.walk(tree))]
+    assert len(algebraic) >= 25
+    for topic, claim in algebraic:
+        source = coq.source(claim, topic)
+        assert source.text and source.whole, f"{topic}#{claim.id}: {source.reason}"
+        assert not coq.suspicious(source.text)
+
+
+def test_every_claim_of_the_site_has_a_source_or_a_reason():
+    for topic, claim in site():
+        source = coq.source(claim, topic)
+        assert bool(source.text) == bool(source.steps) and (source.text or source.reason), claim.id
+        assert source.whole or source.reason
+
+
+# What Coq says of it
+
+def test_what_is_true_is_proved(program, tmp_path):
+    program("coqc")
+    sources, seen = written(true), []
+    results = coq.prove(sources, tmp_path, told=seen.append)
+    assert {id: message for id, (ok, message) in results.items() if not ok} == {}
+    assert sorted(seen) == sorted(sources) == sorted(results)
+    assert (tmp_path / "fourth_root.v").read_text() == sources["fourth-root"]
+
+
+def test_what_is_false_is_not_proved(program):
+    program("coqc")
+    results = coq.prove(written(false))
+    assert {id for id, (ok, _) in results.items() if ok} == set()
+    assert all(message.startswith("Coq does not prove it: ") for _, message in results.values()), results
+
+
+def test_names_that_coq_uses_are_no_trouble(program):
+    program("coqc")
+    names = "fun at exp R F O row ord0 last of is in entry plus root nat".split()
+    result = coq.prove(written(lambda of: (
+        of.identity("scalars", sum(scalars(" ".join(names))), sum(scalars(" ".join(reversed(names))))),
+        of.identity("matrices", matrix("S", n, n) @ matrix("one", n, n).T, (matrix("one", n, n) @ matrix("S", n, n).T).T))))
+    assert result["scalars"][0] and result["matrices"][0], result
+
+
+def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
+    program("coqc")
+    text = written(lambda of: of.identity("claim", S @ T, T @ S))["claim"]
+    assert "Proof. matrices arithmetic. Qed." in text
+    planted = {
+        "axiom": text.replace("Section", "Axiom swap : forall P : Prop, P.\nSection").replace("matrices arithmetic", "exact: swap"),
+        "admitted": text.replace("matrices arithmetic. Qed", "Admitted"),
+        "variable": text.replace("Section", "Variable swap : forall P : Prop, P.\nSection").replace("matrices arithmetic", "exact: swap"),
+    }
+    assert all(planted[key] != text for key in planted)
+    said = coq.prove(planted)
+    assert "'Axiom'" in said["axiom"][1] and "'Admitted'" in said["admitted"][1] and not any(ok for ok, _ in said.values())
+    assert "assumes something" in said["variable"][1]
+    monkeypatch.setattr(coq, "suspicious", lambda text: "")
+    said = coq.prove(planted)
+    assert not any(ok for ok, _ in said.values())
+    assert all("assumes something" in message for _, message in said.values()), said
+
+
+def test_an_axiom_in_the_prelude_is_caught(program, monkeypatch):
+    program("coqc")
+    monkeypatch.setattr(coq, "PRELUDE", coq.PRELUDE + "Axiom cheat : forall P : Prop, P.\nLtac matrices arithmetic ::= exact: cheat.\n")
+    (ok, message), = coq.prove(written(lambda of: of.identity("claim", S @ T, T @ S))).values()
+    assert not ok and "assumes something" in message and "cheat" in message
+
+
+def test_a_prelude_that_coq_does_not_accept_passes_nothing(program, monkeypatch):
+    program("coqc")
+    monkeypatch.setattr(coq, "PRELUDE", coq.PRELUDE + "Lemma wrong : False. Proof. by []. Qed.\n")
+    (ok, message), = coq.prove({"claim": SOUND}).values()
+    assert not ok and message.startswith("not run: Coq does not accept the prelude")
+
+
+def test_a_proof_that_does_not_end_is_stopped(program):
+    program("coqc")
+    endless = SOUND.replace("by []", "do 2 (repeat (assert True by exact I))")
+    text = f"From Derivations Require Import Prelude.\n{endless}"
+    (ok, message), = coq.prove({"claim": text}, limit=5).values()
+    assert not ok and message == "coqc was stopped after 5 seconds"
+
+
+def test_the_prelude_itself_assumes_nothing():
+    bare = coq.uncommented(coq.PRELUDE).replace("Unset Strict Implicit.", "")   # a convenience of notation
+    assert not coq.FORBIDDEN.search(bare)
+    outside = re.sub(r"^Section (\w+)\..*?^End \1\.", "", bare, flags=re.MULTILINE | re.DOTALL)
+    assert not re.search(r"\b(Variables?|Hypothes[ie]s|Context)\b", outside)

@@ -1,0 +1,400 @@
+"""The PyTorch witness: every operation, claims that are false by a little, snippets that are wrong, and where it says that it does not apply."""
+
+import ast
+import math
+import re
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from derivations.kernel import (
+    Derivation, E, Var, absolute, certificates, claims, diff, exp, eye, gaussian, in_range, independent, index, inverse, invertible, log,
+    matrix, mean, nonnegative, nonzero, ones, paren, positive, product_is, random, rank, representable, rounded, scalars, sizes, softmax,
+    sqrt, total, variance, vector, worker, zeros)
+from derivations.kernel import torch_witness as tw
+from derivations.kernel.claims import Refused
+from derivations.kernel.expr import I, symbols
+
+n, m, d = sizes("n m d")
+A, B, S = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n)
+u, v = vector("u", n), vector("v", n)
+x, y = scalars("x y")
+q, k, z = random("q", d), random("k", d), random("z")
+i, j, l = index("i", n), index("j", n), index("l", m)
+standard = [independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
+NUMBERS = "numbers only"
+
+
+def claim(kind, *arguments, **more):
+    derivation = Derivation("test")
+    getattr(derivation, kind)("claim", *arguments, **more)
+    return derivation.claims[-1]
+
+
+def verdict(*arguments, **more):
+    return tw.witness(claim(*arguments, **more))
+
+
+def refusal(*arguments, **more):
+    with pytest.raises(Refused, match="the PyTorch witness does not confirm it: ") as caught:
+        tw.witness(claim(*arguments, **more))
+    return caught.value.message
+
+
+# Every operation: what is true, and what is not
+
+OPERATIONS = {
+    "add": ((A + A)[i, l], 2 * A[i, l], 3 * A[i, l], ()),
+    "neg": (-(A + A), (-2) * A, 2 * A, ()),
+    "mul": ((x + y) * (x - y), x ** 2 - y ** 2, x ** 2 + y ** 2, ()),
+    "scalar times tensor": (x * (A + A), (2 * x) * A, A * x, ()),
+    "div": ((x + y) / y, 1 + x / y, 1 + y / x, (nonzero(x), nonzero(y))),
+    "pow": ((x + 1) ** 3, x ** 3 + 3 * x ** 2 + 3 * x + 1, x ** 3 + 3 * x ** 2 + 2 * x + 1, ()),
+    "root": (sqrt(x) * sqrt(x), x, x ** 2, (nonnegative(x),)),
+    "negative power": (x ** -2 * x ** 3, x, 1 / x, (nonzero(x),)),
+    "power of symbols": ((1 + x ** 2) ** y * (1 + x ** 2) ** (-y), 1 + 0 * x, 2 + 0 * x, ()),
+    "matmul": (A @ (B + B), 2 * (A @ B), 2 * (S @ S), ()),
+    "vectors": (u @ (v + v), 2 * (v @ u), 2 * (v @ v), ()),
+    "matrix and vector": ((u @ A)[l], total(u[i] * A[i, l], i), total(u[i], i) * ones(m)[l], ()),
+    "vector after": ((A @ vector("w", m))[i], total(A[i, l] * vector("w", m)[l], l), 0 * u[i], ()),
+    "transpose": ((A @ B).T, B.T @ A.T, (A @ B), ()),
+    "inverse": (inverse(S @ S), inverse(S) @ inverse(S), inverse(S), (invertible(S),)),
+    "eye": (eye(n) @ A, A + 0 * A, 2 * A, ()),
+    "entry of eye": (eye(n)[i, j] * u[i], eye(n)[i, j] * u[j], u[j], ()),
+    "fill": (zeros(n) + ones(n), 2 * ones(n) - ones(n), zeros(n) - ones(n), ()),
+    "sum": (total(u[i] + v[i], i), total(u[i], i) + total(v[i], i), total(u[i], i), ()),
+    "double sum": (total(total(u[i] * v[j], j), i), total(u[i], i) * total(v[j], j), total(u[i] * v[i], i), ()),
+    "sum of nothing that moves": (total(x, i), n * x, x, ()),
+    "size": ((n + 1) ** 2, n ** 2 + 2 * n + 1, n ** 2 + 2 * n, ()),
+    "index": (total(i, i), n * (n + 1) / 2, n * n / 2, ()),
+    "constant entry": (vector("s", 2)[1] + vector("s", 2)[2], total(vector("s", 2)[index("o", 2)], index("o", 2)), 2 * vector("s", 2)[1], ()),
+    "diagonal": (total(S[i, i], i), total(S.T[i, i], i), total(S[i, j], i, j), ()),
+    "exp": (exp(x + y), exp(x) * exp(y), exp(x) + exp(y), ()),
+    "log": (log(x * y), log(x) + log(y), log(x + y), (positive(x), positive(y))),
+    "abs": (absolute(x * y), absolute(x) * absolute(y), x * y, ()),
+    "softmax": (softmax(u + x * ones(n)), softmax(u), softmax(2 * u), ()),
+    "softmax of rows": (total(softmax(A)[i, l], l), 1 + 0 * u[i], softmax(A.T)[l, i], ()),
+    "derivative": (diff(x ** 3 * y, x), 3 * x ** 2 * y, 3 * x * y, ()),
+    "derivative by an entry": (diff(u @ u, u[i]), 2 * u[i], u[i], ()),
+    "derivative of what is constant": (diff(y, x), 0 * y, 1 + 0 * y, ()),
+    "paren": (paren(A @ B) @ A, A @ paren(B @ A), A, ()),
+    "imaginary": ((x + I * y) * (x - I * y), x ** 2 + y ** 2, x ** 2 - y ** 2, ()),
+    "imaginary exponent": (exp(I * x) * exp(-I * x), 1 + 0 * x, exp(2 * I * x), ()),
+    "rounded": (rounded(rounded(x) / 2), rounded(x) / 2, rounded(x) / 3, (in_range(),)),
+    "representable": (rounded(x * 4), x * 4, x * 4 + x, (representable(x), in_range())),
+    "product zero": (A @ (B + matrix("C", m, n)), A @ B, A @ matrix("C", m, n), (product_is(A, matrix("C", m, n), 0),)),
+    "product one": (A @ B @ A, A + 0 * A, 2 * A, (product_is(A, B, 1),)),
+    "product of a transpose": (S @ (B.T @ A.T), 0 * S, S, (product_is(B.T, A.T, 0),)),
+    "expectation": (E((q @ k) ** 2), d + 0 * d, d ** 2, tuple(standard)),
+    "variance": (Var(2 * (q @ k)), 4 * Var(q @ k), 2 * Var(q @ k), tuple(standard)),
+    "expectation in a sum": (total(E(q[index("o", d)] ** 2), index("o", d)), E(q @ q), E(q @ q) + 1, (mean(q, x),)),
+    "higher moments": (E(z ** 6), 15 + 0 * x, 14 + 0 * x, (mean(z, 0), variance(z, 1), gaussian(z))),
+    "Gaussian integral": (E(exp(x * z)), exp(x ** 2 / 2), exp(x ** 2), (mean(z, 0), variance(z, 1), gaussian(z))),
+    "a law with other moments": (E(z ** 2), x ** 2 + y ** 2, y ** 2, (mean(z, x), variance(z, y ** 2))),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_is_true_agrees(name):
+    left, right, _, given_ = OPERATIONS[name]
+    result = verdict("identity", left, right, given=given_)
+    assert result[:2] == ("proved", NUMBERS) and re.match(r"(\d+ shapes?, )?\d+ points in fp64, within the rounding bound", result[2]), result
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_is_false_does_not(name):
+    left, right, wrong, given_ = OPERATIONS[name]
+    if wrong.shape != left.shape or name == "scalar times tensor":
+        wrong = right + right if not right.shape else 2 * right + ones(*right.shape)
+    assert "differ" in refusal("identity", left, wrong, given=given_)
+
+
+def test_every_operation_of_the_kernel_has_a_rule():
+    from derivations.kernel.expr import walk
+    used = {node.op for left, right, _, _ in OPERATIONS.values() for node in (*walk(left), *walk(right))}
+    assert used | {"rank", "defined"} == set(tw.RULES)
+
+
+def test_a_difference_in_the_last_digits_is_seen():
+    assert "differ" in refusal("identity", x + Fraction(1, 2 ** 40), x)
+    assert "differ" in refusal("identity", exp(x), exp(x) * (1 + Fraction(1, 2 ** 40)))
+
+
+def test_a_chain_names_the_step():
+    message = refusal("chain", A @ B, (2 * (A @ B) - A @ B, "right"), (2 * (A @ B), "wrong"))
+    assert "step 2, the two sides differ at m = " in message and ", n = " in message
+
+
+@pytest.mark.parametrize(("left", "right", "given_"), [
+    (x / y, x / y + 0, ()), (sqrt(x) ** 2, x, ()), (log(x), log(x) + 0, (nonnegative(x),)), (inverse(S) @ S, eye(n), ())])
+def test_what_is_undefined_somewhere_is_refused(left, right, given_):
+    assert re.search("divided by zero|negative number|not positive|singular", refusal("identity", left, right, given=given_))
+
+
+def test_what_is_zero_only_where_everything_is_is_divided_by_all_the_same():
+    square = u @ u + v @ v + x ** 2
+    assert "divided by zero" in refusal("identity", square / square, 1 + 0 * x)
+    assert "divided by zero" in refusal("identity", Var(z) / Var(z), 1 + 0 * x, given=[mean(z, 0)])
+
+
+def test_a_value_that_may_round_either_way_has_the_gap_as_its_bound():
+    """Halfway between two numbers of fp32, and away from there."""
+    trial = tw.Trial([rounded(x)], {})
+    trial.put(x, torch.tensor([1 + 2.0 ** -24, 1 + 2.0 ** -26], dtype=torch.float64), torch.full((2,), 2.0 ** -50, dtype=torch.float64))
+    assert tw.evaluate(rounded(x), trial).e.flatten().tolist() == [2.0 ** -23, 0.0]
+
+
+# What is assumed: without it a claim that needs it fails, and with it the draws keep to it
+
+NEEDED = [
+    (Var(q @ k), d, standard), (E((q @ q) ** 2), d ** 2 + 2 * d, [independent(q), mean(q, 0), variance(q, 1), gaussian(q)]),
+    (absolute(x), x, [nonnegative(x)]), (A @ B, 0 * S, [product_is(A, B, 0)]), (A @ B, eye(n), [product_is(A, B, 1)]),
+    (rounded(x), x, [representable(x)]), (rounded(rounded(x) / 2), rounded(x) / 2, [in_range()]),
+    (absolute(x - y), x - y, [nonnegative(x - y)]), (x / x, 1 + 0 * x, [nonzero(x)]), (S @ inverse(S), eye(n), [invertible(S)]),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "given_"), NEEDED)
+def test_each_assumption_is_kept_to_and_no_other_is_made(left, right, given_):
+    assert verdict("identity", left, right, given=given_)[0] == "proved"
+    for dropped in given_:
+        refusal("identity", left, right, given=[a for a in given_ if a is not dropped])
+
+
+def test_without_any_values_it_does_not_apply():
+    assert verdict("identity", x, 2 * x, given=[positive(x), positive(-x)]) == ("not applicable", "", "no values were found at which its assumptions hold")
+
+
+# The other kinds
+
+def test_inequalities():
+    assert verdict("inequality", 2 * x * y, x ** 2 + y ** 2, (x - y) ** 2)[:2] == ("proved", NUMBERS)
+    assert "the left side is larger" in refusal("inequality", 3 * x * y, x ** 2 + y ** 2, (x - y) ** 2)
+    assert "certificate" in refusal("inequality", 2 * x * y, x ** 2 + y ** 2, (x + y) ** 2)
+    assert "certificate" in refusal("inequality", 2 * x * y, x ** 2 + y ** 2, (x - y) ** 2 + 1)
+    assert "certificate is negative" in refusal("inequality", absolute(x), absolute(x) + 10 ** 6, x)
+
+
+def test_ranks():
+    W, V = matrix("W", n, d), matrix("V", d, m)
+    assert verdict("inequality", rank(W @ V), d, (W, V))[:2] == ("proved", NUMBERS)
+    assert "the left side is larger" in refusal("inequality", rank(W @ V), 1, (W, V))
+    assert "columns" in refusal("inequality", rank(W @ V), n, (W, V))
+    assert "certificate" in refusal("inequality", rank(W @ V), d, (W, 2 * V))
+    assert verdict("refute", rank(eye(n)), 1, {n: 2})[0] == "refuted"
+
+
+@pytest.mark.parametrize(("expr", "variable", "to", "value", "wrong"), [
+    ((1 + x / d) ** d, d, "oo", exp(x), 1 + x), (1 / d, d, "oo", 0, 1), ((exp(y) - 1) / y, y, 0, 1, 0), (exp(-y), y, "oo", 0, Fraction(1, 1000))])
+def test_limits(expr, variable, to, value, wrong):
+    assert verdict("limit", expr, variable, to, value)[:2] == ("proved", NUMBERS)
+    assert "do not come closer" in refusal("limit", expr, variable, to, wrong)
+
+
+def test_refutations():
+    at = {A: [[1, 2]], B: [[3], [4]]}
+    assert verdict("refute", A @ B, 2 * (A @ B), at)[:2] == ("refuted", NUMBERS)
+    assert "do not differ" in refusal("refute", A @ B, (B.T @ A.T).T, at)
+    assert "do not differ" in refusal("refute", exp(log(x)), x, {x: Fraction(1, 3)}, given=[positive(x)])
+    assert "break an assumption" in refusal("refute", x, 2 * x, {x: -1}, given=[positive(x)])
+    assert "divided by zero" in refusal("refute", 1 / x, x, {x: 0})
+    assert verdict("refute", rounded(rounded(x + y) + y), rounded(x + rounded(y + y)), {x: 1, y: Fraction(1, 2 ** 24)})[0] == "refuted"
+
+
+def test_refuted_laws():
+    assert verdict("refute", Var(q @ k), d ** 2, {d: 2}, given=standard)[:2] == ("refuted", NUMBERS)
+    assert "do not differ" in refusal("refute", Var(q @ k), d ** 2, {d: 1}, given=standard)
+    assert "no one value" in refusal("refute", Var(q @ k), d ** 2, {d: 2}, given=standard[1:])
+
+
+@pytest.mark.parametrize(("claim_", "reason"), [
+    (("define", x + y), "a definition has nothing to prove, and names no code"),
+    (("identity", E(absolute(z)), E(absolute(z)) + 0, [gaussian(z)]), "without poles and kinks"),
+    (("identity", diff(diff(x ** 2, x), x), 2 + 0 * x, []), "a derivative of what autograd does not differentiate"),
+    (("identity", diff(absolute(x), x), x / absolute(x), [nonzero(x)]), "a derivative of what autograd does not differentiate"),
+    (("identity", exp(10 ** 6 * x ** 2 + 1000), exp(1000) * exp(10 ** 6 * x ** 2), []), "too large to tell"),
+    (("identity", A @ B @ A, 0 * A, [product_is(A, B, 0), product_is(B, A, 0)]), "tied together by more than one assumption"),
+    (("identity", log(I * x), log(x) + log(I), [positive(x)]), "the logarithm of a complex number"),
+])
+def test_where_it_does_not_apply_it_says_why(claim_, reason):
+    kind, *rest = claim_
+    if kind == "define":
+        derivation = Derivation("test")
+        derivation.define("f", *rest)
+        stated = derivation.claims[-1]
+    else:
+        stated = claim(kind, *rest[:2], given=rest[2])
+    result, scope, why = tw.witness(stated)
+    assert (result, scope) == ("not applicable", "") and reason in why
+
+
+# Snippets
+
+SNIPPETS = "snippets.associativity.products"
+
+
+def grouped(name="grouped_left", *more):
+    left, right = paren(A @ B) @ A, A @ paren(B @ A)
+    return claim("identity", left, right, code=[(f"{SNIPPETS}.{name}", A, B, A, *more)])
+
+
+def test_a_snippet_is_run_and_named():
+    assert tw.witness(grouped())[2].endswith("; also snippets.associativity.products.grouped_left")
+
+
+@pytest.mark.parametrize(("wrong", "what"), [
+    (lambda A, B, C: (A @ B) @ C * (1 + 1e-9), r"gives -?[\d.e-]+ where the claim has -?[\d.e-]+ at m = \d, n = \d"),
+    (lambda A, B, C: ((A @ B) @ C).mT, r"gives (shape \(\d, \d\)|-?[\d.e-]+) where the claim has"),
+    (lambda A, B, C: ((A @ B) @ C).sum(), r"gives shape \(\) where the claim has \(1, 1\) at m = 1, n = 1"),
+    (lambda A, B, C: (A @ B) @ C * torch.nan, "gives nan where the claim has"),
+    (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.e-]+ where the claim has"),
+    (lambda A, B, C: 1 / 0, "stopped with ZeroDivisionError: division by zero"),
+])
+def test_a_wrong_snippet_is_refused_by_name(monkeypatch, wrong, what):
+    monkeypatch.setattr(f"{SNIPPETS}.grouped_left", wrong)
+    with pytest.raises(Refused, match=f"{re.escape(SNIPPETS)}.grouped_left {what}"):
+        tw.witness(grouped())
+
+
+@pytest.mark.parametrize("name", ["grouped_middle", "grouped_left.fast", "grouped_left[x]"])
+def test_a_snippet_that_is_not_there_is_refused(name):
+    with pytest.raises(Refused, match="there is no function"):
+        tw.witness(grouped(name))
+
+
+def test_only_snippets_are_run():
+    with pytest.raises(Refused, match="snippets.chapter.topic.function"):
+        claim("identity", x + x, 2 * x, code=[("os.getcwd",)])
+
+
+def test_results_keywords_calls_in_calls_and_free_indices():
+    mu, sigma = scalars("mu sigma")
+    same = [independent(q, k), mean(q, mu), mean(k, mu), variance(q, sigma ** 2), variance(k, sigma ** 2)]
+    moments = "snippets.scaling.variance.predicted_moments"
+    right = d * sigma ** 2 * (sigma ** 2 + 2 * mu ** 2)
+    assert verdict("identity", Var(q @ k), right, given=same, code=[(f"{moments}[1]", d, {"mu": mu, "sigma": sigma})])[0] == "proved"
+    assert moments in refusal("identity", Var(q @ k), right, given=same, code=[(f"{moments}[0]", d, mu, sigma)])
+    W = matrix("W", m, d)
+    scores, merge, merged = ("snippets.scaling.variance.scores", "snippets.simplify.bilinear.merge", "snippets.simplify.bilinear.merged_scores")
+    nested = [(scores, A @ W, A @ W, {"scale": 1}), (merged, A, (merge, W, W, {"scale": 1}))]
+    result = verdict("identity", ((A @ W) @ (A @ W).T)[j, i], (A @ (W @ W.T) @ A.T)[j, i], code=nested)
+    assert result[0] == "proved" and merge in result[2]
+    turned = verdict("identity", (A @ B)[i, j], total(A[i, l] * B[l, j], l), code=[("snippets.associativity.rounding.divide_after", A, B, 1)])
+    assert turned[0] == "proved"
+
+
+def test_definitions_limits_and_refutations_run_theirs(monkeypatch):
+    derivation = Derivation("test")
+    derivation.define("p", 1 / (1 + exp(-x)), code=[("snippets.scaling.saturation.two_key_weight", x)])
+    derivation.limit("limit", 6 / d, d, "oo", 0, code=[("snippets.scaling.normal.predicted_excess_kurtosis", d)])
+    F = matrix("F", n, n)
+    derivation.refute("refuted", (F @ F.T) @ (F @ F.T).T, (F @ F) @ (F.T @ F.T).T + eye(n), {F: [[1, 1], [0, 2]]},
+                      code=[("snippets.simplify.attempts.unscaled_scores", F, F.T, F.T)])
+    for stated, name in zip(derivation.claims, ("two_key_weight", "predicted_excess_kurtosis", "unscaled_scores")):
+        assert tw.witness(stated)[0] in ("proved", "refuted") and name in tw.witness(stated)[2]
+        module = stated.code[0][0].rpartition(".")[0]
+        with monkeypatch.context() as patch:
+            patch.setattr(f"{module}.{name}", lambda *arguments: 17.0 * torch.ones(()))
+            with pytest.raises(Refused, match=f"{name} gives"):
+                tw.witness(stated)
+
+
+# The bounds
+
+@given(st.integers(0, 2 ** 30), st.integers(1, 4), st.integers(1, 4))
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_the_bound_covers_the_rounding_of_fp64(seed, rows, columns):
+    """Against the same numbers computed without rounding."""
+    expr = total((A @ B)[i, j] * (x - y) ** 3, i, j) / 7
+    trial = tw.draw(claim("identity", expr, 2 * expr), {"n": rows, "m": columns}, seed)
+    value = tw.evaluate(expr, trial)
+    for point in range(len(value.v)):
+        a, b = ([[Fraction(c) for c in row] for row in trial.values[name].v[point].reshape(shape).tolist()]
+                for name, shape in (("A", (rows, columns)), ("B", (columns, rows))))
+        p, r = (Fraction(trial.values[name].v[point].item()) for name in "xy")
+        exact = sum(a[s][c] * b[c][t] for s in range(rows) for t in range(rows) for c in range(columns)) * (p - r) ** 3 / 7
+        off = abs(Fraction(value.v[point].item()) - exact)
+        assert off <= Fraction(value.e[point].item() * tw.COVER)
+        assert value.e[point].item() <= 1e-12 * (1 + sum(abs(c) for row in a for c in row) * sum(abs(c) for row in b for c in row) * (abs(p) + abs(r)) ** 3)
+
+
+@pytest.mark.parametrize("f", ["exp", "log"])
+def test_the_bounds_of_functions_against_more_digits(f):
+    import mpmath
+    body = {"exp": exp, "log": log}[f](x)
+    trial = tw.draw(claim("identity", body, 2 * body, given=[positive(x)]), {}, 3)
+    value = tw.evaluate(body, trial)
+    with mpmath.workdps(40):
+        for at, v, e in zip(*(w.flatten().tolist() for w in (trial.values["x"].v, *value))):
+            if math.isfinite(v):
+                assert abs(mpmath.mpf(v) - getattr(mpmath, f)(mpmath.mpf(at))) <= e
+
+
+@pytest.mark.parametrize("k_", [3, 5, 12, 48])
+def test_quadrature_has_the_moments_of_the_normal_law(k_):
+    z_, w = tw.nodes(k_)
+    for r in range(min(2 * k_, 20)):
+        exact = 0 if r % 2 else math.prod(range(r - 1, 0, -2))
+        assert abs((w * z_ ** r).sum().item() - exact) <= 16 * k_ * tw.U * (1 + z_.abs().max().item() ** r)
+
+
+def test_rounding_is_to_the_nearest_number_of_fp32():
+    trial = tw.draw(claim("identity", rounded(x), rounded(x) + x), {}, 1)
+    value, exact = tw.evaluate(rounded(x), trial), trial.values["x"].v
+    assert (value.e == 0).all() and torch.equal(value.v, exact.to(torch.float32).double())
+    assert (value.v != exact).any()
+
+
+# All claims of the site
+
+@pytest.fixture(scope="module")
+def stated():
+    found = []
+    for topic in certificates.topics():
+        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        found += claims.LOADED[0].claims
+    return found
+
+
+def test_every_claim_of_the_site_has_this_witness(stated):
+    results = {c.id: tw.witness(c) for c in stated}
+    assert {id for id, (result, scope, note) in results.items() if result == "not applicable"} == set()
+    assert all(scope == NUMBERS and note for _, scope, note in results.values())
+    assert sum(bool(c.code) for c in stated) >= 30
+
+
+def test_it_says_the_same_every_time_whatever_ran_before(stated):
+    few = stated[::5]
+    first = [tw.witness(c) for c in few]
+    torch.manual_seed(12345)
+    torch.rand(7)
+    assert [tw.witness(c) for c in reversed(few)] == first[::-1]
+    state = torch.get_rng_state()
+    tw.witness(few[0])
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@given(st.data())
+@settings(derandomize=True, deadline=None, max_examples=150)
+def test_identities_hold_at_shapes_and_inputs_that_hypothesis_draws(stated, data):
+    chosen = data.draw(st.sampled_from([c for c in stated if c.kind in ("identity", "chain", "law")]))
+    named = symbols(*chosen.trees).values()
+    largest = 2 if any(s.data[1] == "random" for s in named) else 5
+    at = {s.data[0]: data.draw(st.integers(1, largest)) for s in named if s.data[1] == "size"}
+    trees = [chosen.start, *(s.expr for s in chosen.steps)]
+    found = tw.values(chosen, trees, at, data.draw(st.integers(0, 2 ** 30)))
+    for left, right in zip(found[1], found[1][1:]) if found else ():
+        tw.compare(left, right, chosen.id, at)
+
+
+def test_no_other_part_of_the_kernel_imports_torch():
+    found = {}
+    for path in certificates.kernel_files():
+        nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        found[path.name] = {name.partition(".")[0] for node in nodes for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])}
+    assert [name for name, imported in found.items() if "torch" in imported] == ["torch_witness.py"]
+    assert not {"sympy", "flint"} & found["torch_witness.py"]
