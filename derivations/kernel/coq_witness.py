@@ -539,7 +539,8 @@ def rank_bound(claim: Claim, topic: str) -> Source:
                     ("claim", claim.steps[0].reason, bounded, ["rewrite certificate; exact: mulmx_max_rank."])]
     free = set().union(*map(free_indices, (body, product)))
     assumed = hypotheses(notation, claim, free)
-    return Source(finish(claim, topic, notation, free, [body, product, *(x for a in claim.given for x in a.args)], assumed, theorems), "", (1,), True, scope(notation))
+    trees = [body, product, *(x for a in claim.given for x in a.args)]
+    return Source(finish(claim, topic, notation, free, trees, assumed, theorems), "", (1,), True, scope(notation))
 
 
 def scope(notation: Notation) -> str:
@@ -880,7 +881,8 @@ Ltac hide_sum :=
 (* Second way: multiply everything out, into sums of sums of products, and compare summands, in any order of summation. *)
 Lemma minus_sum (R : ringType) n (f : 'I_n -> R) : - (\sum_(i < n) f i) = \sum_(i < n) (- f i). Proof. by rewrite sumrN. Qed.
 Ltac widen :=
-  rewrite ?mxE; written_out; rewrite ?mxE; exponents; rewrite ?(mulr_suml, mulr_sumr, mulrDl, mulrDr, mulNr, mulrN, minus_sum, big_split, sumr_const, card_ord) /=;
+  rewrite ?mxE; written_out; rewrite ?mxE; exponents;
+  rewrite ?(mulr_suml, mulr_sumr, mulrDl, mulrDr, mulNr, mulrN, minus_sum, big_split, sumr_const, card_ord) /=;
   lazymatch goal with
   | |- \sum_(i < _) _ = _ => apply: eq_bigr => ? _; widen
   | |- _ + _ = _ => apply: (f_equal2 +%R); widen

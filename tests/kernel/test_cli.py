@@ -48,7 +48,7 @@ def test_one_record_a_claim(tree, records):
     (record,) = found
     assert code == 0 and FIELDS <= set(record)
     assert (record["id"], record["kind"], record["scope"], record["verdict"]) == ("sum", "identity", "every shape", "holds")
-    assert {w["name"]: w["verdict"] for w in record["witnesses"]} == {"exact": "proved", "sympy": "proved"}
+    assert {w["name"]: w["verdict"] for w in record["witnesses"]} == {"exact": "proved", "sympy": "proved", "torch": "proved"}
     assert record["message"] == "" and record["seconds"] >= 0 and record["line"] == 6 and record["cached"] is False
 
 
