@@ -9,12 +9,13 @@ PY := .venv/bin/python
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test check site bench clean python port setup
+.PHONY: help serve test coq check site bench clean python port setup
 .NOTPARALLEL:
 
 help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
 	@echo "make test    check the derivations, run every test (ARGS=\"-k variance\" runs some)"
+	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"
 	@echo "make bench   measure what checking costs"
@@ -25,7 +26,11 @@ serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: check
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest -m "not coq" $(ARGS)
+
+coq: check
+	@$(PY) -m derivations coq
+	@$(PY) -m pytest -m coq tests/kernel/test_coq_witness.py
 
 check: setup
 	@$(PY) -m derivations check

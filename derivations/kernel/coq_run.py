@@ -28,6 +28,8 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
         results[topic] = {}
         for id_, s in found.items():
             ok, message = verdicts[f"{topic}#{id_}"] if s.text else (None, s.reason)
+            if ok and not s.whole:  # part of a chain is not the claim
+                ok, message = None, f"proved for step {', '.join(map(str, s.steps))} only: {s.reason}"
             results[topic][id_] = {"ok": ok, "message": message, "scope": s.scope, "source": s.text or ""}
         if all(r["ok"] is not False for r in results[topic].values()):
             keep(topic, results[topic])

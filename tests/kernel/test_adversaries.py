@@ -310,12 +310,12 @@ def test_a_sympy_that_says_yes_to_all_proves_nothing_false(scripts, records):
     assert certified("chapter/patched") is None and certified("chapter/limits") is None
 
 
-def test_a_script_that_patches_the_kernel_fools_only_its_own_check(scripts, records):
+def test_a_script_that_patches_two_witnesses_is_refused_by_the_third_and_fools_no_other(scripts, records):
     """Malice, against which there is no promise. It is gone with the patch, and no other script inherits it."""
     scripts(malice=PATCHED_KERNEL + BAD, other=BAD)
     code, found = records("--jobs", 1)
     assert code == 1 and verdicts(found)["other"] == "refused" and certified("chapter/other") is None
-    assert verdicts(found)["malice"] == "holds"  # this is what happens today
+    assert verdicts(found)["malice"] == "refused"  # today: it patches two witnesses, and the third is not fooled
     scripts(malice=BAD)
     code, found = records("chapter/malice")
     assert code == 1 and verdicts(found)["malice"] == "refused" and certified("chapter/malice") is None

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.coq  # a minute and more: `make coq` runs these, `make test` does not
+
 from derivations.kernel import (Derivation, E, absolute, certificates, claims, diff, exp, eye, index, inverse, invertible, log, matrix, mean,
                                 nonnegative, nonzero, product_is, random, rank, rounded, scalars, sizes, softmax, sqrt, total, vector, worker, zeros)
 from derivations.kernel import coq_witness as coq

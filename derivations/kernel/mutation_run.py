@@ -1,0 +1,353 @@
+"""Running the mutants against the witnesses: `python -m derivations mutants`.
+
+A witness covers a mutant if it gives a verdict on the claim itself. It must then reject the mutant, or the judge must
+find the mutant true. The gate: none survives, none is left unclassified, and every control is accepted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import click
+
+from . import certificates, runner
+
+LIMIT = 20       # seconds that a witness has for one mutant
+CHUNK = 40       # mutants to a task
+FORMAT = 1
+COUNTS = ("killed", "survived", "equivalent", "unclassified")
+
+
+# In a process of its own: what a witness says, and what the judge says of what it accepts
+
+class Late(BaseException):
+    """A witness has taken too long."""
+
+
+def within_limit(witness, claim, too_slow="too slow"):
+    """What the witness, or the judge, says of the claim; or that it took longer than it may."""
+    def late(number, frame):
+        raise Late
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        return witness(claim)
+    except Late:
+        return too_slow
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# A witness says "accepted", or how it rejects: "refused", "not applicable", or "broke: ..."
+
+def by_exact(claim) -> str:
+    """The proof alone first, for that is quick; all the rest of the witness only where the proof goes through."""
+    from .check import exact, facts_of, prove_refutation, still_proved
+    from .claims import Refused
+    from .expr import KernelError
+    try:
+        if claim.kind == "definition":
+            proved = True  # there is nothing to prove
+        elif claim.kind == "refutation":
+            proved = not prove_refutation(claim, claim.start, claim.steps[0].expr, facts_of(claim.given))
+        else:
+            proved = still_proved(claim, claim.given)
+        if not proved:
+            return "refused"
+        verdict = exact(claim).verdict
+    except (Refused, KernelError):
+        return "refused"
+    except Exception as error:  # the checker refuses a claim on which a witness breaks, too
+        return f"broke: {type(error).__name__}"
+    return "not applicable" if verdict == "not applicable" else "accepted"
+
+
+def by_module(name: str):
+    def accepts(claim) -> str:
+        from importlib import import_module
+        from .claims import Refused
+        try:
+            verdict = import_module(f"{__package__}.{name}").witness(claim)[0]
+        except Refused:
+            return "refused"
+        except Exception as error:
+            return f"broke: {type(error).__name__}"
+        return "not applicable" if verdict == "not applicable" else "accepted"
+    return accepts
+
+
+def proof_alone(claim) -> str:
+    """For a control: a part of a chain may need fewer assumptions than the whole, and that is no fault of the proof."""
+    from .check import still_proved
+    from .expr import KernelError
+    if claim.kind == "refutation":
+        return by_exact(claim)
+    try:
+        return "accepted" if still_proved(claim, claim.given) else "refused"
+    except KernelError as error:
+        return f"refused: {error}"
+
+
+def witnesses() -> dict:
+    return {"exact": by_exact, "sympy": by_module("sympy_witness"), "torch": by_module("torch_witness")}
+
+
+def start_process():
+    from .worker import limit_memory
+    limit_memory()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def stated(script: str) -> dict:
+    """The claims of a script by id, each with its mutants."""
+    return stated_in(script, certificates.file_hash(Path(script)))
+
+
+@lru_cache(maxsize=8)
+def stated_in(script: str, digest: str) -> dict:
+    from . import claims, worker
+    from .mutants import mutants
+    problem = worker.load_script(Path(script))
+    if problem:
+        raise ValueError(f"{script}:{problem[0]}: {problem[1]}")
+    return {claim.id: (claim, mutants(claim)) for claim in claims.LOADED[0].claims}
+
+
+def survey(script: str) -> dict:
+    """For each claim of a script: a fingerprint of what its results depend on, how many mutants it has, and who covers it."""
+    return {id_: {"fingerprint": fingerprint(claim), "mutants": len(found)} for id_, (claim, found) in stated(script).items()}
+
+
+def fingerprint(claim) -> str:
+    """Of what a witness can see of a claim; where it stands and what it is called are no part of it."""
+    bare = replace(claim, file="", line=0, title="", steps=tuple(replace(s, reason="") for s in claim.steps))
+    files = sorted({certificates.ROOT / (name.rpartition(".")[0].replace(".", "/") + ".py") for name, *_ in claim.code})
+    snippets = [certificates.file_hash(f) for f in files if f.exists()]
+    return sha256(repr((bare, snippets)).encode()).hexdigest()
+
+
+def try_controls(script: str, id_: str) -> dict:
+    """For each witness: whether it covers the claim, and which controls it does not accept."""
+    from .mutants import controls
+    claim, _ = stated(script)[id_]
+    result = {}
+    for name, accepts in witnesses().items():
+        said = within_limit(accepts, claim)
+        failed = [] if said in ("accepted", "not applicable") else [f"the claim itself: {said}"]
+        covers = said == "accepted"
+        accepts = proof_alone if name == "exact" else accepts
+        made = controls(claim) if covers else []
+        failed += [f"{what}: {said}" for what, control in made if (said := within_limit(accepts, control)) != "accepted"]
+        result[name] = {"covers": covers, "controls": len(made), "failed": failed}
+    return result
+
+
+def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
+    """(witness, operator, outcome, how) for each mutant of a slice and each witness named."""
+    claim, found = stated(script)[id_]
+    return [outcome(name, witnesses()[name], mutant, claim) for mutant in found[start:stop] for name in names]
+
+
+def outcome(name: str, accepts, mutant, original) -> dict:
+    how = within_limit(accepts, mutant.mutated)
+    if how != "accepted":
+        return {"witness": name, "operator": mutant.operator, "outcome": "unclassified" if how == "too slow" else "killed", "how": how} | \
+            (described(mutant) if how == "too slow" else {})
+    from .judge import judge
+    verdict, reason = within_limit(lambda c: judge(c, partial=name != "exact"), to_judge(mutant.mutated, original), ("cannot tell", "too slow"))
+    result = {"true": "equivalent", "false": "survived"}.get(verdict, "unclassified")
+    return {"witness": name, "operator": mutant.operator, "outcome": result, "how": reason} | described(mutant)
+
+
+def to_judge(mutated, original):
+    """The mutant; of a definition, that what it defines is what was defined."""
+    if original.kind != "definition":
+        return mutated
+    return replace(mutated, kind="identity", start=original.steps[0].expr, steps=(replace(mutated.steps[0], relation="="),))
+
+
+def described(mutant) -> dict:
+    from .check import assumption_text
+    from .latex import plain
+    claim = mutant.mutated
+    said = plain(claim.start) + "".join(f" {s.relation} {plain(s.expr)}" for s in claim.steps)
+    said += "".join(f"; because {plain(e)}" for e in claim.because) + "".join(f"; {assumption_text(a)}" for a in claim.given)
+    said += f"; {plain(claim.towards[0])} -> {claim.towards[1]}" if claim.towards else ""
+    said += "".join(f"; {n} = {value_text(v)}" for n, v in claim.at)
+    return {"path": "/".join(map(str, mutant.path)), "mutant": said}
+
+
+def value_text(value) -> str:
+    from .latex import plain
+    return "[" + ", ".join(map(value_text, value)) + "]" if isinstance(value, tuple) else plain(value)
+
+
+# Results, kept like certificates
+
+def store(topic: str) -> Path:
+    return certificates.STORE / "mutants" / f"{topic}.json"
+
+
+def depends_on() -> dict:
+    return {"format": FORMAT, "kernel": {certificates.relative(p): certificates.file_hash(p) for p in certificates.kernel_files()},
+            "versions": certificates.versions(), "witnesses": sorted(witnesses())}
+
+
+def kept(topic: str) -> dict:
+    """The results of a topic's claims that still stand, by id."""
+    try:
+        content = json.loads(store(topic).read_text())
+        same = content["seal"] == certificates.seal(content) and content["depends_on"] == depends_on()
+        return content["claims"] if same and content["topic"] == topic else {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def keep(topic: str, results: dict):
+    content = {"topic": topic, "depends_on": depends_on(), "claims": results}
+    content["seal"] = certificates.seal(content)
+    path = store(topic)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(f".{os.getpid()}.tmp")
+    half.write_text(json.dumps(content, indent=1, sort_keys=True))
+    half.replace(path)
+
+
+# All of it
+
+def processes(jobs: int):
+    return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=start_process)
+
+
+def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None) -> dict:
+    """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again."""
+    results = {}
+    with processes(jobs) as pool:
+        surveys = {topic: pool.submit(survey, str(script)) for topic, script in targets}
+        waiting = {}
+        for topic, script in targets:
+            before = {} if fresh else kept(topic)
+            results[topic] = {}
+            for id_, known in surveys[topic].result().items():
+                if before.get(id_, {}).get("fingerprint") == known["fingerprint"]:
+                    results[topic][id_] = before[id_]
+                    continue
+                results[topic][id_] = empty(known)
+                progress(0, 1 + known["mutants"])
+                waiting[pool.submit(try_controls, str(script), id_)] = topic, str(script), id_, 1
+        while waiting:
+            for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                topic, script, id_, count = waiting.pop(done)
+                result, said = results[topic][id_], done.result()
+                progress(count, 0)
+                if isinstance(said, list):
+                    record(result, said)
+                    if certificates.is_topic(topic) and not any(t == topic for t, *_ in waiting.values()):
+                        keep(topic, results[topic])  # now, so that a run that is cut short is not lost
+                    continue
+                result["witnesses"] = {name: dict.fromkeys(COUNTS, 0) | w for name, w in said.items()}
+                covering = [name for name, w in said.items() if w["covers"]]
+                for start in range(0, result["mutants"], CHUNK):
+                    stop = min(start + CHUNK, result["mutants"])
+                    waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
+    for topic in filter(certificates.is_topic, results):
+        keep(topic, results[topic])
+    return results
+
+
+def empty(known: dict) -> dict:
+    return known | {"witnesses": {}, "operators": {}, "listed": [], "hows": {}}
+
+
+def record(result: dict, outcomes: list):
+    for o in outcomes:
+        result["witnesses"][o["witness"]][o["outcome"]] += 1
+        by = result["operators"].setdefault(o["operator"], dict.fromkeys(COUNTS, 0))
+        by[o["outcome"]] += 1
+        if o["outcome"] == "killed":
+            result["hows"][o["how"]] = result["hows"].get(o["how"], 0) + 1
+        else:
+            result["listed"].append(o)
+    result["listed"].sort(key=lambda o: (o["outcome"], o["witness"], o["path"], o["mutant"]))
+
+
+def totals(results: dict) -> dict:
+    """By witness: claims covered, what came of the mutants, and the controls."""
+    found = {}
+    for result in (r for claims in results.values() for r in claims.values()):
+        for name, w in result["witnesses"].items():
+            sums = found.setdefault(name, Counter(dict.fromkeys(("claims", *COUNTS, "controls", "controls failed"), 0)))
+            sums.update({k: w[k] for k in COUNTS} | {"claims": int(w["covers"]), "controls": w["controls"], "controls failed": len(w["failed"])})
+    return {name: dict(sums) for name, sums in found.items()}
+
+
+def passes(results: dict) -> bool:
+    """The gate. Nothing tried is not a pass."""
+    sums = totals(results).values()
+    return any(w["killed"] for w in sums) and not any(w["survived"] or w["unclassified"] or w["controls failed"] for w in sums)
+
+
+def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
+    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed."""
+    wanted = runner.find(targets)
+    with click.progressbar(length=0, label="Trying mutants", file=sys.stderr, show_pos=True) as bar:
+        def progress(done, more):
+            bar.length += more
+            bar.update(done)
+        try:
+            results = run(wanted, fresh, jobs, progress)
+        except BrokenProcessPool:
+            click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
+            return 1
+        except ValueError as error:
+            click.secho(str(error), fg="red", err=True)
+            return 1
+    good = passes(results)
+    if as_json:
+        click.echo(json.dumps({"topics": results, "totals": totals(results), "passes": good}, indent=1))
+    else:
+        table(results)
+    for topic, claims in results.items():
+        complain(topic, claims)
+    return int(not good)
+
+
+def complain(topic: str, claims: dict):
+    """What stands in the way of passing, one by one."""
+    for id_, result in claims.items():
+        for o in result["listed"]:
+            if o["outcome"] != "equivalent":
+                click.secho(f"{topic}#{id_}: {o['outcome']}, {o['witness']}, {o['operator']} at {o['path']}: {o['mutant']} ({o['how']})", fg="red", err=True)
+        for name, w in result["witnesses"].items():
+            for control in w["failed"]:
+                click.secho(f"{topic}#{id_}: {name} does not accept a control that changes nothing, {control}", fg="red", err=True)
+
+
+def table(results: dict):
+    names = sorted({name for claims in results.values() for r in claims.values() for name in r["witnesses"]})
+    click.echo(f"{'killed / survived / equivalent / unclassified':44}" + "".join(f"{name:>24}" for name in names))
+    for topic, claims in results.items():
+        for id_, result in claims.items():
+            if result["mutants"]:
+                click.echo(f"{topic + '#' + id_:44}" + "".join(f"{cell(result['witnesses'][name]):>24}" for name in names))
+    sums = totals(results)
+    click.echo(f"{'in all':44}" + "".join(f"{cell(sums[name] | {'covers': True}):>24}" for name in names))
+    mutants = sum(r["mutants"] for claims in results.values() for r in claims.values())
+    tried = sum(bool(r["mutants"]) for claims in results.values() for r in claims.values())
+    controls, failed = (sum(w[k] for w in sums.values()) for k in ("controls", "controls failed"))
+    click.echo(f"{mutants} mutants of {tried} claims; {controls} controls, {failed} of them not accepted: {'passed' if passes(results) else 'NOT passed'}")
+
+
+def cell(w: dict) -> str:
+    return " / ".join(str(w[k]) for k in COUNTS) if w["covers"] else "-"

@@ -1,0 +1,346 @@
+"""Mutants are what their operators say; weak witnesses are caught, true mutants recognised, and results kept."""
+
+import json
+from concurrent.futures import Future
+from types import SimpleNamespace
+
+import pytest
+
+from derivations.kernel import (Derivation, E, Var, certificates, claims, diff, exp, eye, gaussian, index, independent, inverse, invertible,
+                                matrix, mean, mutation_run, nonnegative, positive, product_is, random, rank, runner, scalars, sizes, softmax,
+                                sqrt, total, variance, vector, worker)
+from derivations.kernel.expr import walk
+from derivations.kernel.judge import judge
+from derivations.kernel.mutants import controls, mutants
+
+n, m, d_k = sizes("n m d_k")
+A, B, S, W = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n), matrix("W", n, n)
+Q, K = matrix("Q", n, d_k), matrix("K", n, d_k)
+v, u = vector("v", n), vector("u", n)
+q, k = random("q", n), random("k", n)
+x, y = scalars("x y")
+i, j = index("i", n), index("j", n)
+
+
+def stated(method, *arguments, **more):
+    derivation = Derivation("test")
+    getattr(derivation, method)("claim", *arguments, **more)
+    return derivation.claims[-1]
+
+
+def described(claim, operator=None):
+    return {mutation_run.described(mutant)["mutant"] for mutant in mutants(claim) if operator in (None, mutant.operator)}
+
+
+SLIPS = [
+    ("sign", stated("identity", exp(x - y), exp(x) / exp(y)), "exp(x + y) = exp(x)/exp(y)"),
+    ("sign", stated("identity", x - y, -(y - x)), "x - y = y - x"),
+    ("factor", stated("identity", softmax(v), softmax(v + 0 * v)), "softmax(2*v) = softmax(v + 0*v)"),
+    ("factor", stated("identity", x + y, y + x), "x + 2*y = y + x"),
+    ("exponent", stated("identity", x ** 2, x * x), "x^3 = x*x"),
+    ("exponent", stated("identity", x ** 2, x * x), "x^(-2) = x*x"),
+    ("transpose", stated("identity", (S @ W).T, W.T @ S.T), "(S @ W)ᵀ = W @ Sᵀ"),
+    ("transpose", stated("identity", (S @ W).T, W.T @ S.T), "(Sᵀ @ W)ᵀ = Wᵀ @ Sᵀ"),
+    ("operands swapped", stated("identity", S @ W, S @ W + 0 * S), "W @ S = S @ W + 0*S"),
+    ("operands swapped", stated("identity", x / y, x * (1 / y), given=[positive(y)]), "y/x = x*1/y; y is positive"),
+    ("operands swapped", stated("identity", x - y, -(y - x)), "y - x = -(y - x)"),
+    ("index replaced", stated("identity", (S @ W)[i, j], total(S[i, index("l", n)] * W[index("l", n), j], index("l", n))),
+     "(S @ W)[j, i] = sum(S[i, l]*W[l, j], l = 1..n)"),
+    ("bound off by one", stated("identity", v @ u, total(v[i] * u[i], i)), "v @ u = sum(v[i]*u[i], i = 1..n) - v[1]*u[1]"),
+    ("bound off by one", stated("identity", v @ u, total(v[i] * u[i], i)), "v @ u - v[1]*u[1] = sum(v[i]*u[i], i = 1..n)"),
+    ("term dropped", stated("identity", x + y, y + x), "x + y = y"),
+    ("factor dropped", stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] - softmax(v)[j])),
+     "d(softmax(v)[i])/d(v[j]) = softmax(v)[i]"),
+    ("scale dropped", stated("identity", (Q @ K.T) / sqrt(d_k), (Q / sqrt(d_k)) @ K.T), "Q @ Kᵀ = Q/sqrt(d_k) @ Kᵀ"),
+    ("scale dropped", stated("identity", (Q @ K.T) / sqrt(d_k), (Q / sqrt(d_k)) @ K.T), "(Q @ Kᵀ)/d_k = Q/sqrt(d_k) @ Kᵀ"),
+    ("inverse dropped", stated("identity", inverse(S) @ S, eye(n), given=[invertible(S)]), "S @ S = I; S is invertible"),
+    ("operation dropped", stated("identity", total(softmax(v)[i], i), 1), "sum(v[i], i = 1..n) = 1"),
+    ("size changed", stated("identity", n * x, x * n), "(n + 1)*x = x*n"),
+    ("size changed", stated("identity", n * m * x, x * n * m), "m*m*x = x*n*m"),
+    ("name changed", stated("identity", x + y, y + x), "x + x = y + x"),
+    ("wrong axis", stated("identity", softmax(S), softmax(S + 0 * S)), "softmax(Sᵀ)ᵀ = softmax(S + 0*S)"),
+    ("moment confused", stated("identity", Var(q @ k), n, given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]),
+     "E[q @ k] = n; the entries of q and k are independent; each entry of q has mean 0; each entry of k has mean 0; "
+     "each entry of q has variance 1; each entry of k has variance 1"),
+    ("constant off by one", stated("identity", x + x, 2 * x), "x + x = 3*x"),
+    ("product confused", stated("identity", S @ W, S @ W + 0 * S), "S*W = S @ W + 0*S"),
+    ("relation turned", stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), "x^2 + y^2 <= 2*x*y; because (x - y)^2"),
+    ("certificate: sign", stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), "2*x*y <= x^2 + y^2; because (x + y)^2"),
+    ("constant off by one", stated("inequality", rank(matrix("a", n, 1) @ matrix("b", 1, m)), 1, because=(matrix("a", n, 1), matrix("b", 1, m))),
+     "rank(a @ b) <= 0; because a; because b"),
+    ("limit's direction", stated("limit", 1 / x, x, "oo", 0), "1/x -> 0; x -> 0"),
+    ("constant off by one", stated("limit", 1 / x, x, "oo", 0), "1/x -> 1; x -> oo"),
+    ("assumption dropped", stated("identity", x / x, 1, given=[positive(x)]), "x/x = 1"),
+    ("assumption weakened", stated("identity", x / x, 1, given=[positive(x)]), "x/x = 1; x is not negative"),
+    ("assumption weakened", stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]),
+     "E[q @ k] = 0; the entries of q are independent; the entries of k are independent; each entry of q has mean 0"),
+    ("assumption weakened", stated("identity", E((q @ k) ** 3), 0, given=[independent(q, k), gaussian(q, k), mean(q, 0)]),
+     "E[(q @ k)^3] = 0; the entries of q and k are independent; k is Gaussian; each entry of q has mean 0"),
+    ("assumption changed", stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]),
+     "E[q @ k] = 0; the entries of q and k are independent; each entry of q has variance 0"),
+    ("assumption changed", stated("identity", W @ (A @ B), S @ (B.T @ A.T), given=[product_is(A, B, 0)]),
+     "W @ (A @ B) = S @ (Bᵀ @ Aᵀ); the product of A and B is 1 times the identity"),
+    ("counterexample replaced", stated("refute", x * y, x, at={x: 2, y: 3}), "x*y != x; x = 0; y = 3"),
+    ("a truth refuted", stated("refute", x * y, x, at={x: 2, y: 3}), "x*y != x*y + 0*x*y; x = 2; y = 3"),
+]
+
+
+@pytest.mark.parametrize("operator, claim, expected", SLIPS, ids=[f"{o}, {e[:30]}" for o, _, e in SLIPS])
+def test_an_operator_makes_what_it_says(operator, claim, expected):
+    text = {t.replace("(", "").replace(")", "") for t in described(claim, operator)}
+    assert expected.replace("(", "").replace(")", "") in text, sorted(described(claim, operator))
+
+
+def test_what_is_ill_typed_is_no_mutant():
+    claim = stated("identity", A @ B, A @ B + 0 * (A @ B))
+    assert {mutant.mutated.start.shape for mutant in mutants(claim)} == {claim.start.shape}
+    assert "A @ A" not in " ".join(described(claim)) and all("A + B" not in text for text in described(claim))
+
+
+def test_no_mutant_is_made_twice_and_none_is_the_claim():
+    for _, claim, _ in SLIPS:
+        found = [mutant.mutated for mutant in mutants(claim)]
+        assert len(found) == len(set(found)) and claim not in found and len(found) >= 4
+
+
+def test_a_slip_in_a_definition_is_made_wherever_its_name_stands():
+    derivation = Derivation("test")
+    p = derivation.define("p", 1 / (1 + exp(-x)))
+    derivation.identity("claim", p * (1 - p), exp(-x) / (1 + exp(-x)) ** 2)
+    definition, claim = derivation.claims
+    inside = [mutant.mutated for mutant in mutants(claim) if mutant.path[0] == "p"]
+    assert inside and all(len({n for n in walk(mutated.start) if n.op == "defined"}) == 1 for mutated in inside)
+    assert mutants(definition) and all(mutant.mutated.start.args[0] == mutant.mutated.steps[0].expr for mutant in mutants(definition))
+
+
+# Running: in this process, with witnesses of the test's own
+
+class Here:
+    """What a pool of processes does, here and now."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def submit(self, work, *arguments):
+        future = Future()
+        future.set_result(work(*arguments))
+        return future
+
+
+@pytest.fixture
+def trial(tree, monkeypatch):
+    """Run the mutants of a script in this process, against the witnesses given; all calls of witnesses are counted."""
+    calls = []
+
+    def run(script=None, fresh=False, **witnesses):
+        if script is not None:
+            tree.script.write_text(script)
+        if witnesses:
+            def counted(accepts):
+                return lambda claim: calls.append(claim.id) or accepts(claim)
+            monkeypatch.setattr(mutation_run, "witnesses", lambda: {name: counted(accepts) for name, accepts in witnesses.items()})
+        del calls[:]
+        results = mutation_run.run(runner.find(()), fresh=fresh, jobs=1)
+        return SimpleNamespace(results=results, claims=results["chapter/tiny"], totals=mutation_run.totals(results), calls=list(calls),
+                               passes=mutation_run.passes(results))
+
+    monkeypatch.setattr(mutation_run, "processes", lambda jobs: Here())
+    run.tree = tree
+    return run
+
+
+SQUARES = '''from derivations.kernel import Derivation, scalars
+
+x, y = scalars("x y")
+derivation = Derivation("Squares")
+derivation.identity("square", (x - y) ** 2, x ** 2 - 2 * x * y + y ** 2)
+derivation.inequality("means", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2)
+'''
+
+
+def test_good_witnesses_pass_the_gate(trial):
+    result = trial(SQUARES, exact=mutation_run.by_exact, sympy=mutation_run.by_module("sympy_witness"))
+    assert result.passes
+    for name in ("exact", "sympy"):
+        sums = result.totals[name]
+        assert sums["killed"] > 60 and sums["survived"] == sums["unclassified"] == sums["controls failed"] == 0 and sums["controls"] >= 4
+        assert sums["killed"] + sums["equivalent"] == sum(claim["mutants"] for claim in result.claims.values())
+
+
+def test_a_definition_is_covered_by_who_computes_it_alone(trial):
+    result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=mutation_run.by_exact)
+    counts = result.claims["define-p"]
+    assert result.passes and counts["mutants"] > 4 and not counts["witnesses"]["exact"]["covers"] and counts["listed"] == []
+
+
+def test_a_witness_that_accepts_everything_is_caught(trial, capsys):
+    result = trial(SQUARES, weak=lambda claim: "accepted")
+    assert not result.passes and result.totals["weak"]["survived"] > 60 and result.totals["weak"]["killed"] == 0
+    assert mutation_run.main((), as_json=False, fresh=False, jobs=1) == 1
+    said = capsys.readouterr()
+    assert "NOT passed" in said.out and "chapter/tiny#square: survived, weak" in said.err
+
+
+def test_a_witness_that_cannot_see_signs_is_caught(trial):
+    def blind(claim):
+        certificates_ = any(s.relation == "<=" for s in claim.steps)
+        return "accepted" if certificates_ and "+ y)^2" in mutation_run.described(SimpleNamespace(path=(), mutated=claim))["mutant"] \
+            else mutation_run.by_exact(claim)
+    result = trial(SQUARES, blind=blind)
+    assert not result.passes
+    assert {o["operator"] for o in result.claims["means"]["listed"] if o["outcome"] == "survived"} == {"certificate: sign"}
+    assert result.claims["square"]["witnesses"]["blind"]["survived"] == 0
+
+
+def test_true_mutants_are_recognised_with_a_reason(trial):
+    listed = trial(SQUARES, exact=mutation_run.by_exact).claims["square"]["listed"]
+    assert any(o["operator"] == "operands swapped" and "(y - x)^2" in o["mutant"] for o in listed)
+    assert {o["outcome"] for o in listed} == {"equivalent"} and all("agree at 16 random points" in o["how"] for o in listed)
+
+
+def test_a_witness_that_says_nothing_is_no_pass(trial):
+    result = trial(SQUARES, silent=lambda claim: "not applicable")
+    assert not result.passes and result.totals["silent"]["claims"] == result.totals["silent"]["killed"] == 0
+
+
+def test_a_witness_that_accepts_no_control_is_caught(trial):
+    original = {}
+
+    def pedant(claim):
+        return "accepted" if original.setdefault(claim.id, claim) == claim else "refused"
+    result = trial(SQUARES, pedant=pedant)
+    assert not result.passes and result.totals["pedant"]["survived"] == 0 and result.totals["pedant"]["controls failed"] >= 4
+    assert any(failed.startswith("brackets") for failed in result.claims["square"]["witnesses"]["pedant"]["failed"])
+
+
+def test_a_witness_that_rejects_the_claims_themselves_is_caught(trial):
+    result = trial(SQUARES, exact=mutation_run.by_exact, broken=lambda claim: "broke: ImportError")
+    assert not result.passes and result.totals["broken"]["controls failed"] == 2
+    assert result.claims["square"]["witnesses"]["broken"]["failed"] == ["the claim itself: broke: ImportError"]
+
+
+def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial, monkeypatch):
+    monkeypatch.setattr(mutation_run, "LIMIT", 0.01)
+    original = {}
+
+    def slow(claim):
+        while original.setdefault(claim.id, claim) != claim and claim.id == "means":
+            pass
+        return "accepted" if original[claim.id] == claim else "refused"
+    result = trial(SQUARES, slow=slow)
+    counts = result.claims["means"]["witnesses"]["slow"]
+    assert not result.passes and counts["unclassified"] == result.claims["means"]["mutants"] and counts["killed"] == 0
+    assert {o["how"] for o in result.claims["means"]["listed"]} == {"too slow"}
+
+
+def test_a_witness_that_breaks_rejects_and_is_named(trial, monkeypatch):
+    from derivations.kernel import check
+    monkeypatch.setattr(check, "still_proved", lambda claim, given: 1 / 0)
+    mutant = mutants(SLIPS[0][1])[0]
+    assert mutation_run.outcome("exact", mutation_run.by_exact, mutant, SLIPS[0][1]) == {
+        "witness": "exact", "operator": mutant.operator, "outcome": "killed", "how": "broke: ZeroDivisionError"}
+
+
+# Keeping
+
+def test_a_second_run_mutates_nothing(trial):
+    first = trial(SQUARES, exact=mutation_run.by_exact)
+    second = trial()
+    assert len(first.calls) > 100 and second.calls == [] and second.results == first.results
+    assert sorted(trial(fresh=True).calls) == sorted(first.calls)
+
+
+def test_a_change_mutates_again_only_the_claim_that_it_touches(trial):
+    trial(SQUARES, exact=mutation_run.by_exact)
+    assert set(trial("# a comment\n" + SQUARES).calls) == set()
+    assert set(trial(SQUARES.replace("2 * x * y + y ** 2)", "2 * y * x + y ** 2)")).calls) == {"square"}
+
+
+def test_a_change_of_the_kernel_mutates_all_again(trial):
+    first = trial(SQUARES, exact=mutation_run.by_exact)
+    (trial.tree.kernel / "check.py").write_text((trial.tree.kernel / "check.py").read_text() + "\n")
+    assert len(trial().calls) == len(first.calls)
+
+
+def test_a_table_that_was_edited_is_not_trusted(trial):
+    first = trial(SQUARES, weak=lambda claim: "accepted")
+    path = mutation_run.store("chapter/tiny")
+    content = json.loads(path.read_text())
+    content["claims"]["square"]["witnesses"]["weak"] |= {"survived": 0, "killed": 60}
+    path.write_text(json.dumps(content))
+    again = trial()
+    assert sorted(again.calls) == sorted(first.calls) and not again.passes
+
+
+def test_the_command_runs_in_processes_and_prints_json(tree, capsys):
+    assert mutation_run.main((), as_json=True, fresh=False, jobs=2) == 0
+    said = json.loads(capsys.readouterr().out)
+    counts = said["topics"]["chapter/tiny"]["sum"]
+    assert said["passes"] and counts["mutants"] > 10 and counts["witnesses"]["exact"]["killed"] + counts["witnesses"]["exact"]["equivalent"] == counts["mutants"]
+
+
+def test_a_script_that_does_not_load_is_named(trial, capsys):
+    trial.tree.script.write_text("1 / 0\n")
+    assert mutation_run.main((), as_json=False, fresh=False, jobs=1) == 1
+    assert "tiny.py:1: the script stopped with ZeroDivisionError" in capsys.readouterr().err
+
+
+# The judge
+
+@pytest.mark.parametrize("claim, verdict", [
+    (stated("identity", (S @ W).T, W.T @ S.T), "true"),
+    (stated("identity", (S @ W).T, S.T @ W.T), "false"),
+    (stated("identity", x / x, 1), "false"),
+    (stated("identity", inverse(S) @ S, eye(n), given=[invertible(S)]), "true"),
+    (stated("identity", B @ A, B @ A, given=[product_is(A, B, 0)]), "true"),
+    (stated("identity", A @ B, B.T @ A.T, given=[product_is(A, B, 0)]), "true"),
+    (stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] - softmax(v)[j])), "true"),
+    (stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] + softmax(v)[j])), "false"),
+    (stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), "true"),
+    (stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2), "false"),
+    (stated("inequality", x, y, because=y - x, given=[nonnegative(y - x)]), "true"),
+    (stated("inequality", rank(A @ B), m, because=(A, B)), "true"),
+    (stated("inequality", rank(S @ W), 1, because=(S, W)), "false"),
+    (stated("limit", (1 + x / n) ** n, n, "oo", exp(x)), "true"),
+    (stated("limit", (1 + x / n) ** n, n, "oo", exp(2 * x)), "false"),
+    (stated("identity", E((q @ k) ** 4), 3 * n ** 2 + 6 * n, given=[independent(q, k), gaussian(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]), "true"),
+    (stated("identity", E((q @ k) ** 4), 3 * n ** 2 + 6 * n, given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]), "false"),
+    (stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]), "true"),
+    (stated("identity", E(q @ k), 0, given=[independent(q), independent(k), mean(q, 0)]), "false"),
+    (stated("refute", x * y, x, at={x: 2, y: 3}), "true"),
+    (stated("refute", x * y, x, at={x: 2, y: 1}), "false"),
+    (stated("refute", Var(q @ q), n, at={n: 1}, given=[independent(q), mean(q, 0), variance(q, 1)]), "false"),
+    (stated("identity", x, x, given=[positive(x), positive(-x)]), "cannot tell"),
+])
+def test_the_judge(claim, verdict):
+    assert judge(claim)[0] == verdict, judge(claim)
+
+
+def test_the_judge_takes_a_claim_as_a_witness_does_that_asks_less():
+    assert judge(stated("identity", x / x, 1), partial=True)[0] == "true"
+    assert judge(stated("inequality", rank(A @ B), m, because=(A, -B)), partial=True)[0] == "true"
+    assert judge(stated("identity", x, x, given=[positive(x), positive(-x)]), partial=True)[0] == "true"
+    assert judge(stated("identity", x / x, 2), partial=True)[0] == "false"
+
+
+def site():
+    for topic in certificates.topics():
+        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        yield from claims.LOADED[0].claims
+
+
+def test_the_judge_finds_the_claims_of_the_site_true():
+    """All but the averages that take it longer."""
+    slow = ("excess-kurtosis", "one-product", "characteristic", "gap")
+    asked = [claim for claim in site() if claim.kind != "definition" and claim.id not in slow]
+    assert len(asked) > 70
+    assert {claim.id: verdict for claim in asked if (verdict := judge(claim))[0] != "true"} == {}
+
+
+def test_there_are_thirty_mutants_a_claim_and_every_claim_has_controls():
+    every = [(len(mutants(claim)), len(controls(claim)), claim.kind) for claim in site()]
+    assert sum(count for count, _, _ in every) >= 30 * len(every)
+    assert min(count for count, _, _ in every) >= 4 and all(made >= 2 for _, made, kind in every if kind != "definition")
