@@ -128,6 +128,20 @@ def coq(targets, fresh, jobs):
     sys.exit(bool(failed))
 
 
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
+@click.option("--json", "as_json", is_flag=True, help="The table as JSON on standard output.")
+@click.option("--fresh", is_flag=True, help="Try every mutant again.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
+def mutants(targets, as_json, fresh, jobs):
+    """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
+    from . import mutation_run
+    try:
+        sys.exit(mutation_run.main(targets, as_json, fresh, jobs))
+    except LookupError as error:
+        raise click.UsageError(str(error)) from None
+
+
 @main.command("list")
 def list_():
     """List the derivations, their titles and whether their certificates hold."""

@@ -64,18 +64,34 @@ def by_witness() -> Table:
     return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json"
 
 
+OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
+
+
 def by_mutant() -> Table:
-    """What became of the corrupted claims, topic by topic; a row says so where they were not tried here."""
-    head = ["topic", "mutants", "killed", "equivalent", "survived", "unclassified"]
-    rows = []
+    """What became of the corrupted claims, topic by topic, over all witnesses; a row says so where they were not tried here."""
+    rows, sums = [], Counter()
     for topic in topics():
-        path = certificates.STORE / "mutants" / f"{topic}.json"
-        try:
-            totals = json.loads(path.read_text(encoding="utf-8"))["totals"]
-            rows.append([topic, *(str(totals[key]) for key in head[1:])])
-        except (OSError, ValueError, KeyError):
-            rows.append([topic, "not tried on this machine", "", "", "", ""])
-    return head, rows, "python -m derivations mutants"
+        claims = tried(topic)
+        if claims is None:
+            rows.append([topic, "not tried on this machine", *[""] * len(OUTCOMES)])
+            continue
+        here = Counter(mutants=sum(c["mutants"] for c in claims.values()))
+        for witness in (w for c in claims.values() for w in c["witnesses"].values()):
+            here.update({outcome: witness[outcome] for outcome in OUTCOMES})
+        sums.update(here)
+        rows.append([topic, *(str(here[key]) for key in ("mutants", *OUTCOMES))])
+    rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES))])
+    return ["topic", "mutants", *OUTCOMES], rows, "python -m derivations mutants"
+
+
+def tried(topic: str) -> dict | None:
+    """The results for a topic's claims, if they were tried on this machine with the kernel as it is."""
+    try:
+        content = json.loads((certificates.STORE / "mutants" / f"{topic}.json").read_text(encoding="utf-8"))
+        kernel = {certificates.relative(p): certificates.file_hash(p) for p in certificates.kernel_files()}
+        return content["claims"] if content["seal"] == certificates.seal(content) and content["depends_on"]["kernel"] == kernel else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def by_module() -> Table:
