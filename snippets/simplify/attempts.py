@@ -5,13 +5,14 @@ Taking a bracket away changes nothing, so comparing the two tests nothing. The c
 --8<-- [start:example-vacuous]
 >>> from derivations.kernel import Derivation, matrix, paren, sizes
 >>> from derivations.kernel.check import exact
+>>> from derivations.kernel.claims import Refused
 >>> n, d, d_k = sizes("n d d_k")
 >>> A, Q, K = matrix("A", n, d), matrix("Q", d, d_k), matrix("K", d, d_k)
 >>> attempt = Derivation("Without a bracket")
 >>> attempt.identity("bracket", paren(A @ Q) @ (A @ K).T, A @ Q @ (A @ K).T)
 >>> try:
 ...     exact(attempt.claims[0])
-... except Exception as refusal:
+... except Refused as refusal:
 ...     print(refusal.message.split(",")[0])
 vacuous: both sides are the same expression already
 
