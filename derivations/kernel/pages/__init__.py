@@ -9,6 +9,10 @@ r"""The Markdown extension that puts claims on pages.
     /// trust | kinds                            a table of the trust page
     ///
 
+    /// figure | scaling/variance:widths         a picture, drawn by a function of docs/figures/scaling/variance.py
+    Its caption.
+    ///
+
 It reads certificates and never runs a proof, and it is an extension of Python-Markdown and nothing else, so that any
 generator built on that renders the same pages. (Zensical keeps pages it rendered and does not look at certificates again:
 build with `zensical build --clean`.) Mathematics in a page's own text is written `$...$` and may name things
@@ -35,6 +39,7 @@ from pymdownx.blocks.block import Block
 from derivations.kernel.certificates import CertificateError, load
 
 from .claims import ClaimError, render
+from .figures import FigureError, figure
 from .maths import MathsError, notation, relation_in
 from .source import Opening, PageError, Source
 from .trust import TABLES
@@ -58,6 +63,7 @@ class Page:
         self.certificates: dict[str, dict] = {}
         self.blocks: list[tuple[Opening, str, list[dict]]] = []
         self.number = 0
+        self.figures = 0
         for opening in source.openings():
             if opening.name in ("claim", "derivation"):
                 self.blocks.append((opening, *self._read(opening)))
@@ -114,6 +120,26 @@ class Page:
         box.text = self.stash(f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
                               f"<p class='trust__command'>Counted again by <code>{escape(command)}</code></p>")
         return box
+
+    def draw(self, parent: Element, name: str) -> Element:
+        """Append a figure: its picture, and a place for its caption."""
+        self.figures += 1
+        try:
+            html, identifier = figure(name, self.source.docs, self.figures)
+        except FigureError as error:
+            about = f"the figure {name}: " if name else ""
+            raise self.source.error(self._line_of_figure(name), about + str(error)) from None
+        box = SubElement(parent, "figure", {"class": "picture", "id": identifier})
+        SubElement(box, "div").text = self.stash(html)
+        return SubElement(box, "figcaption")
+
+    def refuse_without_caption(self, name: str, caption: Element) -> None:
+        if not "".join(caption.itertext()).strip():
+            line = self._line_of_figure(name)
+            raise self.source.error(line, f"the figure {name} has no caption; write a sentence before the closing '///'")
+
+    def _line_of_figure(self, name: str) -> int:
+        return next((one.line for one in self.source.openings() if (one.name, one.argument) == ("figure", name)), 0)
 
     def _read(self, opening: Opening) -> tuple[str, list[dict]]:
         """The topic and the claims that a block asks for."""
@@ -228,6 +254,20 @@ class _TrustBlock(_Block):
         return extension.page.count(parent, self.argument or "")
 
 
+class _FigureBlock(_Block):
+    NAME = "figure"
+
+    def on_create(self, parent):
+        self.caption = self.config["extension"].page.draw(parent, self.argument or "")
+        return parent[-1]
+
+    def on_add(self, block):
+        return self.caption
+
+    def on_end(self, block):
+        self.config["extension"].page.refuse_without_caption(self.argument, self.caption)
+
+
 class _Restore(Postprocessor):
     """After everything: refuse relations in what the author wrote, then put the certified HTML in."""
 
@@ -280,7 +320,7 @@ class Prose(HTMLParser):
 
 
 class PagesExtension(BlocksExtension):
-    """Claims, derivations and notation, for Python-Markdown."""
+    """Claims, derivations, pictures and notation, for Python-Markdown."""
 
     def __init__(self, **options):
         self.config = {
@@ -291,7 +331,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock):
+        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _FigureBlock):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

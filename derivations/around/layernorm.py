@@ -1,0 +1,115 @@
+"""Layer normalisation centres a token and scales it: what that fixes, what it forgets, and what it takes from a gradient."""
+
+from derivations.kernel import Derivation, diff, eye, index, matrix, nonzero, ones, positive, scalars, sizes, sqrt, total, vector
+
+d, p = sizes("d p")
+x, u, g, b = vector("x", d), vector("u", d), vector("g", d), vector("b", d)
+W = matrix("W", d, p)
+a, c, s, epsilon = scalars("a c s epsilon")
+i, j, k, r, o = index("i", d), index("j", d), index("k", d), index("r", d), index("o", p)
+
+derivation = Derivation("Layer normalisation")
+
+mu = derivation.define("mu", total(x[r], r) / d, title="The mean of a token's features")
+
+
+def scaled(at):
+    return u[at] / sqrt((u @ u) / d + epsilon)
+
+
+y = derivation.define(
+    "y", u / sqrt((u @ u) / d + epsilon),
+    given=[positive(epsilon)],
+    code=[("snippets.around.layernorm.rms_norm", u, {"epsilon": epsilon})],
+    title="A centred token, divided by its root mean square",
+)
+
+derivation.identity(
+    "mean-zero",
+    total((x[i] - mu) / s, i), 0,
+    given=[nonzero(s)],
+    title="Centred features sum to zero, whatever they are divided by",
+)
+
+derivation.identity(
+    "mean-square",
+    (y @ y) / d, 1 - d * epsilon / (u @ u + d * epsilon),
+    given=[positive(epsilon)],
+    code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"epsilon": epsilon}))],
+    title="The mean square falls short of one by epsilon's share",
+)
+
+derivation.inequality(
+    "below-one",
+    1 - d * epsilon / (u @ u + d * epsilon), 1,
+    because=d * epsilon / (u @ u + d * epsilon),
+    given=[positive(epsilon)],
+    title="So it is never above one",
+)
+
+derivation.identity(
+    "square-one",
+    total((u[i] / sqrt((u @ u) / d)) ** 2, i) / d, 1,
+    given=[positive(u @ u)],
+    code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, 0))],
+    title="Without epsilon it is one",
+)
+
+derivation.identity(
+    "shift",
+    (x + c * ones(d))[i] - total((x + c * ones(d))[r], r) / d, x[i] - mu,
+    title="A constant added to every feature drops out",
+)
+
+derivation.identity(
+    "scale",
+    (a * u)[i] / sqrt(((a * u) @ (a * u)) / d), u[i] / sqrt((u @ u) / d),
+    given=[positive(a), positive(u @ u)],
+    code=[("snippets.around.layernorm.rms_norm", a * u, 0)],
+    title="A positive factor drops out",
+)
+
+derivation.identity(
+    "centring-slope",
+    diff(x[i] - mu, x[j]), eye(d)[i, j] - 1 / d,
+    title="The slope of centring",
+)
+
+derivation.identity(
+    "scaling-slope",
+    diff(scaled(i), u[j]), (eye(d)[i, j] - scaled(i) * scaled(j) / d) / sqrt((u @ u) / d + epsilon),
+    given=[positive(epsilon)],
+    title="The slope of the division",
+)
+
+derivation.identity(
+    "both",
+    total((eye(d)[i, k] - (a * (x[i] - mu)) * (a * (x[k] - mu)) / d) * (eye(d)[k, j] - 1 / d), k),
+    eye(d)[i, j] - 1 / d - (a * (x[i] - mu)) * (a * (x[j] - mu)) / d,
+    uses=["centring-slope", "scaling-slope"],
+    title="One after the other, but for the root: each takes away one direction",
+)
+
+derivation.identity(
+    "takes-ones",
+    total(eye(d)[i, j] - 1 / d, j), 0,
+    uses=["centring-slope"],
+    title="No output moves when all features move together",
+)
+
+derivation.identity(
+    "takes-itself",
+    total(diff(scaled(i), u[j]) * u[j], j), scaled(i) * (d * epsilon / (u @ u + d * epsilon)),
+    given=[positive(epsilon)],
+    uses=["scaling-slope"],
+    title="When the features spread, outputs move by epsilon's share alone",
+)
+
+derivation.identity(
+    "folds",
+    ((u * g + b) @ W)[o], total(u[i] * (g[i] * W[i, o]), i) + (b @ W)[o],
+    title="Gain and bias fold into the next layer",
+)
+
+if __name__ == "__main__":
+    derivation.main()

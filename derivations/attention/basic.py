@@ -1,0 +1,106 @@
+"""Attention without parameters, and what queries, keys and values add to it; with what is false of both."""
+
+from derivations.kernel import Derivation, absolute, exp, index, matrix, sizes, softmax, total, vector
+
+n, d, d_k, d_v = sizes("n d d_k d_v")
+X, W, U = matrix("X", n, d), matrix("W", d, d_k), matrix("U", d, d)
+W_Q, W_K, W_V, P = matrix("W_Q", d, d_k), matrix("W_K", d, d_k), matrix("W_V", d, d_v), matrix("P", n, n)
+Q, K, V = matrix("Q", n, d_k), matrix("K", n, d_k), matrix("V", n, d_v)
+x, y, T = vector("x", d), vector("y", d), matrix("T", 2, d)
+i, j, l, a = index("i", n), index("j", n), index("l", n), index("a", d)
+
+chapter = "snippets.attention.basic."
+
+derivation = Derivation("Basic self-attention")
+
+weights = derivation.define(
+    "P_0", softmax(X @ X.T),
+    code=[("snippets.scaling.saturation.attention_weights", X, X, {"scale": 1})],
+    title="The weights: softmax of every token's dot products with all tokens",
+)
+
+output = derivation.define("Y_0", weights @ X, title="The output: the tokens, averaged by the weights")
+
+derivation.identity("basic", output, softmax(X @ X.T) @ X, code=[(chapter + "basic_attention", X)], title="Both in one formula")
+
+derivation.chain(
+    "one-output",
+    output[i, a],
+    (total(weights[i, j] * X[j, a], j), "write the product out"),
+    (total(exp(total(X[i, a] * X[j, a], a)) * X[j, a], j) / total(exp(total(X[i, a] * X[l, a], a)), l), "insert the weights"),
+    title="One entry of the output",
+)
+
+derivation.identity("scores-symmetric", (X @ X.T).T, X @ X.T, title="The scores are symmetric")
+
+derivation.identity(
+    "shared-symmetric",
+    ((X @ W) @ (X @ W).T).T, (X @ W) @ (X @ W).T,
+    title="So they are when queries and keys share one matrix",
+)
+
+derivation.refute(
+    "weights-not-symmetric",
+    softmax((X @ W) @ (X @ W).T).T, softmax((X @ W) @ (X @ W).T),
+    at={X: [[0], [1]], W: [[1]]},
+    title="The weights are not",
+)
+
+derivation.identity(
+    "two-tokens",
+    exp(x @ x) / (exp(x @ x) + exp(x @ y)), 1 / (1 + exp(x @ (y - x))),
+    title="Of two tokens, how much the first attends to itself",
+)
+
+gap = softmax(T @ T.T)[1, 1] - softmax(T @ T.T)[1, 2]
+
+derivation.refute(
+    "self-first",
+    absolute(gap), gap,
+    at={T: [[1, 0], [2, 0]]},
+    title="A token's weight for itself need not be the larger: what it leads by can be negative",
+)
+
+derivation.inequality(
+    "equal-lengths",
+    x @ y, (x @ x + y @ y) / 2,
+    because=total((x[a] - y[a]) ** 2, a) / 2,
+    title="A score is at most the mean of the two squared lengths",
+)
+
+derivation.chain(
+    "conventions",
+    X @ W,
+    ((W.T @ X.T).T, "a transpose reverses a product, and two transposes cancel"),
+    code=[(chapter + "project_rows", X, W), (chapter + "project_columns", W.T, X)],
+    title="A matrix on the right of rows is its transpose on the left of columns",
+)
+
+derivation.chain(
+    "values-last",
+    softmax((X @ W_Q) @ (X @ W_K).T) @ (X @ W_V),
+    ((softmax((X @ W_Q) @ (X @ W_K).T) @ X) @ W_V, "regroup"),
+    code=[(chapter + "average_values", X, W_Q, W_K, W_V),
+          ("snippets.simplify.softmax.matrix_after", (X @ W_Q) @ (X @ W_K).T, X @ W_V)],
+    title="Averaging values is averaging tokens, and then applying one more matrix",
+)
+
+derivation.refute(
+    "values-forgotten",
+    P @ X, P @ (X @ U),
+    at={P: [[1]], X: [[1]], U: [[2]]},
+    title="Averaging the tokens is not averaging the values",
+)
+
+derivation.refute(
+    "swapped",
+    softmax(Q @ K.T) @ V, softmax(K @ Q.T) @ V,
+    at={Q: [[1], [1]], K: [[1], [0]], V: [[1], [0]]},
+    code=[("snippets.scaling.saturation.attention", Q, K, V, {"scale": 1}),
+          ("snippets.scaling.saturation.attention", K, Q, V, {"scale": 1})],
+    uses=["simplify/bilinear#swap"],
+    title="Queries and keys may not be exchanged",
+)
+
+if __name__ == "__main__":
+    derivation.main()

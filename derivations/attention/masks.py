@@ -1,0 +1,116 @@
+"""What a mask does: a limit, a deletion, a renormalisation; what a finite constant leaves behind; and a bias that is no mask."""
+
+from fractions import Fraction
+
+from derivations.kernel import (Derivation, exp, index, matrix, nonnegative, nonzero, ones, positive, rounded, scalars, sizes, softmax,
+                                total, vector)
+
+n, m, r, d_v = sizes("n m r d_v")
+z, y, b = vector("z", m), vector("y", r), vector("b", m)
+V, U = matrix("V", m, d_v), matrix("U", r, d_v)
+S, p, q = matrix("S", n, m), matrix("p", n, 1), matrix("q", m, 1)
+a, c, k, e_k, e_m, mu, s, w, x = scalars("a c k e_k e_m mu s w x")
+t, v = vector("t", 2), vector("v", 2)
+j, l, i, f = index("j", m), index("l", m), index("i", r), index("f", d_v)
+
+kept = total(b[l] * exp(z[l]), l)
+
+derivation = Derivation("Masks")
+
+derivation.limit(
+    "delete",
+    (exp(t[1]) * v[1] + exp(t[2]) * v[2] + exp(x - c) * w) / (exp(t[1]) + exp(t[2]) + exp(x - c)),
+    c, "oo", softmax(t) @ v,
+    title="Two keys kept and one masked: in the limit the masked key is gone",
+)
+
+derivation.identity(
+    "common-factor",
+    total(exp(y[i] - c) * U[i, f], i), exp(-c) * total(exp(y[i]) * U[i, f], i),
+    title="A constant added to scores is a factor of all that they bring",
+)
+
+derivation.limit(
+    "any-number",
+    (e_k + exp(-c) * e_m) / (k + exp(-c) * a),
+    c, "oo", e_k / k,
+    given=[positive(k), nonnegative(a)],
+    uses=["common-factor"],
+    title="Any number of keys: what the masked ones bring leaves both sums",
+)
+
+derivation.identity(
+    "kept-share",
+    total(b[l] * softmax(z)[l], l), kept / total(exp(z[l]), l),
+    title="The weight that the kept keys have before the mask",
+)
+
+derivation.identity(
+    "renormalise",
+    b * softmax(z) * (total(exp(z[l]), l) / kept), b * exp(z) / kept,
+    given=[nonzero(kept)],
+    code=[("snippets.attention.masks.renormalised_weights", z, b)],
+    uses=["kept-share"],
+    title="Softmax, zero, renormalise: the mask again",
+)
+
+derivation.inequality(
+    "leak",
+    total(exp(y[i] - c), i) / (total(exp(z[j]), j) + total(exp(y[i] - c), i)),
+    exp(-c) * total(exp(y[i]), i) / total(exp(z[j]), j),
+    because=total(exp(y[i] - c), i) ** 2 / (total(exp(z[j]), j) * (total(exp(z[j]), j) + total(exp(y[i] - c), i))),
+    uses=["common-factor"],
+    title="The weight that a finite constant lets through",
+)
+
+derivation.chain(
+    "lower-score",
+    exp(-c) / (exp(-c) + exp(-2 * c)),
+    (1 / (1 + exp(-c)), "divide both parts by the first exponential"),
+    title="A key that is filled beside one whose own score is twice as low",
+)
+
+derivation.limit(
+    "wrong-winner",
+    1 / (1 + exp(-c)), c, "oo", 1,
+    uses=["lower-score"],
+    title="The filled key takes all the weight",
+)
+
+derivation.identity(
+    "all-added",
+    softmax(S - c * ones(n, m)) @ V, softmax(S) @ V,
+    uses=["simplify/softmax#shift"],
+    title="A constant added for all keys masks none of them",
+)
+
+derivation.identity(
+    "all-filled",
+    (softmax(-c * ones(n, m)) @ V), ones(n, m) @ V / m,
+    title="All keys filled: the plain mean of the values, whatever the constant",
+)
+
+derivation.refute(
+    "ten-thousand",
+    rounded(s - 10 ** 4) - rounded(x - 10 ** 4), s - x,
+    at={s: Fraction(1, 2 ** 12), x: 0},
+    title="Beside ten thousand, fp32 keeps only part of a score",
+)
+
+derivation.refute(
+    "billion",
+    rounded(s - 10 ** 9) - rounded(x - 10 ** 9), s - x,
+    at={s: 2, x: 1},
+    title="Beside a billion it keeps nothing of one",
+)
+
+derivation.identity(
+    "alibi",
+    softmax(S - mu * (p @ ones(1, m) - ones(n, 1) @ q.T)), softmax(S + mu * (ones(n, 1) @ q.T)),
+    code=[("snippets.attention.masks.weights_by_distance", S, mu, p @ ones(1), q @ ones(1)),
+          ("snippets.attention.masks.weights_by_place", S, mu, q @ ones(1))],
+    title="A bias by distance, and a bias by the key's place alone, give the same weights",
+)
+
+if __name__ == "__main__":
+    derivation.main()

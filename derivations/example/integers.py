@@ -1,0 +1,91 @@
+"""A worked example in small integers: three tokens, their queries, keys and values, and the scores."""
+
+from derivations.kernel import Derivation, array, index, matrix, sizes, total
+
+n, m, d_k, d_v = sizes("n m d_k d_v")
+Q, K = matrix("G", n, d_k), matrix("H", m, d_k)
+P, A = matrix("P", n, m), matrix("A", m, d_v)
+i, j, k, a, b = index("i", n), index("j", m), index("k", m), index("a", d_k), index("b", d_v)
+
+derivation = Derivation("A worked example in integers")
+
+X = derivation.define(
+    "X",
+    array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]),
+    code=[("snippets.example.integers.tokens",)],
+    title="Three tokens of four features",
+)
+
+W_Q = derivation.define(
+    "W_Q",
+    array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]),
+    code=[("snippets.example.integers.weights[0]",)],
+    title="The projection for queries",
+)
+
+W_K = derivation.define(
+    "W_K",
+    array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]),
+    code=[("snippets.example.integers.weights[1]",)],
+    title="The projection for keys",
+)
+
+W_V = derivation.define(
+    "W_V",
+    array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]),
+    code=[("snippets.example.integers.weights[2]",)],
+    title="The projection for values",
+)
+
+derivation.identity(
+    "queries",
+    X @ W_Q, array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]),
+    code=[("snippets.example.integers.project", X, W_Q)],
+    title="The queries",
+)
+
+derivation.identity(
+    "keys",
+    X @ W_K, array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]),
+    code=[("snippets.example.integers.project", X, W_K)],
+    title="The keys",
+)
+
+derivation.identity(
+    "values",
+    X @ W_V, array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]),
+    code=[("snippets.example.integers.project", X, W_V)],
+    title="The values",
+)
+
+derivation.chain(
+    "scores",
+    (X @ W_Q) @ (X @ W_K).T,
+    (array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]) @ array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]).T, "insert queries and keys"),
+    (array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]), "multiply out"),
+    uses=["queries", "keys"],
+    code=[("snippets.scaling.variance.scores", X @ W_Q, X @ W_K, {"scale": 1})],
+    title="The scores",
+)
+
+derivation.identity(
+    "merged",
+    X @ (W_Q @ W_K.T) @ X.T, array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
+    uses=["simplify/bilinear#merged"],
+    title="The same scores by way of one merged matrix",
+)
+
+derivation.identity(
+    "one-score",
+    (Q @ K.T)[i, j], total(Q[i, a] * K[j, a], a),
+    title="One score: queries and keys must share their dimension",
+)
+
+derivation.identity(
+    "one-output",
+    (P @ A)[i, b], total(P[i, k] * A[k, b], k),
+    title="One entry of the output: its dimension is that of the values",
+)
+
+if __name__ == "__main__":
+    derivation.main()

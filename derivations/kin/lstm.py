@@ -1,0 +1,121 @@
+"""The gates of an LSTM and the shortcuts of a residual network: what they do for a gradient, and what they do not."""
+
+from fractions import Fraction
+
+from derivations.kernel import Derivation, diff, exp, eye, index, matrix, nonnegative, scalars, sizes, total, vector
+
+d, r, T = sizes("d r T")
+f, i, g, c, x = (vector(name, d) for name in "figcx")
+A, B, M, N = matrix("A", d, r), matrix("B", r, d), matrix("M", d, d), matrix("N", d, d)
+k, l, a = index("k", d), index("l", d), index("a", r)
+z, y, h, o, p, q = scalars("z y h o p q")
+b_f, b_g, u_f, u_g, e_i = scalars("b_f b_g u_f u_g e_i")
+
+derivation = Derivation("Gates and shortcuts")
+
+
+def gate(at):
+    return 1 / (1 + exp(-at))
+
+
+def tanh(at):
+    return 1 - 2 / (1 + exp(2 * at))
+
+
+def slope(at):
+    return 4 * exp(2 * at) * (1 / (1 + exp(2 * at))) ** 2
+
+
+derivation.identity(
+    "cell",
+    diff((f * c + i * g)[k], c[l]), f[k] * eye(d)[k, l],
+    title="Along the cell, the slope is the forget gate",
+)
+
+sigma = derivation.define("sigma", gate(z), code=[("snippets.kin.lstm.gate", z)], title="A gate")
+
+derivation.inequality(
+    "never-grows",
+    p * sigma, p,
+    because=p * exp(-z) / (1 + exp(-z)),
+    given=[nonnegative(p)],
+    title="One more gate never makes the product of the gates larger",
+)
+
+derivation.limit("closed", gate(-z), z, "oo", 0, title="A closing gate: the path along the cell goes to zero")
+
+derivation.limit("open", sigma, z, "oo", 1, title="An opening gate: it goes to one")
+
+derivation.inequality(
+    "held",
+    1 + (T + 1) * exp(-z), ((1 + T * exp(-z)) + q) / sigma,
+    because=q * (1 + exp(-z)) + T * exp(-z) ** 2,
+    given=[nonnegative(q)],
+    uses=["kin/rnn#growth"],
+    title="A gate held at one opening: one over its powers outgrows a straight line",
+)
+
+derivation.identity(
+    "opening",
+    (T + 2) / (2 * (T + 1)) * (1 - 1 / (T + 2) ** 2), (T + 3) / (2 * (T + 2)),
+    title="Gates that open fast enough: one more factor",
+)
+
+derivation.limit(
+    "opening-half",
+    (T + 2) / (2 * (T + 1)), T, "oo", Fraction(1, 2),
+    uses=["opening"],
+    title="Their product does not vanish",
+)
+
+forget, candidate = gate(b_f + u_f * h), tanh(b_g + u_g * h)
+
+derivation.identity(
+    "by-gate",
+    diff(forget * y, h), u_f * forget * (1 - forget) * y,
+    title="Another path: the forget gate reads the last output",
+)
+
+derivation.identity(
+    "by-candidate",
+    diff(e_i * candidate, h), u_g * e_i * (1 - candidate ** 2),
+    uses=["kin/rnn#slope"],
+    title="Another: the candidate reads it, and enters by the input gate",
+)
+
+derivation.identity(
+    "output",
+    diff(o * tanh(y), y), o * (1 - tanh(y) ** 2),
+    uses=["kin/rnn#slope"],
+    title="And the last output reads the cell",
+)
+
+derivation.identity(
+    "can-grow",
+    gate(0) + 4 * gate(0) * (1 - tanh(0) ** 2) * (1 - tanh(0) ** 2), Fraction(5, 2),
+    uses=["by-candidate", "output"],
+    title="All together: a cell at zero, an open output gate, a candidate that reads the output fourfold",
+)
+
+derivation.identity(
+    "residual",
+    diff(x[l] + total(tanh((x @ A)[a]) * B[a, l], a), x[k]), eye(d)[k, l] + total(A[k, a] * slope((x @ A)[a]) * B[a, l], a),
+    uses=["kin/rnn#slope"],
+    title="A residual block: the identity, and the slope of what is added",
+)
+
+derivation.identity(
+    "paths",
+    (eye(d) + M) @ (eye(d) + N), eye(d) + M + N + M @ N,
+    title="Two of them: four paths, one of which goes around both",
+)
+
+derivation.refute(
+    "can-vanish",
+    eye(d) + M, eye(d),
+    at={M: [[-1]]},
+    title="What is added may still cancel the identity",
+)
+
+if __name__ == "__main__":
+    derivation.main()

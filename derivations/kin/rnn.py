@@ -1,0 +1,122 @@
+"""The gradient of a recurrent network through time is a product, one factor for each token; that of attention is one weight."""
+
+from derivations.kernel import (Derivation, diff, exp, eye, index, matrix, nonnegative, positive, scalars, sizes, softmax, total,
+                                vector)
+
+d, p, n, m, d_v, T, N = sizes("d p n m d_v T N")
+h, z = vector("h", d), vector("z", d)
+x, y = vector("x", p), vector("y", p)
+W, A, B, U = matrix("W", d, d), matrix("A", d, d), matrix("B", d, d), matrix("U", p, d)
+S, V = matrix("S", n, m), matrix("V", m, d_v)
+i, j, k, l = (index(name, d) for name in "ijkl")
+a, c, b, o = index("a", n), index("c", m), index("b", d_v), index("o", d_v)
+t, s, g = scalars("t s g")
+
+derivation = Derivation("A recurrent network")
+
+
+def tanh(at):
+    return 1 - 2 / (1 + exp(2 * at))
+
+
+def slope(at):
+    return 4 * exp(2 * at) * (1 / (1 + exp(2 * at))) ** 2
+
+
+tau = derivation.define("tau", tanh(t), code=[("snippets.kin.rnn.squash", t)], title="The hyperbolic tangent")
+
+derivation.identity(
+    "tanh",
+    tau, (exp(t) - exp(-t)) / (exp(t) + exp(-t)),
+    code=[("snippets.kin.rnn.squash", t)],
+    title="The same as a quotient",
+)
+
+derivation.chain(
+    "slope",
+    diff(tau, t),
+    (1 - tau ** 2, "differentiate"),
+    (slope(t), "put both terms over one denominator"),
+    code=[("snippets.kin.rnn.squash_slope", t)],
+    title="Its slope",
+)
+
+derivation.inequality("slope-least", 0, 1 - tau ** 2, because=slope(t), uses=["slope"], title="The slope is not negative")
+
+derivation.inequality("slope-most", 1 - tau ** 2, 1, because=tau ** 2, title="It is at most one")
+
+derivation.limit("saturates", 4 / (exp(t) + exp(-t)) ** 2, t, "oo", 0, uses=["slope"], title="Far out it goes to zero")
+
+derivation.identity(
+    "linear",
+    (h @ W + x @ U) @ W + y @ U, h @ W @ W + x @ U @ W + y @ U,
+    code=[("snippets.kin.rnn.linear_step", y, ("snippets.kin.rnn.linear_step", x, h, U, W), U, W)],
+    title="Without tanh: a token passes the same matrix once for each step since",
+)
+
+
+def state(at):
+    return tanh((h @ W)[at] + (x @ U)[at])
+
+
+derivation.identity(
+    "step",
+    diff(state(j), h[i]), W[i, j] * (1 - state(j) ** 2),
+    uses=["slope"],
+    title="The slope of the new state by the old",
+)
+
+derivation.identity(
+    "two-steps",
+    diff(total(state(j) * W[j, k], j) + (y @ U)[k], h[i]),
+    total((W[i, j] * slope((h @ W)[j] + (x @ U)[j])) * W[j, k], j),
+    uses=["step"],
+    title="Two steps: the slopes multiply as matrices",
+)
+
+derivation.inequality(
+    "step-bound",
+    (W[i, j] * (1 - tanh(z[j]) ** 2)) ** 2, W[i, j] ** 2,
+    because=W[i, j] ** 2 * tanh(z[j]) ** 2 * (1 + 4 * exp(2 * z[j]) / (1 + exp(2 * z[j])) ** 2),
+    uses=["slope-most"],
+    title="No entry of a step's slope is larger than that of the matrix",
+)
+
+derivation.inequality(
+    "product-bound",
+    total((A @ B)[i, k] ** 2, i, k), total(A[i, j] ** 2, i, j) * total(B[l, k] ** 2, l, k),
+    because=total((A[i, j] * B[l, k] - A[i, l] * B[j, k]) ** 2, i, j, k, l) / 2,
+    title="A product is no larger than the product of the sizes",
+)
+
+derivation.refute(
+    "may-be-smaller",
+    total((W @ W)[i, j] ** 2, i, j), total(W[i, j] ** 2, i, j) ** 2,
+    at={W: [[0, 2], [0, 0]]},
+    title="It may be smaller: a large matrix need not explode",
+)
+
+derivation.inequality(
+    "growth",
+    1 + (T + 1) * s, (1 + s) * ((1 + T * s) + g),
+    because=(1 + s) * g + T * s ** 2,
+    given=[positive(1 + s), nonnegative(g)],
+    without={positive(1 + s): {s: -3, g: 5, T: 1}},
+    title="One more factor: the step of an induction over the number of factors",
+)
+
+derivation.limit(
+    "vanishes",
+    1 / (1 + T / N), T, "oo", 0,
+    uses=["growth"],
+    title="One over a line that rises, however slowly, goes to zero",
+)
+
+derivation.identity(
+    "attention",
+    diff((softmax(S) @ V)[a, b], V[c, o]), softmax(S)[a, c] * eye(d_v)[b, o],
+    title="Attention: from any value to any output in one step",
+)
+
+if __name__ == "__main__":
+    derivation.main()

@@ -1,0 +1,103 @@
+"""A causal mask: what its derivatives are, why a cache of keys and values is exact, and what a window leaves out."""
+
+from fractions import Fraction
+
+from derivations.kernel import (
+    Derivation, diff, exp, eye, index, matrix, nonzero, ones, scalars, sizes, softmax, total, vector,
+)
+
+n, m, d, d_k, d_v = sizes("n m d d_k d_v")
+L, h, h_kv, g = sizes("L h h_kv g")  # layers, query heads, key-value heads, bytes of a number
+X, q, c = matrix("X", n, d), vector("q", d), vector("c", n)  # tokens; a query, and for each token whether it may look there
+s, t = vector("s", m), vector("t", n)  # a query's scores with the tokens up to its own, and with those after
+A, B = matrix("A", m, d_v), matrix("B", n, d_v)  # their values
+J = matrix("J", n, n)
+i, j, l, r = index("i", n), index("j", n), index("l", n), index("r", m)
+a, b, f = index("a", d), index("b", d), index("f", d_v)
+x, y, z = scalars("x y z")  # the logarithms of two sums of exponentials, and a drop in score
+
+derivation = Derivation("Looking back only")
+
+
+all_keys = total(c[l] * exp((X @ q)[l]), l)
+weights = derivation.define(
+    "p", c * exp(X @ q) / all_keys,
+    given=[nonzero(all_keys)],
+    code=[("snippets.order.causal.kept_weights", q, X, c)],
+    title="The weights: exponentials of the scores, times keep factors, over their sum",
+)
+output = derivation.define(
+    "o", weights @ X,
+    given=[nonzero(all_keys)],
+    code=[("snippets.order.causal.kept_mean", q, X, c)],
+    title="The output: the mean of the tokens",
+)
+
+derivation.identity(
+    "by-token",
+    diff(output[a], X[j, b]), weights[j] * (eye(d)[a, b] + (X[j, a] - output[a]) * q[b]),
+    given=[nonzero(all_keys)],
+    code=[("snippets.order.causal.token_slopes", q, X, c)],
+    title="How it moves with a token",
+)
+
+early, late = total(exp(s[r]), r), total(exp(t[l]), l)
+rest = late / (early + late)
+derivation.identity(
+    "window",
+    (total(exp(s[r]) * A[r, f], r) + total(exp(t[l]) * B[l, f], l)) / (early + late),
+    (1 - rest) * total(softmax(s)[r] * A[r, f], r) + rest * total(softmax(t)[l] * B[l, f], l),
+    title="What is cut off counts by its share of the weight",
+)
+
+derivation.chain(
+    "share",
+    exp(y - z) / (exp(x) + exp(y - z)),
+    (1 / (1 + exp(x - y + z)), "divide both parts by the first exponential"),
+    uses=["window"],
+    title="Lower every score that is cut off by $z$: their share",
+)
+
+derivation.limit(
+    "vanishes",
+    1 / (1 + exp(x - y + z)), z, "oo", 0,
+    uses=["share"],
+    title="As they go down without end, it goes to zero",
+)
+
+derivation.chain(
+    "pairs",
+    total((1 + eye(n)[i, j] + J[i, j] - J[j, i]) / 2, i, j),
+    ((n ** 2 + n) / 2, "every entry of $J$ stands once with each sign"),
+    (n * (n + 1) / 2, "factor"),
+    code=[("snippets.order.causal.causal_pairs", n)],
+    title="How many pairs a causal mask keeps",
+)
+
+derivation.limit(
+    "half",
+    n * (n + 1) / 2 / n ** 2, n, "oo", Fraction(1, 2),
+    title="In the long run half",
+)
+
+derivation.identity(
+    "marker",
+    total(softmax(x * ones(n))[l] * eye(n)[l, 1], l), 1 / n,
+    code=[("snippets.order.causal.marker_share", n)],
+    title="Equal weights on the first $n$ tokens, the first of which is marked",
+)
+
+derivation.define(
+    "b_c", 2 * L * h_kv * d_k * n * g,
+    code=[("snippets.order.causal.cache_bytes", n, L, h_kv, d_k, g)],
+    title="Bytes of a cache",
+)
+
+derivation.identity(
+    "shared-cache",
+    (2 * L * h_kv * d_k * n * g) / (2 * L * h * d_k * n * g), h_kv / h,
+    title="Heads that share keys and values share the cache",
+)
+
+if __name__ == "__main__":
+    derivation.main()

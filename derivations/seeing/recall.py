@@ -1,0 +1,100 @@
+"""Why recall needs weights that see the tokens: what a fixed mixing cannot do, and how attention does it."""
+
+from derivations.kernel import Derivation, array, exp, index, matrix, product_is, scalars, sizes, softmax, total, vector
+
+n, m, d, d_v = sizes("n m d d_v")
+X, Y = matrix("X", n, d), matrix("Y", n, d)
+A, B, L = matrix("A", n, n), matrix("B", n, n), matrix("L", n, n)
+W, U = matrix("W", d, d), matrix("U", d, d)
+K, V = matrix("K", m, d), matrix("V", m, d_v)
+a, q, r, k, w = vector("a", n), vector("q", d), vector("r", d), vector("k", d), vector("w", d)
+z, u = vector("z", m), vector("u", 3)
+i, j = index("i", d), index("j", m)
+b, c, s, t, x, y, beta = scalars("b c s t x y beta")
+
+derivation = Derivation("Recall needs attention")
+
+derivation.identity(
+    "one-mixing",
+    B @ (A @ X @ W) @ U, (B @ A) @ X @ (W @ U),
+    code=[("snippets.seeing.recall.mix", B, ("snippets.seeing.recall.mix", A, X, W), U),
+          ("snippets.seeing.recall.mix", B @ A, X, W @ U)],
+    title="Two layers of fixed mixing are one",
+)
+
+derivation.identity(
+    "additive",
+    (a @ X + q) @ W - (a @ X + r) @ W, (a @ Y + q) @ W - (a @ Y + r) @ W,
+    title="With fixed mixing, what another question changes does not depend on the context",
+)
+
+derivation.identity(
+    "four-cases",
+    (a @ X + q) @ w + (a @ Y + r) @ w, (a @ X + r) @ w + (a @ Y + q) @ w,
+    uses=["additive"],
+    title="Two questions in two contexts: right in all four cases is out of reach",
+)
+
+middle = (x + y) / 2
+derivation.inequality(
+    "fixed-fails",
+    (x - y) ** 2, (b + s - x) ** 2 + (b + t - y) ** 2 + (c + s - y) ** 2 + (c + t - x) ** 2,
+    because=(b + s - middle) ** 2 + (b + t - middle) ** 2 + (c + s - middle) ** 2 + (c + t - middle) ** 2,
+    uses=["additive"],
+    title="Fixed mixing errs by as much as the values differ",
+)
+
+derivation.identity(
+    "unit-scores",
+    K @ K.T @ V, V,
+    given=[product_is(K, K.T, 1)],
+    title="With orthonormal keys, scores alone find each key's value",
+)
+
+derivation.inequality(
+    "own-key",
+    q @ k, (q @ q + k @ k) / 2,
+    because=total((q[i] - k[i]) ** 2, i) / 2,
+    title="Among keys of one length, a key scores highest with itself",
+)
+
+others = total(exp(z[j] - c), j)
+derivation.chain(
+    "match",
+    exp(c) / (exp(c) + total(exp(z[j]), j)),
+    (1 / (1 + others), "divide both parts by the first exponential"),
+    code=[("snippets.seeing.recall.match_weight", c, z)],
+    title="The weight of a key with score $c$ beside others",
+)
+
+derivation.inequality(
+    "missed",
+    1 - 1 / (1 + others), others,
+    because=others ** 2 / (1 + others),
+    uses=["match"],
+    title="What the match does not get",
+)
+
+derivation.limit(
+    "sharper",
+    exp(beta) / (exp(beta) + m), beta, "oo", 1,
+    uses=["match"],
+    title="With the other scores at nothing, the match takes all",
+)
+
+derivation.identity(
+    "shifted",
+    X @ (L @ X).T, L.T,
+    given=[product_is(X, X.T, 1)],
+    title="Move the tokens first, then compare",
+)
+
+derivation.limit(
+    "by-hand",
+    (softmax(beta * array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])) @ u)[1], beta, "oo", u[2],
+    uses=["shifted"],
+    title="Three tokens in a circle: the first finds what followed it",
+)
+
+if __name__ == "__main__":
+    derivation.main()

@@ -1,0 +1,22 @@
+"""Pictures of which patch each pixel goes to."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, below, heat_map
+from snippets.heads.patches import cut, cut_wrongly
+
+SIDE, WIDTH = 2, 6
+
+
+def owners() -> Picture:
+    image = torch.arange(4 * WIDTH).view(1, 4, WIDTH)
+
+    def drawn(into_patches, title: str) -> Picture:
+        patch = torch.zeros(image.numel())
+        for number, pixels in enumerate(into_patches(image, SIDE)):
+            patch[pixels] = number + 1
+        patch = patch.view(4, WIDTH)
+        said = "; ".join(f"row {r + 1}: patches {', '.join(f'{one:.0f}' for one in row)}" for r, row in enumerate(patch.tolist()))
+        return heat_map(patch, title=title, description=f"{said}.")
+
+    return below(drawn(cut, "Cut"), drawn(cut_wrongly, "Reshaped without a transpose"), title="Which patch each pixel of an image goes to")

@@ -1,0 +1,24 @@
+"""Pictures of which head gets which number."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, below, heat_map
+from snippets.heads.split import split_heads, view_heads
+
+TOKENS, FEATURES, HEADS = 4, 6, 2
+
+
+def owners() -> Picture:
+    x = torch.arange(TOKENS * FEATURES).view(TOKENS, FEATURES)
+    names = [f"token {t + 1}" for t in range(TOKENS)], [str(f + 1) for f in range(FEATURES)]
+
+    def drawn(split, title: str) -> Picture:
+        head = torch.zeros(TOKENS * FEATURES)
+        for number, numbers in enumerate(split(x, HEADS)):
+            head[numbers.flatten()] = number + 1
+        head = head.view(TOKENS, FEATURES)
+        said = "; ".join(f"{name}: heads {', '.join(f'{one:.0f}' for one in row)}" for name, row in zip(names[0], head.tolist()))
+        return heat_map(head, *names, title=title, description=f"{said}.", across="feature")
+
+    return below(drawn(split_heads, "A view and a transpose"), drawn(view_heads, "A view alone"),
+                 title="Which head each number of the input goes to")

@@ -1,0 +1,20 @@
+"""Pictures of what a causal mask lets through."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, heat_map
+from snippets.scaling.saturation import attention
+
+
+def slopes() -> Picture:
+    generator = torch.Generator().manual_seed(0)
+    X = torch.randn(5, 3, generator=generator, dtype=torch.float64)
+    by_all = torch.func.jacrev(lambda tokens: attention(tokens, tokens, tokens, is_causal=True))(X)  # (n, d, n, d)
+    steepest = by_all.abs().amax((1, 3))  # (n, n)
+    names = [str(k) for k in range(1, 6)]
+    return heat_map(
+        steepest, rows=names, columns=names,
+        title="How much each output (a row) moves with each token (a column), at most",
+        description="rows " + "; ".join(", ".join(f"{x:.2f}" for x in row) for row in steepest.tolist())
+                    + ". Above the diagonal all are 0.",
+    )

@@ -1,0 +1,25 @@
+"""Pictures of a layer whose tokens come in another order."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, beside, heat_map
+from snippets.order.permutation import reorder
+from snippets.scaling.saturation import attention_weights
+
+
+def weights() -> Picture:
+    generator = torch.Generator().manual_seed(0)
+    X = torch.randn(3, 2, generator=generator, dtype=torch.float64)
+    order = [2, 0, 1]
+    moved = reorder(torch.eye(3, dtype=torch.float64)[order], X)
+    names = ["a", "b", "c"]
+    return beside(
+        *(heat_map(P, rows=labels, columns=labels, title=title, description=said(P))
+          for P, labels, title in ((attention_weights(X, X), names, "As they come"),
+                                   (attention_weights(moved, moved), [names[k] for k in order], "Reordered"))),
+        title="Weights of three tokens, in two orders",
+    )
+
+
+def said(P: torch.Tensor) -> str:
+    return "rows " + "; ".join(", ".join(f"{x:.2f}" for x in row) for row in P.tolist()) + "."

@@ -1,0 +1,29 @@
+"""Pictures of positions as sines and cosines."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, curves
+from snippets.order.positions import encoding, frequencies, waves
+
+
+def encodings() -> Picture:
+    place = torch.arange(0, 64.25, 0.25, dtype=torch.float64)
+    omega = frequencies(8)
+    sines = waves(place, omega)[1]
+    return curves(
+        [(f"feature {2 * k + 1}", place, sines[:, k]) for k in range(3)], across="position", x_ticks=(0, 16, 32, 48, 64), y_ticks=(-1, 0, 1),
+        title="The sines of three frequencies",
+        description=f"For a width of 8 the frequencies are {', '.join(f'{x:g}' for x in omega[:3].tolist())} and one smaller still. "
+                    "Each wave is ten times as long as the one before.",
+    )
+
+
+def products() -> Picture:
+    PE = encoding(121, 512)
+    product = PE[60] @ PE.mT
+    place = torch.arange(-60, 61)
+    return curves(
+        [("", place, product)], across="distance", up="product", x_ticks=(-60, -30, 0, 30, 60), y_range=(0, 256),
+        title="The product of two encodings 512 wide, by their distance",
+        description=f"It is {product[60]:.0f} at distance 0, falls to both sides alike, in waves, and is {product[0]:.0f} at distance 60.",
+    )

@@ -1,0 +1,103 @@
+"""With its weights held fixed, a head is one matrix on the flattened input: a Kronecker product.
+
+--8<-- [start:example]
+>>> import torch
+>>> from snippets.heads.kronecker import by_columns, by_rows, head, kronecker
+>>> P = torch.tensor([[0.5, 0.5], [0.0, 1.0]])  # the weights of two tokens, (n, m)
+>>> W = torch.tensor([[1.0, 2.0], [0.0, 3.0]])  # what becomes of features, (d, p)
+>>> kronecker(P, W.mT)
+tensor([[0.5000, 0.0000, 0.5000, 0.0000],
+        [1.0000, 1.5000, 1.0000, 1.5000],
+        [0.0000, 0.0000, 1.0000, 0.0000],
+        [0.0000, 0.0000, 2.0000, 3.0000]])
+>>> X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])  # (m, d)
+>>> head(P, X, W).tolist()
+[[2.0, 13.0], [3.0, 18.0]]
+>>> by_rows(P, X, W).tolist(), by_columns(P, X, W).mT.tolist()
+([[2.0, 13.0], [3.0, 18.0]], [[2.0, 13.0], [3.0, 18.0]])
+
+--8<-- [end:example]
+
+A matrix is a Kronecker product exactly if its rearrangement has rank one at most:
+
+--8<-- [start:example-rank]
+>>> from snippets.heads.kronecker import heads_by_rows, heads_matrix, rearranged
+>>> generator = torch.Generator().manual_seed(0)
+>>> P = torch.randn(3, 5, 5, generator=generator, dtype=torch.float64).softmax(-1)  # (heads, n, m)
+>>> W = torch.randn(3, 4, 4, generator=generator, dtype=torch.float64)  # (heads, d, p)
+>>> for heads in (1, 2, 3):
+...     whole = heads_matrix(P[:heads], W[:heads])
+...     rank = torch.linalg.matrix_rank(rearranged(whole, 5, 5, 4, 4)).item()
+...     print(f"heads {heads}   matrix {tuple(whole.shape)}   rank of its rearrangement {rank}")
+heads 1   matrix (20, 20)   rank of its rearrangement 1
+heads 2   matrix (20, 20)   rank of its rearrangement 2
+heads 3   matrix (20, 20)   rank of its rearrangement 3
+
+--8<-- [end:example-rank]
+"""
+
+from torch import Tensor
+
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:head]
+def head(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
+    """A head with its weights P given, and its two matrices for values and output merged to W."""
+    check_shapes("P: n m, X: m d, W: d p", P, X, W)
+    return P @ X @ W  # (..., n, m) (..., m, d) (..., d, p) -> (..., n, p)
+# --8<-- [end:head]
+
+
+# --8<-- [start:flattened]
+def kronecker(A: Tensor, B: Tensor) -> Tensor:
+    """Every entry of A times a copy of B; as torch.kron, which refuses some transposed matrices."""
+    check_shapes("A: n m, B: p d", A, B)
+    products = A[:, None, :, None] * B[:, None, :]  # (n, 1, m, 1) (p, 1, d) -> (n, p, m, d)
+    return products.reshape(len(A) * len(B), -1)  # (n * p, m * d)
+
+
+def by_rows(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
+    """The same as one matrix on the input read row by row, as PyTorch stores it. No batch."""
+    check_shapes("P: n m, X: m d, W: d p", P, X, W)
+    whole = kronecker(P, W.mT)  # (n, m) (p, d) -> (n * p, m * d)
+    return (whole @ X.flatten()).view(len(P), -1)  # (n * p,) -> (n, p)
+
+
+def by_columns(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
+    """The transpose: the input read column by column, and the factors swapped. No batch."""
+    check_shapes("P: n m, X: m d, W: d p", P, X, W)
+    whole = kronecker(W.mT, P)  # (p, d) (n, m) -> (p * n, d * m)
+    return (whole @ X.mT.flatten()).view(-1, len(P))  # (p * n,) -> (p, n)
+# --8<-- [end:flattened]
+
+
+# --8<-- [start:heads]
+def heads(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
+    """The sum over heads, each with weights and a matrix of its own."""
+    check_shapes("P: heads n m, X: m d, W: heads d p", P, X, W)
+    return (P @ X @ W).sum(-3)  # (heads, n, m) (m, d) (heads, d, p) -> (heads, n, p) -> (n, p)
+
+
+def heads_matrix(P: Tensor, W: Tensor) -> Tensor:
+    """The one matrix of all heads: a sum of Kronecker products."""
+    check_shapes("P: heads n m, W: heads d p", P, W)
+    return sum(kronecker(P_i, W_i.mT) for P_i, W_i in zip(P, W, strict=True))  # (n * p, m * d)
+
+
+def heads_by_rows(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
+    """The sum over heads by way of that matrix."""
+    check_shapes("P: heads n m, X: m d, W: heads d p", P, X, W)
+    return (heads_matrix(P, W) @ X.flatten()).view(P.shape[-2], -1)  # (n * p,) -> (n, p)
+# --8<-- [end:heads]
+
+
+# --8<-- [start:rearranged]
+def rearranged(whole: Tensor, n: int, m: int, d: int, p: int) -> Tensor:
+    """The entries of a matrix (n * p, m * d) with a row for each pair of tokens and a column for
+    each pair of features: the matrix is a Kronecker product if and only if this has rank 1 or 0."""
+    if whole.shape != (n * p, m * d):
+        raise ValueError(f"whole {tuple(whole.shape)} is not of shape {(n * p, m * d)}; "
+                         "expected whole (n * p, m * d)")
+    return whole.view(n, p, m, d).permute(0, 2, 3, 1).reshape(n * m, d * p)
+# --8<-- [end:rearranged]

@@ -1,0 +1,84 @@
+"""Softmax plus one: a query may attend to nothing.
+
+--8<-- [start:example]
+>>> import torch
+>>> from snippets.heads.nothing import softmax_plus_one
+>>> z = torch.tensor([0.0, 0.0, 0.0])
+>>> for shift in (-20.0, -2.0, 0.0, 2.0, 20.0):
+...     weights = softmax_plus_one(z + shift)
+...     print(f"scores {shift:3.0f}   each weight {weights[0]:.4f}   their sum {weights.sum():.4f}")
+scores -20   each weight 0.0000   their sum 0.0000
+scores  -2   each weight 0.0963   their sum 0.2888
+scores   0   each weight 0.2500   their sum 0.7500
+scores   2   each weight 0.3189   their sum 0.9568
+scores  20   each weight 0.3333   their sum 1.0000
+
+--8<-- [end:example]
+
+The same with an extra key and value of zeros, and as PyTorch's option:
+
+--8<-- [start:example-zero]
+>>> from torch import nn
+>>> from snippets.heads.nothing import attention_or_nothing, attention_with_zero_key
+>>> generator = torch.Generator().manual_seed(0)
+>>> query, key, value = torch.randn(3, 2, 5, 8, generator=generator, dtype=torch.float64)
+>>> output = attention_or_nothing(query, key, value)
+>>> torch.allclose(output, attention_with_zero_key(query, key, value))
+True
+>>> layer = nn.MultiheadAttention(8, 1, batch_first=True, bias=False, add_zero_attn=True)
+>>> layer = layer.to(torch.float64)
+>>> eye = torch.eye(8, dtype=torch.float64)
+>>> layer.in_proj_weight.data, layer.out_proj.weight.data = eye.repeat(3, 1), eye
+>>> torch.allclose(output, layer(query, key, value)[0])
+True
+
+--8<-- [end:example-zero]
+
+A query without any key needs no special case:
+
+--8<-- [start:example-masked]
+>>> softmax_plus_one(torch.tensor([-torch.inf, -torch.inf])).tolist()
+[0.0, 0.0]
+
+--8<-- [end:example-masked]
+"""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from snippets.scaling.saturation import attention
+from snippets.scaling.variance import scores
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:softmax]
+def softmax_with_sink(scores: Tensor, sink: Tensor) -> Tensor:
+    """The weights where one more key, with the score sink, takes its share and brings nothing."""
+    sink = sink.expand(scores.shape[:-1]).unsqueeze(-1)  # (..., 1)
+    return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]  # (..., m) -> (..., m)
+
+
+def softmax_plus_one(scores: Tensor) -> Tensor:
+    """The same with the score 0: exp(s) / (1 + the sum of all exp(s)), without overflow."""
+    return softmax_with_sink(scores, scores.new_zeros(()))
+# --8<-- [end:softmax]
+
+
+# --8<-- [start:attention]
+def attention_or_nothing(
+    query: Tensor, key: Tensor, value: Tensor, scale: float | None = None
+) -> Tensor:
+    """Attention whose weights sum to less than one."""
+    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
+    weights = softmax_plus_one(scores(query, key, scale))  # (..., n, m)
+    return weights @ value  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+
+
+def attention_with_zero_key(
+    query: Tensor, key: Tensor, value: Tensor, scale: float | None = None
+) -> Tensor:
+    """Attention proper, to one more key and value, both of them zero."""
+    key, value = (pad(tensor, (0, 0, 0, 1)) for tensor in (key, value))  # (..., m + 1, d)
+    return attention(query, key, value, scale)  # (..., n, d_v)
+# --8<-- [end:attention]

@@ -1,0 +1,99 @@
+"""Which biases of attention do something, and how many parameters there are.
+
+PyTorch's own layer, with all its biases drawn at random, and the same layer with two of them removed:
+
+--8<-- [start:example-fold]
+>>> import torch
+>>> from torch import nn
+>>> from snippets.heads.parameters import without_idle_biases
+>>> generator = torch.Generator().manual_seed(0)
+>>> layer = nn.MultiheadAttention(16, 4, batch_first=True, dtype=torch.float64)
+>>> for parameter in layer.parameters():
+...     _ = nn.init.normal_(parameter, generator=generator)
+>>> x = torch.randn(2, 5, 16, generator=generator, dtype=torch.float64)  # (batch, n, d)
+>>> leaner = without_idle_biases(layer)
+>>> torch.allclose(layer(x, x, x)[0], leaner(x, x, x)[0])
+True
+>>> [bool(bias.any()) for bias in leaner.in_proj_bias.chunk(3)]  # query, key, value
+[True, False, False]
+
+--8<-- [end:example-fold]
+
+A bias that does nothing gets no gradient, but for rounding:
+
+--8<-- [start:example-gradient]
+>>> layer(x, x, x)[0].square().sum().backward()
+>>> [bool(gradient.abs().max() > 1e-6) for gradient in layer.in_proj_bias.grad.chunk(3)]
+[True, False, True]
+
+--8<-- [end:example-gradient]
+
+The number of heads does not change the number of parameters:
+
+--8<-- [start:example-count]
+>>> from snippets.heads.parameters import bias_count, weight_count
+>>> for heads in (1, 2, 8, 32):
+...     d_k = d_v = 512 // heads
+...     found = sum(p.numel() for p in nn.MultiheadAttention(512, heads).parameters())
+...     weights, biases = weight_count(512, heads, d_k, d_v), bias_count(512, heads, d_k, d_v)
+...     print(f"heads {heads:2}   weights {weights:,}   biases {biases:,}   PyTorch {found:,}")
+heads  1   weights 1,048,576   biases 2,048   PyTorch 1,050,624
+heads  2   weights 1,048,576   biases 2,048   PyTorch 1,050,624
+heads  8   weights 1,048,576   biases 2,048   PyTorch 1,050,624
+heads 32   weights 1,048,576   biases 2,048   PyTorch 1,050,624
+
+--8<-- [end:example-count]
+"""
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from snippets.scaling.saturation import attention_weights
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:biases]
+def weights_with_biases(
+    query: Tensor, key: Tensor, query_bias: Tensor | None = None, key_bias: Tensor | None = None,
+) -> Tensor:
+    """The weights where a bias is added to every query, and one to every key."""
+    if query_bias is not None:
+        query = query + query_bias  # (..., n, d_k) + (..., 1, d_k) or (d_k,)
+    if key_bias is not None:
+        key = key + key_bias  # (..., m, d_k) + (..., 1, d_k) or (d_k,)
+    return attention_weights(query, key)  # (..., n, m)
+# --8<-- [end:biases]
+
+
+# --8<-- [start:fold]
+def folded_bias(value_bias: Tensor, W_O: Tensor, output_bias: Tensor) -> Tensor:
+    """The output's bias with the values' bias folded in."""
+    check_shapes("value_bias: one d_v, W_O: d_v d, output_bias: one d", value_bias, W_O, output_bias)
+    return value_bias @ W_O + output_bias  # (..., 1, d_v) (..., d_v, d) -> (..., 1, d)
+
+
+@torch.no_grad()
+def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
+    """The same layer without a bias for keys or values, where its dropout is off."""
+    layer = copy.deepcopy(layer)
+    _, key_bias, value_bias = layer.in_proj_bias.chunk(3)  # views: (d,) each
+    output = layer.out_proj
+    output.bias.copy_(folded_bias(value_bias[None], output.weight.mT, output.bias[None])[0])
+    key_bias.zero_()
+    value_bias.zero_()
+    return layer
+# --8<-- [end:fold]
+
+
+# --8<-- [start:count]
+def weight_count(d: int, heads: int, d_k: int, d_v: int) -> int:
+    """Numbers in the matrices for queries, keys and values of every head, and for the output."""
+    return heads * (2 * d * d_k + d * d_v) + heads * d_v * d
+
+
+def bias_count(d: int, heads: int, d_k: int, d_v: int) -> int:
+    """Numbers in the biases that go with them."""
+    return heads * (2 * d_k + d_v) + d
+# --8<-- [end:count]

@@ -1,0 +1,117 @@
+"""A cell with gates, a block with a shortcut, and how a gradient passes through each.
+
+The cell is PyTorch's, weight for weight:
+
+--8<-- [start:example-lstm]
+>>> import torch
+>>> from snippets.kin.lstm import lstm_step
+>>> theirs = torch.nn.LSTMCell(3, 4, dtype=torch.float64)
+>>> x, h, c = (torch.randn(2, size, dtype=torch.float64) for size in (3, 4, 4))
+>>> weights = theirs.weight_ih.T, theirs.weight_hh.T, theirs.bias_ih + theirs.bias_hh
+>>> ours = lstm_step(x, h, c, *weights)
+>>> all(map(torch.allclose, ours, theirs(x, (h, c))))
+True
+
+--8<-- [end:example-lstm]
+
+The slope of the cell after T steps by the cell before, along the cell alone, for forget gates held
+at one opening and for gates that open as time goes on:
+
+--8<-- [start:example-gates]
+>>> from snippets.kin.lstm import cell_path, gate, opening_gates
+>>> for T in (1, 10, 100, 1000):
+...     held = [cell_path(gate(z * torch.ones(T).double())).item() for z in (0, 2, 6)]
+...     print("T {:4}   held at 0.50: {:.0e}   0.88: {:.0e}   0.998: {:.0e}   opening: {:.3f}".format(
+...         T, *held, cell_path(opening_gates(T)).item()))
+T    1   held at 0.50: 5e-01   0.88: 9e-01   0.998: 1e+00   opening: 0.750
+T   10   held at 0.50: 1e-03   0.88: 3e-01   0.998: 1e+00   opening: 0.545
+T  100   held at 0.50: 8e-31   0.88: 3e-06   0.998: 8e-01   opening: 0.505
+T 1000   held at 0.50: 9e-302   0.88: 8e-56   0.998: 8e-02   opening: 0.500
+
+--8<-- [end:example-gates]
+
+All paths together can stretch a gradient, although the cell's own never does:
+
+--8<-- [start:example-paths]
+>>> from snippets.kin.lstm import slopes
+>>> for u in (0.0, 4.0):
+...     along, full = slopes(u)
+...     print(f"recurrent weight {u:.0f}   along the cell {along:.2f}   all paths {full:.2f}")
+recurrent weight 0   along the cell 0.50   all paths 0.50
+recurrent weight 4   along the cell 0.50   all paths 2.50
+
+--8<-- [end:example-paths]
+
+A residual block has the identity in its slope:
+
+--8<-- [start:example-residual]
+>>> from snippets.kin.lstm import residual
+>>> A, B = torch.zeros(3, 5), torch.ones(5, 3)  # (d, r), (r, d)
+>>> jacobian = torch.autograd.functional.jacobian
+>>> jacobian(lambda x: residual(x, A, B), torch.ones(3)).tolist()
+[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+
+--8<-- [end:example-residual]
+"""
+
+import torch
+from torch import Tensor
+
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:cell]
+def gate(z: Tensor) -> Tensor:
+    """The logistic function: how far a gate is open, from 0 to 1."""
+    return torch.sigmoid(z)  # (...) -> (...)
+
+
+def lstm_step(
+    x: Tensor, h: Tensor, c: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """The next output and the next cell. U and W hold, side by side, the input, forget,
+    candidate and output parts, in PyTorch's order."""
+    check_shapes("x: p, h: d, c: d, U: p 4d, W: d 4d", x, h, c, U, W)
+    if W.shape[-1] != 4 * c.shape[-1]:
+        raise ValueError(f"W {tuple(W.shape)} has {W.shape[-1]} columns; "
+                         f"expected 4 for each of the {c.shape[-1]} features of c {tuple(c.shape)}")
+    i, f, g, o = (h @ W + x @ U + bias).chunk(4, dim=-1)  # (..., d) each
+    c = gate(f) * c + gate(i) * torch.tanh(g)  # the forget gate keeps, the input gate lets in
+    return gate(o) * torch.tanh(c), c
+# --8<-- [end:cell]
+
+
+# --8<-- [start:gates]
+def cell_path(f: Tensor) -> Tensor:
+    """The slope of the last cell by the first along the cell: the product of the forget gates."""
+    return f.prod(-1)  # (..., T) -> (...)
+
+
+def opening_gates(T: int) -> Tensor:
+    """T gates that open as time goes on: 3/4, 8/9, 15/16 and so on."""
+    return 1 - torch.arange(2, T + 2, dtype=torch.float64) ** -2  # (T)
+# --8<-- [end:gates]
+
+
+# --8<-- [start:slopes]
+def slopes(u: float) -> tuple[float, float]:
+    """The slope of a cell of one feature by the cell before, along the cell and over all paths.
+
+    The cell is at 0, the output gate open, and the candidate reads the last output with weight u.
+    """
+    before = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    W = torch.tensor([[0.0, 0.0, u, 0.0]], dtype=torch.float64)  # (1, 4)
+    found = []
+    for h in (torch.tanh(before).detach(), torch.tanh(before)):
+        _, after = lstm_step(torch.zeros(1, dtype=torch.float64), h, before, torch.zeros_like(W), W)
+        found.append(torch.autograd.grad(after.sum(), before)[0].item())
+    return found[0], found[1]
+# --8<-- [end:slopes]
+
+
+# --8<-- [start:residual]
+def residual(x: Tensor, A: Tensor, B: Tensor) -> Tensor:
+    """The input, and what a small network makes of it, added."""
+    check_shapes("x: d, A: d r, B: r d", x, A, B)
+    return x + torch.tanh(x @ A) @ B  # (..., d) -> (..., d)
+# --8<-- [end:residual]

@@ -1,0 +1,157 @@
+"""Causal attention: its slopes, a cache of keys and values, and how much a cache holds.
+
+A token that the query may not look at does not move the output:
+
+--8<-- [start:example-slopes]
+>>> import torch
+>>> from snippets.order.causal import token_slopes
+>>> generator = torch.Generator().manual_seed(0)
+>>> query, X = torch.randn(3, generator=generator), torch.randn(5, 3, generator=generator)
+>>> keep = torch.tensor([1.0, 1.0, 1.0, 0.0, 0.0])  # the first three
+>>> slopes = token_slopes(query, X, keep)  # (d, n, d)
+>>> [round(slope, 4) for slope in slopes.abs().amax((0, 2)).tolist()]  # the steepest for each token
+[1.0424, 0.345, 0.013, 0.0, 0.0]
+>>> from snippets.scaling.saturation import attention
+>>> def causal(tokens):
+...     return attention(tokens, tokens, tokens, is_causal=True)
+>>> by_all = torch.func.jacrev(causal)(X)  # (n, d, n, d)
+>>> (by_all != 0).any(3).any(1).int().tolist()  # does an output, a row, move with a token?
+[[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+
+--8<-- [end:example-slopes]
+
+So an output can be computed when its token comes, from what was kept of the earlier ones:
+
+--8<-- [start:example-cache]
+>>> from snippets.order.causal import step
+>>> X = torch.randn(6, 8, generator=generator, dtype=torch.float64)  # (n, d)
+>>> W_Q, W_K, W_V = torch.randn(3, 8, 4, generator=generator, dtype=torch.float64)
+>>> whole = attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
+>>> cache = None
+>>> for i in range(6):
+...     output, cache = step(X[i:i + 1], W_Q, W_K, W_V, cache)  # one token
+...     print(tuple(cache.key.shape), torch.allclose(output[0], whole[i]))
+(1, 4) True
+(2, 4) True
+(3, 4) True
+(4, 4) True
+(5, 4) True
+(6, 4) True
+
+--8<-- [end:example-cache]
+
+What is cut off counts by its share of the weight:
+
+--8<-- [start:example-window]
+>>> from snippets.order.causal import cut
+>>> scores = torch.tensor([[3.0, 2.0, 0.0, -1.0]]).double()
+>>> value = torch.tensor([[1.0], [2.0], [30.0], [40.0]]).double()
+>>> kept, rest, share = cut(scores, value, keep=2)
+>>> whole = torch.softmax(scores, -1) @ value
+>>> [round(x.item(), 4) for x in (whole, kept, rest, share)]
+[2.7591, 1.2689, 32.6894, 0.0474]
+>>> torch.allclose(whole, (1 - share) * kept + share * rest)
+True
+
+--8<-- [end:example-window]
+
+A mean over all tokens so far, with a marker at the start, tells how many there are:
+
+--8<-- [start:example-marker]
+>>> from snippets.order.causal import causal_pairs, marker_share
+>>> [round(marker_share(n), 4) for n in (1, 2, 3, 4, 100)]
+[1.0, 0.5, 0.3333, 0.25, 0.01]
+>>> [causal_pairs(n) for n in (1, 2, 3, 4, 100)]
+[1, 3, 6, 10, 5050]
+
+--8<-- [end:example-marker]
+
+A cache of 32 layers with 32 heads of width 128, for 4,096 tokens at two bytes a number, in GiB; and
+with 8 heads of keys and values that the query heads share:
+
+--8<-- [start:example-size]
+>>> from snippets.order.causal import cache_bytes
+>>> [cache_bytes(4096, 32, heads, 128, 2) / 2**30 for heads in (32, 8)]
+[2.0, 0.5]
+
+--8<-- [end:example-size]
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from snippets.scaling.saturation import attention
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:slopes]
+def kept_weights(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
+    """The exponential of each score, times a factor: 0 where the query may not look; normalised."""
+    check_shapes("query: d, X: n d, keep: n", query, X, keep)
+    kept = keep * torch.exp(X @ query)  # (n, d) (d) -> (n)
+    return kept / kept.sum()  # (n)
+
+
+def kept_mean(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
+    """The mean of the tokens under these weights."""
+    return kept_weights(query, X, keep) @ X  # (n) (n, d) -> (d)
+
+
+def token_slopes(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
+    """The derivative of each entry of that by each entry of every token, by autograd."""
+    return torch.func.jacrev(kept_mean, argnums=1)(query, X, keep)  # (d, n, d)
+# --8<-- [end:slopes]
+
+
+# --8<-- [start:cache]
+class Cache(NamedTuple):
+    """Keys and values of the tokens so far."""
+
+    key: Tensor  # (..., i, d_k)
+    value: Tensor  # (..., i, d_v)
+
+
+def step(
+    x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, cache: Cache | None = None
+) -> tuple[Tensor, Cache]:
+    """The output for one more token, and the cache with its key and value."""
+    check_shapes("x: one d, W_Q: d d_k, W_K: d d_k, W_V: d d_v", x, W_Q, W_K, W_V)
+    if x.shape[-2] != 1:
+        raise ValueError(f"x {tuple(x.shape)} holds {x.shape[-2]} tokens; expected x (..., 1, d)")
+    new = Cache(x @ W_K, x @ W_V)  # (..., 1, d_k), (..., 1, d_v)
+    if cache is not None:
+        new = Cache(*(torch.cat(pair, dim=-2) for pair in zip(cache, new)))
+    return attention(x @ W_Q, *new), new  # (..., 1, d_v)
+# --8<-- [end:cache]
+
+
+# --8<-- [start:window]
+def cut(scores: Tensor, value: Tensor, keep: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The outputs of the first `keep` keys alone and of the others alone, and the others' share."""
+    check_shapes("scores: n m, value: m d_v", scores, value)
+    if not 0 < keep < scores.shape[-1]:
+        raise ValueError(f"keep is {keep}; expected at least 1 and less than m, {scores.shape[-1]}")
+    share = torch.softmax(scores, dim=-1)[..., keep:].sum(-1, keepdim=True)  # (..., n, 1)
+    first = torch.softmax(scores[..., :keep], dim=-1) @ value[..., :keep, :]  # (..., n, d_v)
+    return first, torch.softmax(scores[..., keep:], dim=-1) @ value[..., keep:, :], share
+# --8<-- [end:window]
+
+
+# --8<-- [start:counts]
+def causal_pairs(n: int) -> int:
+    """How many entries a causal mask keeps, counted."""
+    return torch.ones(n, n, dtype=torch.bool).tril().sum().item()
+
+
+def marker_share(n: int) -> float:
+    """What token n gets if all scores are equal and only the first value is 1, not 0."""
+    same, marker = torch.zeros(n, 1, dtype=torch.float64), torch.eye(n, 1, dtype=torch.float64)
+    return attention(same, same, marker, is_causal=True)[-1].item()
+
+
+def cache_bytes(n: int, layers: int, heads: int, d_k: int, size: int) -> int:
+    """A key and a value for each token, layer and head, both d_k numbers of that size."""
+    return 2 * layers * heads * d_k * n * size
+# --8<-- [end:counts]

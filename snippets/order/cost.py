@@ -1,0 +1,168 @@
+"""Operations of a layer of attention, by formula and as PyTorch counts them.
+
+A multiplication and an addition are two operations. The count does not depend on the heads:
+
+--8<-- [start:example-forward]
+>>> import torch
+>>> from snippets.order.cost import forward_operations, layer, operations
+>>> generator = torch.Generator().manual_seed(0)
+>>> n, d = 20, 32
+>>> x, *W = torch.randn(5, d, d, generator=generator)
+>>> x = x[:n]
+>>> [operations(layer, x, *W, heads) for heads in (1, 4, 32)], forward_operations(n, d)
+([215040, 215040, 215040], 215040)
+>>> operations(layer, x, *W, 4, is_causal=True)  # no less: the full square is computed
+215040
+
+--8<-- [end:example-forward]
+
+The way back costs twice as much, so that a step of training costs three times a forward pass:
+
+--8<-- [start:example-backward]
+>>> from snippets.order.cost import backward_of_product, training_step
+>>> x, *W = (tensor.requires_grad_() for tensor in (x, *W))
+>>> operations(training_step, x, *W, 4) == 3 * forward_operations(n, d)
+True
+
+--8<-- [end:example-backward]
+
+At a width of 512, twice the words cost a little over twice as much at first:
+
+--8<-- [start:example-doubling]
+>>> from snippets.order.cost import doubling_ratio, pair_operations, projection_operations
+>>> for n in (64, 256, 1024, 4096, 65536):
+...     share = pair_operations(n, 512) / forward_operations(n, 512)
+...     print(f"{n:6} tokens   share of pairs {share:.3f}   twice {doubling_ratio(n, 512):.3f}")
+    64 tokens   share of pairs 0.059   twice 2.118
+   256 tokens   share of pairs 0.200   twice 2.400
+  1024 tokens   share of pairs 0.500   twice 3.000
+  4096 tokens   share of pairs 0.800   twice 3.600
+ 65536 tokens   share of pairs 0.985   twice 3.969
+
+--8<-- [end:example-doubling]
+
+What is held: for 16 heads of width 64, the weights of 65,536 tokens would be
+
+--8<-- [start:example-memory]
+>>> from snippets.order.cost import weights_held, weights_per_output
+>>> weights_held(65536, 16), weights_per_output(65536, 64)
+(68719476736, 1024.0)
+>>> weights_held(65536, 16) * 2 / 2**30  # in 16 bits, GiB
+128.0
+
+--8<-- [end:example-memory]
+
+Tokens that come one by one, with and without what is kept of the earlier ones:
+
+--8<-- [start:example-cache]
+>>> from snippets.order.cost import operations_with_cache, operations_without_cache
+>>> for n in (1, 16, 256, 4096):
+...     whole = forward_operations(n, 512)
+...     kept, anew = operations_with_cache(n, 512), operations_without_cache(n, 512)
+...     print(f"{n:4} tokens   with {kept / whole:.2f}   without {anew / whole:7.2f}   of one pass")
+   1 tokens   with 1.00   without    1.00   of one pass
+  16 tokens   with 0.99   without    8.46   of one pass
+ 256 tokens   with 0.90   without  119.97   of one pass
+4096 tokens   with 0.60   without 1502.37   of one pass
+
+--8<-- [end:example-cache]
+"""
+
+from collections.abc import Callable
+
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+from torch.utils.flop_counter import FlopCounterMode
+
+from snippets.heads.split import combine_heads, split_heads
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:layer]
+def layer(x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_O: Tensor,
+          heads: int, is_causal: bool = False) -> Tensor:
+    """Self-attention with several heads: three projections, attention, one projection."""
+    check_shapes("x: n d, W_Q: d d, W_K: d d, W_V: d d, W_O: d d", x, W_Q, W_K, W_V, W_O)
+    query, key, value = (split_heads(x @ W, heads) for W in (W_Q, W_K, W_V))
+    output = scaled_dot_product_attention(query, key, value, is_causal=is_causal)
+    return combine_heads(output) @ W_O  # (..., heads, n, d / heads) -> (..., n, d)
+
+
+def training_step(x: Tensor, *weights_and_heads) -> None:
+    """Forward and backward."""
+    layer(x, *weights_and_heads).sum().backward()
+# --8<-- [end:layer]
+
+
+# --8<-- [start:operations]
+def operations(function: Callable, *args, **keywords) -> int:
+    """Floating-point operations in matrix products, as PyTorch counts them."""
+    # The counter does not see into the fused kernels of the CPU.
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        function(*args, **keywords)
+    return counter.get_total_flops()
+# --8<-- [end:operations]
+
+
+# --8<-- [start:formulas]
+def projection_operations(n: int, d: int) -> int:
+    """The projections to queries, keys, values, and back: four products (n, d) (d, d)."""
+    return 8 * n * d**2
+
+
+def pair_operations(n: int, d: int) -> int:
+    """Scores and mixing: (n, d_k) (d_k, n) and (n, n) (n, d_k) in each of d / d_k heads."""
+    return 4 * n**2 * d
+
+
+def forward_operations(n: int, d: int) -> int:
+    """A forward pass over n tokens of width d, with any number of heads."""
+    return projection_operations(n, d) + pair_operations(n, d)
+
+
+def backward_of_product(n: int, m: int, p: int) -> int:
+    """For A B, (n, m) (m, p): a product with the transpose of B, and one with that of A."""
+    return 2 * n * p * m + 2 * m * n * p
+# --8<-- [end:formulas]
+
+
+# --8<-- [start:ratios]
+def doubling_ratio(n: int, d: int) -> float:
+    """What 2n tokens cost, over what n tokens cost."""
+    return forward_operations(2 * n, d) / forward_operations(n, d)
+
+
+def excess_of_pairs(n: int, d: int) -> int:
+    """By how much scores and mixing exceed the projections."""
+    return pair_operations(n, d) - projection_operations(n, d)
+# --8<-- [end:ratios]
+
+
+# --8<-- [start:memory]
+def weights_held(n: int, heads: int) -> int:
+    """How many weights there are, if all are held at once."""
+    return heads * n**2
+
+
+def weights_per_output(n: int, d_k: int) -> float:
+    """For each number of the heads' output, how many weights."""
+    return n / d_k
+# --8<-- [end:memory]
+
+
+# --8<-- [start:cache]
+def operations_without_cache(n: int, d: int) -> int:
+    """n tokens one by one, with a forward pass over all tokens so far for each."""
+    return sum(forward_operations(i, d) for i in range(1, n + 1))
+
+
+def step_operations(i: int, d: int) -> int:
+    """Token i, with the keys and values of all earlier ones kept."""
+    return 8 * d**2 + 4 * i * d
+
+
+def operations_with_cache(n: int, d: int) -> int:
+    """n tokens one by one, with keys and values kept."""
+    return sum(step_operations(i, d) for i in range(1, n + 1))
+# --8<-- [end:cache]

@@ -1,0 +1,124 @@
+"""What the two heads of the trained model do, and what their weights do not say.
+
+Each head's weights replaced in turn, on 2,000 questions that training asks:
+
+--8<-- [start:example-replace]
+>>> import torch
+>>> from snippets.seeing.heads import head_weights, replacements
+>>> from snippets.seeing.recall import accuracy, draw_cases, load
+>>> model = load()
+>>> tokens, answers = draw_cases(2_000, torch.Generator().manual_seed(2), held_out=False)
+>>> first, second = head_weights(model, tokens)  # (2000, 15, 15) each
+>>> for place, own in enumerate((first, second)):
+...     for kind, given in replacements(own).items():
+...         weights = [given, None] if place == 0 else [None, given]
+...         share = accuracy(model, tokens, answers, weights)
+...         print(f"head {place + 1}, weights {kind:10} {share:6.1%}")
+head 1, weights its own    100.0%
+head 1, weights their mean 100.0%
+head 1, weights uniform     12.8%
+head 1, weights none         7.6%
+head 2, weights its own    100.0%
+head 2, weights their mean   7.6%
+head 2, weights uniform      8.1%
+head 2, weights none         8.2%
+
+--8<-- [end:example-replace]
+
+What each head looks at:
+
+--8<-- [start:example-look]
+>>> from snippets.seeing.heads import read_association
+>>> place = torch.arange(1, 14)
+>>> before = first[:, place, place - 1]  # (2000, 13): how much each looks at the one before
+>>> print(f"first head, on the letter before: mean {before.mean():.3f}, least {before.amin():.2f}")
+first head, on the letter before: mean 0.995, least 0.76
+>>> most = second[:, -1].amax(-1)  # (2000,): how much the question looks where it looks most
+>>> print(f"second head, from the question: mean {most.mean():.3f}, least {most.amin():.2f}")
+second head, from the question: mean 0.990, least 0.50
+>>> right = read_association(second, tokens) == answers
+>>> print(f"and that is on the answer in {right.double().mean():.1%} of the cases")
+and that is on the answer in 100.0% of the cases
+
+--8<-- [end:example-look]
+
+One row of tokens, read through both heads:
+
+--8<-- [start:example-row]
+>>> from snippets.seeing.recall import read, spell
+>>> row = read("h f c n k b p e d j m a o i k")
+>>> first, second = head_weights(model, row)
+>>> spell(read_association(second, row).view(1)), spell(model(row).argmax().view(1))
+('b', 'b')
+>>> path = second @ first  # (15, 15): from the question to where it stood before
+>>> spell(read_association(path, row).view(1))
+'k'
+
+--8<-- [end:example-row]
+
+Two different rows of weights, one output:
+
+--8<-- [start:example-same]
+>>> values = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])  # the third is a mean
+>>> for weights in ([[0.5, 0.5, 0.0]], [[0.0, 0.0, 1.0]]):
+...     print(weights, (torch.tensor(weights) @ values).tolist())
+[[0.5, 0.5, 0.0]] [[0.5, 0.5]]
+[[0.0, 0.0, 1.0]] [[0.5, 0.5]]
+
+--8<-- [end:example-same]
+"""
+
+import torch
+from torch import Tensor
+
+from snippets.seeing.recall import Recall
+from snippets.shapes import check_shapes
+
+
+# --8<-- [start:two-heads]
+def second_head(A: Tensor, B: Tensor, X: Tensor, W: Tensor, U: Tensor) -> Tensor:
+    """What a head with weights B brings, after one with weights A has added to the tokens X.
+
+    W and U are the heads' values and outputs, each merged to one matrix.
+    """
+    check_shapes("A: n n, B: n n, X: n d, W: d d, U: d d", A, B, X, W, U)
+    return B @ (X + A @ X @ W) @ U  # (..., n, d)
+# --8<-- [end:two-heads]
+
+
+# --8<-- [start:weights]
+def head_weights(model: Recall, tokens: Tensor) -> list[Tensor]:
+    """The weights of each head, first to last, on the same tokens."""
+    x, found = model.letter(tokens) + model.place.weight, []  # (..., n, d)
+    for head in model.heads:
+        found.append(head.weights(x))  # (..., n, n)
+        x = x + head(x)
+    return found
+# --8<-- [end:weights]
+
+
+# --8<-- [start:read]
+def read_association(weights: Tensor, tokens: Tensor) -> Tensor:
+    """The token to which the last one gives the most weight."""
+    place = weights[..., -1, :].argmax(-1, keepdim=True)  # (..., 1)
+    return tokens.gather(-1, place).squeeze(-1)  # (...)
+# --8<-- [end:read]
+
+
+# --8<-- [start:replace]
+def uniform_weights(n: int) -> Tensor:
+    """Every token gives the same weight to itself and to each one before it."""
+    lower = torch.ones(n, n, dtype=torch.float64).tril()
+    return lower / lower.sum(-1, keepdim=True)  # (n, n)
+
+
+def replacements(weights: Tensor) -> dict[str, Tensor | None]:
+    """What may stand in for a head's weights on many rows of tokens (count, n, n)."""
+    n = weights.shape[-1]
+    return {
+        "its own": None,
+        "their mean": weights.mean(0),  # (n, n)
+        "uniform": uniform_weights(n),
+        "none": torch.zeros(n, n, dtype=weights.dtype),
+    }
+# --8<-- [end:replace]

@@ -1,0 +1,64 @@
+'''Many keys: how the largest weight thins out, and what copies of a key do.
+
+--8<-- [start:example-thin]
+>>> import torch
+>>> from snippets.softmax.dilution import most_weight, needed_gap
+>>> for n in (2, 64, 1024, 32768):
+...     print(f"{n:6} keys   at most {most_weight(4.0, n):.4f} with a gap of 4,"
+...           f"   a gap of {needed_gap(0.5, n):5.2f} for half the weight")
+     2 keys   at most 0.9820 with a gap of 4,   a gap of  0.00 for half the weight
+    64 keys   at most 0.4643 with a gap of 4,   a gap of  4.14 for half the weight
+  1024 keys   at most 0.0507 with a gap of 4,   a gap of  6.93 for half the weight
+ 32768 keys   at most 0.0017 with a gap of 4,   a gap of 10.40 for half the weight
+
+--8<-- [end:example-thin]
+
+Three copies of a key, or one whose score is higher by log 3:
+
+--8<-- [start:example-copies]
+>>> from snippets.softmax.dilution import mean_with_bias, mean_with_copies
+>>> score, value = torch.tensor(1.0), torch.tensor(10.0)
+>>> scores, values = torch.tensor([2.0, 0.0]), torch.tensor([0.0, 1.0])
+>>> for copies in (1, 3):
+...     print(f"{mean_with_copies(score, value, scores, values, copies):.4f}",
+...           f"{mean_with_bias(score, value, scores, values, copies):.4f}")
+2.5373 2.5373
+4.9897 4.9897
+
+--8<-- [end:example-copies]
+'''
+
+import math
+
+import torch
+from torch import Tensor
+
+
+# --8<-- [start:thin]
+def most_weight(gap: float, n: int) -> float:
+    """The largest weight among n keys, if its score exceeds every other by the gap or less."""
+    return 1 / (1 + (n - 1) * math.exp(-gap))
+
+
+def needed_gap(weight: float, n: int) -> float:
+    """How far a score must stand above n - 1 others for this weight."""
+    return math.log((n - 1) * weight / (1 - weight))
+# --8<-- [end:thin]
+
+
+# --8<-- [start:copies]
+def mean_with_copies(
+    score: Tensor, value: Tensor, scores: Tensor, values: Tensor, copies: int
+) -> Tensor:
+    """An output, where one key and its value stand several times among the others."""
+    scores = torch.cat([score.expand(copies), scores])  # (copies + n,)
+    values = torch.cat([value.expand(copies), values])  # (copies + n,)
+    return torch.softmax(scores, dim=-1) @ values
+
+
+def mean_with_bias(
+    score: Tensor, value: Tensor, scores: Tensor, values: Tensor, copies: int
+) -> Tensor:
+    """The same with that key once, and the logarithm of the number of copies added to its score."""
+    return mean_with_copies(score + math.log(copies), value, scores, values, 1)
+# --8<-- [end:copies]

@@ -1,0 +1,96 @@
+'''Softmax gives a distribution, and an output is a mean of values.
+
+--8<-- [start:example-softmax]
+>>> import torch
+>>> from snippets.softmax.distribution import gaps, softmax
+>>> z = torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64)
+>>> weights = softmax(z)
+>>> weights.round(decimals=4).tolist(), weights.sum().item()
+([0.042, 0.1142, 0.8438], 1.0)
+>>> softmax(z + 1000).round(decimals=4).tolist()  # exp(1000) alone would overflow
+[0.042, 0.1142, 0.8438]
+>>> gaps(weights).round(decimals=4).tolist()  # the weights still hold every gap between scores
+[[0.0, -1.0, -3.0], [1.0, 0.0, -2.0], [3.0, 2.0, 0.0]]
+
+--8<-- [end:example-softmax]
+
+How many keys do the weights spread over? Three, or one, or something between:
+
+--8<-- [start:example-effective]
+>>> from snippets.softmax.distribution import effective_keys
+>>> scores = torch.tensor([[0.0, 0.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.0, 50.0]]).double()
+>>> effective_keys(scores).round(decimals=2).tolist()
+[3.0, 1.38, 1.0]
+
+--8<-- [end:example-effective]
+
+The scale goes into the scores. Applied to the weights, it makes rows that do not sum to 1:
+
+--8<-- [start:example-scale]
+>>> from snippets.softmax.distribution import scaled_after, scaled_before
+>>> scaled_before(z, d_k=16).sum().item()
+1.0
+>>> round(scaled_after(z, d_k=16).sum().item(), 6)
+0.25
+
+--8<-- [end:example-scale]
+
+Rounding first and rounding last are different things. To whole numbers and to one place:
+
+--8<-- [start:example-rounding]
+>>> z = torch.tensor([0.0, 0.5], dtype=torch.float64)
+>>> softmax(z.round()).tolist()
+[0.5, 0.5]
+>>> softmax(z).round(decimals=1).tolist()
+[0.4, 0.6]
+
+--8<-- [end:example-rounding]
+
+In single precision, the same: two scores whose gap is lost, and weights whose sum is off.
+
+--8<-- [start:example-single]
+>>> large = torch.tensor([2.0**24, 2.0**24 + 1], dtype=torch.float64)
+>>> softmax(large).round(decimals=4).tolist(), softmax(large.float()).tolist()
+([0.2689, 0.7311], [0.5, 0.5])
+>>> third = softmax(torch.zeros(3))  # three numbers in single precision, added exactly
+>>> f"{third.double().sum().item():.10f}"
+'1.0000000298'
+
+--8<-- [end:example-single]
+'''
+
+import torch
+from torch import Tensor
+
+
+# --8<-- [start:softmax]
+def softmax(scores: Tensor) -> Tensor:
+    """Weights from scores. With the largest score taken off first, no exponential overflows."""
+    exps = torch.exp(scores - scores.amax(-1, keepdim=True))  # (..., m), each from 0 to 1
+    return exps / exps.sum(-1, keepdim=True)  # (..., m) -> (..., m)
+
+
+def gaps(weights: Tensor) -> Tensor:
+    """Every score minus every other, read off the weights."""
+    logs = weights.log()
+    return logs.unsqueeze(-1) - logs.unsqueeze(-2)  # (..., m) -> (..., m, m)
+# --8<-- [end:softmax]
+
+
+# --8<-- [start:effective]
+def effective_keys(scores: Tensor) -> Tensor:
+    """How many equal weights have the same sum of squares: m if all are equal, 1 if one has all."""
+    return torch.softmax(scores, dim=-1).square().sum(-1).reciprocal()  # (..., m) -> (...)
+# --8<-- [end:effective]
+
+
+# --8<-- [start:scale]
+def scaled_before(scores: Tensor, d_k: int) -> Tensor:
+    """Weights from scaled scores."""
+    return torch.softmax(scores / d_k**0.5, dim=-1)  # (..., m) -> (..., m)
+
+
+def scaled_after(scores: Tensor, d_k: int) -> Tensor:
+    """Scaled weights, which are no weights."""
+    return torch.softmax(scores, dim=-1) / d_k**0.5  # (..., m) -> (..., m)
+# --8<-- [end:scale]

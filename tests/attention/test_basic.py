@@ -1,0 +1,112 @@
+"""Attention without parameters against loops, the two conventions, the forgotten values, and what is false of symmetry."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import mutually_broadcastable_shapes
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.attention.basic import average_tokens, average_values, basic_attention, project_columns, project_rows
+from snippets.scaling.saturation import attention, attention_weights
+
+varied = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+def by_loops(tokens, mixed):
+    """w'_ij = x_i . x_j, w = softmax over j, y_i = sum over j of w_ij times the j-th row that is mixed."""
+    outputs = []
+    for x in tokens.tolist():
+        raw = [math.exp(sum(a * b for a, b in zip(x, other))) for other in tokens.tolist()]
+        outputs.append([sum(w * row[k] for w, row in zip(raw, mixed.tolist())) / sum(raw) for k in range(mixed.shape[-1])])
+    return torch.tensor(outputs, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 4), (3, 1), (5, 4)])
+def test_basic_attention_is_that_of_a_loop(n, d):
+    (X,) = random(n, (n, d))
+    torch.testing.assert_close(basic_attention(X), by_loops(X, X))
+    torch.testing.assert_close(basic_attention(X), scaled_dot_product_attention(X, X, X, scale=1.0))
+
+
+def test_basic_attention_of_one_token_is_that_token_and_of_no_batch_is_nothing():
+    (X,) = random(0, (2, 1, 4))
+    torch.testing.assert_close(basic_attention(X), X)
+    assert basic_attention(torch.zeros(0, 3, 4)).shape == (0, 3, 4)
+
+
+def test_a_token_may_attend_more_to_another_than_to_itself():
+    X = torch.tensor([[1.0, 0.0], [2.0, 0.0]], dtype=torch.float64)
+    weights = attention_weights(X, X, scale=1.0)
+    expected = torch.tensor([[1 / (1 + math.e), math.e / (1 + math.e)], [1 / (1 + math.e**2), 1 / (1 + math.e**-2)]])
+    torch.testing.assert_close(weights, expected.double(), rtol=1e-6, atol=1e-6)
+    assert weights[0].round(decimals=2).tolist() == [0.27, 0.73]
+
+
+@given(st.integers(0, 99))
+@varied
+def test_of_tokens_of_one_length_each_attends_most_to_itself(seed):
+    (X,) = random(seed, (6, 3))
+    X = X / X.norm(dim=-1, keepdim=True)
+    weights = attention_weights(X, X, scale=1.0)
+    assert (weights.argmax(-1) == torch.arange(6)).all()
+
+
+@given(st.integers(0, 99))
+@varied
+def test_the_weight_of_a_token_for_itself_beside_one_other(seed):
+    x, y = random(seed, (4,), (4,))
+    weight = attention_weights(x[None], torch.stack([x, y]), scale=1.0)[0, 0]
+    torch.testing.assert_close(weight, torch.sigmoid(-x @ (y - x)))
+
+
+def test_one_matrix_for_queries_and_keys_makes_scores_symmetric_but_not_weights():
+    X, W = random(1, (4, 3), (3, 2))
+    shared = X @ W
+    torch.testing.assert_close(shared @ shared.mT, (shared @ shared.mT).mT)
+    weights = attention_weights(shared, shared, scale=1.0)
+    assert not torch.allclose(weights, weights.mT)
+
+
+@given(mutually_broadcastable_shapes(signature="(n,d),(d,k)->(n,k)", max_side=4), st.integers(0, 99))
+@varied
+def test_rows_from_the_left_are_columns_from_the_right(shapes, seed):
+    X, W = random(seed, *shapes.input_shapes)
+    expected = torch.einsum("...nd,...dk->...nk", X, W)
+    assert project_rows(X, W).shape == shapes.result_shape
+    torch.testing.assert_close(project_rows(X, W), expected)
+    torch.testing.assert_close(project_columns(W.mT, X), expected)
+    if W.dim() == 2:
+        torch.testing.assert_close(torch.nn.functional.linear(X, W.mT), expected)
+
+
+def test_values_are_averaged_and_the_slip_averages_tokens():
+    X, W_Q, W_K, W_V = random(2, (5, 4), (4, 3), (4, 3), (4, 2))
+    weights = torch.softmax(X @ W_Q @ W_K.mT @ X.mT, -1)
+    torch.testing.assert_close(average_values(X, W_Q, W_K, W_V), weights @ X @ W_V)
+    torch.testing.assert_close(average_tokens(X, W_Q, W_K), weights @ X)
+    torch.testing.assert_close(average_values(X, W_Q, W_K, torch.eye(4).double()), average_tokens(X, W_Q, W_K))
+
+
+def test_swapping_queries_and_keys_changes_the_output():
+    query, key, value = (torch.tensor(x, dtype=torch.float64)[:, None] for x in ([1, 1], [1, 0], [1, 0]))
+    torch.testing.assert_close(attention(query, key, value), torch.full((2, 1), 1 / (1 + math.exp(-1)), dtype=torch.float64))
+    torch.testing.assert_close(attention(key, query, value), torch.full((2, 1), 0.5, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda z: project_rows(z(5, 4), z(3, 2)), r"d is 4 in X \(5, 4\) but 3 in W \(3, 2\)"),
+    (lambda z: project_columns(z(2, 3), z(5, 4)), r"d is 3 in W \(2, 3\) but 4 in X \(5, 4\)"),
+    (lambda z: average_values(z(5, 4), z(4, 3), z(4, 2), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\)"),
+    (lambda z: average_tokens(z(5, 4), z(3, 3), z(4, 3)), r"d is 4 in X \(5, 4\) but 3 in W_Q \(3, 3\)"),
+])
+def test_mismatched_shapes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(torch.zeros)

@@ -1,0 +1,187 @@
+"""The five steps against loops and PyTorch, the number of axes, the block as a module, and the slip in its scale."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import mutually_broadcastable_shapes
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.attention.formula import SelfAttention, attention_2d, self_attention, slipped_scores, steps
+from snippets.scaling.saturation import attention
+
+varied = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+def by_loops(query, key, value, mask=None):
+    """The five steps for matrices, in Python's own floats."""
+    (n, d_k), (m, d_v) = query.shape, value.shape
+    products = [[sum((query[i, a] * key[j, a]).item() for a in range(d_k)) for j in range(m)] for i in range(n)]
+    scaled = [[product / math.sqrt(d_k) for product in row] for row in products]
+    masked = [[x + (0 if mask is None else mask[i, j].item()) for j, x in enumerate(row)] for i, row in enumerate(scaled)]
+    weights = [[math.exp(x) / sum(map(math.exp, row)) for x in row] for row in masked]
+    output = [[sum(weight * value[j, b].item() for j, weight in enumerate(row)) for b in range(d_v)] for row in weights]
+    return [torch.tensor(step, dtype=torch.float64) for step in (products, scaled, masked, weights, output)]
+
+
+# The steps
+
+
+@pytest.mark.parametrize(("n", "m", "d_k", "d_v"), [(1, 1, 1, 1), (2, 3, 4, 5), (5, 2, 1, 3)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_every_step_is_that_of_a_loop(n, m, d_k, d_v, masked):
+    query, key, value, mask = random(0, (n, d_k), (m, d_k), (m, d_v), (n, m))
+    mask = mask if masked else None
+    for found, expected in zip(steps(query, key, value, mask), by_loops(query, key, value, mask), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+@given(mutually_broadcastable_shapes(signature="(n,d),(m,d),(m,v)->(n,v)", max_side=4), st.integers(0, 99),
+       st.sampled_from([None, 1.0, 0.3]))
+@varied
+def test_the_last_step_is_attention_for_any_leading_axes(shapes, seed, scale):
+    tensors = random(seed, *shapes.input_shapes)
+    found = steps(*tensors, scale=scale)
+    assert found.output.shape == shapes.result_shape
+    torch.testing.assert_close(found.output, attention(*tensors, scale))
+    torch.testing.assert_close(found.weights.sum(-1), torch.ones(found.weights.shape[:-1], dtype=torch.float64))
+
+
+def test_a_mask_that_is_added_multiplies_the_exponentials():
+    query, key, value, mask = random(1, (3, 4), (5, 4), (5, 2), (3, 5))
+    factors = steps(query, key, value).scaled.exp() * mask.exp()
+    torch.testing.assert_close(steps(query, key, value, mask).weights, factors / factors.sum(-1, keepdim=True))
+
+
+def test_a_boolean_mask_keeps_what_is_true():
+    query, key, value = random(2, (3, 4), (5, 4), (5, 2))
+    keep = torch.tensor([True, False, True, True, False])
+    torch.testing.assert_close(steps(query, key, value, keep).output, steps(query, key[keep], value[keep]).output)
+
+
+# Axes
+
+
+def test_two_axes_are_the_formula_as_written_and_pytorch():
+    query, key, value = random(3, (5, 8), (7, 8), (7, 3))
+    torch.testing.assert_close(attention_2d(query, key, value), by_loops(query, key, value)[-1])
+    torch.testing.assert_close(attention_2d(query, key, value), scaled_dot_product_attention(query, key, value))
+
+
+def test_batch_and_head_are_carried_along():
+    query, key, value = random(4, (2, 4, 8, 16), (2, 4, 6, 16), (2, 4, 6, 3))  # (batch, head, token, feature)
+    output = attention(query, key, value)
+    assert output.shape == (2, 4, 8, 3)
+    for b in range(2):
+        torch.testing.assert_close(attention(query[b], key[b], value[b]), output[b])
+        for h in range(4):
+            torch.testing.assert_close(attention_2d(query[b, h], key[b, h], value[b, h]), output[b, h])
+
+
+@pytest.mark.parametrize(("m", "d_k"), [(8, 16), (5, 4), (7, 64)])
+def test_two_three_and_four_axes_agree_bit_by_bit_where_every_sum_is_exact(m, d_k):
+    # Products of small integers, and a scale that is a power of two, are exact in any order; so are rows of weights
+    # times values that pick one weight each. What is left is softmax, which sees the same scores in the same rows.
+    generator = torch.Generator().manual_seed(m)
+    query, key = torch.randint(-3, 4, (2, m, d_k), generator=generator).float()
+    value = torch.eye(m)[torch.randperm(m, generator=generator)]
+    flat = attention_2d(query, key, value)
+    assert torch.equal(attention(query, key, value), flat)
+    assert torch.equal(attention(query[None], key[None], value[None])[0], flat)
+    assert torch.equal(attention(query[None, None], key[None, None], value[None, None])[0, 0], flat)
+
+
+@pytest.mark.parametrize(("n", "d"), [(8, 16), (5, 7)])
+def test_elsewhere_they_agree_within_rounding(n, d):
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = torch.rand(3, n, d, generator=generator)
+    flat = attention_2d(query, key, value)
+    for batched in (attention(query[None], key[None], value[None])[0],
+                    attention(query[None, None], key[None, None], value[None, None])[0, 0]):
+        assert (batched - flat).abs().max() <= 8 * torch.finfo(torch.float32).eps
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda z: attention_2d(z(2, 3, 4), z(3, 4), z(3, 4)), "query has 3 axes, key 2 and value 2; expected two each"),
+    (lambda z: attention_2d(z(3, 4), z(3, 5), z(3, 4)), r"d_k is 4 in query \(3, 4\) but 5 in key \(3, 5\)"),
+    (lambda z: steps(z(3, 4), z(3, 4), z(2, 4)), r"m is 3 in key \(3, 4\) but 2 in value \(2, 4\)"),
+    (lambda z: self_attention(z(3, 4), z(4, 2), z(4, 2), z(4, 2), z(4, 2)), r"d_v is 2 in W_V \(4, 2\) but 4 in W_O"),
+    (lambda z: self_attention(z(3, 5), z(4, 2), z(4, 2), z(4, 2), z(2, 4)), r"d is 5 in X \(3, 5\) but 4 in W_Q"),
+    (lambda z: slipped_scores(z(3, 4), z(3, 6), z(3, 2)), r"d_k is 4 in query \(3, 4\) but 6 in key \(3, 6\)"),
+])
+def test_mismatched_shapes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(torch.zeros)
+
+
+# The block
+
+
+@given(mutually_broadcastable_shapes(signature="(n,d),(d,k),(d,k),(d,v),(v,d)->(n,d)", max_side=4), st.integers(0, 99))
+@varied
+def test_self_attention_is_pytorch_between_four_matrices(shapes, seed):
+    X, W_Q, W_K, W_V, W_O = random(seed, *shapes.input_shapes)
+    output = self_attention(X, W_Q, W_K, W_V, W_O)
+    assert output.shape == shapes.result_shape
+    leading = shapes.result_shape[:-2]
+    inner = [torch.einsum("...nd,...dk->...nk", X, W) for W in (W_Q, W_K, W_V)]
+    inner = scaled_dot_product_attention(*(x.expand(*leading, *x.shape[-2:]) for x in inner))
+    torch.testing.assert_close(output, torch.einsum("...nv,...vd->...nd", inner, W_O))
+
+
+def test_the_module_holds_four_parameters_keeps_the_shape_and_stacks():
+    generator = torch.Generator().manual_seed(0)
+    blocks = [SelfAttention(6, 4, 3, generator) for _ in range(3)]
+    assert [tuple(w.shape) for w in blocks[0].parameters()] == [(6, 4), (6, 4), (6, 3), (3, 6)]
+    for shape in ((1, 6), (5, 6), (2, 5, 6), (0, 5, 6)):
+        assert torch.nn.Sequential(*blocks)(torch.zeros(shape)).shape == shape
+    X = torch.randn(2, 5, 6, generator=generator)
+    torch.testing.assert_close(blocks[0](X), self_attention(X, *blocks[0].parameters()))
+
+
+def test_a_step_of_training_moves_every_parameter_and_lowers_the_loss():
+    generator = torch.Generator().manual_seed(0)
+    block = SelfAttention(6, 4, 3, generator).double()
+    X, target = torch.randn(2, 2, 5, 6, generator=generator, dtype=torch.float64)
+    before = [w.detach().clone() for w in block.parameters()]
+    optimiser = torch.optim.SGD(block.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(2):
+        optimiser.zero_grad()
+        losses.append((block(X) - target).square().sum())
+        losses[-1].backward()
+        optimiser.step()
+    assert losses[1] < losses[0]
+    assert all(not torch.equal(new, old) for new, old in zip(block.parameters(), before, strict=True))
+
+
+def test_the_gradients_are_right():
+    X, *weights = random(5, (3, 4), (4, 2), (4, 2), (4, 3), (3, 4))
+    assert torch.autograd.gradcheck(self_attention, tuple(x.requires_grad_() for x in (X, *weights)))
+
+
+def test_projections_keep_the_variance_of_the_input():
+    # The variance of 200 * 64 products has a standard deviation of about sqrt(2 / 64 + 2 / 200) over weights and input.
+    generator = torch.Generator().manual_seed(0)
+    block = SelfAttention(256, 64, 64, generator)
+    X = torch.randn(200, 256, generator=generator)
+    for weight in (block.W_Q, block.W_K, block.W_V):
+        assert (X @ weight).var().item() == pytest.approx(1, abs=0.2)
+
+
+# The slip
+
+
+@pytest.mark.parametrize("d_v", [1, 4, 9])
+def test_the_slip_divides_the_scores_by_the_root_of_d_v_once_more(d_v):
+    query, key, value = random(6, (2, 3, 5), (2, 4, 5), (2, 4, d_v))
+    torch.testing.assert_close(slipped_scores(query, key, value) * math.sqrt(d_v), steps(query, key, value).scaled)
+    changed = slipped_scores(query, key, value).softmax(-1)
+    assert torch.allclose(changed, steps(query, key, value).weights) == (d_v == 1)

@@ -1,0 +1,65 @@
+"""Rounded weights, the outputs that they give, and the bound on the gap."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from snippets.example.closed import closed_weights
+from snippets.example.integers import project, tokens, weights
+from snippets.example.rounding import gap_bound, output_gap, to_places
+
+varied = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+def test_the_weights_of_the_example_to_one_place():
+    rounded = to_places(closed_weights(), 1)
+    assert rounded.tolist() == [[0.1, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.9, 0.1]]
+    assert rounded.sum(-1).tolist() == pytest.approx([1.1, 1.0, 1.0])
+    # The source has the second and the third row, and 0 where the first has 0.1.
+    assert rounded[0, 0] - closed_weights()[0, 0] < 0.05
+
+
+@pytest.mark.parametrize(("row", "expected"), [
+    (["0", "1/2", "1/2"], ["2", "7", "3/2"]),
+    (["1/10", "1/2", "1/2"], ["21/10", "36/5", "9/5"]),
+])
+def test_the_outputs_of_rounded_rows(row, expected):
+    row, values = [Fraction(w) for w in row], [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
+    assert [sum(w * v for w, v in zip(row, column)) for column in zip(*values)] == [Fraction(one) for one in expected]
+    V = project(tokens(), weights()[2])
+    weights_of, output = (torch.tensor([float(Fraction(one)) for one in ones]).double() for ones in (row, expected))
+    torch.testing.assert_close(weights_of @ V, output)
+
+
+def test_ties_go_to_the_even_digit():
+    assert to_places(torch.tensor([0.5, 1.5, 2.5, -0.5]).double(), 0).tolist() == [0, 2, 2, 0]
+    assert to_places(torch.tensor([0.25, 0.75]).double(), 1).tolist() == [0.2, 0.8]
+
+
+@given(st.integers(0, 9999), st.integers(1, 6), st.integers(1, 4))
+@varied
+def test_the_gap_stays_within_its_bound(seed, m, d_v):
+    generator = torch.Generator().manual_seed(seed)
+    p, r = torch.randn(2, 3, m, generator=generator, dtype=torch.float64).softmax(-1)
+    V = torch.randn(m, d_v, generator=generator, dtype=torch.float64)
+    gap, bound = output_gap(p, r, V), gap_bound(p, r, V)
+    torch.testing.assert_close(gap, torch.einsum("bm,mv->bv", r - p, V).abs())
+    assert gap.shape == bound.shape == (3, d_v)
+    assert (gap <= bound * (1 + 1e-12)).all()
+    # The bound is reached where the values are in proportion to the rounding.
+    reached = output_gap(p[0], r[0], (r - p)[0].unsqueeze(-1)), gap_bound(p[0], r[0], (r - p)[0].unsqueeze(-1))
+    torch.testing.assert_close(*reached)
+
+
+def test_rounding_scores_is_not_rounding_weights():
+    z = torch.tensor([0.0, 0.5]).double()
+    assert to_places(z.softmax(-1), 1).tolist() == [0.4, 0.6] and to_places(z, 0).softmax(-1).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("function", [output_gap, gap_bound])
+def test_mismatched_shapes_are_refused(function):
+    with pytest.raises(ValueError, match=r"m is 3 in p \(3,\) but 2 in r \(2,\)"):
+        function(torch.zeros(3), torch.zeros(2), torch.zeros(3, 1))

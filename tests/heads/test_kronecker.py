@@ -1,0 +1,88 @@
+"""Flattened heads against torch.kron and against sums over plain indices, and the rank of the rearrangement."""
+
+import itertools
+
+import pytest
+import torch
+
+from snippets.heads.kronecker import by_columns, by_rows, head, heads, heads_by_rows, heads_matrix, kronecker, rearranged
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+SIZES = [(1, 1, 1, 1), (2, 3, 4, 5), (3, 1, 2, 1), (1, 4, 1, 3)]  # n, m, d, p
+
+
+@pytest.mark.parametrize(("n", "m", "d", "p"), SIZES)
+def test_a_head_is_a_sum_over_all_entries_of_the_input(n, m, d, p):
+    P, X, W = random(0, (n, m), (m, d), (d, p))
+    output = torch.zeros(n, p, dtype=torch.float64)
+    for i, c, j, a in itertools.product(range(n), range(p), range(m), range(d)):
+        output[i, c] += P[i, j] * X[j, a] * W[a, c]
+    torch.testing.assert_close(head(P, X, W), output)
+    torch.testing.assert_close(by_rows(P, X, W), output)
+    torch.testing.assert_close(by_columns(P, X, W), output.T)
+
+
+@pytest.mark.parametrize(("n", "m", "d", "p"), SIZES)
+def test_kronecker_is_that_of_pytorch_and_takes_transposed_matrices(n, m, d, p):
+    A, B = random(1, (n, m), (p, d))
+    assert kronecker(A, B).equal(torch.kron(A, B))
+    A, B = random(2, (m, n), (d, p))
+    assert kronecker(A.T, B.T).equal(torch.kron(A, B).T)
+
+
+def test_a_head_takes_a_batch():
+    P, X, W = random(3, (2, 4, 5), (2, 5, 3), (3, 6))
+    torch.testing.assert_close(head(P, X, W), torch.einsum("bnm,bmd,dp->bnp", P, X, W))
+
+
+def test_the_factors_do_not_commute():
+    P, W = random(4, (2, 2), (2, 2))
+    assert not torch.allclose(kronecker(P, W.T), kronecker(W.T, P))
+
+
+@pytest.mark.parametrize(("n", "m", "d", "p"), SIZES)
+def test_several_heads_are_one_sum_of_matrices(n, m, d, p):
+    P, X, W = random(5, (3, n, m), (m, d), (3, d, p))
+    expected = torch.einsum("hnm,md,hdp->np", P, X, W)
+    torch.testing.assert_close(heads(P, X, W), expected)
+    torch.testing.assert_close(heads_by_rows(P, X, W), expected)
+    torch.testing.assert_close(heads_matrix(P, W), sum(torch.kron(a, b.T.contiguous()) for a, b in zip(P, W)))
+
+
+def test_two_heads_in_a_row_are_one_while_their_weights_are_fixed():
+    P1, P2, X, W1, W2 = random(6, (4, 4), (4, 4), (4, 3), (3, 3), (3, 3))
+    torch.testing.assert_close(head(P2, head(P1, X, W1), W2), head(P2 @ P1, X, W1 @ W2))
+    whole = kronecker(P2, W2.T) @ kronecker(P1, W1.T)
+    torch.testing.assert_close(whole, kronecker(P2 @ P1, (W1 @ W2).T))
+
+
+def test_the_rearrangement_has_the_entries_in_their_places():
+    P, W = random(7, (2, 3), (4, 5))
+    expected = torch.outer(P.flatten(), W.flatten())
+    torch.testing.assert_close(rearranged(kronecker(P, W.T), 2, 3, 4, 5), expected)
+
+
+def test_each_head_adds_one_to_the_rank_of_the_rearrangement_until_it_is_full():
+    P, W = random(8, (5, 3, 3), (5, 2, 2))
+    ranks = [torch.linalg.matrix_rank(rearranged(heads_matrix(P[:h], W[:h]), 3, 3, 2, 2)).item() for h in range(1, 6)]
+    assert ranks == [1, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda z: head(z(2, 3), z(4, 5), z(5, 6)), r"m is 3 in P \(2, 3\) but 4 in X \(4, 5\)"),
+    (lambda z: by_rows(z(2, 3), z(3, 5), z(4, 6)), r"d is 5 in X \(3, 5\) but 4 in W \(4, 6\)"),
+    (lambda z: by_columns(z(2, 3), z(3, 6), z(4, 6)), r"d is 6 in X \(3, 6\) but 4 in W \(4, 6\)"),
+    (lambda z: heads(z(2, 2, 3), z(3, 5), z(3, 5, 6)), r"heads is 2 in P \(2, 2, 3\) but 3 in W \(3, 5, 6\)"),
+    (lambda z: heads_by_rows(z(2, 2, 3), z(4, 5), z(2, 5, 6)), r"m is 3 in P \(2, 2, 3\) but 4 in X \(4, 5\)"),
+    (lambda z: heads_matrix(z(4, 2, 3), z(3, 5, 6)), r"heads is 4 in P \(4, 2, 3\) but 3 in W \(3, 5, 6\)"),
+    (lambda z: kronecker(z(2), z(2, 3)), r"A \(2,\) has too few axes"),
+    (lambda z: rearranged(z(6, 6), 2, 3, 2, 2), r"whole \(6, 6\) is not of shape \(4, 6\)"),
+])
+def test_mismatched_shapes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(torch.zeros)

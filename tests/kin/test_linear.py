@@ -1,0 +1,145 @@
+"""Linear attention against its quadratic form, a brute-force loop and exact fractions; Gaussian weights; random features."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+from torch.nn.functional import normalize, scaled_dot_product_attention
+from torch.utils.flop_counter import FlopCounterMode
+
+from snippets.kin.linear import (
+    causal_scan,
+    gaussian_weights,
+    kernel_attention,
+    linear_attention,
+    linear_multiplications,
+    quadratic_multiplications,
+    random_features,
+    slope,
+    squared_distances,
+    sum_then_ask,
+    weigh_then_mix,
+)
+
+SIZES = [(1, 1, 1, 1), (3, 5, 2, 4), (6, 2, 7, 1)]  # n, m, d_k, d_v
+
+
+def draw(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+def by_loop(query, key, value):
+    outputs = []
+    for q in query:
+        weights = [sum(math.exp(a) * math.exp(b) for a, b in zip(q.tolist(), k.tolist())) for k in key]
+        outputs.append(sum(w * v for w, v in zip(weights, value)) / sum(weights))
+    return torch.stack(outputs)
+
+
+@pytest.mark.parametrize(("n", "m", "d_k", "d_v"), SIZES)
+def test_both_forms_are_the_loop(n, m, d_k, d_v):
+    query, key, value = draw(0, (n, d_k), (m, d_k), (m, d_v))
+    expected = by_loop(query, key, value)
+    torch.testing.assert_close(kernel_attention(query, key, value), expected)
+    torch.testing.assert_close(linear_attention(query, key, value), expected)
+
+
+@pytest.mark.parametrize(("n", "m", "d_k", "d_v"), SIZES)
+def test_the_groupings_agree(n, m, d_k, d_v):
+    F, G, V = draw(1, (2, n, d_k), (2, m, d_k), (2, m, d_v))
+    expected = torch.einsum("bnr,bmr,bmv->bnv", F, G, V)
+    torch.testing.assert_close(weigh_then_mix(F, G, V), expected)
+    torch.testing.assert_close(sum_then_ask(F, G, V), expected)
+
+
+def test_constant_queries_weigh_by_the_sum_of_the_keys_features():
+    # Features 1, 2 and 3 of one key, 2, 2 and 2 of the other: weights 6 and 6 of 12.
+    query, key = torch.zeros(1, 3).double(), torch.tensor([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]]).double().log()
+    value = torch.tensor([[1.0], [4.0]]).double()
+    torch.testing.assert_close(linear_attention(query, key, value), torch.tensor([[float(Fraction(5, 2))]]).double())
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_the_scan_is_the_masked_form(n):
+    query, key, value = draw(n, (2, n, 3), (2, n, 3), (2, n, 4))
+    weights = (query.exp() @ key.exp().mT).tril()
+    torch.testing.assert_close(causal_scan(query, key, value), weights @ value / weights.sum(-1, keepdim=True))
+
+
+def test_a_later_token_changes_no_earlier_output_of_the_scan():
+    query, key, value = draw(3, (6, 3), (6, 3), (6, 2))
+    before = causal_scan(query, key, value)[:4]
+    key[4:], value[4:] = 9.0, -9.0
+    assert torch.equal(causal_scan(query, key, value)[:4], before)
+
+
+def test_an_empty_batch_goes_through():
+    empty = torch.zeros(0, 5, 3)
+    assert linear_attention(empty, empty, empty).shape == causal_scan(empty, empty, empty).shape == (0, 5, 3)
+
+
+def test_slope_is_that_of_a_matrix():
+    A, X, Y = draw(4, (3, 4), (4, 2), (4, 2))
+    expected = torch.einsum("ij,ab->iajb", A, torch.eye(2, dtype=torch.float64))
+    for at in (X, Y):
+        torch.testing.assert_close(slope(lambda x: A @ x, at), expected)
+
+
+@pytest.mark.parametrize(("n", "m", "r", "d_v"), [(1, 1, 1, 1), (5, 4, 3, 2), (16, 16, 4, 4)])
+def test_the_counts_are_those_of_pytorch(n, m, r, d_v):
+    F, G, V = draw(5, (n, r), (m, r), (m, d_v))
+    for function, count in ((weigh_then_mix, quadratic_multiplications), (sum_then_ask, linear_multiplications)):
+        with FlopCounterMode(display=False) as counter:
+            function(F, G, V)
+        assert counter.get_total_flops() == 2 * count(n, m, r, d_v) > 0
+
+
+def test_distances_are_those_of_pytorch():
+    query, key = draw(6, (2, 3, 4), (2, 5, 4))
+    torch.testing.assert_close(squared_distances(query, key), torch.cdist(query, key) ** 2)
+
+
+@pytest.mark.parametrize("length", [0.1, 1.0, 5.0])
+def test_keys_of_one_length_are_weighed_by_distance_alone(length):
+    query, key, value = draw(7, (2, 3, 4), (2, 5, 4), (2, 5, 2))
+    mixed = gaussian_weights(query, length * normalize(key, dim=-1)) @ value
+    torch.testing.assert_close(mixed, scaled_dot_product_attention(query, length * normalize(key, dim=-1), value))
+    assert not torch.allclose(gaussian_weights(query, key) @ value, scaled_dot_product_attention(query, key, value))
+
+
+def test_gaussian_weights_are_densities_of_pytorch():
+    query, key = draw(8, (3, 4), (5, 4))
+    law = torch.distributions.Normal(key, 4**0.25)  # variance sqrt(d_k)
+    density = law.log_prob(query.unsqueeze(-2)).sum(-1).exp()
+    torch.testing.assert_close(gaussian_weights(query, key), density / density.sum(-1, keepdim=True))
+
+
+def test_random_features_average_to_the_exponential():
+    q, k, draws = draw(9, (4,), (4,), (200_000, 4))
+    q, k = q / 3, k / 3
+    products = random_features(q, draws) * random_features(k, draws) * len(draws)
+    error = products.std() / len(draws) ** 0.5
+    assert abs(products.mean() - (q @ k).exp()) < 4 * error and error < 0.01
+
+
+def test_random_features_are_positive_and_batched():
+    x, draws = draw(10, (2, 3, 4), (5, 4))
+    features = random_features(x, draws)
+    assert features.shape == (2, 3, 5) and (features > 0).all()
+    torch.testing.assert_close(features[1, 2], random_features(x[1, 2], draws))
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda z: weigh_then_mix(z(2, 3), z(4, 5), z(4, 1)), r"r is 3 in F \(2, 3\) but 5 in G \(4, 5\)"),
+    (lambda z: sum_then_ask(z(2, 3), z(4, 3), z(5, 1)), r"m is 4 in G \(4, 3\) but 5 in V \(5, 1\)"),
+    (lambda z: kernel_attention(z(2, 3), z(4, 3), z(5, 1)), r"m is 4 in key \(4, 3\) but 5 in value \(5, 1\)"),
+    (lambda z: linear_attention(z(2, 3), z(4, 2), z(4, 1)), r"r is 3 in F \(2, 3\) but 2 in G \(4, 2\)"),
+    (lambda z: causal_scan(z(2, 3), z(4, 3), z(4, 1)), r"n is 2 in query \(2, 3\) but 4 in key \(4, 3\)"),
+    (lambda z: gaussian_weights(z(2, 3), z(4, 2)), r"d_k is 3 in query \(2, 3\) but 2 in key \(4, 2\)"),
+    (lambda z: random_features(z(3), z(5, 4)), r"d is 3 in x \(3,\) but 4 in draws \(5, 4\)"),
+])
+def test_mismatched_shapes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(torch.zeros)

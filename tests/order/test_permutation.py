@@ -1,0 +1,92 @@
+"""A layer of attention under every reordering of its tokens, against PyTorch's own, and what a causal mask changes."""
+
+from itertools import permutations
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.order.permutation import layer, output, reorder, sequence
+from snippets.scaling.saturation import attention
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+def matrices(n):
+    """Every permutation matrix."""
+    return torch.eye(n, dtype=torch.float64)[torch.tensor(list(permutations(range(n))))]  # (n!, n, n)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 5])
+def test_the_layer_is_a_sum_of_pytorchs_heads(heads):
+    X, A, M = random(heads, (2, 6, 4), (heads, 4, 4), (heads, 4, 4))
+    expected = sum(scaled_dot_product_attention(X @ A[k], X, X @ M[k], scale=1.0) for k in range(heads))
+    torch.testing.assert_close(layer(X, A, M), expected)
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+def test_the_layer_moves_with_its_tokens_in_every_order(heads):
+    X, A, M = random(heads, (5, 3), (heads, 3, 3), (heads, 3, 3))
+    every = matrices(5)
+    torch.testing.assert_close(layer(reorder(every, X), A, M), reorder(every, layer(X, A, M)))
+
+
+def test_no_query_notices_the_order_of_keys_and_values():
+    query, key, value = random(0, (2, 4), (4, 4), (4, 3))
+    every = matrices(4)
+    expected = scaled_dot_product_attention(query, key, value).expand(24, 2, 3)
+    torch.testing.assert_close(attention(query, every @ key, every @ value), expected)
+    apart = attention(query, every @ key, value)  # reordered keys alone
+    assert not torch.allclose(apart, expected)
+
+
+def test_a_query_of_its_own_and_a_mean_are_invariant_and_the_outputs_are_not():
+    X, Q, A, M = random(1, (4, 3), (2, 3), (2, 3, 3), (2, 3, 3))
+    every = matrices(4)
+    assert output(Q, X, M).shape == (3,)
+    torch.testing.assert_close(output(Q, reorder(every, X), M), output(Q, X, M).expand(24, 3))
+    Y = layer(reorder(every, X), A, M)
+    torch.testing.assert_close(Y.mean(-2), layer(X, A, M).mean(-2).expand(24, 3))
+    assert sum(torch.allclose(y, layer(X, A, M)) for y in Y) == 1  # the identity's alone
+
+
+def test_output_is_what_a_token_among_others_gets():
+    X, A, M = random(2, (4, 3), (2, 3, 3), (2, 3, 3))
+    torch.testing.assert_close(sequence(X[0], X[1], X[2:]), X)
+    torch.testing.assert_close(torch.stack([output(x @ A, X, M) for x in X]), layer(X, A, M))
+
+
+def test_one_token_alone():
+    X, A, M = random(3, (1, 3), (2, 3, 3), (2, 3, 3))
+    torch.testing.assert_close(layer(X, A, M), X @ M.sum(0))
+    assert layer(X.expand(0, 1, 3), A, M).shape == (0, 1, 3)
+
+
+def test_reorder_puts_at_each_place_the_token_that_the_row_names():
+    X = torch.tensor([[10.0], [20.0], [30.0]])
+    assert reorder(torch.eye(3)[[2, 0, 1]], X).flatten().tolist() == [30.0, 10.0, 20.0]
+
+
+def test_a_causal_layer_does_not_move_with_its_tokens():
+    X, = random(4, (4, 3))
+    every = matrices(4)
+    Y = scaled_dot_product_attention(X, X, X, is_causal=True)
+    moved = reorder(every, X)
+    outputs = scaled_dot_product_attention(moved, moved, moved, is_causal=True)
+    agree = [torch.allclose(y, Pi @ Y) for y, Pi in zip(outputs, every)]
+    assert sum(agree) == 1 and agree[0]
+    torch.testing.assert_close(attention(moved, moved, moved, is_causal=True), outputs)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda z: reorder(z(3, 3), z(4, 2)), r"n is 3 in Pi \(3, 3\) but 4 in X \(4, 2\); expected Pi \(..., n, n\), X"),
+    (lambda z: sequence(z(3), z(2), z(5, 3)), r"d is 3 in first \(3,\) but 2 in second \(2,\)"),
+    (lambda z: output(z(2, 3), z(5, 4), z(2, 3, 3)), r"d is 3 in Q \(2, 3\) but 4 in X \(5, 4\)"),
+    (lambda z: layer(z(4, 3), z(2, 3, 3), z(1, 3, 3)), r"heads is 2 in A \(2, 3, 3\) but 1 in M \(1, 3, 3\)"),
+])
+def test_mismatched_shapes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(torch.zeros)

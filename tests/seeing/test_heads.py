@@ -1,0 +1,84 @@
+"""What the heads of the trained model do, checked from the stored file without the functions that the page shows."""
+
+import json
+
+import pytest
+import torch
+
+from snippets.seeing.heads import head_weights, read_association, replacements, second_head, uniform_weights
+from snippets.seeing.recall import LENGTH, STORED, accuracy, draw_cases, load
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return draw_cases(1000, torch.Generator().manual_seed(11), held_out=True)
+
+
+def test_head_weights_are_those_of_the_stored_numbers(cases):
+    stored = {name: torch.tensor(value, dtype=torch.float64)
+              for name, value in json.loads(STORED.read_text())["attention"]["parameters"].items()}
+    tokens = cases[0][:5]
+    x = stored["letter.weight"][tokens] + stored["place.weight"]
+    blocked = torch.full((LENGTH, LENGTH), -torch.inf, dtype=torch.float64).triu(1)
+    for layer, weights in enumerate(head_weights(load(), tokens)):
+        Q, K, V, O = (stored[f"heads.{layer}.{name}.weight"].T for name in ("query", "key", "value", "output"))
+        expected = torch.softmax(torch.einsum("bnd,dk,ek,bme->bnm", x, Q, K, x) / 8**0.5 + blocked, -1)
+        torch.testing.assert_close(weights, expected)
+        x = x + expected @ x @ V @ O
+    torch.testing.assert_close(load()(tokens), x[:, -1] @ stored["answer.weight"].T)
+
+
+def test_the_first_head_looks_at_the_letter_before(cases):
+    first, _ = head_weights(load(), cases[0])
+    places = torch.arange(1, LENGTH - 1)
+    assert (first[:, 1:-1].argmax(-1) == places - 1).all()
+    assert first[:, places, places - 1].mean() > 0.98
+
+
+def test_the_second_head_looks_at_the_answer(cases):
+    tokens, answers = cases
+    _, second = head_weights(load(), tokens)
+    assert (read_association(second, tokens) == answers).double().mean() >= 0.99
+
+
+def test_the_path_through_both_heads_leads_to_the_question(cases):
+    tokens, _ = cases
+    first, second = head_weights(load(), tokens)
+    assert (read_association((second @ first)[..., :-1], tokens[:, :-1]) == tokens[:, -1]).double().mean() >= 0.99
+
+
+def test_what_taking_weights_away_does():
+    # The last row of weights is the question's; questions that training asks, so that guessing has its full chance.
+    tokens, answers = draw_cases(1000, torch.Generator().manual_seed(12), held_out=False)
+    model = load()
+    first, second = head_weights(model, tokens)
+    shares = {(layer, kind): accuracy(model, tokens, answers, [None] * layer + [given] + [None] * (1 - layer))
+              for layer, weights in enumerate((first, second)) for kind, given in replacements(weights).items()}
+    assert min(shares[0, "its own"], shares[1, "its own"], shares[0, "their mean"]) >= 0.99
+    assert max(shares[1, kind] for kind in ("their mean", "uniform", "none")) < 0.12
+    assert max(shares[0, kind] for kind in ("uniform", "none")) < 0.2
+
+
+def test_replacements():
+    weights = torch.eye(3, dtype=torch.float64).repeat(4, 1, 1)
+    weights[0] = uniform_weights(3)
+    found = replacements(weights)
+    assert found["its own"] is None and (found["none"] == 0).all()
+    torch.testing.assert_close(found["their mean"], (uniform_weights(3) + 3 * torch.eye(3)) / 4)
+    uniform = torch.tensor([[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]], dtype=torch.float64)
+    torch.testing.assert_close(found["uniform"], uniform)
+    assert uniform_weights(1).tolist() == [[1.0]]
+
+
+def test_read_association():
+    weights = torch.tensor([[[1.0, 0.0], [0.2, 0.8]], [[1.0, 0.0], [0.7, 0.3]]])
+    assert read_association(weights, torch.tensor([[5, 6], [7, 8]])).tolist() == [6, 7]
+
+
+def test_second_head():
+    generator = torch.Generator().manual_seed(0)
+    A, B, X, W, U = torch.randn(5, 2, 4, 4, generator=generator, dtype=torch.float64)
+    expected = torch.einsum("bij,bjd,bde->bie", B, X, U) + torch.einsum("bij,bjk,bkd,bde,bef->bif", B, A, X, W, U)
+    torch.testing.assert_close(second_head(A, B, X, W, U), expected)
+    with pytest.raises(ValueError, match=r"n is 4 in A \(4, 4\) but 3 in X \(3, 2\)"):
+        second_head(A[0], B[0], torch.zeros(3, 2), torch.zeros(2, 2), torch.zeros(2, 2))

@@ -1,0 +1,550 @@
+"""Pictures: the block, what it refuses, when a picture is drawn again, and every picture of the site."""
+
+import ast
+import importlib.util
+import json
+import re
+import sys
+import time
+from math import inf, nan
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from derivations.kernel.pages import drawing, figures, picture as pictures_
+from derivations.kernel.pages.drawing import (
+    DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens,
+)
+from derivations.kernel.pages.picture import breadth, number, text
+
+ROOT = Path(__file__).parents[2]
+ABOUT = {"title": "A title", "description": "A description."}
+SOURCE = """from derivations.kernel.pages.drawing import Picture, bars
+from {package}.numbers import value
+
+
+def one() -> Picture:
+    return bars([("one", value())], title="One bar", description=f"Its number is {{value()}}.")
+
+
+def _hidden() -> Picture:
+    return one()
+"""
+
+
+@pytest.fixture
+def site(page, refused, tmp_path, monkeypatch):
+    """A site with one topic of figures, and one snippet that they import from another."""
+    package = f"snippets_{tmp_path.name.replace('-', '_').lower()}"
+    files = {
+        "docs/figures/notes/page.py": SOURCE.format(package=package),
+        f"{package}/__init__.py": "",
+        f"{package}/numbers.py": "from .deeper import base\n\n\ndef value():\n    return base()\n",
+        f"{package}/deeper.py": "def base():\n    return 3\n",
+        f"{package}/deeper.json": "{}",
+        f"{package}/other.py": "",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "KEPT", tmp_path / ".certificates/figures")
+    monkeypatch.setattr(figures, "PACKAGE", package)
+    monkeypatch.setattr(figures, "_LOADED", {str(ROOT / name): digest for name, digest in figures._LOADED.items()})
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    drawn, draw = [], figures._draw
+    monkeypatch.setattr(figures, "_draw", lambda *what: drawn.append(what) or draw(*what))
+
+    def show(name="notes/page:one", caption="A caption about $d_k$."):
+        return BeautifulSoup(page(f"Text\n\n/// figure | {name}\n{caption}\n///\n"), "html.parser")
+
+    def refuse(name="notes/page:one", caption="A caption."):
+        return refused(f"Text\n\n/// figure | {name}\n{caption}\n///\n")
+
+    def write(name, content):
+        (tmp_path / name.replace("snippets", package)).write_text(content)
+
+    def define(body):
+        imported = "from derivations.kernel.pages.drawing import Picture, bars"
+        write("docs/figures/notes/page.py", f"{imported}\n\n\ndef one():\n    {body}\n")
+
+    return SimpleNamespace(show=show, refuse=refuse, write=write, define=define, drawn=drawn, root=tmp_path, page=page,
+                           kept=tmp_path / ".certificates/figures/notes/page.one.json")
+
+
+# The block --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_figure_is_a_picture_with_words_for_it_and_a_caption(site):
+    figure = site.show().figure
+    svg = figure.svg
+    assert figure["class"] == ["picture"] and svg["role"] == "img"
+    assert figure.find(id=svg["aria-labelledby"]).text == "One bar"
+    assert figure.find(id=svg["aria-describedby"]).text == "Its number is 3."
+    assert "3.00" in [one.text for one in svg.find_all("text")]
+    assert figure.figcaption.text.strip() == "A caption about dk." and figure.figcaption.find("msub")
+
+
+def test_ids_are_not_repeated_on_a_page(site):
+    block = "/// figure | notes/page:one\nOnce.\n///\n"
+    html = site.page(f"{block}\n{block}")
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids)) == 6
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "page", "notes/page", "notes/page:", "../notes/page:one", "notes/../../x/page:one", "notes/page.py:one",
+     "/etc/passwd:one", "notes/page:_hidden", "notes/page:one()", "notes/page:one.__globals__", "Notes/Page:one",
+     "notes\\page:one", "notes/page:one one", "notes//page:one", "notes/page:öne", "a/b/c:one", "~/page:one",
+     "notes/page\u200b:one"],
+)
+def test_a_name_that_is_no_name_is_refused_and_nothing_is_run(site, name):
+    message = site.refuse(name)
+    assert message.startswith("docs/notes/page.md:3: ") and "expected '/// figure | chapter/topic:function'" in message
+    assert site.drawn == []
+
+
+def test_an_unknown_file_is_refused(site):
+    assert site.refuse("notes/nothing:one") == (
+        "docs/notes/page.md:3: the figure notes/nothing:one: there is no docs/figures/notes/nothing.py; "
+        "make it, with a function 'one' that returns a picture"
+    )
+
+
+@pytest.mark.parametrize("name", ["two", "bars", "value"])
+def test_a_function_that_is_not_defined_there_is_refused(site, name):
+    assert site.refuse(f"notes/page:{name}").endswith(f"docs/figures/notes/page.py has no function '{name}'; it has one")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise ValueError('no\\nnumbers')", "it fails with ValueError: no numbers (docs/figures/notes/page.py:5)"),
+        ("raise SystemExit(3)", "it fails with SystemExit: 3 (docs/figures/notes/page.py:5)"),
+        ("return 1 / 0", "it fails with ZeroDivisionError: division by zero (docs/figures/notes/page.py:5)"),
+        ("return", "one() returns NoneType; return what drawing.py makes, a Picture"),
+        ("return '<svg></svg>'", "one() returns str; "),
+        ("return bars([('a', 1)], title=' ', description='b')", "DrawingError: a picture needs a title and a description"),
+        ("return bars([('a', 1)], title='a', description='')", "DrawingError: a picture needs a title and a description"),
+        ("return bars([('a', 1)], title='a')", "TypeError: bars() missing 1 required keyword-only argument"),
+        ("return Picture('a', 'b is ≤ c', 1, 1, ())", "DrawingError: 'b is ≤ c' states a relation (≤); relations"),
+        ("return bars([('$QK = KQ$', 1)], title='a', description='b')", "states a relation (=)"),
+        ("from xml.etree.ElementTree import XML\n    sign = XML('<text class=\"picture__sign\">P = NP</text>')\n"
+         "    return Picture('a', 'b', 1, 1, (sign,))", "states a relation (=)"),
+        ("import nothing_of_this_name", "it fails with ModuleNotFoundError: "),
+    ],
+)
+def test_a_function_that_gives_no_picture_stops_the_build_with_page_figure_and_reason(site, body, said):
+    site.define(body)
+    message = site.refuse()
+    assert message.startswith("docs/notes/page.md:3: the figure notes/page:one: ") and said in message
+    assert not site.kept.exists()
+
+
+def test_a_file_that_is_not_python_is_named_with_its_line(site):
+    site.write("docs/figures/notes/page.py", "x = 1\ny = = 2\n")
+    assert site.refuse().endswith("docs/figures/notes/page.py:2 is not Python: invalid syntax")
+
+
+def test_a_caption_is_needed_and_held_to_the_rules_of_a_page(site):
+    said = ":3: the figure notes/page:one has no caption; write a sentence before the closing '///'"
+    assert site.refuse(caption="").endswith(said)
+    assert "states a relation in prose" in site.refuse(caption="So a = b.")
+    assert "$a=b$ states a relation (=) by hand" in site.refuse(caption="So $a=b$.")
+
+
+HOSTILE = """</title></svg><script>alert(1)</script><img src=x onerror=alert(1)> & "quoted" 'too' $x_1$ *a* `b` [c](d)"""
+
+
+def test_hostile_text_stays_text(site, monkeypatch):
+    monkeypatch.setattr(pictures_, "relation_in", lambda said: None)  # or it would be refused for its < and =
+    site.define(f"return bars([({HOSTILE!r}, 1)], title={HOSTILE!r}, description={HOSTILE!r})")
+    html = site.show()
+    assert html.find("script") is None and html.find("img") is None and len(html.find_all("svg")) == 1
+    assert html.svg.find("title").text == html.svg.find("desc").text == HOSTILE
+    assert html.svg.text.count("</title></svg><script>alert(1)</script>") == 3 and html.svg.find("em") is None
+
+
+def test_a_token_of_another_page_is_not_filled_in(site):
+    site.define("return bars([('a', 1)], title='\\x02certified0\\x03', description='b')")
+    assert "control character" in site.refuse()
+
+
+# Kept pictures ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_unchanged_picture_is_not_drawn_again(site):
+    assert site.show() == site.show() and len(site.drawn) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["snippets/numbers.py", "snippets/deeper.py", "snippets/__init__.py", "snippets/deeper.json", "docs/figures/notes/page.py"]
+)
+def test_a_change_in_what_it_came_from_draws_it_again(site, name):
+    site.show()
+    path = site.root / name.replace("snippets", figures.PACKAGE)
+    path.write_text(path.read_text() + "\n# changed\n")
+    site.show()
+    site.show()
+    assert len(site.drawn) == 2
+
+
+def test_a_changed_number_is_seen_at_once_by_a_server_that_goes_on_running(site):
+    assert "Its number is 3." in site.show().text
+    site.write("snippets/deeper.py", "def base():\n    return 3 + 4\n")
+    assert "Its number is 7." in site.show().text
+    assert not any(name.startswith(figures.PACKAGE) for name in sys.modules)
+
+
+def test_what_it_does_not_come_from_does_not_draw_it_again(site):
+    site.show()
+    site.write("snippets/other.py", "# changed\n")
+    site.show()
+    assert len(site.drawn) == 1
+
+
+def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
+    site.show()
+    for key in ("python", "torch"):
+        monkeypatch.setattr(figures, "_versions", lambda key=key: {"python": "3", "torch": "2"} | {key: "other"})
+        site.show()
+    assert len(site.drawn) == 3
+    content = json.loads(site.kept.read_text())
+    assert {"drawing.py", "picture.py", "page.py", "numbers.py", "deeper.py"} < {Path(name).name for name in content["inputs"]}
+    assert figures._LOADED.items() <= content["inputs"].items()
+    monkeypatch.setattr(figures.certificates, "file_hash", lambda path: "other")
+    site.show()
+    assert len(site.drawn) == 4
+
+
+@pytest.mark.parametrize("edit", [
+    lambda content: content | {"desc": "Its number is 4."},
+    lambda content: content | {"drawing": content["drawing"].replace("3.00", "4.00")},
+    lambda content: content | {"seal": ""},
+    lambda content: {"seal": content["seal"]},
+    lambda content: [],
+], ids=["words", "drawing", "seal", "rest", "all"])
+def test_a_picture_that_was_edited_is_not_believed(site, edit):
+    site.show()
+    site.kept.write_text(json.dumps(edit(json.loads(site.kept.read_text()))))
+    html = site.show()
+    assert "3.00" in html.text and "Its number is 3." in html.text and len(site.drawn) == 2
+
+
+def test_a_picture_that_cannot_be_read_is_drawn_again(site):
+    site.show()
+    site.kept.write_text("{")
+    site.show()
+    assert len(site.drawn) == 2
+
+
+def test_the_modules_that_were_loaded_are_put_back():
+    import snippets.scaling.variance as before
+
+    with figures._fresh("snippets"):
+        import snippets.scaling.variance as inside
+
+        assert inside is not before and inside.scores is not before.scores
+    assert sys.modules["snippets.scaling.variance"] is before
+
+
+# What is drawn ----------------------------------------------------------------------------------------------------------
+
+
+def words(picture):
+    return ["".join(one.itertext()) for one in picture.every("text")]
+
+
+def every(picture, tag):
+    return list(picture.every(tag))
+
+
+def test_a_heat_map_has_every_number_in_its_place_on_a_colour_of_its_strength():
+    values = torch.tensor([[0.0, -0.25], [1.0, 0.5]])
+    picture = heat_map(values, ["a", "b"], ["c", "d"], across="key", down="query", marked=[(1, 0)], **ABOUT)
+    assert words(picture) == ["key", "query", "a", "b", "c", "d", "0.00", "−0.25", "1.00", "0.50"]
+    *cells, frame = every(picture, "rect")
+    assert [float(cell.get("fill-opacity")) for cell in cells] == [0, 0.11, 0.45, 0.23]
+    assert [("--minus" in cell.get("class")) for cell in cells] == [False, True, False, False]
+    assert [(frame.get(key), cells[2].get(key)) for key in ("x", "y")] == [(cells[2].get(key),) * 2 for key in ("x", "y")]
+    assert words(heat_map(torch.eye(2), numbers=False, **ABOUT)) == []
+    assert words(heat_map([[1, -inf], [nan, 2]], **ABOUT)) == ["1", "−∞", "–", "2"]
+
+
+def test_labels_that_do_not_fit_the_matrix_are_refused():
+    with pytest.raises(DrawingError, match="3 rows and 0 columns are named; the matrix is 2 by 2"):
+        heat_map(torch.eye(2), ["a", "b", "c"], **ABOUT)
+    with pytest.raises(DrawingError, match="2 and 3 tokens; the weights are 2 by 2"):
+        tokens(torch.eye(2), ["a", "b"], ["a", "b", "c"], **ABOUT)
+
+
+def test_a_mask_strikes_out_what_is_blocked():
+    picture = mask(torch.ones(3, 3).tril(), **ABOUT)
+    assert [cell.get("fill-opacity") for cell in every(picture, "rect")].count("0") == len(every(picture, "path")) == 3
+
+
+def test_threads_are_as_strong_as_weights_and_none_is_drawn_for_nothing():
+    threads = every(tokens([[1.0, 0.0], [0.25, 0.75]], ["a", "b"], ["a", "b"], **ABOUT), "path")
+    assert [float(thread.get("stroke-opacity")) for thread in threads] == [1, 0.31, 0.77]
+    widths = [float(thread.get("stroke-width")) for thread in threads]
+    assert widths[1] < widths[2] < widths[0]
+
+
+def test_bars_are_as_long_as_their_numbers():
+    picture = bars([("a", 1), None, ("b", 4)], **ABOUT)
+    assert [float(bar.get("width")) for bar in every(picture, "rect")] == [47.5, 190]
+    assert words(picture) == ["a", "1.00", "b", "4.00"]
+    with pytest.raises(DrawingError, match="may not be negative"):
+        bars([("a", -1)], **ABOUT)
+
+
+def points(path):
+    return [tuple(map(float, point.split())) for point in path.get("d")[1:].split("L")]
+
+
+def test_curves_go_through_their_points():
+    picture = curves([("line", [0, 1, 2], [0, 1, 2])], across="x", **ABOUT)
+    (start, middle, end), sample = (points(path) for path in every(picture, "path") if "curve" in path.get("class"))
+    assert middle == pytest.approx([(a + b) / 2 for a, b in zip(start, end)]) and end[1] < start[1] and len(sample) == 2
+    log = curves([("", [1, 10, 100], [1, 1e4, 1e8])], across="x", log="xy", **ABOUT)
+    (start, middle, end), = (points(path) for path in every(log, "path") if "curve" in path.get("class"))
+    assert middle == pytest.approx([(a + b) / 2 for a, b in zip(start, end)], abs=0.01)
+    assert {"100", "108"} < set(words(log)) and {"1", "10", "100"} < set(words(log))
+
+
+def test_what_a_logarithm_cannot_show_is_left_out():
+    picture = curves([("a", [1, 2, 4], [0, 1, 2], True)], across="x", log="y", **ABOUT)
+    assert len(every(picture, "circle")) == 2 + 1
+    with pytest.raises(DrawingError, match="no number to show that is positive"):
+        curves([("a", [1, 2], [0, -1])], across="x", log="y", **ABOUT)
+
+
+def test_curves_can_be_told_apart_without_colour():
+    css = (ROOT / "docs/assets/css/site.css").read_text()
+    dashes = [re.search(rf"\.picture__curve--{order} {{ stroke-dasharray: ([^;]*)", css) for order in range(4)]
+    assert len({match and match[1] for match in dashes}) == 4
+    with pytest.raises(DrawingError, match="5 curves; four can be told apart"):
+        curves([("a", [1], [1])] * 5, across="x", **ABOUT)
+
+
+def test_labels_do_not_lie_on_each_other():
+    picture = curves([(name, [0, 1], [0, end]) for name, end in zip("abcd", (0, 0.01, 1, 1))], across="x", **ABOUT)
+    heights = sorted(float(one.get("y")) for one in picture.every("text") if one.text in set("abcd"))
+    assert all(b - a >= 17.9 for a, b in zip(heights, heights[1:]))
+
+
+def test_shapes_are_drawn_to_proportion_and_must_fit():
+    sizes = {"n": 20, "d": 60, "d_k": 10}
+    picture = shapes([("$X$", "n", "d"), ("$W$", "d", "d_k")], ("$Q$", "n", "d_k"), sizes, **ABOUT)
+    drawn = [(float(one.get("width")), float(one.get("height"))) for one in every(picture, "rect")]
+    assert drawn == [(60, 20), (10, 60), (10, 20)]
+    assert words(picture).count("=") == 1
+    with pytest.raises(DrawingError, match="has columns d and .* has rows d_k"):
+        shapes([("X", "n", "d"), ("W", "d_k", "d")], ("Q", "n", "d"), sizes, **ABOUT)
+    with pytest.raises(DrawingError, match="Q is d by n; the product is n by d_k"):
+        shapes([("X", "n", "d"), ("W", "d", "d_k")], ("Q", "d", "n"), sizes, **ABOUT)
+
+
+def test_arrows_end_at_the_sides_of_boxes():
+    nodes = {"a": ("$A$", 0, 0, "$n$"), "b": ("add", 0, 1), "c": ("times", 1, 1)}
+    picture = operations(nodes, [("a", "b", "a label"), ("c", "b")], **ABOUT)
+    down, across = (path.get("d") for path in every(picture, "path"))
+    (a, b, c) = ({key: float(box.get(key)) for key in ("x", "y", "width", "height")} for box in every(picture, "rect"))
+    assert f"{a['y'] + a['height']:g}" in down and f"{b['y']:g}" in down
+    assert across.startswith(f"M{c['x']:g} ") and f"{b['x'] + b['width']:g} " in across and "a label" in words(picture)
+    with pytest.raises(DrawingError, match="an arrow names 'd'; the nodes are a, b, c"):
+        operations(nodes, [("a", "d")], **ABOUT)
+
+
+def test_pictures_put_together_keep_what_they_say():
+    parts = [bars([(name, 1)], title=f"Bar {name}", description=f"About {name}.") for name in "ab"]
+    for together in (beside, below):
+        picture = together(*parts, title="Both")
+        assert picture.description == "Bar a: About a. Bar b: About b."
+        assert words(picture) == ["Bar a", "a", "1.00", "Bar b", "b", "1.00"]
+    assert beside(*parts, title="Both").width > parts[0].width * 2
+    assert below(*parts, title="Both").height > parts[0].height * 2
+
+
+def test_letters_in_dollars_are_set_as_mathematics():
+    spans = list(text(0, 0, "the $W_Q^{⊤}$ of $softmax$ 2"))
+    assert [(one.text, one.get("class")) for one in spans] == [
+        ("the ", None), ("W", "picture__letter"), ("Q", "picture__letter picture__script"),
+        ("⊤", "picture__name picture__script"), (" of ", None), ("softmax", "picture__name"), (" 2", None)]
+    shifts = [float(one.get("dy", 0)) for one in spans]
+    assert sum(shifts[:4]) < 0 < shifts[2] and sum(shifts) == pytest.approx(0)
+    assert text(0, 0, "plain").text == "plain" and breadth("$d_k$") < breadth("$dk$") < breadth("wide word")
+
+
+def test_numbers():
+    numbers = (1, -0.001, -2.5, 12345.678, inf, -inf, nan)
+    assert [number(x) for x in numbers] == ["1.00", "0.00", "−2.50", "12\u202f345.68", "∞", "−∞", "–"]
+    assert number(3.7, 0) == "4"
+
+
+# Every picture of the site ----------------------------------------------------------------------------------------------
+
+BLOCK = re.compile(r"^/// figure \| (\S+)$", re.M)
+
+
+def shown():
+    pages = {path: BLOCK.findall(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "docs").rglob("*.md"))}
+    return sorted({name for names in pages.values() for name in names})
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """Every picture on a page, drawn now."""
+    drawn = {}
+    for name in shown():
+        topic, function = name.split(":")
+        drawn[name] = figures._draw(ROOT / f"docs/figures/{topic}.py", function)
+    return drawn
+
+
+def imports(tree):
+    nodes = list(ast.walk(tree))
+    direct = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return direct | {"." * node.level + (node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def test_every_function_is_shown_and_imports_only_what_a_figure_may():
+    allowed = {"json", "math", "torch", "derivations.kernel.pages.drawing", "derivations.kernel.pages.head_view"}
+    for path in sorted((ROOT / "docs/figures").rglob("*.py")):
+        topic = path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert {name for name in imports(tree) - allowed if not name.startswith(("snippets.", "torch."))} == set(), path
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        made = {one.name for one in functions if one.returns and ast.unparse(one.returns) == "Picture" and not one.args.args}
+        assert made, path
+        assert made <= {name.partition(":")[2] for name in shown() if name.startswith(f"{topic}:")}, path
+
+
+def test_every_topic_of_the_first_chapters_has_a_picture():
+    topics = {"scaling/variance", "scaling/normal", "scaling/saturation", "associativity/products", "associativity/rounding",
+              "simplify/attempts", "simplify/bilinear", "simplify/softmax"}
+    assert topics <= {name.partition(":")[0] for name in shown()}
+
+
+def test_drawing_is_quick_and_gives_the_same_twice_in_any_order(pictures):
+    began = time.process_time()
+    for name in reversed(shown()):
+        topic, function = name.split(":")
+        again = figures._draw(ROOT / f"docs/figures/{topic}.py", function)
+        assert figures._content(again) == figures._content(pictures[name]), name
+    assert time.process_time() - began < 4 * len(pictures)
+
+
+def test_colours_come_from_the_style_sheet(pictures):
+    css = (ROOT / "docs/assets/css/site.css").read_text(encoding="utf-8")
+    rules = css.partition("/* Pictures")[2]
+    assert rules and not re.search(r"#[0-9a-f]{3}|(rgb|hsl|lab|lch)a?\(", rules)
+    for name, picture in pictures.items():
+        for element in picture.every():
+            assert not {"style", "fill", "stroke", "color", "onload", "href", "id"} & set(element.keys()), name
+            assert all(css_class in css for css_class in element.get("class", "").split()), (name, element.get("class"))
+        assert len(picture.description) > 30 and picture.title != picture.description, name
+
+
+def test_a_picture_too_wide_for_a_phone_keeps_its_size_and_is_scrolled():
+    for columns, wide in ((4, False), (20, True)):
+        html = figures._markup(figures._content(heat_map(torch.ones(1, columns), **ABOUT)), "x")
+        assert ("picture__svg--wide" in html) == ('tabindex="0"' in html) == wide
+
+
+def test_what_is_written_can_be_read_on_a_phone(pictures):
+    for name, picture in pictures.items():
+        html = figures._markup(figures._content(picture), "x")
+        share = 1 if "picture__svg--wide" in html else min(1, figures.PHONE / picture.width)
+        assert picture.smallest() * share >= figures.LEGIBLE, name
+
+
+def test_nothing_is_drawn_outside_its_picture(pictures):
+    for name, picture in pictures.items():
+        for x, y, one in placed(picture):
+            half = breadth("".join(one.itertext()), float(one.get("font-size"))) * 0.9
+            left, right = {"start": (0, half), "middle": (half / 2, half / 2), "end": (half, 0)}[one.get("text-anchor")]
+            if not one.get("transform"):
+                assert x - left > -12 and x + right < picture.width + 12, (name, "".join(one.itertext()))
+            assert 0 <= y <= picture.height, (name, "".join(one.itertext()))
+
+
+def placed(picture):
+    """The texts of a picture, and where each stands."""
+    def walk(element, x, y):
+        if element.tag == "g":
+            dx, dy = map(float, re.findall(r"-?[\d.]+", element.get("transform")))
+            for child in element:
+                yield from walk(child, x + dx, y + dy)
+        elif element.tag == "text":
+            yield x + float(element.get("x")), y + float(element.get("y")), element
+    for element in picture.elements:
+        yield from walk(element, 0.0, 0.0)
+
+
+def test_numbers_in_heat_maps_are_those_of_the_snippets(pictures):
+    from snippets.simplify.attempts import solve_for_scores
+    from snippets.simplify.softmax import rank_one_scores
+
+    scores = rank_one_scores(torch.tensor([0.0, 1, 2]).double(), torch.tensor([1.0, 2, 3]).double().log())
+    expected = [number(x) for M in (scores, scores.softmax(-1)) for x in M.flatten().tolist()]
+    assert cells(pictures["simplify/softmax:ranks"]) == expected
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randn(2, 3, 3, generator=generator, dtype=torch.float64)
+    Q, K = torch.randn(2, 3, 2, generator=generator, dtype=torch.float64)
+    expected = [number(x, 1) for A in inputs for x in solve_for_scores(A, Q, K).flatten().tolist()]
+    assert cells(pictures["simplify/attempts:solutions"]) == expected
+
+
+def cells(picture):
+    return ["".join(one.itertext()) for one in picture.every("text") if one.get("class") == "picture__number"]
+
+
+def test_numbers_on_cells_can_be_read():
+    """Ink on the strongest colour of a cell, in both schemes."""
+    spec = importlib.util.spec_from_file_location("looks", Path(__file__).with_name("test_looks.py"))
+    looks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(looks)
+    for scheme in ("default", "slate"):
+        colours = looks.palette(scheme)
+        for name in ("link", "refuted"):
+            channels = ([int(colours[one][i : i + 2], 16) for one in (name, "paper")] for i in (1, 3, 5))
+            mixed = (round(drawing.STRONGEST * cell + (1 - drawing.STRONGEST) * paper) for cell, paper in channels)
+            assert looks.contrast(colours["ink"], "#" + "".join(f"{channel:02x}" for channel in mixed)) >= 4.5, (scheme, name)
+
+
+# On the finished site ---------------------------------------------------------------------------------------------------
+
+
+def test_every_picture_is_on_the_site_with_words_and_without_its_source(built):
+    assert not list(built.rglob("figures"))
+    found = 0
+    for page in built.rglob("*.html"):
+        for svg in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("figure.picture svg:not([aria-hidden])"):
+            found += 1
+            assert svg.title.text and svg.desc.text and not svg.find_all(style=True), page
+    assert found >= len(shown())
+
+
+PICTURE = re.compile(r'<svg class="picture__svg.*?</svg>', re.S)
+
+
+def test_numbers_in_pictures_are_not_searched_for(built):
+    index = json.loads((built / "search/search_index.json").read_text(encoding="utf-8"))
+    home = "".join(entry["title"] + entry["text"] for entry in index["docs"] if entry["location"] in ("", "index.html"))
+    assert "queries meet keys" in home and "matrix product" not in home
+
+
+def test_pictures_are_on_zensicals_site_too(built, zensical):
+    assert not list(zensical.rglob("figures"))
+    for page in built.rglob("*.html"):
+        theirs = zensical / page.relative_to(built)
+        if theirs.exists():
+            ours, their = (PICTURE.findall(one.read_text(encoding="utf-8")) for one in (page, theirs))
+            # Zensical reads this attribute and takes it away.
+            assert [picture.replace(' data-search-exclude=""', "") for picture in ours] == their, page

@@ -1,0 +1,160 @@
+"""The view of heads: what it says, what it shows, and that its style sheet shows one head and one token at a time."""
+
+import functools
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from derivations.kernel.pages.figures import figure
+from derivations.kernel.pages.head_view import FAINT, HEADS, HERE, head_view
+from derivations.kernel.pages.picture import DrawingError
+
+ROOT = Path(__file__).parents[2]
+CSS = ROOT / "docs/assets/css/heads.css"
+ABOUT = {"title": "Two heads", "description": "They look about."}
+FIRST = [[1.0, 0.0], [0.25, 0.75]]
+SECOND = [[0.0, 1.0], [0.996, 0.004]]
+
+
+def view(heads=(("first", FIRST), ("second", SECOND)), left=("a", "b"), right=("c", "d"), **more):
+    return head_view(heads, left, right, **(ABOUT | more))
+
+
+def soup(**more):
+    return BeautifulSoup(view(**more).html, "html.parser")
+
+
+def test_heads_and_tokens_are_radio_buttons_in_groups():
+    found = soup()
+    names = {name: [one for one in found.find_all("input") if one["name"] == f"{HERE}-{name}"] for name in ("head", "token")}
+    assert len(names["head"]) == 2 and len(names["token"]) == 3  # two tokens, and all
+    assert all(one["type"] == "radio" for one in found.find_all("input")) and len(found.find_all("input")) == 5
+    assert [one.has_attr("checked") for one in names["head"]] == [True, False]
+    assert [one.has_attr("checked") for one in names["token"]] == [False, False, True]
+    assert {one["aria-label"] for one in found.select("[role=radiogroup]")} == {"Head", "One query, or all"}
+    checked = [one.has_attr("checked") for one in soup(shown=1).find_all("input")]
+    assert checked == [True, False, False, True, False]
+
+
+def test_every_button_has_a_name_and_a_tokens_name_says_where_it_looks():
+    found = soup()
+    labels = [one.get_text(" ", strip=True) for one in found.find_all("label")]
+    assert labels[:2] == ["first", "second"] and labels[-1] == "all"
+    assert labels[2] == "a , place 1; first: 1.00 on c at place 1; second: 1.00 on d at place 2"
+    assert labels[3] == "b , place 2; first: 0.75 on d at place 2, 0.25 on c at place 1; second: 1.00 on c at place 1"
+
+
+def test_title_and_description_are_read_out():
+    group = soup().select_one(".heads")
+    assert group["role"] == "group"
+    assert group.find(id=group["aria-labelledby"]).text == "Two heads"
+    assert group.find(id=group["aria-describedby"]).text == "They look about."
+
+
+def test_lines_and_numbers_are_those_of_the_weights():
+    rows = soup().select(".heads__row")
+    for row, of_first, of_second in zip(rows, FIRST, SECOND, strict=True):
+        for order, weights in enumerate((of_first, of_second)):
+            drawn = [weight for weight in weights if weight >= FAINT]
+            lines = row.select(f".heads__lines.heads__of--{order} path")
+            assert len(lines) == len(drawn)
+            assert [float(line["stroke-opacity"]) for line in lines] == [pytest.approx(0.08 + 0.92 * w, abs=0.005) for w in drawn]
+            assert [one.text for one in row.select(f".heads__numbers.heads__of--{order} span")] == [f"{w:.2f}" for w in drawn]
+    crossing = rows[1].select(".heads__of--0 path")[0]["d"]
+    assert crossing.startswith("M0 3C") and crossing.endswith("100 1")
+
+
+def test_nothing_runs_and_nothing_comes_from_elsewhere():
+    found = soup()
+    assert not found.find_all(["script", "iframe", "object", "img", "link", "style"])
+    assert not [name for tag in found.find_all() for name in tag.attrs if name.startswith("on") or name in ("href", "src")]
+
+
+def test_names_are_escaped():
+    assert "<span>R&amp;D</span>" in view(left=("R&D", "b")).html
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"heads": ()}, "0 heads; a view has from 1 to 4"),
+    ({"heads": [("one", FIRST)] * (HEADS + 1)}, "5 heads"),
+    ({"left": ("a", "b", "c")}, "3 and 2 tokens; the weights of the first are 2 by 2"),
+    ({"right": ("a",)}, "2 and 1 tokens; the weights of the first are 2 by 2"),
+    ({"right": ("a", "P = NP")}, "states a relation"),
+    ({"title": " "}, "needs a title and a description"),
+    ({"description": "b is ≤ c"}, "states a relation"),
+])
+def test_what_cannot_be_shown_is_refused(change, message):
+    with pytest.raises(DrawingError, match=message):
+        view(**change)
+
+
+def test_weights_may_be_wider_than_high():
+    found = BeautifulSoup(head_view([("one", [[0.2, 0.3, 0.5]])], ["a"], ["c", "d", "e"], **ABOUT).html, "html.parser")
+    assert len(found.select("path")) == 3 and found.svg["viewbox"] == "0 0 100 6"
+
+
+def test_each_head_has_its_rules_in_the_style_sheet():
+    css = CSS.read_text(encoding="utf-8")
+    for order in range(HEADS):
+        assert len(re.findall(rf"heads__head--{order} :checked.*heads__of--{order}\b", css)) == 3
+    assert f"heads__head--{HEADS}" not in css
+
+
+def test_the_view_on_the_site_has_ids_of_its_own():
+    html = "".join(figure("seeing/heads:view", ROOT / "docs", number)[0] for number in (1, 2))
+    assert HERE not in html
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids)) == 4
+    groups = {one["name"] for one in BeautifulSoup(html, "html.parser").find_all("input")}
+    assert groups == {"picture-1-head", "picture-1-token", "picture-2-head", "picture-2-token"}
+
+
+# In a browser: what is shown, for each choice -----------------------------------------------------------------------------
+
+PAGE = """<!doctype html><title>?</title><meta name=viewport content="width=device-width">
+<style>.md-typeset svg { height: auto; max-width: 100% } * { transition: none !important }</style>
+<link rel=stylesheet href=site.css><link rel=stylesheet href=heads.css>
+<body data-md-color-scheme=default class=md-typeset><figure class=picture>VIEW</figure><script>
+const shown = css => [...document.querySelectorAll(css)].filter(one => getComputedStyle(one).display !== 'none');
+const choose = (name, k) => document.getElementsByName('x-' + name)[k].click();
+const look = () => [
+  shown('.heads__lines.heads__of--0').length, shown('.heads__lines.heads__of--1').length,
+  shown('.heads__lines').filter(one => getComputedStyle(one).opacity === '1').length,
+  Math.round(shown('.heads__lines')[0].getBoundingClientRect().height / document.querySelector('.heads__row').offsetHeight),
+  shown('.heads__numbers').map(one => one.innerText.trim()).join('|'), document.documentElement.scrollWidth > innerWidth];
+const found = [look()];
+for (const choice of [['head', 1], ['token', 1], ['token', 2]]) { choose(...choice); found.push(look()); }
+document.title = JSON.stringify(found);
+</script>"""
+
+
+def test_one_head_and_one_token_at_a_time(program, tmp_path):
+    browser = program("chromium", "chromium-browser", "google-chrome")
+    (tmp_path / "page.html").write_text(PAGE.replace("VIEW", view().html.replace(HERE, "x")))
+    for sheet in (CSS, ROOT / "docs/assets/css/site.css"):
+        shutil.copy(sheet, tmp_path)
+    quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    handler = functools.partial(quiet, directory=tmp_path)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        done = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+             "--window-size=390,800", "--virtual-time-budget=4000", "--dump-dom",
+             f"http://127.0.0.1:{server.server_address[1]}/page.html"],
+            capture_output=True, text=True, timeout=120)
+    finally:
+        server.shutdown()
+        server.server_close()
+    found = json.loads(BeautifulSoup(done.stdout, "html.parser").title.text)
+    all_of_first, all_of_second, one_of_second, again = found
+    assert all_of_first == [2, 0, 2, 2, "", False]
+    assert all_of_second == again == [0, 2, 2, 2, "", False]
+    assert one_of_second == [0, 2, 1, 2, "1.00", False]

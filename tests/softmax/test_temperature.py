@@ -1,0 +1,119 @@
+"""Weights at temperatures hot and cold, what softmax maximises, and distillation against autograd."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes
+
+from snippets.scaling.saturation import entropy
+from snippets.softmax.jacobian import variance
+from snippets.softmax.temperature import at_temperature, distillation_gradient, distillation_loss, objective, sharpen
+
+varied = settings(derandomize=True, deadline=None, max_examples=30)
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+@given(array_shapes(min_dims=1, max_dims=3, max_side=5), st.integers(0, 99), st.sampled_from([0.2, 1.0, 7.0]))
+@varied
+def test_weights_at_a_temperature_are_powers_of_the_weights(shape, seed, tau):
+    (z,) = random(seed, shape)
+    exps = (z / tau).exp()
+    expected = exps / exps.sum(-1, keepdim=True)
+    torch.testing.assert_close(at_temperature(z, tau), expected)
+    powers = z.softmax(-1) ** (1 / tau)
+    torch.testing.assert_close(sharpen(z.softmax(-1), 1 / tau), powers / powers.sum(-1, keepdim=True))
+    torch.testing.assert_close(sharpen(z.softmax(-1), 1 / tau), expected)
+
+
+def test_sharpening_keeps_a_weight_of_zero():
+    assert sharpen(torch.tensor([0.0, 0.2, 0.8]).double(), 2.0).tolist() == pytest.approx([0.0, 1 / 17, 16 / 17])
+
+
+@pytest.mark.parametrize(("scores", "leaders"), [
+    ([1.0, 3.0, 2.0], [1]), ([3.0, 3.0, 2.0, 0.0], [0, 1]), ([5.0], [0]), ([0.0] * 3, [0, 1, 2]),
+])
+def test_hot_and_cold(scores, leaders):
+    z = torch.tensor(scores, dtype=torch.float64)
+    equal = torch.full_like(z, 1 / len(scores))
+    torch.testing.assert_close(at_temperature(z, 1e9), equal, rtol=1e-8, atol=0)
+    shared = torch.zeros_like(z)
+    shared[leaders] = 1 / len(leaders)
+    torch.testing.assert_close(at_temperature(z, 1e-3), shared, rtol=0, atol=1e-300)
+
+
+@pytest.mark.parametrize("lead", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("keys", [1, 2, 9])
+def test_a_leader_has_the_weight_that_its_lead_secures(lead, keys):
+    (z,) = random(keys, (50, keys))
+    z[:, 0] = z[:, 1:].amax(-1) + lead if keys > 1 else z[:, 0]
+    bound = math.exp(lead) / (math.exp(lead) + keys - 1)
+    assert (z.softmax(-1)[:, 0] >= bound - 1e-15).all()
+    tight = torch.zeros(keys, dtype=torch.float64)
+    tight[0] = lead
+    assert tight.softmax(-1)[0].item() == pytest.approx(bound)
+
+
+# Entropy and mean score
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 3.0, -1.0])
+def test_slopes_of_mean_score_entropy_and_perplexity_by_the_inverse_temperature(beta):
+    (z,) = random(1, (6,))
+    at = torch.tensor(beta, dtype=torch.float64)
+    def mean(beta):
+        return (torch.softmax(beta * z, -1) * z).sum()
+    def spread(beta):
+        return entropy(torch.softmax(beta * z, -1))
+    weights = torch.softmax(at * z, -1)
+    var = variance(weights, z)
+    torch.testing.assert_close(torch.func.grad(mean)(at), var)
+    torch.testing.assert_close(torch.func.grad(spread)(at), -at * var)
+    torch.testing.assert_close(torch.func.grad(lambda beta: spread(beta).exp())(at), -at * var * spread(at).exp())
+
+
+def test_the_objective_is_largest_at_softmax_where_it_is_logsumexp():
+    (z,) = random(2, (4, 7))
+    best = objective(z.softmax(-1), z)
+    torch.testing.assert_close(best, z.logsumexp(-1))
+    (others,) = random(3, (500, 4, 7))
+    assert (objective((2 * others).softmax(-1), z) < best).all()
+    corners = torch.eye(7, dtype=torch.float64)
+    torch.testing.assert_close(objective(corners, z[:1].expand(7, 7)), z[0])  # one key alone: its score, and no entropy
+
+
+@pytest.mark.parametrize("t", [-2.0, -0.5, 0.0, 0.7])
+def test_the_objective_falls_on_every_way_from_softmax_as_a_variance_says(t):
+    z, x = random(4, (5,), (5,))
+    at = torch.tensor(t, dtype=torch.float64)
+    slope = torch.func.grad(lambda t: objective((z + t * x).softmax(-1), z))(at)
+    torch.testing.assert_close(slope, -at * variance((z + at * x).softmax(-1), x))
+    assert (slope * at).item() <= 0
+
+
+# Distillation
+
+
+@pytest.mark.parametrize("tau", [0.5, 1.0, 20.0])
+def test_distillation_against_pytorch(tau):
+    student, teacher = random(5, (3, 4), (3, 4))
+    student.requires_grad_()
+    loss = distillation_loss(student, teacher, tau)
+    expected = torch.nn.functional.cross_entropy(student / tau, (teacher / tau).softmax(-1), reduction="none")
+    torch.testing.assert_close(loss, expected)
+    (gradient,) = torch.autograd.grad(loss.sum(), student)
+    torch.testing.assert_close(distillation_gradient(student, teacher, tau).detach(), gradient)
+    assert (distillation_gradient(teacher, teacher, tau) == 0).all()
+
+
+def test_distillation_at_a_high_temperature_compares_scores_less_their_means():
+    student, teacher = random(6, (5, 3), (5, 3))
+    gradient = 1e4**2 * distillation_gradient(student, teacher, 1e4)
+    centred = (student - student.mean(-1, keepdim=True)) - (teacher - teacher.mean(-1, keepdim=True))
+    torch.testing.assert_close(gradient, centred / 3, rtol=0, atol=1e-3)
