@@ -42,7 +42,7 @@ bench: setup
 	@$(PY) tests/bench.py
 
 clean:
-	@rm -rf .venv site .certificates .cache .hypothesis .pytest_cache
+	@rm -rf .venv site docs/coq .certificates .cache .hypothesis .pytest_cache mutants
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:

@@ -7,7 +7,7 @@ that rendering a page takes, loads no algebra system.
 from importlib import import_module
 
 _HOME = {name: module for module, names in {
-    "expr": "E I Var absolute diff exp eye index inverse log matrix ones paren random rank rounded scalars sizes softmax sqrt total vector zeros",
+    "expr": "E I Var absolute array diff exp eye index inverse log matrix ones paren random rank rounded scalars sizes softmax sqrt total vector zeros",
     "claims": "Derivation gaussian in_range independent invertible mean nonnegative nonzero positive product_is representable variance",
 }.items() for name in names.split()}
 __all__ = sorted(_HOME)

@@ -145,10 +145,11 @@ def with_coq(topic: str, content: dict) -> dict:
     """The certificate with Coq's verdicts beside those of the other witnesses. Where Coq was not asked, it is not named."""
     results = coq_results(topic, content)
     for claim in content["claims"] if results else ():
-        result = results["claims"].get(claim["id"], {"ok": None, "message": "not stated in Coq", "scope": "", "source": ""})
+        result = results["claims"].get(claim["id"], {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": ""})
         verdict = "proved" if result["ok"] else "not applicable"
         claim["witnesses"].append({"name": "coq", "verdict": verdict, "scope": result["scope"] if result["ok"] else "",
-                                   "note": result["message"], "seconds": 0.0, "source": result["source"]})
+                                   "note": result["message"], "seconds": 0.0, "source": result["source"],
+                                   "file": result["file"] if result["ok"] else ""})
     return content
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from . import values
-from .claims import Assumption, Claim, Refused, facts_of
+from .claims import Assumption, Claim, Refused
 from .exact import read
 from .expr import Expr, KernelError, free_indices, lift, show, strip, symbols, walk
+from .facts import facts_of
 from .latex import latex
 from .limits import limit
 from .normal import Facts, Unknown, add, clear_denominators, scale, show_polynomial
@@ -49,13 +50,13 @@ def axis_values(*trees: Expr):
         yield dict(zip(known, chosen))
 
 
-RELATION = {"definition": ":=", "inequality": "<=", "limit": "->", "refutation": "!="}
+RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
 
 
 def exact(claim: Claim) -> Verdict:
     """Prove the claim, or raise Refused with the step, the residual and a counterexample."""
-    relation, many = RELATION.get(claim.kind, "="), claim.kind not in RELATION
-    bad_form = any(s.relation != relation for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
+    relations, many = RELATIONS.get(claim.kind, ("=",)), claim.kind not in RELATIONS
+    bad_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
     if bad_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
         raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
     previous = claim.start
@@ -177,21 +178,24 @@ def prove_refutation(claim, left, right, facts):
     at = values_at(claim)
     if is_law(left, right):
         return law_refutation_problem(claim, left, right, facts, at)
-    sides = failure(left, right, claim.given, "=", at, undefined=False)
+    sides = failure(left, right, claim.given, claim.refuted, at, undefined=False)
     return not sides and refutation_problem(claim, left, right, at)
 
 
 def refutation_problem(claim, left, right, at):
     try:
-        if not failure(left, right, (), "=", at, undefined=False):
+        if not failure(left, right, (), claim.refuted, at, undefined=False):
             for e in (left, right):
                 values.evaluate(e, at)
-            return "the two sides are equal at the given values, or not certainly different: it is no counterexample"
+            return f"at the given values {HOLDS[claim.refuted]}: it is no counterexample"
     except Undefined as error:
         return f"a side is undefined at the given values: {error}"
     except KeyError as error:
         return f"no value is given for {error.args[0]}"
     return "the counterexample breaks an assumption of the claim"
+
+
+HOLDS = {"=": "the two sides are equal, or not certainly different", "<=": "the left side is not certainly larger than the right"}
 
 
 def law_sides(claim, facts, at):
@@ -211,7 +215,7 @@ def law_refutation_problem(claim, left, right, facts, at):
         sides = law_sides(claim, facts, at)
     except KeyError as error:
         return f"the value depends on {error.args[0]}, which is not stated"
-    return not values.differ(*sides) and "the two sides are equal at the given values: it is no counterexample"
+    return not values.breaks(claim.refuted, *sides) and f"at the given values {HOLDS[claim.refuted]}: it is no counterexample"
 
 
 def prove_definition(claim, left, right, facts):

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .expr import NAMED, Expr, KernelError, describe, lift, matmul, scalar_of, show, show_shape, symbol, walk
-from .normal import Facts, add, atom, constant, multiply, scale
-from .exact import read
 from .latex import name_latex
 
 RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
@@ -45,7 +43,8 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
     outer = matmul(left, right).shape
     if times and (len(outer) != 2 or outer[0] != outer[1]):
         raise KernelError(f"a product of shape {show_shape(outer)} is not a multiple of the identity")
-    joined_axes(Assumption("product", (left, right)))
+    for x in (left, right):
+        symbol_of(x.args[0] if x.op == "transpose" else x)
     return Assumption("product", (left, right, lift(times)))
 
 
@@ -95,70 +94,9 @@ def random_of(x: Expr) -> Expr:
     return x
 
 
-def facts_of(given: tuple) -> Facts:
-    """What the stated assumptions allow the exact witness to do."""
-    facts = Facts()
-    means, variances, gaussians = {}, {}, set()
-    for a in given:
-        if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
-            for x in a.args:
-                getattr(facts, a.kind).append(read(x, facts))
-        elif a.kind == "invertible":
-            name = a.args[0].data[0]
-            facts.invertible.add(name)
-            for first, second in (("entry", "inverse"), ("inverse", "entry")):
-                facts.products[((first, name), 1), ((second, name), 0)] = 1
-        elif a.kind == "product":
-            facts.products[joined_axes(a)] = a.args[2].data
-            facts.tied |= {n.data[0] for x in a.args[:2] for n in walk(x) if n.op == "symbol"}
-        elif a.kind == "independent":
-            facts.independent.append({x.data[0] for x in a.args})
-        elif a.kind in ("mean", "variance"):
-            table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
-            if name in table:
-                raise KernelError(f"the {a.kind} of {name} is stated twice")
-            table[name] = read(a.args[1], facts)
-            facts.parameters.append(table[name])
-        elif a.kind == "gaussian":
-            gaussians |= {x.data[0] for x in a.args}
-        elif a.kind == "in range":
-            facts.in_range = True
-    for name in {*means, *variances, *gaussians}:
-        m = means.get(name, atom(("moment", name, 1)))
-        v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
-        facts.moments[name] = moments(name, m, v, name in gaussians, facts)
-        if name in gaussians and name in means and name in variances:
-            facts.gaussian[name] = m, v
-    return facts
-
-
-def joined_axes(a: Assumption) -> tuple:
-    """The two matrices of a known product, each with the axis that is summed over."""
-    ends = []
-    for x, axis in zip(a.args, (1, 0)):
-        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, axis)
-        ends.append((("entry", symbol_of(inside).data[0]), axis))
-    return tuple(ends)
-
-
-def moments(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
-    """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
-    def moment(r: int) -> dict:
-        if r == 0:
-            return constant(1)
-        if r == 1:
-            return m
-        if r == 2:
-            return add(v, multiply(m, m, facts))
-        if is_gaussian:
-            return add(multiply(m, moment(r - 1), facts), scale(multiply(v, moment(r - 2), facts), r - 1))
-        return atom(("moment", name, r))
-    return moment
-
-
 @dataclass(frozen=True)
 class Step:
-    relation: str   # "=", "<=", "!=", "->" or ":="
+    relation: str   # "=", "<=", "->" or ":="; of what is refuted "!=" or "!<="
     expr: Expr
     reason: str = ""
 
@@ -181,6 +119,11 @@ class Claim:
     code: tuple = ()         # snippets that compute the claim's expressions: (dotted name, arguments, keyword arguments)
     file: str = ""
     line: int = 0
+
+    @property
+    def refuted(self) -> str:
+        """The relation that a refutation denies."""
+        return self.steps[0].relation.removeprefix("!")
 
     @property
     def trees(self) -> tuple:
@@ -241,13 +184,15 @@ class Derivation:
             raise Refused(*caller(), id, "a limit is taken in a size or a scalar symbol")
         self._state("limit", id, expr, [("->", value, reason)], towards=(variable, to), **more)
 
-    def refute(self, id: str, left, right, at: dict, reason: str = "", **more):
-        """left = right is false: `at` is an exact counterexample, symbol to value."""
+    def refute(self, id: str, left, right, at: dict, reason: str = "", relation: str = "=", **more):
+        """left = right, or left <= right, is false: `at` is an exact counterexample, symbol to value."""
         try:
             at = bindings(at)
+            if relation not in ("=", "<="):
+                raise KernelError(f"the relation refuted is \"=\" or \"<=\", not {relation!r}")
         except KernelError as error:
             raise Refused(*caller(), id, str(error)) from None
-        self._state("refutation", id, left, [("!=", right, reason)], at=at, **more)
+        self._state("refutation", id, left, [("!" + relation, right, reason)], at=at, **more)
 
     def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=(), code=()):
         file, line = caller()

@@ -12,9 +12,11 @@ from . import certificates, coq_witness
 from .certificates import ROOT
 from .worker import load_script
 
+FOLDER = ROOT / "docs" / "coq"   # published as it is
+
 
 def run(topics: list, fresh: bool, jobs: int, told) -> dict:
-    """{topic: {id: result}}, a result being {"ok", "message", "scope", "source"}; told(topic, id) is called as files are checked."""
+    """{topic: {id: result}}, a result being {"ok", "message", "scope", "source", "file"}; told(n) is called as files are checked."""
     wanted, results = {}, {}
     for topic in topics:
         kept = None if fresh else stored(topic)
@@ -28,14 +30,31 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
         results[topic] = {}
         for id_, s in found.items():
             ok, message = verdicts[f"{topic}#{id_}"] if s.text else (None, s.reason)
+            if ok is False and message.startswith((coq_witness.NO_PROOF, coq_witness.STOPPED)):
+                ok = None  # the claim goes without this witness, and the page says so
             if ok and not s.whole:  # part of a chain is not the claim
                 ok, message = None, f"proved for step {', '.join(map(str, s.steps))} only: {s.reason}"
-            results[topic][id_] = {"ok": ok, "message": message, "scope": s.scope, "source": s.text or ""}
+            results[topic][id_] = {"ok": ok, "message": message, "scope": s.scope, "source": s.text or "",
+                                   "file": coq_witness.file_of(f"{topic}#{id_}", FOLDER).relative_to(FOLDER.parent).as_posix()}
         if all(r["ok"] is not False for r in results[topic].values()):
             keep(topic, results[topic])
         else:
             path_of(topic).unlink(missing_ok=True)
+    publish({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
     return {topic: results[topic] for topic in topics}
+
+
+def publish(results: dict, every: bool):
+    """Write what Coq proved where the site links to it, and what all of it imports. What no longer stands there is removed."""
+    proved = {FOLDER.parent / r["file"]: r["source"] for claims in results.values() for r in claims.values() if r["ok"]}
+    proved[FOLDER / f"{coq_witness.PRELUDE_NAME}.v"] = coq_witness.PRELUDE
+    homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
+    for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
+        old.unlink()
+    for path, text in proved.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
 
 
 def sources(topic: str) -> dict:

@@ -27,7 +27,7 @@ from pathlib import Path
 from .claims import Assumption, Claim
 from .expr import NAME, Expr, free_indices, walk
 
-TIME_LIMIT = 120      # seconds for one file
+TIME_LIMIT = 60       # seconds for one file
 CLOSED = "Closed under the global context"
 PRELUDE_NAME = "Prelude"
 STRUCTURES = ("comRingType", "comUnitRingType", "fieldType", "realFieldType", "rcfType")
@@ -562,6 +562,8 @@ def version() -> str:
     return f"{said[0].splitlines()[0]}, {library.stat().st_size if library.is_file() else 'no MathComp'}"
 
 
+NO_PROOF = "Coq does not prove it: "   # our script finds no proof, which is not to say that there is none
+STOPPED = "coqc was stopped after"
 NOT_RUN = "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra"
 NO_LIBRARY = "not run: Coq is here but MathComp's algebra is not; apt-get install libcoq-mathcomp-algebra"
 
@@ -615,9 +617,9 @@ def prove_one(key: str, text: str, folder: Path, limit: float) -> tuple:
     path.write_text(text, encoding="utf-8")
     code, said, errors = coqc(path, folder, limit)
     if code is None:
-        return False, f"coqc was stopped after {limit:g} seconds"
+        return False, f"{STOPPED} {limit:g} seconds"
     if code:
-        return False, f"Coq does not prove it: {shortened(errors)}"
+        return False, f"{NO_PROOF}{shortened(errors)}"
     names = theorems(text)
     if said.split("\n") != [CLOSED] * len(names) + [""]:
         return False, f"Coq's proof assumes something, or does not say that it does not: {shortened(said)}"

@@ -29,6 +29,14 @@ def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
     return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
 
 
+def sum_over(size: Expr, term, facts: Facts) -> dict:
+    """The sum of term(index). Over a known number of values it is written out, so that each term is read at a known index."""
+    if size.op == "const":
+        return add(*(term(("c", k)) for k in range(1, int(size.data) + 1)))
+    index = fresh()
+    return summed(term(index), index, size, facts)
+
+
 def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
     """The sum of a polynomial over one of its free indices. A sum over a known number of values is written out."""
     if size.op == "const":
@@ -63,6 +71,17 @@ def lower_index(e, at, names, facts):
     return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
 
 
+def lower_array(e, at, names, facts):
+    """The entry at a known place; at one that is open, the sum of all entries, each times its deltas."""
+    result = {}
+    for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
+        value = constant(1)
+        for index, k in zip(at, place):
+            value = multiply(value, delta(index, ("c", k)), facts) if index[0] != "c" else value if index[1] == k else {}
+        result = add(result, multiply(value, lower(entry, (), names, facts), facts)) if value else result
+    return result
+
+
 def elementwise(e, at, names, facts):
     return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
 
@@ -76,11 +95,10 @@ def lower_power(e, at, names, facts):
 
 def lower_matmul(e, at, names, facts):
     left, right = e.args
-    inner = fresh()
     split = len(left.shape) - 1
-    p = lower(left, at[:split] + (inner,), names, facts)
-    q = lower(right, (inner,) + at[split:], names, facts)
-    return summed(multiply(p, q, facts), inner, left.shape[-1], facts)
+    def term(inner):
+        return multiply(lower(left, at[:split] + (inner,), names, facts), lower(right, (inner,) + at[split:], names, facts), facts)
+    return sum_over(left.shape[-1], term, facts)
 
 
 def lower_inverse(e, at, names, facts):
@@ -118,10 +136,8 @@ def lower_inverse(e, at, names, facts):
 
 
 def lower_sum(e, at, names, facts):
-    index = fresh()
     key = Expr("index", (), (), e.data)
-    body = lower(e.args[0], (), {**names, key: index}, facts)
-    return summed(body, index, e.data[1], facts)
+    return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts)
 
 
 def lower_entry(e, at, names, facts):
@@ -163,10 +179,9 @@ def absolute_value(p: dict, facts: Facts) -> dict:
 
 
 def lower_softmax(e, at, names, facts):
-    last = fresh()
-    top = exponential(lower(e.args[0], at, names, facts), facts)
-    row = exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
-    return multiply(top, raise_to(summed(row, last, e.shape[-1], facts), Fraction(-1), facts), facts)
+    def top(last):
+        return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
+    return multiply(top(at[-1]), raise_to(sum_over(e.shape[-1], top, facts), Fraction(-1), facts), facts)
 
 
 def lower_expectation(e, at, names, facts):
@@ -223,6 +238,7 @@ RULES = {
     "inverse": lower_inverse,
     "eye": lambda e, at, names, facts: reduce_term({}, [((("delta",), at), Fraction(1))], facts),
     "fill": lambda e, at, names, facts: constant(e.data),
+    "array": lower_array,
     "sum": lower_sum,
     "entry": lower_entry,
     "function": lower_function,

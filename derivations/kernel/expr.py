@@ -194,6 +194,17 @@ def ones(*shape) -> Expr:
     return Expr("fill", (), tuple(map(lift_size, shape)), Fraction(1))
 
 
+def array(rows) -> Expr:
+    """A tensor written out: nested lists of numbers or of scalar expressions."""
+    if not isinstance(rows, (list, tuple)):
+        return scalar_of(rows)
+    parts = [array(row) for row in rows]
+    if not parts or any(p.shape != parts[0].shape for p in parts):
+        raise KernelError("a tensor is written as nested lists of equal lengths, none of them empty")
+    entries = tuple(entry for p in parts for entry in (p.args if p.shape else (p,)))
+    return Expr("array", entries, (lift(len(parts)), *parts[0].shape))
+
+
 def total(body, *indices: Expr) -> Expr:
     """The sum of body over one or more indices."""
     body = scalar_of(body)

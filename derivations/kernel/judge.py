@@ -207,6 +207,7 @@ ENTRY = {
     "inverse": of_inverse,
     "eye": lambda e, place, env: mpf(place[0] == place[1]),
     "fill": lambda e, place, env: number(e.data),
+    "array": lambda e, place, env: scalar(e.args[places_of(e.shape, env).index(place)], env),
     "sum": of_sum,
     "entry": of_entry,
     "function": of_function,
@@ -524,8 +525,9 @@ def refuted(claim: Claim, partial: bool) -> tuple:
             if not all(holds(a, env) for a in claim.given):
                 return "false", "the counterexample breaks an assumption"
             here = env | {"outcomes": outcomes(claim, env, generator) if laws(claim) else []}
-            verdicts.add(left.shape != right.shape or any(differ(entry(left, p, at), entry(right, p, at), claim)
-                         for at in index_values((left, right), here) for p in places_of(left.shape, at)))
+            verdicts.add(claim.refuted == "=" if left.shape != right.shape else any(
+                differ(a := entry(left, p, at), b := entry(right, p, at), claim) and (claim.refuted == "=" or larger(a, b))
+                for at in index_values((left, right), here) for p in places_of(left.shape, at)))
             gaps += [mp.re(entry(left, (), here) - entry(right, (), here))] if laws(claim) else []
         except Undefined as error:
             return "false", f"at the counterexample, {error}"
@@ -534,6 +536,11 @@ def refuted(claim: Claim, partial: bool) -> tuple:
     if verdicts == {True}:
         return "true", "the two sides still differ at the counterexample"
     return "false", "the two sides are equal at the counterexample" if verdicts == {False} else "what is stated leaves open whether they differ"
+
+
+def larger(a, b) -> bool:
+    """Complex numbers have no order."""
+    return not mp.im(a) and not mp.im(b) and mp.re(a) > mp.re(b)
 
 
 def leaves(value, place: tuple):

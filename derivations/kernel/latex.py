@@ -121,6 +121,18 @@ class Printer:
     def fill(self, e):
         return str(e.data) if not e.data else r"\mathbf{1}"
 
+    def array(self, e):
+        if len(e.shape) > 2:
+            raise KernelError("a tensor with more than two axes is not printed; name its parts")
+        columns = int(e.shape[1].data) if len(e.shape) == 2 else 1
+        shown = [self.show(x) for x in e.args]
+        return self.rows([shown[k:k + columns] for k in range(0, len(shown), columns)], len(e.shape) == 2)
+
+    def rows(self, rows, is_matrix):
+        if not is_matrix:
+            return self.brackets(", ".join(row[0] for row in rows))
+        return r"\begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{pmatrix}"
+
     def sum(self, e):
         name, size = e.data
         return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
@@ -237,6 +249,9 @@ class Plain(Printer):
 
     def fill(self, e):
         return str(e.data)
+
+    def rows(self, rows, is_matrix):
+        return "[" + ", ".join(f"[{', '.join(row)}]" if is_matrix else row[0] for row in rows) + "]"
 
     def sum(self, e):
         return f"sum({self.show(e.args[0])}, {e.data[0]} = 1..{self.show(e.data[1])})"

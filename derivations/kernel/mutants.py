@@ -35,7 +35,7 @@ REBUILD = {
     "entry": lambda e, a, *indices: a[indices], "function": lambda e, a: function(e.data, a), "softmax": lambda e, a: softmax(a),
     "expectation": lambda e, a: E(a), "variance": lambda e, a: Var(a), "derivative": lambda e, a, by: diff(a, by),
     "rounded": lambda e, a: rounded(a, e.data), "rank": lambda e, a: rank(a), "paren": lambda e, a: paren(a),
-    "defined": lambda e, a: Expr("defined", (a,), a.shape, e.data),
+    "defined": lambda e, a: Expr("defined", (a,), a.shape, e.data), "array": lambda e, *entries: Expr("array", tuple(map(scalar_of, entries)), e.shape),
 }
 
 
@@ -412,7 +412,9 @@ def of_counterexample(claim: Claim):
 
 def of_relation(claim: Claim):
     last = claim.steps[-1].expr
-    if claim.kind == "refutation":  # an equality that holds is refuted
+    if claim.kind == "refutation" and claim.refuted == "<=":
+        yield "relation turned", ("side 0", "side 1"), with_side(with_side(claim, 0, last), 1, claim.start)
+    if claim.kind == "refutation":  # what holds is refuted
         for equal in (claim.start + 0 * claim.start, claim.start * 1):
             yield "a truth refuted", ("side 1",), with_side(claim, 1, equal)
         yield "a truth refuted", ("side 0",), with_side(claim, 0, last + 0 * last)

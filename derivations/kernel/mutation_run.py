@@ -53,9 +53,10 @@ def within_limit(witness, claim, too_slow="too slow"):
 
 def by_exact(claim) -> str:
     """The proof alone first, for that is quick; all the rest of the witness only where the proof goes through."""
-    from .check import exact, facts_of, prove_refutation, still_proved
+    from .check import exact, prove_refutation, still_proved
     from .claims import Refused
     from .expr import KernelError
+    from .facts import facts_of
     try:
         if claim.kind == "definition":
             proved = True  # there is nothing to prove

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from . import values
 from .check import assumption_text, law_sides, values_at
-from .claims import Claim, facts_of
+from .claims import Claim
+from .facts import facts_of
 from .latex import fraction_latex, latex, name_latex
 from .search import is_law
 
-RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", ":=": r"\coloneqq"}
+RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
 
 
 def relation(claim: Claim, step) -> str:
@@ -33,6 +34,7 @@ def record(claim: Claim, verdicts: list) -> dict:
     }
     if claim.kind == "refutation":
         env = values_at(claim)
+        result["refuted"] = claim.refuted
         result["counterexample"] = [{"latex": f"{name_latex(n)} = {value_latex(v)}"} for n, v in claim.at]
         sides = [{(): v} for v in law_sides(claim, facts_of(claim.given), env)] if is_law(*claim.trees[:2]) else \
             [values.evaluate(e, env) for e in (claim.start, claim.steps[0].expr)]

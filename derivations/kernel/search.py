@@ -12,9 +12,10 @@ from itertools import product
 from random import Random
 
 from . import values
-from .claims import Assumption, facts_of, gaussian, independent, mean, variance
+from .claims import Assumption, gaussian, independent, mean, variance
 from .exact import read
 from .expr import Expr, KernelError, free_indices, lift, ones, random as random_tensor, symbols, walk
+from .facts import facts_of
 from .latex import plain
 from .values import Undefined, differ, evaluate, number, polynomial_value, show_value
 
@@ -119,9 +120,9 @@ def failure(left, right, given, relation, env, undefined):
             return None
     if any(isinstance(s, str) for s in sides):
         return sides if undefined else None
-    if relation == "<=":
-        return sides if any(differ(sides[0][p], sides[1][p]) and sides[0][p] > sides[1][p] for p in sides[0]) else None
-    return sides if sides[0].keys() != sides[1].keys() or any(differ(sides[0][p], sides[1][p]) for p in sides[0]) else None
+    if sides[0].keys() != sides[1].keys():
+        return sides if relation == "=" else None
+    return sides if any(values.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
 
 
 def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
@@ -274,9 +275,7 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
-    if relation == "<=" and not isinstance(sides[0], str) and not sides[0][()] > sides[1][()]:
-        return None
-    if not isinstance(sides[0], str) and not differ(sides[0][()], sides[1][()]):
+    if not isinstance(sides[0], str) and not values.breaks(relation, sides[0][()], sides[1][()]):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:

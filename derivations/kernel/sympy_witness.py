@@ -135,6 +135,7 @@ TRANSLATE = {
     "inverse": translate_inverse,
     "eye": lambda m, e, env, places: {p: sp.Integer(p[0] == p[1]) for p in places},
     "fill": lambda m, e, env, places: {p: sp.Integer(e.data) for p in places},
+    "array": lambda m, e, env, places: dict(zip(places, (m.scalar(x, env) for x in e.args))),
     "sum": translate_sum,
     "entry": translate_entry,
     "function": lambda m, e, env, places: {p: {"exp": sp.exp, "log": sp.log, "abs": sp.Abs}[e.data](v) for p, v in m.tensor(e.args[0], env).items()},
@@ -463,24 +464,32 @@ def refutation(claim: Claim):
         reader = Law(claim)
         numbers = {reader.model.sizes[n]: v for n, v in sizes.items()} | {sp.Symbol(n, real=True): v[()] for n, v in entries.items()}
         difference = sp.simplify((reader.read(left) - reader.read(right)).subs(numbers))
-        if difference == 0:
-            raise Disagrees("both sides are equal at the counterexample")
         if difference.free_symbols:
             raise Disagrees(f"whether the sides differ depends on {', '.join(sorted(map(str, difference.free_symbols)))}")
+        if not breaks(claim.refuted, difference):
+            raise Disagrees("both sides are equal at the counterexample" if claim.refuted == "=" else "the left side is not larger")
         return "refuted", "exact counterexample", "both sides evaluated from the stated moments"
     if left.op == "rank":
         inner = model.tensor(left.args[0], {})
         rows, columns = (1 + max(p[k] for p in inner) for k in (0, 1))
         value = sp.Matrix(rows, columns, lambda i, j: sp.simplify(inner[i, j])).rank()
-        different = value != model.scalar(right, {})
+        broken = breaks(claim.refuted, value - model.scalar(right, {}))
     else:
         a, b = model.tensor(left, {}), model.tensor(right, {})
         if any(not v.is_finite for v in (*a.values(), *b.values())):
             raise Disagrees("a side does not exist at the counterexample")
-        different = a.keys() != b.keys() or any(sp.simplify(a[p] - b[p]) != 0 and abs(sp.N(a[p] - b[p], 50)) > sp.Float(10) ** -40 for p in a)
-    if not different:
-        raise Disagrees("both sides are equal at the counterexample")
+        broken = any(breaks(claim.refuted, a[p] - b[p]) for p in a) if a.keys() == b.keys() else claim.refuted == "="
+    if not broken:
+        raise Disagrees("both sides are equal at the counterexample" if claim.refuted == "=" else "the left side is not larger")
     return "refuted", "exact counterexample", "both sides evaluated with SymPy's exact numbers"
+
+
+def breaks(relation: str, difference) -> bool:
+    """Is left - right not 0; or, where left <= right is refuted, more than 0?"""
+    if sp.simplify(difference) == 0:
+        return False
+    value = sp.N(difference, 50)
+    return bool(abs(value) > sp.Float(10) ** -40 and (relation == "=" or value.is_real and value > 0))
 
 
 def leaves(value, place):

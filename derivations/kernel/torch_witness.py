@@ -316,6 +316,14 @@ def pick(x: Value, indices: tuple, t: Trial, axes: dict) -> Value:
     return Value(x.v[tuple(at)], x.e[tuple(at)] if x.e.shape == x.v.shape else x.e.expand(x.v.shape)[tuple(at)])
 
 
+def array(e, t, axes, deep):
+    parts = [evaluate(x, t, axes, deep) for x in e.args]
+    dtype = torch.complex128 if any(x.v.is_complex() for x in parts) else torch.float64
+    v = torch.stack(torch.broadcast_tensors(*(x.v.to(dtype) for x in parts)), -1)
+    bounds = torch.stack([x.e.expand(v.shape[:-1]) for x in parts], -1)
+    return Value(*(y.reshape(*v.shape[:-1], *t.shape(e)) for y in (v, bounds)))
+
+
 def entry(e, t, axes, deep):
     return pick(evaluate(e.args[0], t, axes, deep), e.args[1:], t, axes)
 
@@ -430,6 +438,7 @@ RULES = {
     "inverse": inverse,
     "eye": filled(lambda e, t: torch.eye(t.size(e.shape[0]), dtype=torch.float64)),
     "fill": filled(lambda e, t: torch.full(t.shape(e), float(e.data), dtype=torch.float64)),
+    "array": array,
     "sum": sum_,
     "entry": entry,
     "function": function,
@@ -833,12 +842,23 @@ def refutation(claim: Claim):
             raise Disagrees("the values given break an assumption of the claim")
     a, b = evaluate(left, t), evaluate(right, t)
     if a.v.shape[t.leading:] == b.v.shape[t.leading:]:
-        apart = (a.v - b.v).abs() > COVER * (a.e + b.e)
-        if not (a.v.isfinite().all() and b.v.isfinite().all() and (apart & settled(a, b)).any()):
-            raise Disagrees("the two sides do not differ at the values given")
+        if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & settled(a, b)).any()):
+            raise Disagrees(f"the two sides do not {FAR[claim.refuted]} at the values given")
+    elif claim.refuted == "<=":
+        raise Disagrees("the two sides have different shapes")
     for side, code in zip((a, b), claim.code):  # the first snippet computes the left side, the second the right
         compare_code(claim, (code,), t, [side])
     return "refuted", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim)
+
+
+FAR = {"=": "differ", "<=": "stand the other way round"}
+
+
+def breaks(relation: str, a: Value, b: Value) -> Tensor:
+    """Where the two are further apart than their bounds; where left <= right is refuted, the left one larger."""
+    if relation == "<=" and (a.v.is_complex() or b.v.is_complex()):
+        raise Disagrees("complex numbers have no order")
+    return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
 
 
 def refuted_law(claim: Claim, at: Trial):
@@ -857,8 +877,8 @@ def refuted_law(claim: Claim, at: Trial):
             apart = settled(x, one) & ((x.v - one.v).abs() > COVER * (x.e + one.e))
             if apart.any():
                 raise Disagrees("a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(*first(apart, x, one)))
-    if not any((settled(a, b) & ((a.v - b.v).abs() > COVER * (a.e + b.e))).any() for a, b in sides):
-        raise Disagrees("the two sides do not differ for distributions with the stated moments")
+    if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
+        raise Disagrees(f"the two sides do not {FAR[claim.refuted]} for distributions with the stated moments")
     return "refuted", "numbers only", "all outcomes of distributions with the stated moments, in fp64"
 
 

@@ -37,6 +37,11 @@ def differ(a, b) -> bool:
     return not (a - b if not isinstance(a, fmpq) else b - a).contains(0)
 
 
+def breaks(relation: str, a, b) -> bool:
+    """Do the two certainly not stand in the relation, "=" or "<="? Complex numbers have no order."""
+    return differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
+
+
 def is_complex(a) -> bool:
     return isinstance(a, acb)
 
@@ -237,6 +242,7 @@ EVALUATE = {
     "inverse": inverse_of,
     "eye": lambda e, env, places: {p: number(p[0] == p[1]) for p in places},
     "fill": lambda e, env, places: {p: number(e.data) for p in places},
+    "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
     "sum": sum_of,
     "entry": entry_of,
     "function": lambda e, env, places: {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()},

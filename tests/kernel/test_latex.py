@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from math_core import LatexToMathML
 
-from derivations.kernel import (E, I, Var, absolute, certificates, diff, exp, eye, index, inverse, log, matrix, paren, random, rank, rounded,
+from derivations.kernel import (E, I, Var, absolute, array, certificates, diff, exp, eye, index, inverse, log, matrix, paren, random, rank, rounded,
                                 scalars, sizes, softmax, sqrt, total, vector, zeros)
 from derivations.kernel import claims, exact, records, sympy_witness, values, worker
 from derivations.kernel.expr import Expr, lift
@@ -42,6 +42,7 @@ EVERY = {
     "inverse": (inverse(A), "A^{-1}", "A⁻¹"),
     "eye": (eye(n), "I", "I"),
     "fill": (zeros(n, n), "0", "0"),
+    "array": (array([[x, 1], [0, y]]), r"\begin{pmatrix}x & 1 \\ 0 & y\end{pmatrix}", "[[x, 1], [0, y]]"),
     "sum": (total(u[i], i), r"\sum_{i = 1}^{n} u_{i}", "sum(u[i], i = 1..n)"),
     "entry": (A[i, j], "A_{i j}", "A[i, j]"),
     "function": (log(x), r"\log\left(x\right)", "log(x)"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from derivations.kernel import (E, I, Var, exp, eye, gaussian, index, independent, mean, positive, random, scalars, sizes, sqrt,
                                 total, variance, vector)
 from derivations.kernel.check import equal
-from derivations.kernel.claims import facts_of
+from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
 from derivations.kernel.values import evaluate, fraction, number, polynomial_value
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations.kernel import I, exp, index, log, positive, scalars, sizes, sqrt, total, vector
-from derivations.kernel.claims import facts_of
+from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
 from derivations.kernel.expr import KernelError, lift
 from derivations.kernel.limits import limit

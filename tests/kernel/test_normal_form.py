@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from derivations.kernel import (Derivation, absolute, exp, eye, index, inverse, invertible, log, matrix, nonnegative, nonzero, ones, paren,
                                 positive, product_is, scalars, sizes, softmax, sqrt, total, vector, zeros)
 from derivations.kernel.check import equal
-from derivations.kernel.claims import facts_of
+from derivations.kernel.facts import facts_of
 from derivations.kernel.expr import Expr, lift
 from derivations.kernel.normal import Unknown
 from derivations.kernel.values import differ, evaluate, number

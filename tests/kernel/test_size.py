@@ -2,7 +2,7 @@
 
 from derivations.kernel.pages.trust import KERNEL, SHARED, by_module, code_lines
 
-MOST = 660  # for what all witnesses share; the aim is about 500
+MOST = 600  # for what all witnesses share; the aim is about 500
 
 
 def test_what_all_witnesses_share_stays_small_enough_to_read():

@@ -9,7 +9,7 @@ from sympy.printing.pytorch import torch_code
 
 from derivations.kernel import certificates, index, sizes, sympy_witness, total, vector
 from derivations.kernel.check import equal
-from derivations.kernel.claims import facts_of
+from derivations.kernel.facts import facts_of
 
 n, i, j = sp.Symbol("n", integer=True, positive=True), sp.Symbol("i", integer=True), sp.Symbol("j", integer=True)
 s = sp.IndexedBase("s")

@@ -115,7 +115,7 @@ def test_what_is_false_does_not(name):
 def test_every_operation_of_the_kernel_has_a_rule():
     from derivations.kernel.expr import walk
     used = {node.op for left, right, _, _ in OPERATIONS.values() for node in (*walk(left), *walk(right))}
-    assert used | {"rank", "defined"} == set(tw.RULES)
+    assert used | {"rank", "defined", "array"} == set(tw.RULES)
 
 
 def test_a_difference_in_the_last_digits_is_seen():

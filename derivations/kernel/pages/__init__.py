@@ -100,6 +100,7 @@ class Page:
                     script=self.certificates[topic]["script"],
                     repository=self.repository,
                     link=lambda use, topic=topic: self._link(use, topic),
+                    file=self._file,
                 )
             except ClaimError as error:
                 raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
@@ -176,6 +177,13 @@ class Page:
         """A claim's id; with the topic's name before it where another topic's claims stand on a page."""
         alone = len({other for _, other, _ in self.blocks}) == 1
         return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
+
+    def _file(self, name: str, text: str = "") -> str:
+        """The way from this page to a file beside the pages, which has to hold the text."""
+        path = self.source.docs / name
+        if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
+            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations coq'")
+        return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
 
     def _link(self, use: str, topic: str) -> str:
         """The address of a claim that another one uses: on this page if it is shown here, else on its own."""

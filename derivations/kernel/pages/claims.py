@@ -21,6 +21,7 @@ KINDS = {
     "refutation": "Refuted",
 }
 WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq"}
+REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what the counterexample shows, in text and in LaTeX
 VERDICTS = {"proved": "✓", "refuted": "✗", "not applicable": "–"}
 
 Stash = Callable[[str], str]
@@ -40,14 +41,15 @@ def render(
     script: str,
     repository: str,
     link: Callable[[str], str],
+    file: Callable[..., str] = lambda name, text="": name,
 ) -> Element:
     """Append the claim to `parent` as a section whose id is `anchor`.
 
-    `link` turns an entry of the claim's `uses` into an address. Raises ClaimError.
+    `link` turns an entry of the claim's `uses` into an address, and `file` the name of a file beside the pages. Raises ClaimError.
     """
     try:
         _refuse_unproved(claim)
-        return _Writer(stash).claim(claim, parent, number, anchor, script, repository, link)
+        return _Writer(stash, file).claim(claim, parent, number, anchor, script, repository, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -74,8 +76,9 @@ def _refuse_unproved(claim: dict) -> None:
 class _Writer:
     """Elements of Markdown's tree, with every text in them stashed."""
 
-    def __init__(self, stash: Stash):
+    def __init__(self, stash: Stash, file: Callable[..., str]):
         self.stash = stash
+        self.file = file
 
     def add(self, parent: Element, tag: str, css: str = "", html: str = "", **attributes: str) -> Element:
         if css:
@@ -134,9 +137,9 @@ class _Writer:
         values = self.add(rows, "div", "claim__values")
         for binding in claim["counterexample"]:
             self.add(values, "span", "claim__value", mathml(binding["latex"]))
-        self.add(rows, "span", "claim__label", "left ≠ right")
+        self.add(rows, "span", "claim__label", REFUTED[claim["refuted"]][0])
         values = self.add(rows, "div", "claim__values")
-        self.add(values, "span", "claim__value", mathml(rf"{claim['left']} \ne {claim['right']}"))
+        self.add(values, "span", "claim__value", mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}"))
 
     def _because(self, section, because):
         """What an inequality rests on: the difference of its sides, or the factors that bound a rank."""
@@ -197,9 +200,9 @@ class _Writer:
             self.add(row, "span", "claim__verdict", escape(reach))
             if witness["note"]:
                 self.add(row, "span", "claim__note", prose(witness["note"]))
-            if witness.get("source"):
-                text = f"<details><summary>source</summary><pre><code>{escape(witness['source'])}</code></pre></details>"
-                self.add(row, "div", "claim__source", text)
+            if witness.get("file"):
+                self.add(row, "a", "claim__source", "the theorem", href=self.file(witness["file"], witness["source"]))
+                self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
 
 
 def _name(witness: dict) -> str:

@@ -1,0 +1,95 @@
+"""Tensors written out, and inequalities refuted: what they mean to each witness, and what is refused."""
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.kernel import Derivation, E, array, exp, mean, matrix, nonnegative, random, scalars, sizes, softmax, variance, vector
+from derivations.kernel.expr import KernelError, lift, show
+from derivations.kernel.worker import check_claim
+
+n = sizes("n")
+a, b = scalars("a b")
+X, z = matrix("X", 2, n), vector("z", 2)
+q = random("q", n)
+
+
+def record_of(state):
+    derivation = Derivation("test")
+    state(derivation)
+    return check_claim(derivation.claims[-1])
+
+
+PRODUCTS = {
+    "numbers": lambda D: D.identity("claim", array([[1, 2], [3, 4]]) @ array([[0, 1], [1, 0]]), array([[2, 1], [4, 3]])),
+    "beside a symbolic size": lambda D: D.identity("claim", array([[0, 1], [1, 0]]) @ (array([[0, 1], [1, 0]]) @ X), X),
+    "scalars": lambda D: D.identity("claim", array([[a, b]]).T @ array([[b, a]]), array([[a * b, a ** 2], [b ** 2, a * b]])),
+    "inside softmax": lambda D: D.identity("claim", softmax(array([0, a]))[2], exp(a) / (1 + exp(a))),
+    "of a vector's entries": lambda D: D.identity("claim", array([z[2], z[1]]) @ z, 2 * z[1] * z[2]),
+}
+
+
+@pytest.mark.parametrize("state", PRODUCTS.values(), ids=PRODUCTS)
+def test_every_witness_reads_a_tensor_written_out(state):
+    assert all(w["verdict"] == "proved" for w in record_of(state)["witnesses"])
+
+
+@pytest.mark.parametrize("right", [[[2, 1], [4, 4]], [[2, 4], [1, 3]]], ids=["an entry off by one", "transposed"])
+def test_a_wrong_entry_is_refused(right, refused):
+    said = refused(lambda D: D.identity("claim", array([[1, 2], [3, 4]]) @ array([[0, 1], [1, 0]]), array(right)))
+    assert said.startswith("false: ")
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[1, 2], [3]], [1, [2]], [[1], [[2]]], ["1"], [0.5], [[1, True]], [z]])
+def test_what_is_no_tensor_is_refused(rows):
+    with pytest.raises(KernelError):
+        array(rows)
+
+
+def test_entries_stand_row_by_row_and_are_exact():
+    made = array([[1, Fraction(1, 3)], [a, a + 1], [0, -2]])
+    assert made.shape == (lift(3), lift(2)) and made.args[3] == a + 1
+    assert show(made) == "[[1, 1/3], [a, a + 1], [0, -2]]"
+
+
+AT_MOST = {
+    "numbers": lambda D: D.refute("claim", a, a ** 2, at={a: Fraction(1, 2)}, relation="<="),
+    "weights": lambda D: D.refute("claim", softmax(z)[1], softmax(z)[2], at={z: [1, 0]}, relation="<="),
+    "one entry of several": lambda D: D.refute("claim", z, softmax(z), at={z: [-5, 1]}, relation="<="),
+    "a law": lambda D: D.refute("claim", E(q @ q), n, given=[mean(q, 0), variance(q, 2)], at={n: 3}, relation="<="),
+}
+
+
+@pytest.mark.parametrize("state", AT_MOST.values(), ids=AT_MOST)
+def test_an_inequality_is_refuted_where_the_left_side_is_larger(state):
+    record = record_of(state)
+    assert all(w["verdict"] == "refuted" for w in record["witnesses"])
+    assert record["refuted"] == "<=" and record["steps"][0]["relation"] == r"\nleq"
+
+
+HOLDS = {
+    "smaller": lambda D: D.refute("claim", a, a ** 2, at={a: 2}, relation="<="),
+    "equal": lambda D: D.refute("claim", a, a ** 2, at={a: 1}, relation="<="),
+    "equal, as balls": lambda D: D.refute("claim", exp(a) * exp(a), exp(2 * a), at={a: 1}, relation="<="),
+    "in every entry": lambda D: D.refute("claim", softmax(z), array([1, 1]), at={z: [3, 4]}, relation="<="),
+    "a law": lambda D: D.refute("claim", E(q @ q), 2 * n, given=[mean(q, 0), variance(q, 2)], at={n: 3}, relation="<="),
+}
+
+
+@pytest.mark.parametrize("state", HOLDS.values(), ids=HOLDS)
+def test_an_inequality_that_holds_is_not_refuted(state, refused, sympy_refuses):
+    assert "it is no counterexample" in refused(state)
+    assert "larger" in sympy_refuses(state) or "vacuous" in sympy_refuses(state)
+
+
+def test_other_shapes_differ_but_are_not_larger(refused):
+    assert "no counterexample" in refused(lambda D: D.refute("claim", z, array([0, 0, 0]), at={z: [1, 1]}, relation="<="))
+
+
+def test_a_relation_that_is_none_is_refused(refused):
+    assert 'is "=" or "<=", not ">="' in refused(lambda D: D.refute("claim", a, 0, at={a: 1}, relation=">=")).replace("'", '"')
+
+
+def test_a_counterexample_to_an_inequality_keeps_to_the_assumptions(refused):
+    said = refused(lambda D: D.refute("claim", 0, a, at={a: -1}, given=[nonnegative(a)], relation="<="))
+    assert "breaks an assumption" in said
