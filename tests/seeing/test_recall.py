@@ -8,7 +8,7 @@ import torch
 from snippets.seeing import recall
 from snippets.seeing.recall import (
     CONTEXT, KINDS, LENGTH, LETTERS, FixedHead, Head, Recall, accuracy, draw_cases, held_out_pairs, load, match_weight, mix, read,
-    recall_by_hand, spell,
+    recall_by_hand, restore, spell,
 )
 
 
@@ -181,3 +181,12 @@ def test_recall_by_hand_with_keys_that_are_not_orthonormal():
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)
+
+
+def test_a_model_is_restored_from_its_numbers_and_learns_no_more():
+    stored = load()
+    again = restore("attention", {name: value.tolist() for name, value in stored.state_dict().items()})
+    assert all(torch.equal(value, again.state_dict()[name]) for name, value in stored.state_dict().items())
+    assert not any(parameter.requires_grad for parameter in again.parameters())
+    with pytest.raises(RuntimeError, match="Missing key"):
+        restore("attention", {})

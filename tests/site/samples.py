@@ -42,7 +42,7 @@ VARIANCE = {
         claim("limit", "limit", r"\left(1+\frac{t^2}{d}\right)^{-d/2}", step(r"\to", r"\exp\left(-\frac{t^2}{2}\right)"),
               scope="limit"),
         claim("same", "refutation", r"\operatorname{Var}(q\cdot k)", step(r"\ne", "d"), title="The variance without independence",
-              scope="exact counterexample", counterexample=[{"latex": "d = 1"}, {"latex": "q = k"}], left="2", right="1"),
+              scope="exact counterexample", counterexample=[{"latex": "d = 1"}, {"latex": "q = k"}], left="2", right="1", refuted="="),
     ],
 }
 BILINEAR = {
