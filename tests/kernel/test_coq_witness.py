@@ -221,7 +221,7 @@ def site():
 
 def test_every_matrix_and_every_rational_claim_of_the_site_has_a_source():
     algebraic = [(topic, claim) for topic, claim in site() if claim.kind in ("identity", "chain", "inequality")
-                 and all(node.op in ALGEBRA and not (node.op == "pow" and node.args[1].op != "const")
+                 and all(node.op in ALGEBRA and len(node.shape) <= 2 and not (node.op == "pow" and node.args[1].op != "const")
                          for tree in (claim.start, *(s.expr for s in claim.steps)) for node in coq.walk(tree))]
     assert len(algebraic) >= 25
     for topic, claim in algebraic:
