@@ -183,17 +183,21 @@ def explicit_sizes(claim: Claim):
 def identity(claim: Claim):
     if any(n.op in ("expectation", "variance") for t in claim.trees for n in walk(t)):
         return law(claim)
-    largest = 1
+    largest = 0
     for sizes in explicit_sizes(claim):
         model = Model(claim, sizes)
         ideal = [g for a in claim.given if a.kind == "product" for g in relation_entries(model, a)]
+        if contradictory(ideal):  # at these sizes everything would follow
+            continue
         for k, left, right in pairs(claim):
             for env in environments(model, left, right):
                 a, b = model.tensor(left, env), model.tensor(right, env)
                 for p in a:
                     if not vanishes(a[p] - b[p], ideal):
                         raise Disagrees(f"step {k}, at sizes {sizes}, entry {p}: {sp.expand(a[p] - b[p])} is left over")
-        largest = max([largest, *sizes.values()])
+        largest = max([1, largest, *sizes.values()])
+    if not largest:
+        raise NotForSymPy("at all the small sizes that are tried, its assumptions contradict each other")
     sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
     return "proved", f"some sizes up to {largest}" if sized else "every value", "expanded entry by entry"
 
@@ -203,6 +207,15 @@ def environments(model, *trees):
     free = sorted(set().union(*map(free_indices, trees)), key=lambda i: i.data[0])
     for chosen in product(*(range(model.size(i.data[1])) for i in free)):
         yield {i.data[0]: k for i, k in zip(free, chosen)}
+
+
+def contradictory(ideal: list) -> bool:
+    """Have the equations no solution, not even a complex one?"""
+    equations = [g for g in ideal if g != 0]
+    if any(g.is_number for g in equations):
+        return True
+    names = set().union(*(g.free_symbols for g in equations))
+    return bool(equations) and sp.groebner(equations, *sorted(names, key=str), order="grevlex").exprs == [1]
 
 
 def relation_entries(model, a):
@@ -399,7 +412,9 @@ def inequality(claim: Claim):
             if not vanishes(model.scalar(right - left, env) - certificate):
                 raise Disagrees(f"right - left is not the certificate at sizes {sizes}")
             signs.add(certificate.is_nonnegative)
-        largest = max([largest, *sizes.values()])
+        largest = max([1, largest, *sizes.values()])
+    if not largest:
+        raise NotForSymPy("at all the small sizes that are tried, its assumptions contradict each other")
     sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
     if False in signs:
         raise Disagrees(f"the certificate {show(claim.because[0])} can be negative")

@@ -80,6 +80,11 @@ def rounding(v: Tensor) -> Tensor:
     return v.abs() * (8 * U if v.is_complex() else U)
 
 
+def tiny(where: Tensor) -> Tensor:
+    """TINY where it is true. In float64: a Python float times booleans would be float32, in which TINY is 0."""
+    return where.double() * TINY
+
+
 def number(x) -> Value:
     """An exact number."""
     x = Fraction(x)
@@ -193,7 +198,7 @@ def multiply(t, a, b):
     if t.exactly:
         own = torch.where((two_product_error(a.v, b.v, v) == 0) & (v.abs() > TINY) | (v == 0), 0.0, own)
     lost = (v.abs() < TINY) & (a.v != 0) & (b.v != 0)
-    return Value(v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e + own + lost * TINY)
+    return Value(v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e + own + tiny(lost))
 
 
 def divide(t, a, b):
@@ -205,7 +210,7 @@ def divide(t, a, b):
         back = v * b.v
         own = torch.where((back == a.v) & (two_product_error(v, b.v, back) == 0), 0.0, own)
     room = b.v.abs() - b.e
-    return Value(v, torch.where(room > 0, (a.e + v.abs() * b.e) / room + own + TINY * ((v.abs() < TINY) & (a.v != 0)), inf))
+    return Value(v, torch.where(room > 0, (a.e + v.abs() * b.e) / room + own + tiny((v.abs() < TINY) & (a.v != 0)), inf))
 
 
 def power(t, a, b):
@@ -238,7 +243,7 @@ def function(e, t, axes, deep):
         return Value(x.v.abs(), x.e + (rounding(x.v) if x.v.is_complex() else 0))
     if e.data == "exp":
         v = x.v.exp()
-        return Value(v, v.abs() * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + TINY * (v.abs() < TINY))
+        return Value(v, v.abs() * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + tiny(v.abs() < TINY))
     if x.v.is_complex():
         raise NotForTorch("the logarithm of a complex number")
     if (x.v < -x.e).any() or ((x.v == 0) & (x.e == 0)).any():
@@ -254,7 +259,7 @@ def softmax(e, t, axes, deep):
     # Errors of the scores count twice, in the exponential and in the sum; so do 4u of each exponential. Subtracting the largest
     # score errs by u times the difference; in the sum that is less than u a term, for x exp(-x) < 1.
     off = 2 * s.e.amax(-1, keepdim=True) + U * (below + 2 * s.v.shape[-1] + 12)
-    return Value(v, v * torch.expm1(off) + TINY * (v < TINY))
+    return Value(v, v * torch.expm1(off) + tiny(v < TINY))
 
 
 def matmul(e, t, axes, deep):
@@ -269,7 +274,7 @@ def matmul(e, t, axes, deep):
     size, a_, b_ = a.v.shape[-1], a.v.abs(), b.v.abs()
     magnitude = a_ @ b_
     n = 8 * size if a.v.is_complex() else size
-    bound = gamma(n) * magnitude + a_ @ b.e + a.e @ (b_ + b.e) + TINY * (magnitude > 0)
+    bound = gamma(n) * magnitude + a_ @ b.e + a.e @ (b_ + b.e) + tiny(magnitude > 0)
     result = Value(a.v @ b.v, bound)
     if column:
         result = Value(*(x.squeeze(-1) for x in result))

@@ -93,3 +93,22 @@ def test_a_relation_that_is_none_is_refused(refused):
 def test_a_counterexample_to_an_inequality_keeps_to_the_assumptions(refused):
     said = refused(lambda D: D.refute("claim", 0, a, at={a: -1}, given=[nonnegative(a)], relation="<="))
     assert "breaks an assumption" in said
+
+
+# Where a witness would have believed too much, or too little
+
+def test_sympy_believes_nothing_where_the_assumptions_contradict_each_other():
+    """Two orthonormal families that are orthogonal to each other need a space twice as wide; in a narrower one everything would follow."""
+    from derivations.kernel import product_is
+    from derivations.kernel.sympy_witness import witness
+    d = sizes("d")
+    A, B, Y = (matrix(name, d, d) for name in "ABY")
+    derivation = Derivation("test")
+    derivation.identity("claim", Y, 2 * Y, given=[product_is(A, A.T, 1), product_is(B, B.T, 1), product_is(B, A.T, 0)])
+    assert witness(derivation.claims[0])[0] == "not applicable"
+
+
+def test_the_allowance_for_underflow_is_not_itself_lost():
+    import torch
+    from derivations.kernel.torch_witness import TINY, tiny
+    assert tiny(torch.tensor([True, False])).tolist() == [TINY, 0.0] and TINY > 0
