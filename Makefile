@@ -9,15 +9,17 @@ PY := .venv/bin/python
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test coq check site bench clean python port setup
+.PHONY: help serve test coq mutants check site retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
 	@echo "make test    check the derivations, run every test (ARGS=\"-k variance\" runs some)"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
+	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some 15 minutes, then what changed)"
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"
+	@echo "make retrain train the models that the pages show again, and write their file (ARGS=--check compares)"
 	@echo "make bench   measure what checking costs"
 	@echo "make clean   remove all that these made"
 
@@ -32,11 +34,17 @@ coq: check
 	@$(PY) -m derivations coq
 	@$(PY) -m pytest -m coq tests/kernel/test_coq_witness.py
 
+mutants: check
+	@$(PY) -m derivations mutants $(ARGS)
+
 check: setup
 	@$(PY) -m derivations check
 
 site: check
 	@$(PY) -m mkdocs build --strict --site-dir site
+
+retrain: setup
+	@$(PY) -m snippets.seeing.train $(ARGS)
 
 bench: setup
 	@$(PY) tests/bench.py

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint")
 FORMAT = 1
+ASIDE = ("coq_witness.py", "coq_run.py", "judge.py", "mutants.py", "mutation_run.py", "scaffold.py")
 
 
 class CertificateError(Exception):
@@ -29,6 +30,11 @@ class CertificateError(Exception):
 
 def kernel_files() -> list:
     return sorted(p for p in Path(__file__).parent.glob("*.py"))
+
+
+def checker_files() -> list:
+    """The kernel without what is never loaded where a script is checked."""
+    return [p for p in kernel_files() if p.name not in ASIDE]
 
 
 @lru_cache(maxsize=None)
@@ -81,7 +87,7 @@ def path_of(topic: str) -> Path:
 
 def save(topic: str, script: Path, title: str, claims: list, imported: list, began: int | None = None, libraries: dict | None = None) -> list:
     """Seal and store what a run of the checker has just proved; or nothing, and return what changed since it began (in ns)."""
-    inputs = sorted({script, *imported, *kernel_files()})
+    inputs = sorted({script, *imported, *checker_files()})
     changed = [relative(p) for p in inputs if began and (not p.exists() or p.stat().st_mtime_ns > began)]
     if changed:
         return changed
@@ -127,8 +133,9 @@ def load(topic: str) -> dict:
 
 
 def identity(content: dict) -> str:
-    """What two certificates share that were made from the same files and libraries."""
-    return hashlib.sha256(json.dumps([content["topic"], content["inputs"], content["versions"]], sort_keys=True).encode()).hexdigest()
+    """What two certificates share that were made from the same files and libraries; and how Coq is asked about them."""
+    coq = [file_hash(p) for p in kernel_files() if p.name.startswith("coq_")]
+    return hashlib.sha256(json.dumps([content["topic"], content["inputs"], content["versions"], coq], sort_keys=True).encode()).hexdigest()
 
 
 def coq_results(topic: str, content: dict):
@@ -157,7 +164,7 @@ def changes(content: dict) -> list:
     """What a certificate depended on that is not as it was."""
     files = [name for name, digest in content["inputs"].items()
              if not (ROOT / name).exists() or file_hash(ROOT / name) != digest]
-    new = [relative(p) for p in kernel_files() if relative(p) not in content["inputs"]]
+    new = [relative(p) for p in checker_files() if relative(p) not in content["inputs"]]
     libraries = [name for name, stated in (versions() | content["versions"]).items()
                  if stated != installed(name) or name in versions() and content["versions"].get(name) != versions()[name]]
     return sorted(files + new + libraries)

@@ -6,6 +6,7 @@ find the mutant true. The gate: none survives, none is left unclassified, and ev
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import signal
@@ -22,9 +23,8 @@ import click
 
 from . import certificates, runner
 
-LIMIT = 20       # seconds that a witness has for one mutant
+LIMIT = 20       # seconds of the processor's time that a witness has for one mutant, so that a busy machine changes nothing
 CHUNK = 40       # mutants to a task
-FORMAT = 1
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 
 
@@ -38,15 +38,15 @@ def within_limit(witness, claim, too_slow="too slow"):
     """What the witness, or the judge, says of the claim; or that it took longer than it may."""
     def late(number, frame):
         raise Late
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         return witness(claim)
     except Late:
         return too_slow
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 # A witness says "accepted", or how it rejects: "refused", "not applicable", or "broke: ..."
@@ -126,24 +126,24 @@ def stated_in(script: str, digest: str) -> dict:
 
 
 def survey(script: str) -> dict:
-    """For each claim of a script: a fingerprint of what its results depend on, how many mutants it has, and who covers it."""
+    """For each claim of a script: a fingerprint of what its results depend on, and how many mutants it has."""
     return {id_: {"fingerprint": fingerprint(claim), "mutants": len(found)} for id_, (claim, found) in stated(script).items()}
 
 
 def fingerprint(claim) -> str:
     """Of what a witness can see of a claim; where it stands and what it is called are no part of it."""
     bare = replace(claim, file="", line=0, title="", steps=tuple(replace(s, reason="") for s in claim.steps))
-    files = sorted({certificates.ROOT / (name.rpartition(".")[0].replace(".", "/") + ".py") for name, *_ in claim.code})
-    snippets = [certificates.file_hash(f) for f in files if f.exists()]
-    return sha256(repr((bare, snippets)).encode()).hexdigest()
+    files = [certificates.ROOT / (name.rpartition(".")[0].replace(".", "/") + ".py") for name, *_ in claim.code]
+    return sha256(repr((bare, hashes(files))).encode()).hexdigest()
 
 
-def try_controls(script: str, id_: str) -> dict:
+def try_controls(script: str, id_: str, names: list) -> dict:
     """For each witness: whether it covers the claim, and which controls it does not accept."""
     from .mutants import controls
     claim, _ = stated(script)[id_]
     result = {}
-    for name, accepts in witnesses().items():
+    for name in names:
+        accepts = witnesses()[name]
         said = within_limit(accepts, claim)
         failed = [] if said in ("accepted", "not applicable") else [f"the claim itself: {said}"]
         covers = said == "accepted"
@@ -194,29 +194,71 @@ def value_text(value) -> str:
     return "[" + ", ".join(map(value_text, value)) + "]" if isinstance(value, tuple) else plain(value)
 
 
-# Results, kept like certificates
+# Results, kept like certificates: those of each witness for as long as nothing that it imports has changed
 
 def store(topic: str) -> Path:
     return certificates.STORE / "mutants" / f"{topic}.json"
 
 
+def script_of(topic: str) -> Path:
+    return certificates.ROOT / "derivations" / f"{topic}.py"
+
+
 def depends_on() -> dict:
-    return {"format": FORMAT, "kernel": {certificates.relative(p): certificates.file_hash(p) for p in certificates.kernel_files()},
-            "versions": certificates.versions(), "witnesses": sorted(witnesses())}
+    """For each witness, a hash of all that its results depend on beside the claims."""
+    own = [certificates.file_hash(path) for path in certificates.kernel_files() if path.stem == "mutation_run"]
+    rest = [path for path in certificates.kernel_files() if path.stem in ("mutants", "judge")]
+    versions = certificates.versions() | {name: certificates.installed(name) for name in ("torch", "numpy", "hypothesis")}
+    return {name: sha256(repr((own, sorted(versions.items()), hashes([*rest, *homes(name)]))).encode()).hexdigest() for name in witnesses()}
 
 
-def kept(topic: str) -> dict:
-    """The results of a topic's claims that still stand, by id."""
+HOMES = {"exact": "check", "sympy": "sympy_witness", "torch": "torch_witness"}
+
+
+def homes(name: str) -> list:
+    """Where a witness begins; of one that is not ours, all of the kernel."""
+    return [path for path in certificates.kernel_files() if path.stem == HOMES.get(name, path.stem)]
+
+
+def hashes(files: list) -> dict:
+    """By name, the files and all of the project's that they import, wherever in them they do so."""
+    found, waiting = {}, [path for path in files if path.exists()]
+    while waiting:
+        path = waiting.pop()
+        if certificates.relative(path) not in found:
+            found[certificates.relative(path)] = certificates.file_hash(path)
+            waiting += imports(path, found[certificates.relative(path)])
+    return dict(sorted(found.items()))
+
+
+@lru_cache(maxsize=None)
+def imports(path: Path, digest: str) -> tuple:
+    """The project's files that a file imports. What starts a script or a command has no part in what a witness says."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            home = path.parents[node.level - 1] if node.level else certificates.ROOT
+            home = home.joinpath(*(node.module or "").split("."))
+            names |= {home.with_suffix(".py"), *(home / f"{alias.name}.py" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {certificates.ROOT.joinpath(*alias.name.split(".")).with_suffix(".py") for alias in node.names}
+    return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))
+
+
+def kept(topic: str, current: dict) -> dict:
+    """By claim, its fingerprint and what those witnesses said of its mutants that are as they were."""
     try:
         content = json.loads(store(topic).read_text())
-        same = content["seal"] == certificates.seal(content) and content["depends_on"] == depends_on()
-        return content["claims"] if same and content["topic"] == topic else {}
+        if content["seal"] != certificates.seal(content) or content["topic"] != topic:
+            return {}
+        return {id_: result | {"witnesses": {name: said for name, said in result["witnesses"].items() if said["depends_on"] == current.get(name)}}
+                for id_, result in content["claims"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def keep(topic: str, results: dict):
-    content = {"topic": topic, "depends_on": depends_on(), "claims": results}
+    content = {"topic": topic, "script": certificates.file_hash(script_of(topic)), "claims": results}
     content["seal"] = certificates.seal(content)
     path = store(topic)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -233,20 +275,20 @@ def processes(jobs: int):
 
 def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None) -> dict:
     """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again."""
-    results = {}
+    results, current = {}, depends_on()
     with processes(jobs) as pool:
         surveys = {topic: pool.submit(survey, str(script)) for topic, script in targets}
         waiting = {}
         for topic, script in targets:
-            before = {} if fresh else kept(topic)
+            before = {} if fresh else kept(topic, current)
             results[topic] = {}
             for id_, known in surveys[topic].result().items():
-                if before.get(id_, {}).get("fingerprint") == known["fingerprint"]:
-                    results[topic][id_] = before[id_]
-                    continue
-                results[topic][id_] = empty(known)
-                progress(0, 1 + known["mutants"])
-                waiting[pool.submit(try_controls, str(script), id_)] = topic, str(script), id_, 1
+                same = before.get(id_, {}).get("fingerprint") == known["fingerprint"]
+                results[topic][id_] = known | {"witnesses": before[id_]["witnesses"] if same else {}}
+                missing = [name for name in witnesses() if name not in results[topic][id_]["witnesses"]]
+                if missing:
+                    progress(0, 1 + known["mutants"])
+                    waiting[pool.submit(try_controls, str(script), id_, missing)] = topic, str(script), id_, 1
         while waiting:
             for done in wait(waiting, return_when=FIRST_COMPLETED).done:
                 topic, script, id_, count = waiting.pop(done)
@@ -254,33 +296,42 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None)
                 progress(count, 0)
                 if isinstance(said, list):
                     record(result, said)
-                    if certificates.is_topic(topic) and not any(t == topic for t, *_ in waiting.values()):
-                        keep(topic, results[topic])  # now, so that a run that is cut short is not lost
-                    continue
-                result["witnesses"] = {name: dict.fromkeys(COUNTS, 0) | w for name, w in said.items()}
-                covering = [name for name, w in said.items() if w["covers"]]
-                for start in range(0, result["mutants"], CHUNK):
-                    stop = min(start + CHUNK, result["mutants"])
-                    waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
+                else:
+                    result["witnesses"] |= {name: empty(current[name]) | w for name, w in said.items()}
+                    covering = [name for name, w in said.items() if w["covers"]]
+                    for start in range(0, result["mutants"] if covering else 0, CHUNK):
+                        stop = min(start + CHUNK, result["mutants"])
+                        waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
+                if certificates.is_topic(topic) and not any(t == topic for t, *_ in waiting.values()):
+                    keep(topic, results[topic])  # now, so that a run that is cut short is not lost
     for topic in filter(certificates.is_topic, results):
         keep(topic, results[topic])
     return results
 
 
-def empty(known: dict) -> dict:
-    return known | {"witnesses": {}, "operators": {}, "listed": [], "hows": {}}
+def standing(topic: str) -> dict | None:
+    """The results of a topic's claims if all of them were tried, with the script and the witnesses as they are; else None."""
+    current = depends_on()
+    results = kept(topic, current)
+    same = results and json.loads(store(topic).read_text()).get("script") == certificates.file_hash(script_of(topic))
+    return results if same and all(r["witnesses"].keys() == current.keys() for r in results.values()) else None
+
+
+def empty(current: str) -> dict:
+    return dict.fromkeys(COUNTS, 0) | {"depends_on": current, "operators": {}, "listed": [], "hows": {}}
 
 
 def record(result: dict, outcomes: list):
     for o in outcomes:
-        result["witnesses"][o["witness"]][o["outcome"]] += 1
-        by = result["operators"].setdefault(o["operator"], dict.fromkeys(COUNTS, 0))
+        w = result["witnesses"][o["witness"]]
+        w[o["outcome"]] += 1
+        by = w["operators"].setdefault(o["operator"], dict.fromkeys(COUNTS, 0))
         by[o["outcome"]] += 1
         if o["outcome"] == "killed":
-            result["hows"][o["how"]] = result["hows"].get(o["how"], 0) + 1
+            w["hows"][o["how"]] = w["hows"].get(o["how"], 0) + 1
         else:
-            result["listed"].append(o)
-    result["listed"].sort(key=lambda o: (o["outcome"], o["witness"], o["path"], o["mutant"]))
+            w["listed"].append(o)
+            w["listed"].sort(key=lambda o: (o["outcome"], o["path"], o["mutant"]))
 
 
 def totals(results: dict) -> dict:
@@ -327,10 +378,10 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
 def complain(topic: str, claims: dict):
     """What stands in the way of passing, one by one."""
     for id_, result in claims.items():
-        for o in result["listed"]:
-            if o["outcome"] != "equivalent":
-                click.secho(f"{topic}#{id_}: {o['outcome']}, {o['witness']}, {o['operator']} at {o['path']}: {o['mutant']} ({o['how']})", fg="red", err=True)
         for name, w in result["witnesses"].items():
+            for o in w["listed"]:
+                if o["outcome"] != "equivalent":
+                    click.secho(f"{topic}#{id_}: {o['outcome']}, {name}, {o['operator']} at {o['path']}: {o['mutant']} ({o['how']})", fg="red", err=True)
             for control in w["failed"]:
                 click.secho(f"{topic}#{id_}: {name} does not accept a control that changes nothing, {control}", fg="red", err=True)
 

@@ -463,16 +463,7 @@ def limit(claim: Claim):
 
 
 def refutation(claim: Claim):
-    from .check import values_at
-    from .values import fraction
-    env = values_at(claim)
-    sizes = {n: v for n, v in env.items() if isinstance(v, int)}
-    entries = {n: {p: sp.Rational(fraction(x).numerator, fraction(x).denominator) if hasattr(x, "p") else sp.nsimplify(0) for p, x in v.items()}
-               for n, v in env.items() if isinstance(v, dict)}
-    for name, value in claim.at:
-        s = symbols(*claim.trees)[name]
-        if s.data[1] != "size":
-            entries[name] = {p: Model(claim, {}).scalar(x, {}) for p, x in leaves(value, ())}
+    sizes, entries = counterexample(claim)
     model = Model(claim, sizes, entries)
     left, right = claim.start, claim.steps[0].expr
     if any(n.op in ("expectation", "variance") for t in (left, right) for n in walk(t)):
@@ -505,6 +496,24 @@ def breaks(relation: str, difference) -> bool:
         return False
     value = sp.N(difference, 50)
     return bool(abs(value) > sp.Float(10) ** -40 and (relation == "=" or value.is_real and value > 0))
+
+
+def counterexample(claim: Claim) -> tuple:
+    """The values of a refutation: sizes by name, also those read off the lengths of arrays, and entries by name and place."""
+    named, sizes, entries = symbols(*claim.trees), {}, {}
+    for name, value in claim.at:
+        found = {place: Model(claim, {}).scalar(x, {}) for place, x in leaves(value, ())}
+        if named[name].data[1] == "size":
+            if not (found[()].is_Integer and found[()] > 0):
+                raise Disagrees(f"the size {name} is a positive integer")
+            lengths = [(named[name], int(found[()]))]
+        else:
+            lengths = [(size, 1 + max(p[k] for p in found)) for k, size in enumerate(named[name].shape)]
+            entries[name] = found
+        for size, length in lengths:
+            if size.op == "symbol" and sizes.setdefault(size.data[0], length) != length or size.op == "const" and size.data != length:
+                raise Disagrees(f"the values disagree about the size {show(size)}")
+    return sizes, entries
 
 
 def leaves(value, place):

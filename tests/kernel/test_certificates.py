@@ -1,6 +1,9 @@
 """Which certificates may be shown: those that the checker wrote, of what is still as it was."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -40,7 +43,39 @@ def test_a_good_one_is_loaded(sealed):
 
 def test_what_was_read_is_all_that_it_depends_on(sealed):
     inputs = set(load(TOPIC)["inputs"])
-    assert inputs == {"derivations/chapter/tiny.py"} | {f"derivations/kernel/{p.name}" for p in sealed.kernel.glob("*.py")}
+    kernel = {p.name for p in sealed.kernel.glob("*.py")} - set(certificates.ASIDE)
+    assert inputs == {"derivations/chapter/tiny.py"} | {f"derivations/kernel/{name}" for name in kernel}
+
+
+def test_what_is_set_aside_is_there_and_is_never_loaded_where_a_script_is_checked(tree):
+    assert set(certificates.ASIDE) < {p.name for p in tree.kernel.glob("*.py")}
+    said = subprocess.run([sys.executable, "-c", LOADED_BY_A_CHECK.format(script=str(tree.script), root=str(tree.root))], cwd=tree.root,
+                          capture_output=True, text=True, env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
+    loaded = set(said.stdout.split())
+    assert {"check.py", "sympy_witness.py", "torch_witness.py"} < loaded, said.stderr
+    assert not loaded & set(certificates.ASIDE)
+
+
+LOADED_BY_A_CHECK = """
+import sys
+from pathlib import Path
+from derivations.kernel.worker import check_script
+done = []
+check_script(Path({script!r}), Path({root!r}), lambda event, **content: done.append((event, content)))
+assert [event for event, _ in done] == ["loaded", "claim", "done"] and done[1][1]["verdict"] == "holds", done
+print(*(name.rpartition("/")[2] for name in done[-1][1]["imported"]))
+"""
+
+
+def test_a_change_of_what_is_set_aside_leaves_it_standing_but_not_what_coq_said(sealed):
+    content = load(TOPIC)
+    before = certificates.identity(content)
+    for name in certificates.ASIDE:
+        path = sealed.kernel / name
+        path.write_text(path.read_text() + "\n")
+        assert load(TOPIC)["claims"] == content["claims"]
+        assert (certificates.identity(content) != before) == name.startswith("coq_")
+        before = certificates.identity(content)
 
 
 def test_a_missing_one(tree):

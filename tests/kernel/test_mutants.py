@@ -173,7 +173,7 @@ def test_good_witnesses_pass_the_gate(trial):
 def test_a_definition_is_covered_by_who_computes_it_alone(trial):
     result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=mutation_run.by_exact)
     counts = result.claims["define-p"]
-    assert result.passes and counts["mutants"] > 4 and not counts["witnesses"]["exact"]["covers"] and counts["listed"] == []
+    assert result.passes and counts["mutants"] > 4 and not counts["witnesses"]["exact"]["covers"] and counts["witnesses"]["exact"]["listed"] == []
 
 
 def test_a_witness_that_accepts_everything_is_caught(trial, capsys):
@@ -191,12 +191,12 @@ def test_a_witness_that_cannot_see_signs_is_caught(trial):
             else mutation_run.by_exact(claim)
     result = trial(SQUARES, blind=blind)
     assert not result.passes
-    assert {o["operator"] for o in result.claims["means"]["listed"] if o["outcome"] == "survived"} == {"certificate: sign"}
+    assert {o["operator"] for o in result.claims["means"]["witnesses"]["blind"]["listed"] if o["outcome"] == "survived"} == {"certificate: sign"}
     assert result.claims["square"]["witnesses"]["blind"]["survived"] == 0
 
 
 def test_true_mutants_are_recognised_with_a_reason(trial):
-    listed = trial(SQUARES, exact=mutation_run.by_exact).claims["square"]["listed"]
+    listed = trial(SQUARES, exact=mutation_run.by_exact).claims["square"]["witnesses"]["exact"]["listed"]
     assert any(o["operator"] == "operands swapped" and "(y - x)^2" in o["mutant"] for o in listed)
     assert {o["outcome"] for o in listed} == {"equivalent"} and all("agree at 16 random points" in o["how"] for o in listed)
 
@@ -223,7 +223,7 @@ def test_a_witness_that_rejects_the_claims_themselves_is_caught(trial):
 
 
 def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial, monkeypatch):
-    monkeypatch.setattr(mutation_run, "LIMIT", 0.01)
+    monkeypatch.setattr(mutation_run, "LIMIT", 0.05)
     original = {}
 
     def slow(claim):
@@ -233,7 +233,7 @@ def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial, mo
     result = trial(SQUARES, slow=slow)
     counts = result.claims["means"]["witnesses"]["slow"]
     assert not result.passes and counts["unclassified"] == result.claims["means"]["mutants"] and counts["killed"] == 0
-    assert {o["how"] for o in result.claims["means"]["listed"]} == {"too slow"}
+    assert {o["how"] for o in result.claims["means"]["witnesses"]["slow"]["listed"]} == {"too slow"}
 
 
 def test_a_witness_that_breaks_rejects_and_is_named(trial, monkeypatch):
@@ -263,6 +263,42 @@ def test_a_change_of_the_kernel_mutates_all_again(trial):
     first = trial(SQUARES, exact=mutation_run.by_exact)
     (trial.tree.kernel / "check.py").write_text((trial.tree.kernel / "check.py").read_text() + "\n")
     assert len(trial().calls) == len(first.calls)
+
+
+def test_a_change_of_one_witness_tries_that_witness_again_and_no_other(trial):
+    witnesses = {"exact": mutation_run.by_exact, "sympy": mutation_run.by_module("sympy_witness")}
+    first = trial(SQUARES, **witnesses)
+    path = trial.tree.kernel / "sympy_witness.py"
+    path.write_text(path.read_text() + "\n")
+    second = trial()
+    assert 100 < len(second.calls) < len(first.calls) and second.totals == first.totals
+    assert trial().calls == []
+
+
+@pytest.mark.parametrize("file, again", [("normal", {"exact"}), ("sympy_witness", {"sympy"}), ("expr", {"exact", "sympy", "torch"}), ("torch_witness", {"torch"}),
+                                         ("judge", {"exact", "sympy", "torch"}), ("coq_witness", set()), ("latex", {"exact", "sympy", "torch"})])
+def test_what_a_witness_imports_counts_however_far_away(tree, file, again):
+    before = mutation_run.depends_on()
+    path = tree.kernel / f"{file}.py"
+    path.write_text(path.read_text() + "\n")
+    after = mutation_run.depends_on()
+    assert {name for name in before if before[name] != after[name]} == again
+
+
+def test_what_a_snippet_imports_counts_too(tree):
+    from derivations.kernel.mutation_run import hashes
+    first, second = tree.root / "snippets" / "first.py", tree.root / "snippets" / "second.py"
+    first.parent.mkdir()
+    first.write_text("from snippets.second import f\n")
+    second.write_text("f = 1\n")
+    assert list(hashes([first])) == ["snippets/first.py", "snippets/second.py"]
+
+
+def test_results_stand_for_the_script_that_was_tried_alone(trial):
+    trial(SQUARES, exact=mutation_run.by_exact)
+    assert mutation_run.standing("chapter/tiny")
+    trial.tree.script.write_text(SQUARES.replace("x ** 2 -", "x ** 2 +"))
+    assert mutation_run.standing("chapter/tiny") is None
 
 
 def test_a_table_that_was_edited_is_not_trusted(trial):

@@ -2,12 +2,11 @@
 
 import ast
 import io
-import json
 import tokenize
 from collections import Counter
 from pathlib import Path
 
-from derivations.kernel import certificates
+from derivations.kernel import certificates, mutation_run
 from derivations.kernel.certificates import load, topics
 
 KERNEL = Path(__file__).resolve().parents[1]
@@ -68,10 +67,10 @@ OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
 
 
 def by_mutant() -> Table:
-    """What became of the corrupted claims, topic by topic, over all witnesses; a row says so where they were not tried here."""
+    """What became of the corrupted claims, topic by topic, over all witnesses; a row says so where they were not tried as they are."""
     rows, sums = [], Counter()
     for topic in topics():
-        claims = tried(topic)
+        claims = mutation_run.standing(topic)
         if claims is None:
             rows.append([topic, "not tried on this machine", *[""] * len(OUTCOMES)])
             continue
@@ -82,16 +81,6 @@ def by_mutant() -> Table:
         rows.append([topic, *(str(here[key]) for key in ("mutants", *OUTCOMES))])
     rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES))])
     return ["topic", "mutants", *OUTCOMES], rows, "python -m derivations mutants"
-
-
-def tried(topic: str) -> dict | None:
-    """The results for a topic's claims, if they were tried on this machine with the kernel as it is."""
-    try:
-        content = json.loads((certificates.STORE / "mutants" / f"{topic}.json").read_text(encoding="utf-8"))
-        kernel = {certificates.relative(p): certificates.file_hash(p) for p in certificates.kernel_files()}
-        return content["claims"] if content["seal"] == certificates.seal(content) and content["depends_on"]["kernel"] == kernel else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def by_module() -> Table:
