@@ -41,14 +41,14 @@ derivation.identity(
     "query-slope",
     diff(softmax((q @ W_1 @ v) * ones(m) + K @ W_2 @ v)[j], q[l]), 0,
     uses=["query-drops"],
-    title="So nothing is learned about queries",
+    title="No weight moves with the query",
 )
 
 derivation.refute(
     "tanh-matters",
     exp(tanh(x)) / (exp(tanh(x)) + exp(tanh(x + y))), exp(tanh(0)) / (exp(tanh(0)) + exp(tanh(0 + y))),
     at={x: log(2), y: log(2)},
-    title="With tanh they do",
+    title="With tanh the weights depend on the query",
 )
 
 derivation.inequality(

@@ -4,13 +4,13 @@ from fractions import Fraction
 
 from derivations.kernel import Derivation, index, matrix, nonzero, paren, scalars, sizes, sqrt, total
 
-n, m, p, r, d_k = sizes("n m p r d_k")
-A, B, C = matrix("A", n, m), matrix("B", m, p), matrix("C", p, r)
-B_2 = matrix("B_2", m, p)
+n, m, p, q, d_k = sizes("n m p q d_k")
+A, B, C = matrix("A", n, p), matrix("B", p, q), matrix("C", q, m)
+B_2 = matrix("B_2", p, q)
 S, T = matrix("S", n, n), matrix("T", n, n)
 Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
 c = scalars("c")
-i, j, k, l = index("i", n), index("j", r), index("k", m), index("l", p)
+i, j, k, l = index("i", n), index("j", m), index("k", p), index("l", q)
 
 derivation = Derivation("Products regroup, scalars move")
 

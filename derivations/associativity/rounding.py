@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (Derivation, absolute, in_range, index, nonnegative, representable, rounded, scalars,
+from derivations.kernel import (Derivation, absolute, in_range, index, nonnegative, nonzero, representable, rounded, scalars,
                                 sizes, total, vector)
 
 n = sizes("n")
@@ -43,6 +43,19 @@ derivation.refute(
     title="Sums are no better",
 )
 
+gamma_n = derivation.define(
+    "gamma_n", n * u / (1 - n * u),
+    given=[nonzero(1 - n * u)],
+    title="Higham's bound on what n roundings build up",
+)
+
+derivation.identity(
+    "one-more-than-gamma",
+    1 + gamma_n, 1 / (1 - n * u),
+    given=[nonzero(1 - n * u)],
+    title="The same bound as a factor",
+)
+
 derivation.inequality(
     "error-grows",
     (1 - (n + 1) * u) * (1 + u), 1 - n * u,
@@ -55,7 +68,7 @@ derivation.inequality(
     total(v[k] * delta[k], k), gamma * total(absolute(v[k]), k),
     because=total(((absolute(v[k]) - v[k]) * (gamma + delta[k]) + (absolute(v[k]) + v[k]) * (gamma - delta[k])) / 2, k),
     given=[nonnegative(gamma - delta[k]), nonnegative(gamma + delta[k])],
-    title="The errors of the terms add up to at most this",
+    title="The errors of all terms together",
 )
 
 derivation.inequality(
@@ -75,7 +88,7 @@ derivation.chain(
     (rounded(rounded(a * b) / 2), "half of a floating-point number is one, again"),
     given=[representable(b), in_range()],
     without={representable(b): {a: 3, b: 1 + Fraction(1, 2 ** 24)}, in_range(): {a: 2, b: 3 * tiny}},
-    title="Dividing by two is exact",
+    title="Dividing a factor by two is exact",
 )
 
 derivation.refute(

@@ -93,7 +93,7 @@ derivation.identity(
     Var((q @ k) / sqrt(d_k * d_v)), 1 / d_v,
     given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
     uses=["scaling/variance#variance"],
-    title="Their variance is then not one",
+    title="The variance is then one over the width of the values",
 )
 
 derivation.refute(

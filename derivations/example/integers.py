@@ -3,9 +3,8 @@
 from derivations.kernel import Derivation, array, index, matrix, sizes, total
 
 n, m, d_k, d_v = sizes("n m d_k d_v")
-Q, K = matrix("G", n, d_k), matrix("H", m, d_k)
-P, A = matrix("P", n, m), matrix("A", m, d_v)
-i, j, k, a, b = index("i", n), index("j", m), index("k", m), index("a", d_k), index("b", d_v)
+Q, K, V, P = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("V", m, d_v), matrix("P", n, m)  # of any sizes
+i, j, a, b, c = index("i", n), index("j", m), index("a", d_k), index("b", d_v), index("c", 4)
 
 derivation = Derivation("A worked example in integers")
 
@@ -35,6 +34,14 @@ W_V = derivation.define(
     array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]),
     code=[("snippets.example.integers.weights[2]",)],
     title="The projection for values",
+)
+
+derivation.chain(
+    "one-number",
+    (X @ W_Q)[3, 3],
+    (total(X[3, c] * W_Q[c, 3], c), "the third row times the third column"),
+    (3, "insert $1 + 0 + 1 + 1$"),
+    title="One number by hand",
 )
 
 derivation.identity(
@@ -83,7 +90,7 @@ derivation.identity(
 
 derivation.identity(
     "one-output",
-    (P @ A)[i, b], total(P[i, k] * A[k, b], k),
+    (P @ V)[i, b], total(P[i, j] * V[j, b], j),
     title="One entry of the output: its dimension is that of the values",
 )
 

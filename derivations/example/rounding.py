@@ -52,6 +52,14 @@ derivation.refute(
     title="Rounded weights need not sum to one",
 )
 
+derivation.refute(
+    "scores-first",
+    Fraction(9, 20), softmax(z)[1],
+    relation="<=",
+    at={z: [0, half]},
+    title="The first of these weights is too small to be rounded to a half",
+)
+
 derivation.inequality(
     "bound",
     total((r[j] - p[j]) * v[j], j) ** 2, total((r[j] - p[j]) ** 2, j) * total(v[j] ** 2, j),

@@ -10,7 +10,7 @@ H_1, H_2 = matrix("H_1", n, d_1), matrix("H_2", n, d_2)  # two heads of any widt
 E_1, E_2 = matrix("E_1", d_1, w), matrix("E_2", d_2, w)  # selectors: which of all the columns are the head's
 Q_1, Q_2 = matrix("Q_1", n, d_1), matrix("Q_2", n, d_2)
 K_1, K_2 = matrix("K_1", n, d_1), matrix("K_2", n, d_2)
-B_1, B_2 = matrix("B_1", d_1, w), matrix("B_2", d_2, w)
+B_1, B_2 = matrix("B_1", d_1, w), matrix("B_2", d_2, w)  # blocks of an output as wide as all heads: one size fewer to try
 apart = [product_is(E_1, E_1.T, 1), product_is(E_2, E_1.T, 0)]
 layout = [*apart, product_is(E_2, E_2.T, 1)]
 
@@ -38,7 +38,7 @@ derivation.identity(
     title="Combine and project, or project and add",
 )
 
-O, E = symbol("O", "real", (h, n, d_v)), symbol("S", "real", (h, d_v, w))  # all heads, and all selectors
+O, E = symbol("O", "real", (h, n, d_v)), symbol("E", "real", (h, d_v, w))  # all heads, and all selectors
 B = symbol("B", "real", (h, d_v, d))  # their blocks of the output matrix
 i, t, f, a, c = index("i", h), index("t", n), index("f", d_v), index("a", w), index("c", d)
 

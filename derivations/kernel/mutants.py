@@ -50,6 +50,11 @@ def everywhere(e: Expr, change) -> Expr:
     return e if changed is None else changed
 
 
+def unfolded(e: Expr) -> Expr:
+    """The tree with what is defined in place of its name."""
+    return everywhere(e, lambda n: n.args[0] if n.op == "defined" else None)
+
+
 def slips_in(tree: Expr, slips, path: tuple = ()):
     """(operator, path, tree with one slip). Definitions are not entered: a slip in one is a slip wherever its name stands."""
     yield from ((operator, path, new) for operator, new in slips(tree))
@@ -343,9 +348,12 @@ def on_trees(claim: Claim, change) -> Claim:
         return everywhere(e, change)
     def assumption(a):
         return replace(a, args=tuple(map(changed, a.args)))
+    def argument(x):
+        return changed(x) if isinstance(x, Expr) else x
     return replace(claim, start=changed(claim.start), steps=tuple(replace(s, expr=changed(s.expr)) for s in claim.steps),
                    because=tuple(map(changed, claim.because)), given=tuple(map(assumption, claim.given)),
-                   without=tuple((assumption(a), at) for a, at in claim.without))
+                   without=tuple((assumption(a), at) for a, at in claim.without),
+                   code=tuple((name, tuple(map(argument, args)), tuple((k, argument(v)) for k, v in keywords)) for name, args, keywords in claim.code))
 
 
 def of_certificate(claim: Claim):

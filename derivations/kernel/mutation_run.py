@@ -172,10 +172,12 @@ def outcome(name: str, accepts, mutant, original) -> dict:
 
 
 def to_judge(mutated, original):
-    """The mutant; of a definition, that what it defines is what was defined."""
+    """The mutant; of a definition, that what it defines is what was defined, names by the same name unfolded."""
+    from .mutants import unfolded
     if original.kind != "definition":
         return mutated
-    return replace(mutated, kind="identity", start=original.steps[0].expr, steps=(replace(mutated.steps[0], relation="="),))
+    new = replace(mutated.steps[0], relation="=", expr=unfolded(mutated.steps[0].expr))
+    return replace(mutated, kind="identity", start=unfolded(original.steps[0].expr), steps=(new,), code=())
 
 
 def described(mutant) -> dict:

@@ -64,7 +64,7 @@ derivation.refute(
     "not-softmax",
     exp(x * y) / (exp(x * y) + exp(x * z)), exp(x) * exp(y) / (exp(x) * exp(y) + exp(x) * exp(z)),
     at={x: 0, y: log(2), z: 0},
-    title="Linear attention is not softmax attention: one query, two keys",
+    title="Linear attention with exponentials is not softmax attention: one query, two keys",
 )
 
 derivation.chain(
@@ -89,12 +89,12 @@ derivation.define(
 
 derivation.identity(
     "saving",
-    n * n * (r + d_v) - (n + n) * r * d_v, n * (n * (r + d_v) - 2 * r * d_v),
+    n ** 2 * (r + d_v) - 2 * n * r * d_v, n * (n * (r + d_v) - 2 * r * d_v),
     title="What regrouping saves, with as many keys as queries",
 )
 
 D = derivation.define(
-    "D", (Q * Q) @ ones(d_k, m) - 2 * (Q @ K.T) + ones(n, d_k) @ (K * K).T,
+    "D", paren(Q * Q) @ ones(d_k, m) - 2 * (Q @ K.T) + ones(n, d_k) @ (K * K).T,
     code=[("snippets.kin.linear.squared_distances", Q, K)],
     title="A matrix of queries and keys",
 )

@@ -42,7 +42,7 @@ derivation.inequality(
     title="One more gate never makes the product of the gates larger",
 )
 
-derivation.limit("closed", gate(-z), z, "oo", 0, title="A closing gate: the path along the cell goes to zero")
+derivation.limit("closed", 1 / (1 + exp(z)), z, "oo", 0, title="A closing gate: the path along the cell goes to zero")
 
 derivation.limit("open", sigma, z, "oo", 1, title="An opening gate: it goes to one")
 
@@ -90,11 +90,13 @@ derivation.identity(
     title="And the last output reads the cell",
 )
 
-derivation.identity(
+derivation.refute(
     "can-grow",
-    gate(0) + 4 * gate(0) * (1 - tanh(0) ** 2) * (1 - tanh(0) ** 2), Fraction(5, 2),
-    uses=["by-candidate", "output"],
-    title="All together: a cell at zero, an open output gate, a candidate that reads the output fourfold",
+    forget + (u_f * forget * (1 - forget) * y + u_g * e_i * (1 - candidate ** 2)) * (o * (1 - tanh(y) ** 2)), 1,
+    at={b_f: 0, u_f: 0, h: 0, y: 0, u_g: 4, b_g: 0, e_i: Fraction(1, 2), o: 1},
+    relation="<=",
+    uses=["by-gate", "by-candidate", "output"],
+    title="All together: the forget gate, and the ways in times the way out",
 )
 
 derivation.identity(

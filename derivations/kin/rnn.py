@@ -1,16 +1,16 @@
 """The gradient of a recurrent network through time is a product, one factor for each token; that of attention is one weight."""
 
-from derivations.kernel import (Derivation, diff, exp, eye, index, matrix, nonnegative, positive, scalars, sizes, softmax, total,
-                                vector)
+from derivations.kernel import (Derivation, diff, exp, eye, index, matrix, nonnegative, positive, product_is, scalars, sizes,
+                                softmax, total, vector)
 
 d, p, n, m, d_v, T, N = sizes("d p n m d_v T N")
 h, z = vector("h", d), vector("z", d)
 x, y = vector("x", p), vector("y", p)
-W, A, B, U = matrix("W", d, d), matrix("A", d, d), matrix("B", d, d), matrix("U", p, d)
+W, A, B, U, R = matrix("W", d, d), matrix("A", d, d), matrix("B", d, d), matrix("U", p, d), matrix("R", d, d)
 S, V = matrix("S", n, m), matrix("V", m, d_v)
 i, j, k, l = (index(name, d) for name in "ijkl")
 a, c, b, o = index("a", n), index("c", m), index("b", d_v), index("o", d_v)
-t, s, g = scalars("t s g")
+t, s, g, w = scalars("t s g w")
 
 derivation = Derivation("A recurrent network")
 
@@ -37,6 +37,7 @@ derivation.chain(
     diff(tau, t),
     (1 - tau ** 2, "differentiate"),
     (slope(t), "put both terms over one denominator"),
+    (4 / (exp(t) + exp(-t)) ** 2, "divide both parts by the same exponential"),
     code=[("snippets.kin.rnn.squash_slope", t)],
     title="Its slope",
 )
@@ -86,14 +87,22 @@ derivation.inequality(
     "product-bound",
     total((A @ B)[i, k] ** 2, i, k), total(A[i, j] ** 2, i, j) * total(B[l, k] ** 2, l, k),
     because=total((A[i, j] * B[l, k] - A[i, l] * B[j, k]) ** 2, i, j, k, l) / 2,
-    title="A product is no larger than the product of the sizes",
+    title="The norm of a product is at most the product of the norms: their squares",
+)
+
+derivation.identity(
+    "rotation",
+    (h @ (w * R)) @ (h @ (w * R)), w ** 2 * (h @ h),
+    given=[product_is(R, R.T, 1)],
+    uses=["linear"],
+    title="A rotation times a number: the squared length of a change after one step",
 )
 
 derivation.refute(
     "may-be-smaller",
     total((W @ W)[i, j] ** 2, i, j), total(W[i, j] ** 2, i, j) ** 2,
     at={W: [[0, 2], [0, 0]]},
-    title="It may be smaller: a large matrix need not explode",
+    title="It may be smaller: a matrix of large norm need not explode",
 )
 
 derivation.inequality(

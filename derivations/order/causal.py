@@ -76,8 +76,9 @@ derivation.chain(
 
 derivation.limit(
     "half",
-    n * (n + 1) / 2 / n ** 2, n, "oo", Fraction(1, 2),
-    title="In the long run half",
+    n * (n + 1) / (2 * n ** 2), n, "oo", Fraction(1, 2),
+    uses=["pairs"],
+    title="In the long run half of all pairs",
 )
 
 derivation.identity(

@@ -124,7 +124,7 @@ derivation.identity(
     "cached-against-whole",
     projections + pairs - cached, 2 * n * (n - 1) * d,
     uses=["forward"],
-    title="What one pass over all tokens costs more than that",
+    title="How much more one pass over all tokens costs",
 )
 
 if __name__ == "__main__":

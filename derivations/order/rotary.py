@@ -84,6 +84,15 @@ derivation.inequality(
     title="Where a cosine is below minus a half, it is higher at twice the distance",
 )
 
+derivation.refute(
+    "decays",
+    2 * x ** 2 - 1, x,
+    at={x: -1},
+    relation="<=",
+    uses=["twice"],
+    title="A score need not fall when the distance doubles",
+)
+
 
 def output(first, second):
     """Feature f of what a query gets from two keys with one bias, and further ones with biases of their own."""

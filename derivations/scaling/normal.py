@@ -22,6 +22,14 @@ derivation.identity(
 )
 
 derivation.identity(
+    "self-third-moment",
+    E((q @ q - d) ** 3), 8 * d,
+    given=standard_normal(q),
+    uses=["scaling/variance#self-mean"],
+    title="A vector with itself: the third moment about the mean",
+)
+
+derivation.identity(
     "fourth-moment",
     E((q @ k) ** 4), 3 * d ** 2 + 6 * d,
     given=standard_normal(q, k),

@@ -54,9 +54,13 @@ derivation.limit("one-wins", p, gap, "oo", 1, title="The larger weight goes to o
 
 derivation.limit("slope-vanishes", p * (1 - p), gap, "oo", 0, uses=["slope"], title="The slope goes to zero")
 
-derivation.identity(
+derivation.chain(
     "jacobian",
-    diff(softmax(z)[i], z[j]), softmax(z)[i] * (eye(n)[i, j] - softmax(z)[j]),
+    diff(softmax(z)[i], z[j]),
+    (diff(exp(z[i]) / total(exp(z[k]), k), z[j]), "write softmax out"),
+    (eye(n)[i, j] * exp(z[i]) / total(exp(z[k]), k) - exp(z[i]) * exp(z[j]) / total(exp(z[k]), k) ** 2, "the quotient rule"),
+    (softmax(z)[i] * (eye(n)[i, j] - softmax(z)[j]), "each quotient is a weight"),
+    code=[("snippets.softmax.jacobian.softmax_jacobian", softmax(z))],
     title="The slope of any weight by any score",
 )
 

@@ -5,11 +5,11 @@ from derivations.kernel import Derivation, array, exp, index, matrix, product_is
 n, m, d, d_v = sizes("n m d d_v")
 X, Y = matrix("X", n, d), matrix("Y", n, d)
 A, B, L = matrix("A", n, n), matrix("B", n, n), matrix("L", n, n)
-W, U = matrix("W", d, d), matrix("U", d, d)
+W, U, G = matrix("W", d, d), matrix("U", d, d), matrix("G", n, d)
 K, V = matrix("K", m, d), matrix("V", m, d_v)
 a, q, r, k, w = vector("a", n), vector("q", d), vector("r", d), vector("k", d), vector("w", d)
 z, u = vector("z", m), vector("u", 3)
-i, j = index("i", d), index("j", m)
+i, j, l = index("i", d), index("j", m), index("l", n)
 b, c, s, t, x, y, beta = scalars("b c s t x y beta")
 
 derivation = Derivation("Recall needs attention")
@@ -28,9 +28,15 @@ derivation.identity(
     title="With fixed mixing, what another question changes does not depend on the context",
 )
 
+
+def favour(context, question):
+    """By how much fixed mixing favours one answer: a sum over all features of the context, and one over the question's."""
+    return question @ w + total(G[l, i] * context[l, i], l, i)
+
+
 derivation.identity(
     "four-cases",
-    (a @ X + q) @ w + (a @ Y + r) @ w, (a @ X + r) @ w + (a @ Y + q) @ w,
+    favour(X, q) + favour(Y, r), favour(X, r) + favour(Y, q),
     uses=["additive"],
     title="Two questions in two contexts: right in all four cases is out of reach",
 )

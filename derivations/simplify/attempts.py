@@ -1,6 +1,6 @@
 """Attempts at writing attention's scores with one matrix product fewer: what fails, and what solving for a matrix gives."""
 
-from derivations.kernel import Derivation, eye, inverse, invertible, matrix, product_is, scalars, sizes
+from derivations.kernel import Derivation, array, eye, index, inverse, invertible, matrix, product_is, sizes, total
 
 n, d, d_k = sizes("n d d_k")
 Q, K = matrix("Q", d, d_k), matrix("K", d, d_k)
@@ -8,7 +8,7 @@ A, B = matrix("A", n, d), matrix("B", n, d)          # inputs of any shape
 F, G = matrix("F", d, d), matrix("G", d, d)          # square inputs: as many tokens as features
 L, N = matrix("L", d, n), matrix("N", d, n)
 H, J = matrix("H", d, d), matrix("J", d, d)          # square weights
-x = scalars("x")
+X, i = matrix("X", 1, 1), index("i", 2)
 
 derivation = Derivation("Solving for one matrix")
 
@@ -56,7 +56,7 @@ derivation.identity(
     "no-dependence",
     Q @ K.T @ A.T - Q @ K.T @ B.T, 0 * (Q @ K.T @ A.T),
     given=[product_is(Q, K.T, 0)],
-    title="Without any product there is no dependence",
+    title="Where the product of the weights is zero, all inputs have one solution",
 )
 
 derivation.identity(
@@ -72,20 +72,28 @@ derivation.identity(
     given=[product_is(A, N, 0)],
     uses=["always-solves"],
     code=[("snippets.simplify.attempts.unscaled_scores", A, Q, K)],
-    title="With more features than tokens there are many solutions",
+    title="What the input sends to zero may be added",
+)
+
+derivation.identity(
+    "left-inverse",
+    L @ (A @ N), N,
+    given=[product_is(L, A, 1)],
+    title="A left inverse gives back what the input was multiplied with",
 )
 
 derivation.identity(
     "one-solution",
     L @ ((A @ Q) @ (A @ K).T), Q @ K.T @ A.T,
     given=[product_is(L, A, 1)],
-    title="With a left inverse there is one",
+    uses=["left-inverse"],
+    title="Of the scores it makes the one solution",
 )
 
 derivation.inequality(
     "no-solution",
-    1, (x - 0) ** 2 + (0 * x - 1) ** 2,
-    because=x ** 2,
+    1, total((array([[1], [0]]) @ X - array([[0], [1]]))[i, 1] ** 2, i),
+    because=X[1, 1] ** 2,
     title="Another right-hand side may have none",
 )
 

@@ -1,13 +1,14 @@
 """The scores are a bilinear form in the input: one matrix in place of two, its rank, its freedom, and its price."""
 
-from derivations.kernel import Derivation, index, inverse, invertible, matrix, nonnegative, rank, sizes, softmax, sqrt, total
+from derivations.kernel import Derivation, index, inverse, invertible, matrix, nonnegative, rank, scalars, sizes, softmax, sqrt, total
 
 n, m, d, d_k, d_v, h = sizes("n m d d_k d_v h")
-X, Y, Z = matrix("X", n, d), matrix("Y", n, d), matrix("Z", m, d)
+X, Y, Z, U = matrix("X", n, d), matrix("Y", n, d), matrix("Z", m, d), matrix("U", m, d)
 W_Q, W_K = matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
 W_V, W_O = matrix("W_V", d, d_v), matrix("W_O", d_v, d)
 W, M = matrix("W", d, d), matrix("M", d_k, d_k)
 P, S = matrix("P", n, m), matrix("S", n, n)
+c = scalars("c")
 i, j, a, b = index("i", n), index("j", n), index("a", d), index("b", d)
 
 derivation = Derivation("The scores are a bilinear form")
@@ -40,9 +41,9 @@ derivation.identity(
 )
 
 derivation.identity(
-    "linear-left",
-    (X + Y) @ W @ Z.T, X @ W @ Z.T + Y @ W @ Z.T,
-    title="Linear in the tokens that ask",
+    "linear-in-each",
+    (c * X + Y) @ W @ (Z + U).T, c * (X @ W @ Z.T) + c * (X @ W @ U.T) + Y @ W @ Z.T + Y @ W @ U.T,
+    title="Linear in the tokens that ask, and in those that are asked",
 )
 
 derivation.identity(
@@ -71,7 +72,7 @@ derivation.chain(
         ("snippets.simplify.bilinear.split_scores", X, ("snippets.simplify.bilinear.change_gauge[0]", W_Q, W_K, M),
          ("snippets.simplify.bilinear.change_gauge[1]", W_Q, W_K, M), {"scale": 1}),
     ],
-    title="Two weights give the scores, but the scores do not give the two weights",
+    title="Other projections with the same scores",
 )
 
 derivation.identity(

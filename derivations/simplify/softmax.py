@@ -1,6 +1,6 @@
 """Why no merge crosses softmax, and the little that does."""
 
-from derivations.kernel import Derivation, index, log, matrix, ones, rank, scalars, sizes, softmax, total, vector
+from derivations.kernel import Derivation, index, log, matrix, ones, paren, rank, scalars, sizes, softmax, total, vector
 
 n, m, d, d_v = sizes("n m d d_v")
 y, z = vector("y", n), vector("z", n)
@@ -9,8 +9,16 @@ c = scalars("c")
 S, W = matrix("S", n, n), matrix("W", n, n)
 q, k = matrix("q", n, 1), matrix("k", n, 1)
 P, X, V_W = matrix("P", n, m), matrix("X", m, d), matrix("W_V", d, d_v)
+Q, K, V = matrix("Q", n, d), matrix("K", m, d), matrix("V", m, d_v)
 
 derivation = Derivation("Softmax stops the merge")
+
+derivation.identity(
+    "without-softmax",
+    paren(Q @ K.T) @ V, Q @ paren(K.T @ V),
+    uses=["associativity/products#associative"],
+    title="Without softmax, keys may meet values first",
+)
 
 derivation.identity("sums-to-one", total(softmax(z)[i], i), 1, title="The weights sum to one")
 
@@ -40,7 +48,7 @@ derivation.refute(
     softmax(S @ W), softmax(S) @ W,
     at={S: [[0]], W: [[2]]},
     code=[("snippets.simplify.softmax.matrix_inside", S, W), ("snippets.simplify.softmax.matrix_after", S, W)],
-    title="No matrix moves through softmax",
+    title="A matrix does not move through softmax",
 )
 
 derivation.identity(
@@ -65,7 +73,7 @@ derivation.inequality(
     "low-rank-scores",
     rank(q @ k.T), 1,
     because=(q, k.T),
-    title="Scores from width one have rank one",
+    title="Scores from width one have rank one at most",
 )
 
 derivation.refute(

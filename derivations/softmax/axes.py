@@ -23,13 +23,13 @@ derivation.identity(
         ("snippets.softmax.axes.batched_product", A, B),
         (SWAP, ("snippets.softmax.axes.batched_product", (SWAP, B), (SWAP, A))),
     ],
-    title="One entry of a product of batches, and of the swapped product of the swapped factors",
+    title="A swap of the axes turns the factors round",
 )
 
 derivation.identity(
     "batches-apart",
     diff(total(A[a, i, k] * B[a, k, q], k), A[c, u, l]), eye(b)[a, c] * eye(n)[i, u] * B[a, l, q],
-    title="No entry of a batch sees another",
+    title="No matrix of a batch sees another",
 )
 
 derivation.identity(

@@ -5,11 +5,11 @@ from fractions import Fraction
 from derivations.kernel import (Derivation, diff, exp, eye, index, log, nonnegative, nonzero, positive, scalars, sizes, softmax,
                                 total, vector)
 
-n = sizes("n")
-z, x, v = vector("z", n), vector("x", n), vector("v", n)
+n, l = sizes("n l")
+z, x, v, y = vector("z", n), vector("x", n), vector("v", n), vector("y", l)
 three, other = vector("s", 3), vector("r", 3)
-beta, tau, t, k, l = scalars("beta tau t k l")
-i, j = index("i", n), index("j", n)
+beta, tau, t, k, g = scalars("beta tau t k g")
+i, j, c = index("i", n), index("j", n), index("c", l)
 
 derivation = Derivation("Temperature")
 
@@ -19,19 +19,23 @@ derivation.identity(
     title="A factor on the scores is an exponent on the ratios of weights",
 )
 
-derivation.limit(
-    "hot",
-    softmax(three / tau)[1], tau, "oo", Fraction(1, 3),
-    given=[nonzero(tau)],
-    title="Hot: all keys alike",
+derivation.inequality(
+    "hot-most",
+    n * softmax(beta * z)[i], exp(beta * g),
+    because=total(exp(beta * z[j]) * (exp(beta * g) - exp(beta * (z[i] - z[j]))), j) / total(exp(beta * z[j]), j),
+    given=[nonnegative(exp(beta * g) - exp(beta * (z[i] - z[j])))],
+    title="At most so many equal shares",
 )
 
-derivation.limit(
-    "cold",
-    1 / (k + l * exp(-beta)), beta, "oo", 1 / k,
-    given=[positive(k), nonnegative(l)],
-    title="Cold: the largest scores share all the weight",
+derivation.inequality(
+    "hot-least",
+    exp(-beta * g), n * softmax(beta * z)[i],
+    because=total(exp(beta * z[j]) * (exp(beta * (z[i] - z[j])) - exp(-beta * g)), j) / total(exp(beta * z[j]), j),
+    given=[nonnegative(exp(beta * (z[i] - z[j])) - exp(-beta * g))],
+    title="And at least so many",
 )
+
+derivation.limit("hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="Hot: all keys alike")
 
 derivation.inequality(
     "leader",
@@ -46,6 +50,22 @@ derivation.limit(
     exp(t) / (exp(t) + n - 1), t, "oo", 1,
     uses=["leader"],
     title="As its lead grows it takes all the weight",
+)
+
+derivation.inequality(
+    "cold-least",
+    1 / (k + l * exp(-t)), 1 / (k + total(exp(y[c]), c)),
+    because=total(exp(-t) - exp(y[c]), c) / ((k + l * exp(-t)) * (k + total(exp(y[c]), c))),
+    given=[positive(k), nonnegative(exp(-t) - exp(y[c]))],
+    title="Several equal leaders have this weight each, at least",
+)
+
+derivation.limit(
+    "cold",
+    1 / (k + l * exp(-t)), t, "oo", 1 / k,
+    given=[positive(k)],
+    uses=["cold-least"],
+    title="Cold: the largest scores share all the weight",
 )
 
 p = derivation.define("p", softmax(beta * z), title="The weights at inverse temperature β")
@@ -65,27 +85,35 @@ derivation.identity(
     title="And lowers the exponential of the entropy",
 )
 
+
+def objective(weights):
+    """The mean score, plus the entropy times the temperature."""
+    return total(weights[i] * z[i], i) - tau * total(weights[i] * log(weights[i]), i)
+
+
 derivation.identity(
     "value",
-    total(softmax(z)[i] * z[i], i) - total(softmax(z)[i] * log(softmax(z)[i]), i), log(total(exp(z[i]), i)),
-    code=[("snippets.softmax.temperature.objective", softmax(z), z)],
-    title="Mean score plus entropy, at softmax",
+    objective(softmax(z / tau)), tau * log(total(exp(z[i] / tau), i)),
+    given=[nonzero(tau)],
+    code=[("snippets.softmax.temperature.objective", softmax(z / tau), z, tau)],
+    title="Mean score plus temperature times entropy, at softmax",
 )
 
-q = derivation.define("q", softmax(z + t * x), title="Any other weights")
+q = derivation.define("q", softmax((z + t * x) / tau), given=[nonzero(tau)], title="Any other weights")
 
 derivation.identity(
     "path-slope",
-    diff(exp(total(q[i] * z[i], i) - total(q[i] * log(q[i]), i)), t),
-    -t * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) * exp(total(q[i] * z[i], i) - total(q[i] * log(q[i]), i)),
+    diff(exp(objective(q)), t),
+    -t / tau * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) * exp(objective(q)),
+    given=[nonzero(tau)],
     title="On the way from softmax to any other weights",
 )
 
 derivation.inequality(
     "maximum",
-    t * diff(exp(total(q[i] * z[i], i) - total(q[i] * log(q[i]), i)), t), 0,
-    because=t ** 2 * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i)
-    * exp(total(q[i] * z[i], i) - total(q[i] * log(q[i]), i)),
+    t * diff(exp(objective(q)), t), 0,
+    because=t ** 2 * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) / tau * exp(objective(q)),
+    given=[positive(tau)],
     uses=["path-slope"],
     title="It only falls",
 )

@@ -5,8 +5,7 @@ It is PyTorch's own layer, weight for weight, in both orders of normalisation:
 --8<-- [start:example-block]
 >>> import torch
 >>> from snippets.around.transformer import encoder_block
->>> torch.manual_seed(0)  # doctest: +ELLIPSIS
-<torch._C.Generator object at 0x...>
+>>> _ = torch.manual_seed(0)
 >>> X = torch.randn(2, 5, 8, dtype=torch.float64)  # (batch, n, d)
 >>> for norm_first in (False, True):
 ...     theirs = torch.nn.TransformerEncoderLayer(

@@ -39,7 +39,7 @@ ValueError: query has 4 axes, key 4 and value 4; expected two each, since key.T 
 
 --8<-- [end:example-axes]
 
-The same to the last bit? Where every sum is exact, yes, in whichever order a machine adds:
+The same to the last bit? Where the matrix products are exact, yes, in whichever order a machine adds:
 
 --8<-- [start:example-bits]
 >>> query, key = torch.randint(-3, 4, (2, 8, 16), generator=generator).float()

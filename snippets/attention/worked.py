@@ -55,7 +55,7 @@ scaled, projections of variance 1 / d [-2.9, -0.6, 3.2] ['0.0020', '0.0215', '0.
 
 --8<-- [end:example-unscaled]
 
-A lead of ten over each of two others is enough for four places:
+A lead of eleven over each of two others is enough for four places:
 
 --8<-- [start:example-lead]
 >>> for gap in (5.0, 10.0, 11.0, 15.0):

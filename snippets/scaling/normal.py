@@ -35,6 +35,19 @@ d 64   measured 0.61   predicted 0.6089
 limit 0.6065
 
 --8<-- [end:example-characteristic]
+
+Entries of plus and minus one instead of Gaussian ones: the excess kurtosis is negative, and goes to zero all the same.
+
+--8<-- [start:example-signs]
+>>> from snippets.scaling.variance import dot
+>>> for d in (2, 8, 32):
+...     q, k = torch.randn(2, 100_000, d, generator=generator, dtype=torch.float64).sign()
+...     print(f"d {d:2}   measured {excess_kurtosis(dot(q, k)):.2f}")
+d  2   measured -1.01
+d  8   measured -0.27
+d 32   measured -0.05
+
+--8<-- [end:example-signs]
 """
 
 import torch

@@ -56,14 +56,20 @@ One row of tokens, read through both heads:
 
 --8<-- [end:example-row]
 
-Two different rows of weights, one output:
+Other weights for the question, and the same output:
 
 --8<-- [start:example-same]
->>> values = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])  # the third is a mean
->>> for weights in ([[0.5, 0.5, 0.0]], [[0.0, 0.0, 1.0]]):
-...     print(weights, (torch.tensor(weights) @ values).tolist())
-[[0.5, 0.5, 0.0]] [[0.5, 0.5]]
-[[0.0, 0.0, 1.0]] [[0.5, 0.5]]
+>>> from snippets.seeing.heads import other_weights
+>>> x = model.letter(row) + model.place.weight  # (15, 16)
+>>> for name, head in zip(("first", "second"), model.heads):
+...     weights, value = head.weights(x)[-1], head.value(x)  # (15), (15, 8)
+...     other = other_weights(weights, value)
+...     same, change = torch.allclose(other @ value, weights @ value), (other - weights).abs().max()
+...     print(f"{name:6} head   largest weight {weights.max():.2f}   "
+...           f"changed by up to {change:.2f}   same output {same}")
+...     x = x + head(x)
+first  head   largest weight 0.14   changed by up to 0.14   same output True
+second head   largest weight 1.00   changed by up to 0.00   same output True
 
 --8<-- [end:example-same]
 """
@@ -84,6 +90,20 @@ def second_head(A: Tensor, B: Tensor, X: Tensor, W: Tensor, U: Tensor) -> Tensor
     check_shapes("A: n n, B: n n, X: n d, W: d d, U: d d", A, B, X, W, U)
     return B @ (X + A @ X @ W) @ U  # (..., n, d)
 # --8<-- [end:two-heads]
+
+
+# --8<-- [start:other]
+def other_weights(weights: Tensor, value: Tensor) -> Tensor:
+    """Weights that give the same output: towards uniform ones, and on until one of them is zero."""
+    check_shapes("weights: m, value: m d_v", weights, value)
+    known = torch.cat([value, torch.ones_like(value[:, :1])], dim=-1)  # (m, d_v + 1): and their sum
+    change = 1 / len(weights) - weights  # (m)
+    change = change - known @ torch.linalg.pinv(known) @ change  # what neither output nor sum sees
+    if change.abs().max() < 1e-9:  # then the output determines the weights
+        return weights
+    falling = change < 0
+    return weights + (weights[falling] / -change[falling]).min() * change  # (m)
+# --8<-- [end:other]
 
 
 # --8<-- [start:weights]

@@ -44,6 +44,22 @@ True
 
 --8<-- [end:example-solve]
 
+The typical size of what is left, over random draws in single precision:
+
+--8<-- [start:example-measured]
+>>> A, B, Q, K = torch.rand(4, 10_000, 3, 3, generator=generator)
+>>> S, X = unscaled_scores(A, Q, K), solve_for_scores(A, Q, K)
+>>> tensors = {"scores": S, "factors sorted": commuted_merge(A, Q, K) - S,
+...            "solved for A": residual(A, X, Q, K), "kept for B": residual(B, X, Q, K)}
+>>> for name, tensor in tensors.items():
+...     print(f"{name:14}   standard deviation {tensor.std((-2, -1)).median():.1g}")
+scores           standard deviation 0.6
+factors sorted   standard deviation 0.6
+solved for A     standard deviation 7e-08
+kept for B       standard deviation 0.6
+
+--8<-- [end:example-measured]
+
 Twice the input, twice the X. Only where Q K^T is zero is X the same for every input:
 
 --8<-- [start:example-dependence]

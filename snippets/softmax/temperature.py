@@ -75,9 +75,9 @@ def sharpen(weights: Tensor, beta: float) -> Tensor:
 
 
 # --8<-- [start:objective]
-def objective(weights: Tensor, scores: Tensor) -> Tensor:
-    """The mean score under the weights, plus their entropy."""
-    return (weights * scores).sum(-1) + entropy(weights)  # (..., m) (..., m) -> (...)
+def objective(weights: Tensor, scores: Tensor, tau: float = 1.0) -> Tensor:
+    """The mean score under the weights, plus the temperature times their entropy."""
+    return (weights * scores).sum(-1) + tau * entropy(weights)  # (..., m) (..., m) -> (...)
 # --8<-- [end:objective]
 
 

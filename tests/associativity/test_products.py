@@ -10,7 +10,6 @@ from torch.nn.functional import scaled_dot_product_attention
 from snippets.associativity.products import (
     grouped_left,
     grouped_right,
-    largest_difference,
     scalar_placements,
     split_scale,
 )
@@ -63,12 +62,6 @@ def test_each_grouping_multiplies_in_the_order_its_name_says():
 def test_mismatched_shapes_are_refused(grouped, shapes, message):
     with pytest.raises(ValueError, match=message):
         grouped(*(torch.zeros(shape) for shape in shapes))
-
-
-def test_largest_difference_is_the_largest_in_size():
-    left, right = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.5, 2.0], [3.0, 2.0]])
-    assert largest_difference(left, right) == largest_difference(right, left) == 2.0
-    assert largest_difference(left, left) == 0.0
 
 
 @given(

@@ -176,6 +176,20 @@ def test_a_definition_is_covered_by_who_computes_it_alone(trial):
     assert result.passes and counts["mutants"] > 4 and not counts["witnesses"]["exact"]["covers"] and counts["witnesses"]["exact"]["listed"] == []
 
 
+def test_a_definition_that_speaks_of_another_one_is_mutated_through_both(trial):
+    script = SQUARES + """
+from derivations.kernel import softmax, sqrt, matrix, sizes
+n, m, d = sizes("n m d")
+Q, K = matrix("Q", n, d), matrix("K", m, d)
+S = derivation.define("S", Q @ K.T / sqrt(d))
+derivation.define("P", softmax(S), code=[("snippets.scaling.saturation.attention_weights", Q, K)])
+"""
+    result = trial(script, torch=mutation_run.by_module("torch_witness"))
+    counts = result.claims["define-p"]["witnesses"]["torch"]
+    assert counts["killed"] > 15 and counts["unclassified"] == counts["survived"] == 0
+    assert [o["mutant"] for o in counts["listed"]] == ["P := softmax(S)"]  # S + 1 in place of S: every score is moved by one
+
+
 def test_a_witness_that_accepts_everything_is_caught(trial, capsys):
     result = trial(SQUARES, weak=lambda claim: "accepted")
     assert not result.passes and result.totals["weak"]["survived"] > 60 and result.totals["weak"]["killed"] == 0

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from snippets.seeing.heads import head_weights, read_association, replacements, second_head, uniform_weights
+from snippets.seeing.heads import head_weights, other_weights, read_association, replacements, second_head, uniform_weights
 from snippets.seeing.recall import LENGTH, STORED, accuracy, draw_cases, load
 
 
@@ -73,6 +73,32 @@ def test_replacements():
 def test_read_association():
     weights = torch.tensor([[[1.0, 0.0], [0.2, 0.8]], [[1.0, 0.0], [0.7, 0.3]]])
     assert read_association(weights, torch.tensor([[5, 6], [7, 8]])).tolist() == [6, 7]
+
+
+def test_other_weights_are_weights_with_the_same_output(cases):
+    model, tokens = load(), cases[0][0]
+    x = model.letter(tokens) + model.place.weight
+    changes = []
+    for head in model.heads:
+        weights, value = head.weights(x)[-1], head.value(x)
+        other = other_weights(weights, value)
+        torch.testing.assert_close(other @ value, weights @ value)
+        assert other.min() >= -1e-12 and other.sum().item() == pytest.approx(1)
+        changes.append((other - weights).abs().max().item())
+    assert changes[0] > 0.01 and changes[1] < 0.002  # the first head spreads its weight, the second does not
+
+
+def test_other_weights_in_small_cases():
+    two = torch.tensor([0.75, 0.25], dtype=torch.float64)
+    same, apart = torch.ones(2, 1, dtype=torch.float64), torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    torch.testing.assert_close(other_weights(two, same), torch.tensor([0.0, 1.0], dtype=torch.float64))  # to the end, not to the middle
+    assert torch.equal(other_weights(two, apart), two)  # two values that differ, and the sum: nothing is left to choose
+    assert other_weights(torch.ones(1), torch.ones(1, 3)).tolist() == [1.0]
+    mean = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], dtype=torch.float64)  # the third value is a mean of the others
+    torch.testing.assert_close(other_weights(torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64), mean),
+                               torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64))
+    with pytest.raises(ValueError, match=r"m is 2 in weights \(2,\) but 3 in value \(3, 2\)"):
+        other_weights(two, mean)
 
 
 def test_second_head():

@@ -1,5 +1,5 @@
 """The commands, run for real in a copy of what they consist of. Nothing is downloaded: the copy pins no package, and stands in
-for the three modules that the commands run."""
+for the four modules that the commands run."""
 import ast
 import fcntl
 import os
@@ -24,7 +24,7 @@ BASE_PYTHON = os.path.realpath(sys._base_executable)
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make to test")
 
-# Stands in for derivations, pytest and mkdocs: says how it was called, builds a page, and fails when told to.
+# Stands in for derivations, pytest, mkdocs and the training of models: says how it was called, builds a page, and fails when told to.
 STAND_IN = """
 import os, pathlib, sys
 name = pathlib.Path(__file__).parent.name
@@ -46,6 +46,8 @@ def copy_into(folder):
     for module in "derivations", "pytest", "mkdocs":
         (tree / module).mkdir()
         (tree / module / "__main__.py").write_text(STAND_IN)
+    (tree / "snippets" / "seeing").mkdir(parents=True)
+    (tree / "snippets" / "seeing" / "train.py").write_text(STAND_IN)
     return tree
 
 
@@ -277,6 +279,11 @@ def test_clean_removes_what_was_made_and_no_more(tree):
         (tree / made).mkdir(parents=True)
     assert make(tree, "clean").returncode == 0
     assert set(tree.rglob("*")) == {*kept, tree / "tests"}
+
+
+def test_the_models_are_trained_and_written_or_only_compared(ready):
+    assert make(ready, "retrain").stdout == "seeing\n"
+    assert make(ready, "retrain", "ARGS=--check").stdout == "seeing --check\n"
 
 
 def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):

@@ -48,6 +48,15 @@ def test_hot_and_cold(scores, leaders):
     torch.testing.assert_close(at_temperature(z, 1e-3), shared, rtol=0, atol=1e-300)
 
 
+@pytest.mark.parametrize("tau", [0.5, 3.0, 1e6])
+@pytest.mark.parametrize("keys", [1, 2, 9])
+def test_no_weight_is_further_from_an_equal_share_than_the_gap_allows(keys, tau):
+    (z,) = random(keys, (50, keys))
+    factor = ((z.amax(-1, keepdim=True) - z.amin(-1, keepdim=True)) / tau).exp()
+    shares = keys * at_temperature(z, tau)
+    assert (shares <= factor * (1 + 1e-14)).all() and (shares * factor >= 1 - 1e-14).all()
+
+
 @pytest.mark.parametrize("lead", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("keys", [1, 2, 9])
 def test_a_leader_has_the_weight_that_its_lead_secures(lead, keys):
@@ -80,10 +89,12 @@ def test_slopes_of_mean_score_entropy_and_perplexity_by_the_inverse_temperature(
 
 def test_the_objective_is_largest_at_softmax_where_it_is_logsumexp():
     (z,) = random(2, (4, 7))
-    best = objective(z.softmax(-1), z)
-    torch.testing.assert_close(best, z.logsumexp(-1))
     (others,) = random(3, (500, 4, 7))
-    assert (objective((2 * others).softmax(-1), z) < best).all()
+    for tau in (1.0, 0.3, 4.0):
+        best = objective(at_temperature(z, tau), z, tau)
+        torch.testing.assert_close(best, tau * (z / tau).logsumexp(-1))
+        assert (objective((2 * others).softmax(-1), z, tau) < best).all()
+    torch.testing.assert_close(objective(z.softmax(-1), z), z.logsumexp(-1))  # at temperature 1 unless told otherwise
     corners = torch.eye(7, dtype=torch.float64)
     torch.testing.assert_close(objective(corners, z[:1].expand(7, 7)), z[0])  # one key alone: its score, and no entropy
 

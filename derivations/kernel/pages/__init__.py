@@ -9,6 +9,9 @@ r"""The Markdown extension that puts claims on pages.
     /// trust | kinds                            a table of the trust page
     ///
 
+    /// sources | U                              a group of rows of docs/sources.toml, with the claims that hold them
+    ///
+
     /// figure | scaling/variance:widths         a picture, drawn by a function of docs/figures/scaling/variance.py
     Its caption.
     ///
@@ -41,6 +44,7 @@ from derivations.kernel.certificates import CertificateError, load
 from .claims import ClaimError, render
 from .figures import FigureError, figure
 from .maths import MathsError, notation, relation_in
+from .rows import RowsError, rows, table
 from .source import Opening, PageError, Source
 from .trust import TABLES
 
@@ -122,6 +126,25 @@ class Page:
                               f"<p class='trust__command'>Counted again by <code>{escape(command)}</code></p>")
         return box
 
+    def list_sources(self, parent: Element, group: str) -> Element:
+        """Append the table of a group of rows, each with links to the claims that hold it."""
+        line = self.source.line_of(f"/// sources | {group}".rstrip())
+        path, _ = self.source.file()
+        folder = posixpath.dirname(path.relative_to(self.source.docs).as_posix()) if path else ""
+        try:
+            chosen = rows(self.source.docs, group)
+            for row in chosen:
+                self._refuse_unknown(row)
+            return table(parent, chosen, self.source.docs, folder or ".")
+        except (RowsError, CertificateError) as error:
+            raise self.source.error(line, " ".join(str(error).split())) from None
+
+    def _refuse_unknown(self, row: dict) -> None:
+        for claim in row["claims"]:
+            match = _TOPIC.fullmatch(claim)
+            if not match or not match[2] or match[2] not in (one["id"] for one in self._certificate(match[1])["claims"]):
+                raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
+
     def draw(self, parent: Element, name: str) -> Element:
         """Append a figure: its picture, and a place for its caption."""
         self.figures += 1
@@ -142,6 +165,12 @@ class Page:
     def _line_of_figure(self, name: str) -> int:
         return next((one.line for one in self.source.openings() if (one.name, one.argument) == ("figure", name)), 0)
 
+    def _certificate(self, topic: str) -> dict:
+        """The topic's certificate, loaded once for a page."""
+        if topic not in self.certificates:
+            self.certificates[topic] = load(topic)
+        return self.certificates[topic]
+
     def _read(self, opening: Opening) -> tuple[str, list[dict]]:
         """The topic and the claims that a block asks for."""
         wanted = "chapter/topic#id" if opening.name == "claim" else "chapter/topic"
@@ -150,12 +179,10 @@ class Page:
             found = repr(opening.argument) if opening.argument else "nothing"
             raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}")
         topic, name = match.groups()
-        if topic not in self.certificates:
-            try:
-                self.certificates[topic] = load(topic)
-            except CertificateError as error:
-                raise self.source.error(opening.line, f"{topic} cannot be shown: {' '.join(str(error).split())}") from None
-        claims = self.certificates[topic]["claims"]
+        try:
+            claims = self._certificate(topic)["claims"]
+        except CertificateError as error:
+            raise self.source.error(opening.line, f"{topic} cannot be shown: {' '.join(str(error).split())}") from None
         chosen = [claim for claim in claims if name in (None, claim["id"])]
         if not chosen:
             names = ", ".join(claim["id"] for claim in claims)
@@ -262,6 +289,13 @@ class _TrustBlock(_Block):
         return extension.page.count(parent, self.argument or "")
 
 
+class _SourcesBlock(_Block):
+    NAME = "sources"
+
+    def on_create(self, parent):
+        return self.config["extension"].page.list_sources(parent, self.argument or "")
+
+
 class _FigureBlock(_Block):
     NAME = "figure"
 
@@ -339,7 +373,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _FigureBlock):
+        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _SourcesBlock, _FigureBlock):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

@@ -10,17 +10,17 @@ from snippets.scaling.saturation import attention_weights
 def flat() -> Picture:
     query, key, value = torch.rand(3, 2, 4, 8, 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     added = [0, 8, 24, 56, 120, 248]
-    drawn = {"largest": [], "largest, slip": [], "smallest, slip": [], "smallest": []}
+    drawn = {"most": [], "most, slip": [], "least, slip": [], "least": []}
     for extra in added:
         longer, _, mask = pad(key, value, extra)
         for name, scale in (("", None), (", slip", slipped_scale(longer))):
             weights = attention_weights(query, longer, scale, mask=mask)[..., :8]
-            drawn["largest" + name].append(weights.max().item())
-            drawn["smallest" + name].append(weights.min().item())
+            drawn["most" + name].append(weights.max().item())
+            drawn["least" + name].append(weights.min().item())
     said = "; ".join(f"{name} from {y[0]:.3f} to {y[-1]:.3f}" for name, y in drawn.items())
     return curves(
         [(name, [8 + extra for extra in added], y) for name, y in drawn.items()], log="x",
-        x_ticks=(8, 16, 32, 64, 128, 256), across="keys, all but eight of them masked padding", up="weight of a key that is kept",
+        x_ticks=(8, 16, 32, 64, 128, 256), across="keys, eight of them kept", up="weight of a key that is kept",
         title="With the slip, padding presses the weights towards an equal share",
         description=f"The weights of the eight keys that are kept, as the number of keys grows from 8 to 256 by masked padding: {said}.",
     )

@@ -1,15 +1,20 @@
 """Pictures of the worked example in integers."""
 
-from derivations.kernel.pages.drawing import Picture, below, heat_map
+from derivations.kernel.pages.drawing import Picture, below, beside, heat_map
 from snippets.example.integers import project, tokens, weights
 
 
 def projections() -> Picture:
-    X, names = tokens(), ["token 1", "token 2", "token 3"]
-    pictures = [heat_map(X, names, ["1", "2", "3", "4"], title="The tokens, by feature",
-                         description="Three rows of four small integers.")]
-    for name, W in zip(("queries", "keys", "values"), weights()):
-        found = project(X, W)
-        said = "; ".join(" ".join(f"{entry:.0f}" for entry in row) for row in found.tolist())
-        pictures.append(heat_map(found, names, ["1", "2", "3"], title=f"The {name}", description=f"Row by row: {said}."))
-    return below(*pictures, title="Three tokens, and their queries, keys and values")
+    X, (W_Q, W_K, W_V), names = tokens(), weights(), ["token 1", "token 2", "token 3"]
+
+    def drawn(values, title: str, rows=(), marked=()) -> Picture:
+        said = "; ".join(" ".join(f"{entry:.0f}" for entry in row) for row in values.tolist())
+        return heat_map(values, rows, title=title, description=f"Row by row: {said}.", marked=marked)
+
+    row, column = {(2, j) for j in range(4)}, {(i, 2) for i in range(4)}
+    return below(
+        beside(drawn(X, "The tokens", names, row), drawn(W_Q, "The matrix for queries", marked=column), title="A row and a column"),
+        drawn(project(X, W_Q), "The queries", names, {(2, 2)}),
+        beside(drawn(project(X, W_K), "The keys", names), drawn(project(X, W_V), "The values"), title="By two more matrices"),
+        title="Three tokens, and their queries, keys and values",
+    )

@@ -10,11 +10,11 @@ def cell() -> Picture:
     return operations(
         {
             "c": ("cell", 0, 0, "$d$"), "h": ("output", 1, 0, "$d$"), "x": ("token", 2, 0, "$p$"),
-            "gates": ("gates", 1, 1), "candidate": ("candidate", 2, 1), "keep": ("keep", 0, 2), "let": ("let in", 1, 2),
-            "add": ("add", 0, 3), "new": ("new cell", 0, 4, "$d$"), "out": ("let out", 1, 4), "o": ("new output", 1, 5, "$d$"),
+            "gates": ("gates", 2, 1), "candidate": ("candidate", 1, 1), "keep": ("keep", 0, 2), "let": ("let in", 1, 2),
+            "add": ("add", 0, 3), "new": ("new cell", 0, 4, "$d$"), "out": ("let out", 2, 4), "o": ("new output", 2, 5, "$d$"),
         },
         [("c", "keep"), ("h", "gates"), ("x", "gates"), ("h", "candidate"), ("x", "candidate"), ("gates", "keep"), ("gates", "let"),
-         ("candidate", "let"), ("let", "add"), ("keep", "add"), ("add", "new"), ("new", "out"), ("out", "o")],
+         ("candidate", "let"), ("let", "add"), ("keep", "add"), ("add", "new"), ("new", "out"), ("gates", "out"), ("out", "o")],
         title="The paths through an LSTM cell",
         description="The cell is multiplied by the forget gate, and the candidate, times the input gate, is added: that is the new cell. "
                     "Gates and candidate are made of the last output and the token. The new output is tanh of the new cell, times the output gate.",

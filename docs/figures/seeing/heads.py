@@ -15,8 +15,9 @@ def view() -> Picture:
     first, second = head_weights(model, tokens)
     found = spell(model(tokens).argmax().view(1))
     place = second[-1].argmax().item()
+    shown = [*letters[:-1], f"{letters[-1]}?"]
     return head_view(
-        [("first head", first), ("second head", second), ("through both", second @ first)], letters, letters,
+        [("first head", first), ("second head", second), ("through both", second @ first)], shown, shown,
         title="The weights of two heads of a trained model",
         description=f"The row is {ROW}. The last letter asks what followed {letters[-1]}, and the model answers {found}. "
                     "In the first head each letter looks at the one before it. In the second the question gives "

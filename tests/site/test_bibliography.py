@@ -1,0 +1,105 @@
+"""Citations: each is a link to an entry of the bibliography that it names, and each entry is cited."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIBLIOGRAPHY = "bibliography.md"
+
+ENTRY = re.compile(r"^(?P<name>[^\s:].*?) \{ #(?P<key>[\w-]+) \}\n:   (?P<body>(?:.+\n)+)\n    (?P<taken>.+)$", re.M)
+LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<up>(?:\.\./)*)bibliography\.md(?:#(?P<key>[\w-]+))?\)")
+FENCE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.M | re.S)
+YEAR = re.compile(r"\b(?:18|19|20)\d\d\b")
+
+
+def pages(root):
+    found = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.md"))}
+    return found.pop(BIBLIOGRAPHY), found
+
+
+def entries(bibliography):
+    return {match["key"]: match["name"] for match in ENTRY.finditer(bibliography)}
+
+
+def malformed(bibliography, cited):
+    """Terms that are no entries, as they lack an anchor or what is taken from them; and keys that stand twice or have another year
+    than their entry."""
+    terms = re.findall(r"^(.+)\n:   ", bibliography, flags=re.M)
+    keys = [match["key"] for match in ENTRY.finditer(bibliography)]
+    whole = {match[0].partition("\n")[0] for match in ENTRY.finditer(bibliography)}
+    wrong = [term for term in terms if term not in whole] + [key for key in keys if keys.count(key) > 1]
+    return wrong + [key for key, name in entries(bibliography).items()
+                    if not key.startswith("source-") and not re.fullmatch(rf".+ \({key[-4:]}\)", name)]
+
+
+def dangling(bibliography, cited):
+    """Links that lead to no entry, or name another one than they lead to."""
+    known = entries(bibliography)
+    return [f"{page}: {link['text']}" for page, text in cited.items() for link in LINK.finditer(text)
+            if link["key"] and known.get(link["key"]) != " ".join(link["text"].split())]
+
+
+def uncited(bibliography, cited):
+    """Entries to which no page leads."""
+    used = {link["key"] for text in cited.values() for link in LINK.finditer(text)}
+    return sorted(entries(bibliography).keys() - used)
+
+
+def by_hand(bibliography, cited):
+    """Years outside a link to the bibliography: a citation that leads nowhere."""
+    return [f"{page}: {year}" for page, text in cited.items() for year in YEAR.findall(FENCE.sub("", LINK.sub("", text)))]
+
+
+CHECKS = malformed, dangling, uncited, by_hand
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_citations(check):
+    bibliography, cited = pages(ROOT / "docs")
+    assert len(entries(bibliography)) > 40
+    assert check(bibliography, cited) == []
+
+
+GOOD = """# Bibliography
+
+Doe and Roe (1999) { #doe-1999 }
+:   J. Doe and R. Roe. *On
+    Sums.*
+
+    The sum.
+
+A post { #source-p }
+:   A blog post from 2020.
+
+    The idea.
+"""
+PAGES = {
+    "a/b.md": "A sum, in `1999`.\n\n[Doe and\nRoe (1999)](../bibliography.md#doe-1999) add.\n",
+    "c.md": "[A post](bibliography.md#source-p)\n",
+}
+
+
+def test_citations_in_order():
+    assert entries(GOOD) == {"doe-1999": "Doe and Roe (1999)", "source-p": "A post"}
+    assert [check(GOOD, PAGES) for check in CHECKS] == [[]] * 4
+
+
+@pytest.mark.parametrize(
+    ("check", "old", "new", "found"),
+    [
+        (malformed, " { #doe-1999 }", "", ["Doe and Roe (1999)"]),
+        (malformed, "\n    The sum.\n", "", ["Doe and Roe (1999) { #doe-1999 }"]),
+        (malformed, "#source-p", "#doe-1999", ["doe-1999"] * 3),
+        (malformed, "(1999) {", "(1998) {", ["doe-1999"]),
+        (dangling, "#doe-1999)", "#doe-1998)", ["a/b.md: Doe and\nRoe (1999)"]),
+        (dangling, "Roe (1999)]", "Roe (1998)]", ["a/b.md: Doe and\nRoe (1998)"]),
+        (uncited, "[A post](bibliography.md#source-p)", "A post", ["source-p"]),
+        (by_hand, "A sum", "A sum (Poe, 2001)", ["a/b.md: 2001"]),
+        (by_hand, "A sum", "A sum, by [Poe (1899)](../c.md)", ["a/b.md: 1899"]),
+    ],
+)
+def test_a_planted_fault_is_found(check, old, new, found):
+    assert any(old in text for text in [GOOD, *PAGES.values()])
+    assert check(GOOD.replace(old, new), {page: text.replace(old, new) for page, text in PAGES.items()}) == found

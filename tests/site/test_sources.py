@@ -1,0 +1,215 @@
+"""Where the site comes from: every row of docs/sources.toml is held by claims that stand on their pages, and by tests."""
+
+import ast
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from derivations.kernel.certificates import load
+
+ROOT = Path(__file__).parents[2]
+ROWS = tomllib.loads((ROOT / "docs/sources.toml").read_text(encoding="utf-8"))["row"]
+PAGE = (ROOT / "docs/sources.md").read_text(encoding="utf-8")
+
+REQUIRED = """
+U1 U2 U3 U4 U5 U6 U7 U8 U9 U10 U11 U12 U13 U14 U15 U16 U17 U18 N1 N2 N3 N4 N5 N6 N7 N8 V1 V2 V3 V4 V5 V6 V7 V8 V9 V10 V11
+D1 D2 D3 D4 E1 E2 E3 E4 E5 E6 E7 E8 E9 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14 F15 F16
+1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44
+46 47 48
+""".split()
+
+# This statement says that two things differ, so that what refutes it is their equality.
+DIFFERS = {"F12"}
+
+
+@lru_cache(maxsize=None)
+def kinds(topic):
+    """The kinds of a topic's claims, by id."""
+    return {claim["id"]: claim["kind"] for claim in load(topic)["claims"]}
+
+
+@lru_cache(maxsize=None)
+def text(path):
+    return (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
+
+
+@lru_cache(maxsize=None)
+def functions(path):
+    tree = ast.parse(text(path))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+
+
+def not_the_required(rows):
+    found = [row["id"] for row in rows]
+    return sorted(set(REQUIRED) ^ set(found)) + sorted({one for one in found if found.count(one) > 1})
+
+
+def without_a_page(rows):
+    topics = {topic for row in rows for topic in [claim.partition("#")[0] for claim in row["claims"]] + row.get("pages", [])}
+    return sorted(topic for topic in topics if not text(f"docs/{topic}.md")) + [
+        row["id"] for row in rows if not row["claims"] and not row.get("pages")]
+
+
+def without_a_claim(rows):
+    named = {claim for row in rows for claim in row["claims"]}
+    return sorted(claim for claim in named if claim.partition("#")[2] not in kinds(claim.partition("#")[0]))
+
+
+def not_on_its_page(rows):
+    named = {claim for row in rows for claim in row["claims"]}
+    return sorted(claim for claim in named if not shown(claim, text(f"docs/{claim.partition('#')[0]}.md")))
+
+
+def shown(claim, page):
+    return re.search(rf"^/// (?:claim \| {claim}|derivation \| {claim.partition('#')[0]})$", page, flags=re.M)
+
+
+def not_refuted(rows):
+    """False statements without a refutation; for one that says that two things differ, without their equality."""
+    wrong = []
+    for row in rows:
+        if row["id"].startswith("F"):
+            found = {kinds(claim.partition("#")[0])[claim.partition("#")[2]] for claim in row["claims"]}
+            expected = "identity" if row["id"] in DIFFERS else "refutation"
+            wrong += [row["id"]] * (expected not in found)
+    return wrong
+
+
+def not_told(rows):
+    """False statements that the page of false statements does not refute by one of their claims."""
+    return [row["id"] for row in rows if row["id"].startswith("F")
+            and not any(f"\n/// claim | {claim}\n" in text("docs/wrong.md") for claim in row["claims"])]
+
+
+def without_a_test(rows):
+    named = {test for row in rows for test in row["tests"]}
+    return [row["id"] for row in rows if not row["tests"]] + sorted(
+        test for test in named if test.partition("::")[2] not in functions(test.partition("::")[0]))
+
+
+CHECKS = (not_the_required, without_a_page, without_a_claim, not_on_its_page, not_refuted, not_told, without_a_test)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_row(check):
+    assert check(ROWS) == []
+
+
+def changed(wanted, **fields):
+    assert any(row["id"] == wanted for row in ROWS)
+    return [row | fields if row["id"] == wanted else row for row in ROWS]
+
+
+FAULTS = {
+    "a row is missing": (not_the_required, [row for row in ROWS if row["id"] != "N5"], ["N5"]),
+    "a row stands twice": (not_the_required, ROWS + ROWS[:1], ["U1"]),
+    "a row that is none": (not_the_required, changed("N5", id="N9"), ["N5", "N9"]),
+    "no page": (without_a_page, changed("U11", pages=["simplify/nowhere"]), ["simplify/nowhere"]),
+    "nothing at all": (without_a_page, changed("U11", pages=[]), ["U11"]),
+    "no such claim": (without_a_claim, changed("U1", claims=["scaling/variance#means"]), ["scaling/variance#means"]),
+    "not on its page": (not_on_its_page, changed("U1", claims=["scaling/variance#mean", "scaling/normal#mean"]),
+                        ["scaling/normal#mean"]),
+    "not refuted": (not_refuted, changed("F1", claims=["simplify/bilinear#merged"]), ["F1"]),
+    "not shown to be equal": (not_refuted, changed("F12", claims=["heads/module#by-name"]), ["F12"]),
+    "not told": (not_told, changed("F4", claims=["scaling/variance#squared-width"]), ["F4"]),
+    "no test": (without_a_test, changed("E3", tests=[]), ["E3"]),
+    "no such test": (without_a_test, changed("E3", tests=["tests/example/test_closed.py::test_nothing"]),
+                     ["tests/example/test_closed.py::test_nothing"]),
+    "no such file": (without_a_test, changed("E3", tests=["tests/nowhere.py::test_nothing"]), ["tests/nowhere.py::test_nothing"]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault):
+    check, rows, expected = FAULTS[fault]
+    assert check(rows) == expected
+
+
+def test_every_group_is_on_the_page():
+    shown = re.findall(r"^/// sources \| (\w+)$", PAGE, flags=re.M)
+    assert sorted(shown) == sorted({re.sub(r"\d", "", row["id"]) or "numbered" for row in ROWS})
+
+
+# The block --------------------------------------------------------------------------------------------------------------
+
+SAMPLE = """
+[[row]]
+id = "U1"
+says = "The variance of $d_k$ terms, in `code`."
+right = "It is set right."
+claims = ["scaling/variance#mean", "scaling/variance#variance", "simplify/bilinear#merged"]
+tests = []
+
+[[row]]
+id = "7"
+says = "A page alone."
+claims = []
+pages = ["scaling/variance"]
+tests = []
+"""
+
+
+@pytest.fixture
+def listed(page, tmp_path):
+    """A function that shows a group of the sample, or of a changed one, on a page of this name."""
+    for topic in ("scaling/variance", "simplify/bilinear"):
+        path = tmp_path / "docs" / f"{topic}.md"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# The page {topic}\n")
+
+    def show(group="U", name="sources.md", sample=SAMPLE):
+        (tmp_path / "docs/sources.toml").write_text(sample)
+        return BeautifulSoup(page(f"# Title\n\n/// sources | {group}\n///\n", name=name), "html.parser")
+
+    return show
+
+
+@pytest.mark.parametrize("name, up", [("sources.md", ""), ("notes/sources.md", "../")])
+def test_a_row_links_to_the_claims_that_hold_it(listed, name, up):
+    (row,) = listed(name=name).select("tr")
+    assert row["id"] == "row-u1" and row.th.text == "U1"
+    assert [p.text for p in row.select(".rows__says p")] == ["The variance of dk terms, in code.", "It is set right."]
+    assert row.select_one(".rows__says math") and row.select_one(".rows__says code")
+    assert [(a["href"], a.text) for a in row.select("a")] == [
+        (up + "scaling/variance.md", "The page scaling/variance"),
+        (up + "scaling/variance.md#mean", "mean"), (up + "scaling/variance.md#variance", "variance"),
+        (up + "simplify/bilinear.md", "The page simplify/bilinear"), (up + "simplify/bilinear.md#merged", "merged"),
+    ]
+    assert row.li.text == "The page scaling/variance: mean, variance"
+
+
+def test_a_row_may_be_held_by_a_page(listed):
+    (row,) = listed("numbered").select("tr")
+    assert row.th.text == "7" and [a["href"] for a in row.select("a")] == ["scaling/variance.md"]
+    assert not row.select(".rows__right")
+
+
+@pytest.mark.parametrize(
+    ("group", "old", "new", "message"),
+    [
+        ("X", "", "", "docs/sources.md:3: expected '/// sources | GROUP' with a group of U, numbered, found 'X'"),
+        ("U", "#mean", "#means", "docs/sources.md:3: row U1 names 'scaling/variance#means', and there is no such claim"),
+        ("U", "#mean", "", "docs/sources.md:3: row U1 names 'scaling/variance', and there is no such claim"),
+        ("U", "scaling/variance#mean", "scaling/no#mean", "docs/sources.md:3: 'scaling/no' has no certificate"),
+        ("numbered", '"scaling/variance"]', '"scaling/no"]',
+         "docs/sources.md:3: docs/scaling/no.md is no page that begins with a heading"),
+        ("U", "says =", "told =", "docs/sources.md:3: docs/sources.toml is not a list of rows with id, says and claims"),
+        ("U", "[[row]]", "[[row", "docs/sources.md:3: docs/sources.toml is not a list of rows with id, says and claims"),
+        ("U", "set right", "a = b", "docs/sources.md: '=' states a relation in prose"),
+        ("U", "$d_k$", "$d = k$", "docs/sources.md: $d = k$ states a relation"),
+    ],
+)
+def test_rows_that_cannot_be_shown_stop_the_build(listed, group, old, new, message):
+    from derivations.kernel.pages import PageError
+
+    with pytest.raises(PageError) as caught:
+        listed(group, sample=SAMPLE.replace(old, new) if old else SAMPLE)
+    assert caught.value.format_message().startswith(message)
+
+
+def test_without_its_file_nothing_is_listed(refused):
+    assert refused("/// sources | U\n///\n") == "docs/notes/page.md:1: there is no docs/sources.toml"

@@ -1,0 +1,66 @@
+"""The page of false statements: under each stands why it tempts, a claim that refutes it, and what is true instead."""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from derivations.kernel.certificates import load
+
+PAGE = Path(__file__).parents[2] / "docs" / "wrong.md"
+CLAIM = re.compile(r"^/// claim \| ([\w/-]+)#([\w-]+)\n///$", re.M)
+TRUE = re.compile(r"^What is true: [^#]*\]\([^)]+\.md[^)]*\)", re.M)
+
+# This statement says that two things differ, so that what refutes it is their equality.
+BY_IDENTITY = {"Several heads recover the order of words"}
+
+
+@lru_cache(maxsize=None)
+def kinds(topic):
+    return {claim["id"]: claim["kind"] for claim in load(topic)["claims"]}
+
+
+def statements(page):
+    """The page's statements, each with all that stands under it."""
+    parts = re.split(r"^### (.+)\n", re.sub(r"^## .*\n", "", page, flags=re.M), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def faults(page):
+    wrong = []
+    for statement, under in statements(page).items():
+        why, _, rest = under.strip().partition("\n\n")
+        found = {kinds(topic)[name] for topic, name in CLAIM.findall(under)}
+        if not re.match(r"[A-Z].*\.$", why, flags=re.S):
+            wrong.append(f"{statement}: why it tempts")
+        if ("identity" if statement in BY_IDENTITY else "refutation") not in found:
+            wrong.append(f"{statement}: what refutes it")
+        if not TRUE.search(rest):
+            wrong.append(f"{statement}: what is true")
+    return wrong
+
+
+def test_every_statement_is_refuted_and_set_right():
+    page = PAGE.read_text(encoding="utf-8")
+    assert len(statements(page)) >= 20 and BY_IDENTITY <= statements(page).keys()
+    assert faults(page) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("Numbers may be, and with all factors square the shapes agree. Matrices do not commute.\n\n", "",
+         "Factors may be sorted by kind: why it tempts"),
+        ("/// claim | simplify/attempts#commuted\n///\n", "", "Factors may be sorted by kind: what refutes it"),
+        ("simplify/attempts#commuted", "simplify/attempts#solution", "Factors may be sorted by kind: what refutes it"),
+        ("heads/module#no-order", "heads/module#by-name", "Several heads recover the order of words: what refutes it"),
+        ("What is true: both weights merge", "Both weights merge", "Factors may be sorted by kind: what is true"),
+        ("[between the two inputs](simplify/bilinear.md)", "between the two inputs",
+         "Factors may be sorted by kind: what is true"),
+    ],
+)
+def test_a_planted_fault_is_found(old, new, found):
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.count(old) == 1
+    assert found in faults(page.replace(old, new))
