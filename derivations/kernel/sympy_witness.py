@@ -283,9 +283,9 @@ class Law:
             parts = [self.coordinate(x, index) for x in e.args]
             return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
                     "pow": lambda a, b: a ** b, "neg": lambda a: -a}[e.op](*parts)
-        if not e.shape and e.op in ("symbol", "const", "imaginary"):
+        if not e.shape and e.op in ("const", "imaginary") or e.op == "symbol" and e.data[1] != "random":
             return self.read(e)
-        raise NotForSymPy(f"a sum of {show(e)}")
+        raise NotForSymPy(f"a sum of {show(e)}")  # also of a random number that is the same at every index
 
     def need_independence(self, *bodies):
         names = {str(s).removeprefix("entry of ") for body in bodies for s in body.free_symbols if str(s).startswith("entry of")}

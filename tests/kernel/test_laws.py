@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import (E, I, Var, exp, eye, gaussian, index, independent, mean, positive, random, scalars, sizes, sqrt,
-                                total, variance, vector)
+from derivations.kernel import (Derivation, E, I, Var, exp, eye, gaussian, index, independent, mean, positive, random, scalars, sizes,
+                                sqrt, total, variance, vector)
 from derivations.kernel.check import equal
 from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
+from derivations.kernel.sympy_witness import witness
 from derivations.kernel.values import evaluate, fraction, number, polynomial_value
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -270,3 +271,11 @@ def test_a_fixed_vector_beside_a_random_one(proved, refused):
 
 def test_two_statements_of_one_mean_must_agree(refused):
     assert refused(lambda D: D.identity("claim", E(q @ k), d, given=[independent(q, k), mean(q, 1), mean(k, 1), mean(q, 0)]))
+
+
+@pytest.mark.parametrize("right", [d ** 2, d], ids=["true", "as if its terms were independent"])
+def test_sympy_says_nothing_of_a_sum_whose_terms_are_one_random_number(right):
+    derivation = Derivation("test")
+    derivation.identity("claim", Var(total(x * y, i)), right,
+                        given=[independent(x, y), mean(x, 0), mean(y, 0), variance(x, 1), variance(y, 1)])
+    assert witness(derivation.claims[0])[0] == "not applicable"
