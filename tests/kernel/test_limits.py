@@ -6,17 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import I, exp, index, log, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel import Derivation, I, exp, index, log, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel.claims import Refused
 from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
 from derivations.kernel.expr import KernelError, lift
 from derivations.kernel.limits import limit
 from derivations.kernel.normal import add, constant, scale
+from derivations.kernel.sympy_witness import witness
 
 n = sizes("n")
 x, t, a, b = scalars("x t a b")
 v = vector("v", n)
-i = index("i", n)
+i, j = index("i", n), index("j", n)
 
 KNOWN = {
     "a quotient": (1 / n, n, "oo", 0, ()),
@@ -130,3 +132,33 @@ def test_a_sum_that_grows_with_the_variable_is_not_taken_for_a_constant(e, expec
 
 def test_a_limit_without_a_variable_is_refused(refused):
     assert refused(lambda D: D.limit("claim", 6 / n, 2 * n, "oo", 0))
+
+
+ENTRIES = {
+    "an entry": (exp(t * v[i]), 1),
+    "an average": (total(exp(t * v[i]), i) / n, 1),
+    "a weight": (exp(t * v[i]) / total(exp(t * v[j]), j), 1 / n),
+    "a vector": (t * v + v, v),
+}
+
+
+@pytest.mark.parametrize("e, expected", ENTRIES.values(), ids=ENTRIES)
+def test_sympy_takes_limits_of_entries_and_of_sums_at_small_sizes(e, expected):
+    said = by_sympy(lambda D: D.limit("claim", e, t, 0, expected))
+    assert said[:2] == ("proved", "limit") and "some sizes up to 3" in said[2]
+
+
+@pytest.mark.parametrize("e, expected", ENTRIES.values(), ids=ENTRIES)
+def test_sympy_refuses_wrong_limits_of_entries_and_of_sums(e, expected):
+    with pytest.raises(Refused, match="SymPy's limit is"):
+        by_sympy(lambda D: D.limit("claim", e, t, 0, 2 * expected))
+
+
+def test_sympy_says_nothing_of_a_sum_that_grows_with_the_variable():
+    assert by_sympy(lambda D: D.limit("claim", total(v[i], i) / n, n, "oo", 0))[0] == "not applicable"
+
+
+def by_sympy(state):
+    derivation = Derivation("test")
+    state(derivation)
+    return witness(derivation.claims[0])
