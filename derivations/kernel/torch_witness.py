@@ -9,7 +9,8 @@ sides agree if they are no further apart than their two bounds together; no tole
     error at the variable alone, add up the absolute values of these products. That sum, times gamma for 64 roundings a node;
   - Gauss-Hermite quadrature is exact for polynomials. For other functions, twice what two nodes fewer change is allowed for;
   - a snippet's own roundings are not followed: it may err by 16 times the larger bound of the claim's first and last expression.
-Points where the bound comes out too large to tell anything are left out, and not counted.
+Points where the bound comes out too large to tell anything are left out, and not counted. precision.py runs the same snippets in
+fp32, fp16 and bf16.
 
 The draws come from a seeded generator, not from hypothesis, which would take constants from whatever modules are loaded and
 write a folder: a check is to say the same each time. Every draw keeps to what the claim assumes and to nothing else: entries
@@ -197,7 +198,7 @@ def multiply(t, a, b):
     own = rounding(v)
     if t.exactly:
         own = torch.where((two_product_error(a.v, b.v, v) == 0) & (v.abs() > TINY) | (v == 0), 0.0, own)
-    lost = (v.abs() < TINY) & (a.v != 0) & (b.v != 0)
+    lost = (v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & ((b.v != 0) | (b.e > 0))  # where a factor underflowed, the bound may as well
     return Value(v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e + own + tiny(lost))
 
 
@@ -223,7 +224,8 @@ def power(t, a, b):
             return divide(t, Value(*map(torch.ones_like, (a.v, a.e)))._replace(e=torch.zeros_like(a.e)), power(t, a, Value(-b.v, b.e)))
         v = a.v ** n
         spread = (a.v.abs() + a.e) ** n - a.v.abs() ** n
-        return Value(v, spread * (1 + 8 * U) + (a.e > 0) * 8 * n * U * v.abs() + (4 * n if n > 1 else 0) * rounding(v))
+        own = (a.e > 0) * 8 * n * U * v.abs() + (4 * n if n > 1 else 0) * rounding(v)
+        return Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (n > 1)))
     if a.v.is_complex() or b.v.is_complex():
         raise NotForTorch("a complex number to a power that is not whole")
     if (a.v < -a.e).any():
@@ -274,7 +276,8 @@ def matmul(e, t, axes, deep):
     size, a_, b_ = a.v.shape[-1], a.v.abs(), b.v.abs()
     magnitude = a_ @ b_
     n = 8 * size if a.v.is_complex() else size
-    bound = gamma(n) * magnitude + a_ @ b.e + a.e @ (b_ + b.e) + tiny(magnitude > 0)
+    some = (a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0  # that product itself may underflow
+    bound = gamma(n) * magnitude + a_ @ b.e + a.e @ (b_ + b.e) + tiny(some)
     result = Value(a.v @ b.v, bound)
     if column:
         result = Value(*(x.squeeze(-1) for x in result))
@@ -508,7 +511,8 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
     by = {a.kind: [b for b in claim.given if b.kind == a.kind] for a in claim.given}
     with_random = any(s.data[1] == "random" for s in named.values())
     filtered = any(a.kind in ("positive", "nonnegative", "nonzero", "invertible", "variance") for a in claim.given)
-    count = (1 if sizes else 4) * (CANDIDATES if filtered else POINTS)
+    groups = tied(by.get("product", ()))
+    count = (1 if sizes else 4) * (CANDIDATES if filtered or any(map(is_tied, groups)) else POINTS)
     smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
     signs = {a.args[0].data[0]: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") and a.args[0].op == "symbol"}
     for name, s in sorted(named.items()):
@@ -521,8 +525,8 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
             if any(a.args[0].data[0] == name for a in by.get("representable", ()) if a.args[0].op == "symbol"):
                 v = v.to(torch.float32).double()
             t.put(s, v)
-    for a in by.get("product", ()):
-        if not put_product(t, a, random, [b for b in by["product"] if b is not a]):
+    for group in groups:
+        if not (put_tied(t, group, random, count) if is_tied(group) else put_product(t, group[0], random)):
             return None
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
@@ -558,12 +562,63 @@ def holds(a, t: Trial) -> Tensor:
     return good.flatten(1).all(1)
 
 
-def put_product(t: Trial, a, random, others: list) -> bool:
+def factors(a) -> list:
+    """(matrix, is it transposed) of a product that is assumed."""
+    return [(x.args[0] if x.op == "transpose" else x, x.op == "transpose") for x in a.args[:2]]
+
+
+def tied(products) -> list:
+    """The assumptions about products in groups; no two groups have a matrix in common."""
+    groups = []
+    for a in products:
+        near = [g for g in groups if {x for b in g for x, _ in factors(b)} & {x for x, _ in factors(a)}]
+        groups = [g for g in groups if g not in near] + [sum(near, []) + [a]]
+    return groups
+
+
+def is_tied(group: list) -> bool:
+    """Is there more to a group than two matrices and their one product?"""
+    return len(group) > 1 or factors(group[0])[0][0] == factors(group[0])[1][0]
+
+
+def put_tied(t: Trial, group: list, random, points: int) -> bool:
+    """Matrices with several products among them: each takes rows or columns to other ones, with a sign, at some points to none.
+
+    At most points these do not have the products assumed; the others are kept. An axis along which products sum is turned, for
+    all matrices that share it, by one matrix of fours, of halves and signs: that changes no product, and every entry is exact.
+    """
+    matrices = {x: t.shape(x) for a in group for x, _ in factors(a)}
+    made = {}
+    for x, (rows, columns) in matrices.items():
+        chosen = torch.rand(points, max(rows, columns), generator=random).argsort(-1)[:, :min(rows, columns)]
+        v = torch.eye(max(rows, columns), dtype=torch.float64)[chosen]  # (points, smaller, larger)
+        v = v * (1 - 2 * torch.randint(0, 2, (*v.shape[:2], 1), generator=random))
+        some = torch.randint(0, 2, (*v.shape[:2], 1), generator=random)
+        v = torch.where(torch.arange(points).reshape(-1, 1, 1) % 4 == 3, v * some, v)
+        made[x] = v if rows <= columns else v.mT
+    half = torch.tensor([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], dtype=torch.float64) / 2
+    inner = []  # sets of (matrix, axis) that products sum along
+    for a in group:
+        (x, turned), (y, other) = factors(a)
+        pair = {(x, 0 if turned else 1), (y, 1 if other else 0)}
+        near = [c for c in inner if c & pair]
+        inner = [c for c in inner if c not in near] + [pair.union(*near)]
+    for shared in inner:
+        size = next(matrices[x][axis] for x, axis in shared)
+        turn = torch.eye(size, dtype=torch.float64)
+        for k in range(0, size - 3, 4):
+            turn[k:k + 4, k:k + 4] = half
+        for x, axis in shared:
+            v = made[x] @ turn if axis else turn.mT @ made[x]
+            made[x] = torch.where(torch.arange(points).reshape(-1, 1, 1) % 2 == 0, v, made[x])
+    for x, v in made.items():
+        t.put(x, v)
+    return True
+
+
+def put_product(t: Trial, a, random) -> bool:
     """Two matrices whose product is exactly 0 or the identity: such a pair with a simple form, and a change of basis of whole numbers."""
-    ends = [(x.args[0] if x.op == "transpose" else x, x.op == "transpose") for x in a.args[:2]]
-    names = [x.data[0] for x, _ in ends]
-    if len(set(names)) < 2 or any(n.data[0] in names for b in others for x in b.args[:2] for n in walk(x) if n.op == "symbol"):
-        raise NotForTorch("matrices tied together by more than one assumption")
+    ends = factors(a)
     (n, m), (_, p) = (t.shape(x) for x in a.args[:2])
     change, back = torch.eye(m, dtype=torch.float64), torch.eye(m, dtype=torch.float64)
     for _ in range(2 * (m - 1)):
@@ -751,7 +806,8 @@ def definition(claim: Claim):
 
 def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     """Check at every shape, and snippets against the trees at the ends; the verdict, with how many shapes and points it rests on."""
-    tried, points, drawn = set(), 0, 0
+    from . import precision  # it imports this module
+    tried, points, drawn, ledger = set(), 0, 0, precision.Ledger(claim)
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
     for seed, sizes in enumerate(shapes(claim, 3 if laws else 4)):
         found = values(claim, trees, sizes, seed)
@@ -760,6 +816,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
         t, found = found
         goods = check(t, found, sizes)
         compare_code(claim, claim.code, t, [found[k] for k in ends])
+        ledger.compare(t, [trees[k] for k in ends])
         good = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
         number_ = max(len(x.v) for x in (*t.values.values(), *found))
         drawn += number_
@@ -770,7 +827,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
         raise NotForTorch("no values were found at which its assumptions hold")
     if 4 * points < drawn:
         raise NotForTorch("the rounding bounds are too large to tell anything at most points")
-    return "proved", "numbers only", note(claim, len(tried), points)
+    return "proved", "numbers only", note(claim, len(tried), points) + ledger.note()
 
 
 def note(claim: Claim, tried: int, points: int) -> str:
@@ -797,14 +854,21 @@ def names(code):
 def limit(claim: Claim):
     """As the variable goes on by factors of four, the distance shrinks by a quarter each time at least, or is within its bound."""
     variable, to = claim.towards
-    name = variable.data[0]
     if to not in ("oo", 0):
         raise NotForTorch(f"a limit towards {to}")
-    sizes = {n: 1 for n, s in symbols(*claim.trees).items() if s.data[1] == "size"}
-    t = draw(claim, sizes, 0)
-    if t is None:
+    names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
+    trials = [draw(claim, {n: size(k) for k, n in enumerate(names)}, 0) for size in ((lambda k: 1), (lambda k: k + 2))[:2 if names else 1]]
+    if not any(trials):
         raise NotForTorch("no values were found at which its assumptions hold")
-    before, told = None, 0
+    told = sum(approached(claim, variable, to, t) for t in trials if t)
+    if not told:
+        raise NotForTorch("near the limit nothing that fp64 holds could be compared")
+    return "proved", "numbers only", f"{told} points in fp64, closer at each step by a factor of four" + also(claim)
+
+
+def approached(claim: Claim, variable: Expr, to, t: Trial) -> int:
+    """At how many points the two sides came closer, as they should; Disagrees where they did not."""
+    before, told, name = None, 0, variable.data[0]
     for k in range(13):
         at = Fraction(4) ** (k if to == "oo" else -k)
         t.values[name] = t.lead(number(at))
@@ -819,9 +883,7 @@ def limit(claim: Claim):
                 raise Disagrees("at {} = {:g} the two sides are {:.17g} and {:.17g}, and they do not come closer".format(name, float(at), *first(bad, a, b)))
         before = far
         compare_code(claim, claim.code, t, [a])
-    if not told:
-        raise NotForTorch("near the limit nothing that fp64 holds could be compared")
-    return "proved", "numbers only", f"{told} points in fp64, closer at each step by a factor of four" + also(claim)
+    return told
 
 
 def refutation(claim: Claim):
@@ -851,9 +913,12 @@ def refutation(claim: Claim):
             raise Disagrees(f"the two sides do not {FAR[claim.refuted]} at the values given")
     elif claim.refuted == "<=":
         raise Disagrees("the two sides have different shapes")
-    for side, code in zip((a, b), claim.code):  # the first snippet computes the left side, the second the right
-        compare_code(claim, (code,), t, [side])
-    return "refuted", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim)
+    from . import precision
+    ledger = precision.Ledger(claim)
+    for k, (side, tree) in enumerate(zip((a, b), (left, right))):  # the first snippet computes the left side, the second the right
+        compare_code(claim, claim.code[k:k + 1], t, [side])
+        ledger.compare(t, [tree], [k])
+    return "refuted", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim) + ledger.note()
 
 
 FAR = {"=": "differ", "<=": "stand the other way round"}
@@ -944,7 +1009,7 @@ def shown(x: Value, t: Trial, free: list) -> Value:
     return Value(view(x.v), view(x.e))
 
 
-def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int):
+def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64):
     """A snippet's result at one point. A name may end in [k], for one of several results; an argument may be a call itself."""
     matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
     try:
@@ -957,14 +1022,14 @@ def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int):
     def argument(x, kind):
         if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
             given = x[-1] if isinstance(x[-1], dict) else {}
-            return call(x[0], x[1:len(x) - bool(given)], given, t, point)
+            return call(x[0], x[1:len(x) - bool(given)], given, t, point, dtype)
         if not isinstance(x, Expr):
             return x
         if x.op == "symbol" and x.data[1] == "size":
             return t.sizes[x.data[0]]
         value = evaluate(x, t)
         one = shown(Value(*(at_point(y, point) for y in value)), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
-        return one.item() if one.dim() == 0 and "float" in str(kind) else one
+        return one.item() if one.dim() == 0 and "float" in str(kind) else one if one.is_complex() else one.to(dtype)
 
     try:
         result = run(*(argument(x, kinds.get(n)) for x, n in zip(arguments, parameters)), **{k: argument(x, kinds.get(k)) for k, x in keywords.items()})

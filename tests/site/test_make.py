@@ -152,7 +152,7 @@ def test_port_in_use_is_said_before_the_long_work(tree, busy_port):
 
 def test_port_taken_meanwhile(tree, busy_port):
     served = subprocess.run([sys.executable, ".ci/serve.py", str(busy_port), "."], cwd=tree, text=True, capture_output=True,
-                            timeout=60)
+                            timeout=600)
     assert served.returncode == 1
     assert served.stderr.startswith(f"serve: port {busy_port} is in use.") and served.stderr.count("\n") == 1
 
@@ -218,7 +218,7 @@ def cut_short(tree, how):
                                env=environment(PIP_NO_INDEX="", PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/"))
         with silent.accept()[0]:  # pip is here
             os.killpg(run.pid, how)
-            errors = run.communicate(timeout=60)[1]
+            errors = run.communicate(timeout=600)[1]
     assert run.returncode != 0
     return errors
 
@@ -240,7 +240,7 @@ def test_a_second_setup_waits_for_the_first(ready):
                                   stdout=subprocess.PIPE)
         assert second.stdout.readline() == "Another setup is under way here. Waiting for it.\n"
         assert second.poll() is None
-    assert second.communicate(timeout=60) == ("", None) and second.returncode == 0
+    assert second.communicate(timeout=600) == ("", None) and second.returncode == 0
 
 
 # What goes right
@@ -300,7 +300,7 @@ def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
         assert missing.value.code == 404
     finally:
         os.killpg(server.pid, signal.SIGINT)
-        out, errors = server.communicate(timeout=60)
+        out, errors = server.communicate(timeout=600)
     assert "Stopped." in out and "Traceback" not in errors
 
 

@@ -17,7 +17,7 @@ SHARED = ("expr.py", "claims.py", "records.py", "certificates.py")
 WITNESSES = {
     "exact": ("normal.py", "exact.py", "limits.py", "check.py", "facts.py", "values.py", "search.py"),
     "SymPy": ("sympy_witness.py",),
-    "PyTorch": ("torch_witness.py",),
+    "PyTorch": ("torch_witness.py", "precision.py"),
     "Coq": ("coq_witness.py",),
 }
 

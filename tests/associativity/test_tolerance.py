@@ -1,0 +1,216 @@
+"""The bound holds for attention in single and half precision, and slips leave it; and what it assumes, measured.
+
+The exact result is taken in double precision, whose own error has the same bound, in its own format.
+"""
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.associativity.rounding import gamma
+from snippets.associativity.tolerance import (
+    attention_error, attention_error_bound, exponential_error, growth, score_error_bound, smallest, unit_roundoff, weight_factor)
+from snippets.scaling.saturation import attention, attention_weights
+from snippets.scaling.variance import scores
+
+FORMATS = (torch.float32, torch.float16, torch.bfloat16)
+HALVES = FORMATS[1:]
+varied = settings(derandomize=True, deadline=None, max_examples=100)
+
+
+def drawn(seed, n, m, d_k, d_v, size=0, dtype=torch.float32, batch=()):
+    """Query, key and value; the scores are of size 2 ** size, one way or the other."""
+    generator = torch.Generator().manual_seed(seed)
+    query, key, value = (torch.randn(*batch, *shape, generator=generator) for shape in ((n, d_k), (m, d_k), (m, d_v)))
+    return [number.to(dtype) for number in (query * 2.0 ** size, key, value)]
+
+
+def excess(query, key, value, compute=attention, sums=None):
+    """The largest error as a share of the bound, double precision's own set aside; None where nothing is bounded."""
+    bound = attention_error_bound(query, key, value, sums)
+    doubled = [number.double() for number in (query, key, value)]
+    own = attention_error_bound(*doubled)
+    error = (compute(query, key, value).double() - attention(*doubled)).abs() - own
+    finite = bound.isfinite()
+    return (error / bound)[finite].max().item() if finite.any() else None
+
+
+# The formats
+
+@pytest.mark.parametrize(("dtype", "digits", "lowest"), [
+    (torch.float64, 53, -1074), (torch.float32, 24, -149), (torch.float16, 11, -24), (torch.bfloat16, 8, -133)])
+def test_the_formats(dtype, digits, lowest):
+    assert unit_roundoff(dtype) == 2.0 ** -digits and smallest(dtype) == 2.0 ** lowest
+    one, least = torch.ones((), dtype=dtype), torch.full((), smallest(dtype), dtype=dtype)
+    assert one + 2 * unit_roundoff(dtype) > one and one + unit_roundoff(dtype) == one
+    assert least > 0 and least / 2 == 0
+
+
+@given(st.integers(0, 200), st.integers(0, 50))
+@varied
+def test_growth_covers_any_number_of_roundings_up_down_and_in_denominators(up, down):
+    for dtype in FORMATS:
+        u, n = Fraction(unit_roundoff(dtype)), up + down
+        if n * u < 1:
+            most = Fraction(growth(n, dtype)) * (1 + Fraction(1, 2 ** 50))
+            assert (1 + u) ** up / (1 - u) ** down <= most and 1 / most <= (1 - u) ** up / (1 + u) ** down
+
+
+# What is assumed, measured
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_exp_errs_by_less_than_a_unit_at_every_number_of_the_half_formats(dtype):
+    numbers = torch.arange(-(2 ** 15), 2 ** 15, dtype=torch.int16).view(dtype)
+    assert 0.9 < exponential_error(numbers) < 1.01
+    below = numbers[numbers.double().exp() < torch.finfo(dtype).smallest_normal]
+    assert ((below.exp().double() - below.double().exp()).abs() <= smallest(dtype)).all()
+
+
+def test_exp_errs_by_less_than_a_unit_in_single_precision():
+    x = torch.rand(2 ** 20, generator=torch.Generator().manual_seed(0)) * 174 - 87
+    assert 0.9 < exponential_error(x) < 2
+    with mpmath.workdps(30):  # that double precision is good enough to measure by
+        for at in x[:50].tolist():
+            assert abs(torch.tensor(at).double().exp().item() / mpmath.exp(at) - 1) < 2 ** -50
+
+
+def test_the_exponentials_inside_softmax_err_by_less_than_a_unit():
+    """Each weight over that of the largest score; the division rounds both."""
+    z = -80 * torch.rand(4000, 64, generator=torch.Generator().manual_seed(0))
+    z[:, 0] = 0
+    weights = torch.softmax(z, -1).double()
+    exact = z.double().exp()
+    off = (weights / weights[:, :1] / exact - 1).abs()[exact > 1e-35]
+    assert off.max() < growth(4, torch.float32) - 1
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("size", [1, 7, 64, 1000, 4096])
+def test_sums_in_half_precision_are_taken_in_single_precision_and_rounded_once(dtype, size):
+    generator = torch.Generator().manual_seed(size)
+    a, b = (torch.rand(shape, generator=generator).to(dtype) for shape in ((8, size), (size, 8)))
+    once = (1 + unit_roundoff(dtype)) * growth(size, torch.float32) - 1
+    for found, exact in ((a @ b, a.double() @ b.double()), (a.sum(-1), a.double().sum(-1))):
+        assert ((found.double() - exact).abs() <= once * exact).all()
+
+
+# The bound holds
+
+@given(st.integers(0, 10 ** 6), *[st.integers(1, 9)] * 4, st.integers(-12, 8), st.sampled_from(FORMATS), st.booleans())
+@varied
+def test_the_bound_holds(seed, n, m, d_k, d_v, size, dtype, wide):
+    share = excess(*drawn(seed, n, m, d_k, d_v, size, dtype), sums=torch.float32 if wide else None)
+    assert share is None or share <= 1
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (64, 64, 64, 64), (3, 300, 100, 5), (2, 1000, 2, 2)])
+@pytest.mark.parametrize("size", [-20, 0, 5])
+def test_the_bound_holds_at_large_shapes_and_for_the_fused_operator(dtype, shape, size):
+    numbers = drawn(0, *shape, size, dtype)
+    fused = [lambda *given: scaled_dot_product_attention(*(number[None, None] for number in given))[0, 0]]
+    for compute in [attention, *fused]:
+        assert excess(*numbers, compute, sums=torch.float32) <= 1
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_the_bound_holds_where_values_cancel_and_where_numbers_underflow(dtype):
+    query, key, value = drawn(1, 8, 8, 4, 4, 0, dtype)
+    value[1::2] = -value[::2]
+    assert excess(query, torch.ones_like(key), value) <= 1
+    tiny = smallest(dtype) * torch.arange(1, 33, dtype=dtype).reshape(8, 4)
+    assert excess(query, key, tiny) <= 1 and excess(tiny, key, value) <= 1
+    far = torch.tensor([[-10.0], [0.0], [8.0]], dtype=dtype)  # the first weight is below what fp16 holds
+    assert excess(torch.ones(1, 1, dtype=dtype), far, torch.ones(3, 1, dtype=dtype)) <= 1
+
+
+@given(st.integers(0, 10 ** 6), *[st.integers(1, 9)] * 3, st.integers(-12, 6), st.sampled_from(FORMATS))
+@varied
+def test_scores_and_weights_stay_within_theirs(seed, n, m, d_k, size, dtype):
+    query, key, _ = drawn(seed, n, m, d_k, 1, size, dtype)
+    slack = 1 + 2.0 ** -20
+    off = (scores(query, key).double() - scores(query.double(), key.double())).abs()
+    assert (off <= score_error_bound(query, key) * slack).all()
+    found, exact = attention_weights(query, key).double(), attention_weights(query.double(), key.double())
+    factor = weight_factor(query, key) * slack
+    lost = 3 * smallest(dtype)
+    assert (found <= exact * factor + lost).all() and (exact <= (found + lost) * factor).all()
+
+
+def test_it_is_the_expression_on_the_page():
+    """One query, two keys of width one, written out."""
+    query, key, value = torch.tensor([[2.0]]), torch.tensor([[1.0], [-1.0]]), torch.tensor([[3.0], [-4.0]])
+    f, tiny = torch.float32, smallest(torch.float32)
+    grown = (1 + gamma(1, f)) * (1 + gamma(3, f))
+    off = (grown - 1) * 2 + grown * 3 * tiny
+    epsilon = off + 2.0 ** -24 * (4 + 2 * off)
+    factor = mpmath.exp(2 * epsilon) * (1 + gamma(2, f)) * (1 + gamma(6, f)) * (1 + gamma(2, f)) * (1 + gamma(1, f))
+    first = mpmath.exp(4) / (1 + mpmath.exp(4))
+    bound = (factor - 1) * (3 * first + 4 * (1 - first)) + factor * (3 * 7 + 3) * tiny
+    assert attention_error_bound(query, key, value).item() == pytest.approx(float(bound), rel=1e-6)
+
+
+# And it is not so wide that anything passes
+
+SLIPS = {
+    "no scale": lambda q, k, v: attention(q, k, v, scale=1.0),
+    "the scale of another width": lambda q, k, v: attention(q, k, v, scale=(q.shape[-1] + 1) ** -0.5),
+    "softmax over the queries": lambda q, k, v: torch.softmax(scores(q, k), -2) @ v,
+    "a causal mask": lambda q, k, v: attention(q, k, v, is_causal=True),
+    "values rounded to fewer digits": lambda q, k, v: attention(q, k, fewer(v)),
+    "keys rounded to fewer digits": lambda q, k, v: attention(q, fewer(k), v),
+    "weights rounded to fewer digits": lambda q, k, v: fewer(attention_weights(q, k)) @ v,
+}
+
+
+def fewer(number):
+    """Single precision to half, and half to a quarter. Three digits fewer, fp16 to bf16, may stay within the bound."""
+    return number.to(torch.float16 if number.dtype == torch.float32 else torch.float8_e5m2).to(number.dtype)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slips_leave_the_bound(slip, dtype):
+    numbers = drawn(0, 4, 4, 4, 4, 0, dtype, batch=(400,))
+    assert excess(*numbers, sums=torch.float32) <= 1 < excess(*numbers, SLIPS[slip], torch.float32)
+
+
+def test_the_bound_comes_close_to_what_happens():
+    """With one key and one feature nothing is left to cancel but the signs of the roundings."""
+    for dtype in FORMATS:
+        assert 0.1 < excess(*drawn(0, 1, 2, 1, 1, 1, dtype, batch=(1000,)), sums=torch.float32) <= 1
+
+
+# Where it says nothing
+
+def test_it_is_infinite_where_a_step_may_overflow():
+    for query, key, value in [(300.0, 300.0, 1.0), (1.0, 1.0, 65504.0)]:
+        numbers = [torch.full((1, 1), number, dtype=torch.float16) for number in (query, key, value)]
+        assert attention_error_bound(*numbers).item() == torch.inf
+        assert attention_error_bound(*(number.float() for number in numbers)).item() < torch.inf
+
+
+def test_it_refuses_sums_that_lose_every_digit():
+    numbers = drawn(0, 2, 300, 4, 4, 0, torch.bfloat16)
+    with pytest.raises(ValueError, match="n is 300; expected less than 1 / u, which is 256 for torch.bfloat16"):
+        attention_error_bound(*numbers)
+    assert attention_error_bound(*numbers, sums=torch.float32).isfinite().all()
+
+
+def test_it_refuses_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"d_k is 3 in query \(2, 3\) but 4 in key \(5, 4\)"):
+        attention_error_bound(torch.ones(2, 3), torch.ones(5, 4), torch.ones(5, 1))
+    with pytest.raises(ValueError, match=r"m is 5 in key \(5, 4\) but 6 in value \(6, 1\)"):
+        attention_error_bound(torch.ones(2, 4), torch.ones(5, 4), torch.ones(6, 1))
+
+
+def test_the_error_is_measured_against_the_inputs_named():
+    query, key, value = drawn(0, 3, 4, 2, 5)
+    assert attention_error(query, key, value).max() < 1e-6
+    assert torch.equal(attention_error(query, key, 2 * value, exact=(query, key, value)),
+                       (attention(query, key, 2 * value).double() - attention(query.double(), key.double(), value.double())).abs())
