@@ -9,7 +9,7 @@ PY := .venv/bin/python
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test coq mutants check site retrain bench clean python port setup
+.PHONY: help serve test coq mutants mutmut check site retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make test    check the derivations, run every test (ARGS=\"-k variance\" runs some)"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
 	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some 15 minutes, then what changed)"
+	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"
 	@echo "make retrain train the models that the pages show again, and write their file (ARGS=--check compares)"
@@ -36,6 +37,10 @@ coq: check
 
 mutants: check
 	@$(PY) -m derivations mutants $(ARGS)
+
+mutmut: setup
+	@$(PY) -m pip install --quiet --disable-pip-version-check "mutmut==3.8.1"
+	@$(PY) -m mutmut run $(ARGS)
 
 check: setup
 	@$(PY) -m derivations check

@@ -242,7 +242,8 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
         if s.data[1] == "size":
             if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
                 raise Fails(f"the size {name} is a positive integer")
-            env[name] = int(value.data)
+            if env.setdefault(name, int(value.data)) != value.data:  # an array may have been given before it
+                raise Fails(f"the values disagree about the size {name}")
             continue
         entries = dict(flatten(value, ()))
         right_depth = entries and all(len(p) == len(s.shape) for p in entries)

@@ -202,6 +202,153 @@ def test_the_script_is_gone(sealed):
     assert "there is no derivation" in refusal()
 
 
+# What Coq said ---------------------------------------------------------------------------------------------------------------------
+
+PROVED = {"ok": True, "message": "proved", "scope": "every shape", "source": "Lemma sum.", "file": "coq/chapter/tiny/sum.v"}
+BESIDE = {"name": "coq", "verdict": "proved", "scope": "every shape", "note": "proved", "seconds": 0.0, "source": "Lemma sum.", "file": "coq/chapter/tiny/sum.v"}
+
+
+def coq_file(tree):
+    return tree.store / "coq" / f"{TOPIC}.json"
+
+
+def asked(tree, claims, seal=certificates.seal, **more):
+    """Coq's results for the certificate as it is, written as the checker writes them."""
+    content = {"certificate": certificates.identity(json.loads(tree.certificate.read_text())), "coq": "8", "claims": claims} | more
+    content["seal"] = seal(content)
+    coq_file(tree).parent.mkdir(parents=True, exist_ok=True)
+    coq_file(tree).write_text(json.dumps({k: v for k, v in content.items() if v is not None}))
+
+
+def test_what_coq_proved_stands_beside_the_other_witnesses(sealed):
+    asked(sealed, {"sum": PROVED})
+    claim, = load(TOPIC)["claims"]
+    assert claim["witnesses"] == [*CLAIM["witnesses"], BESIDE]
+
+
+@pytest.mark.parametrize("results, note, source", [
+    ({"sum": PROVED | {"ok": None, "message": "no root in Coq"}}, "no root in Coq", "Lemma sum."),
+    ({"sum": PROVED | {"ok": False, "message": "no proof"}}, "no proof", "Lemma sum."), ({}, "not stated in Coq", ""),
+], ids=["not stated", "not proved", "no result"])
+def test_what_coq_did_not_prove_is_not_applicable_and_has_no_file(results, note, source, sealed):
+    asked(sealed, results)
+    assert load(TOPIC)["claims"][0]["witnesses"][-1] == {"name": "coq", "verdict": "not applicable", "scope": "", "note": note, "seconds": 0.0,
+                                                         "source": source, "file": ""}
+
+
+def edited(tree):
+    asked(tree, {"sum": PROVED | {"ok": None}})
+    coq_file(tree).write_text(coq_file(tree).read_text().replace('"ok": null', '"ok": true'))
+
+
+NOT_TRUSTED = {
+    "for another certificate": lambda tree: asked(tree, {"sum": PROVED}, certificate="0" * 64),
+    "without a seal": lambda tree: asked(tree, {"sum": PROVED}, seal=lambda content: None),
+    "with an empty seal": lambda tree: asked(tree, {"sum": PROVED}, seal=lambda content: ""),
+    "with another seal": lambda tree: asked(tree, {"sum": PROVED}, seal=lambda content: "0" * 64),
+    "edited": edited,
+    "no object": lambda tree: (asked(tree, {}), coq_file(tree).write_text("[1]")),
+    "half": lambda tree: (asked(tree, {}), coq_file(tree).write_text('{"claims": ')),
+}
+
+
+@pytest.mark.parametrize("write", NOT_TRUSTED.values(), ids=NOT_TRUSTED)
+def test_results_of_coq_that_are_not_of_these_claims_are_not_shown(write, sealed):
+    write(sealed)
+    assert load(TOPIC)["claims"] == [CLAIM]
+
+
+def test_results_of_coq_for_claims_that_changed_are_not_shown(sealed):
+    asked(sealed, {"sum": PROVED})
+    sealed.script.write_text(sealed.script.read_text() + "# more\n")
+    certificates.save(TOPIC, sealed.script, "A sum transposed", [CLAIM], [])
+    assert load(TOPIC)["claims"] == [CLAIM]
+
+
+# Saving ----------------------------------------------------------------------------------------------------------------------------
+
+def test_what_was_touched_since_a_run_began_is_named_and_nothing_is_saved(tree):
+    after = max(p.stat().st_mtime_ns for p in [tree.script, *certificates.checker_files()])
+    os.utime(tree.script, ns=(after + 10, after + 10))
+    assert certificates.save(TOPIC, tree.script, "t", [CLAIM], [], began=after) == ["derivations/chapter/tiny.py"] and not tree.certificate.exists()
+    assert "derivations/kernel/normal.py" in certificates.save(TOPIC, tree.script, "t", [CLAIM], [], began=1)
+    assert certificates.save(TOPIC, tree.script, "t", [CLAIM], [], began=after + 10) == [] and load(TOPIC)["claims"] == [CLAIM]
+
+
+def test_an_import_that_is_gone_since_a_run_began_is_named(tree):
+    gone = tree.script.with_name("gone.py")
+    assert certificates.save(TOPIC, tree.script, "t", [CLAIM], [gone], began=2 ** 63) == ["derivations/chapter/gone.py"]
+
+
+def test_imports_and_libraries_are_kept_and_looked_at(tree):
+    helper = tree.script.with_name("helper.py")
+    helper.write_text("")
+    certificates.save(TOPIC, tree.script, "t", [CLAIM], [helper], libraries={"click": certificates.installed("click")})
+    content = load(TOPIC)
+    assert "derivations/chapter/helper.py" in content["inputs"] and content["versions"]["click"] == certificates.installed("click")
+    assert set(certificates.LIBRARIES) | {"python", "click"} == set(content["versions"])
+    certificates.save(TOPIC, tree.script, "t", [CLAIM], [helper], libraries={"click": "0", "none-such": "1"})
+    assert "is stale, since click, none-such changed" in refusal()
+    helper.unlink()
+    assert "is stale, since click, derivations/chapter/helper.py, none-such changed" in refusal()
+
+
+def test_a_certificate_may_be_removed_twice(sealed):
+    for _ in range(2):
+        certificates.remove(TOPIC)
+        assert not sealed.certificate.exists()
+
+
+def test_the_key_is_made_once_and_is_random(tree):
+    made = certificates.key()
+    assert made == certificates.key() and len(bytes.fromhex(made.decode())) == 32
+    assert [p.name for p in tree.store.iterdir()] == ["key"]
+    (tree.store / "key").unlink()
+    assert certificates.key() != made
+
+
+def test_a_key_that_another_process_made_first_stands(tree, monkeypatch):
+    def late(fresh, path):
+        path.write_text("theirs")
+        raise FileExistsError
+    monkeypatch.setattr(os, "link", late)
+    assert certificates.key() == b"theirs" and [p.name for p in tree.store.iterdir()] == ["key"]
+
+
+def reseal(change):
+    def write(tree):
+        content = json.loads(tree.certificate.read_text()) | change
+        tree.certificate.write_text(json.dumps(content | {"seal": certificates.seal(content)}))
+    return write
+
+
+REFUSALS = {
+    "missing": (lambda tree: tree.certificate.unlink(), "'chapter/tiny' has no certificate: it was not checked, or a claim failed; {again}"),
+    "edited": (lambda tree: rewrite(tree, lambda c: c.update(title="x")),
+               "the certificate of 'chapter/tiny' was not written by the checker as it stands; {again} --fresh"),
+    "unreadable": (lambda tree: tree.certificate.write_text("{"), "the certificate of 'chapter/tiny' cannot be read; {again} --fresh"),
+    "stale": (lambda tree: tree.script.write_text(""), "the certificate of 'chapter/tiny' is stale, since derivations/chapter/tiny.py changed; {again}"),
+    "gone": (lambda tree: tree.script.unlink(), "there is no derivation 'chapter/tiny'; python -m derivations list shows those there are"),
+    "another topic's": (reseal({"topic": "chapter/other"}), "the certificate of 'chapter/tiny' was made for something else; {again} --fresh"),
+    "another script's": (reseal({"script": "x.py"}), "the certificate of 'chapter/tiny' was made for something else; {again} --fresh"),
+    "another format's": (reseal({"format": 0}), "the certificate of 'chapter/tiny' was made for something else; {again} --fresh"),
+}
+
+
+@pytest.mark.parametrize("change, says", REFUSALS.values(), ids=REFUSALS)
+def test_a_refusal_says_what_to_do(change, says, sealed):
+    change(sealed)
+    assert refusal() == says.format(again="run: python -m derivations check chapter/tiny")
+
+
+def test_all_topics_by_chapter_and_name(sealed):
+    for name in ("another/one.py", "chapter/also.py", "chapter/__init__.py", "kernel/extra.py", "top.py", "chapter/deeper/down.py"):
+        path = sealed.root / "derivations" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    assert certificates.topics() == ["another/one", "chapter/also", "chapter/tiny"]
+
+
 # Names that are not topics ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("topic", ["../x", "../../etc/passwd", "/etc/passwd", "kernel/claims", "kernel/../chapter/tiny", "chapter/../chapter/tiny",

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import (Derivation, E, I, Var, exp, eye, gaussian, index, independent, mean, positive, random, scalars, sizes,
-                                sqrt, total, variance, vector)
-from derivations.kernel.check import equal
+from derivations.kernel import (Derivation, E, I, Var, diff, exp, eye, gaussian, index, independent, matrix, mean, nonnegative, nonzero, positive,
+                                product_is, random, scalars, sizes, sqrt, total, variance, vector)
+from derivations.kernel.check import equal, exact
 from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
+from derivations.kernel.normal import atom
 from derivations.kernel.sympy_witness import witness
 from derivations.kernel.values import evaluate, fraction, number, polynomial_value
 
@@ -26,6 +27,7 @@ x, y = random("x"), random("y")
 a = vector("a", d)
 i, j, o = index("i", d), index("j", d), index("o", n)
 mu, nu, s, t = scalars("mu nu s t")
+A, B, C = (matrix(name, n, n) for name in "ABC")
 SUPPORTS = {"q": (Fraction(1), Fraction(-2)), "k": (Fraction(3), Fraction(1, 2)), "l": (Fraction(-1), Fraction(2)),
             "W": (Fraction(1), Fraction(-2)), "x": (Fraction(2), Fraction(-1))}
 joint = independent(q, k, l, W, x)
@@ -149,6 +151,30 @@ def test_gaussian_moments(power):
     facts = facts_of((gaussian(x), mean(x, mu), variance(x, nu)))
     assert not equal(E(x ** power), TABLE[power], facts) and not facts.unstated
     assert equal(E(x ** power), TABLE[power] + 1, facts)
+
+
+@pytest.mark.parametrize("stated", [(), (mean(x, mu),), (variance(x, nu),), (gaussian(x),), (gaussian(x), variance(x, nu))],
+                         ids=["nothing", "a mean", "a variance", "the distribution", "its variance too"])
+def test_moments_that_are_not_stated_are_not_one_another(stated):
+    facts = facts_of(stated)
+    moments = [E(x ** power) for power in (1, 2, 3)]
+    assert all(equal(one, other, facts) for one in moments for other in moments if one is not other)
+    assert not equal(Var(x), E(x ** 2) - E(x) ** 2, facts)
+
+
+@pytest.mark.parametrize("stated", [(), (mean(x, mu),), (gaussian(x),)], ids=["nothing", "a mean", "the distribution"])
+def test_a_second_moment_that_is_not_stated_is_called_what_it_is(stated):
+    assert read(E(x ** 2), facts_of(stated)) == atom(("moment", "x", 2))
+
+
+def test_a_law_that_cannot_even_be_read_without_an_assumption_needs_it(proved):
+    verdict = proved(lambda D: D.identity("claim", E(exp(I * t * x)), exp(-t ** 2 / 2), given=[gaussian(x), mean(x, 0), variance(x, 1)]))
+    assert len(verdict.needed) == 3 and all("left = " in needed for needed in verdict.needed)
+
+
+def test_what_is_gaussian_may_be_said_of_one_after_another():
+    facts = facts_of((gaussian(x), mean(x, 0), variance(x, 1), gaussian(y), mean(y, 0), variance(y, 1)))
+    assert not equal(E(x ** 4), 3 * mu ** 0, facts) and not equal(E(y ** 4), 3 * mu ** 0, facts)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3, 4, 5, 6])
@@ -279,3 +305,63 @@ def test_sympy_says_nothing_of_a_sum_whose_terms_are_one_random_number(right):
     derivation.identity("claim", Var(total(x * y, i)), right,
                         given=[independent(x, y), mean(x, 0), mean(y, 0), variance(x, 1), variance(y, 1)])
     assert witness(derivation.claims[0])[0] == "not applicable"
+
+
+# What moves with a parameter of a distribution, and what does not
+
+BY_A_PARAMETER = {
+    "a moment by its mean": (lambda: diff(E(x ** 3), mu), [mean(x, mu)], "left = 6, right = 0"),
+    "a factor tied to another": (lambda: diff((A @ B)[1, 1], A[1, 1]), [product_is(A, B, 1)], "a derivative by A, which an assumption ties to something else"),
+    "that other": (lambda: diff((A @ B)[1, 1], B[1, 1]), [product_is(A, B, 1)], "a derivative by B, which an assumption ties to something else"),
+    "a factor of the first of two products": (lambda: diff((A @ B)[1, 1], B[1, 1]), [product_is(A, B, 1), product_is(C, C.T, 1)],
+                                              "a derivative by B, which an assumption ties to something else"),
+}
+
+
+@pytest.mark.parametrize("derivative, given_, says", BY_A_PARAMETER.values(), ids=BY_A_PARAMETER)
+def test_what_an_assumption_ties_to_something_does_not_stand_still(derivative, given_, says, refused):
+    assert says in refused(lambda D: D.identity("claim", derivative(), 0 * mu, given=given_))
+
+
+def test_what_no_assumption_ties_is_differentiated():
+    facts = facts_of((product_is(A, B, 1), mean(x, mu), variance(x, nu)))
+    assert not equal(diff((C @ C)[1, 1] * nu, nu), (C @ C)[1, 1], facts) and not equal(diff(E(x ** 2), mu), 2 * mu, facts)
+    assert not equal(diff(E(x ** 2), nu), nu ** 0, facts) and not facts.unstated
+
+
+# Laws refuted at stated parameters
+
+REFUTED = {
+    "a parameter": lambda D: D.refute("claim", E(x ** 2), mu ** 2, at={mu: 2}, given=[mean(x, mu), variance(x, 1)]),
+    "no variance": lambda D: D.refute("claim", E(x ** 2), mu, at={mu: 2, nu: 0}, given=[mean(x, mu), variance(x, nu)]),
+    "half a variance": lambda D: D.refute("claim", E(x ** 2), mu, at={mu: 2, nu: Fraction(1, 2)}, given=[mean(x, mu), variance(x, nu)]),
+    "a sign that holds": lambda D: D.refute("claim", E(sqrt(nu) * x ** 2), 2 * nu, at={nu: 2}, given=[mean(x, 0), variance(x, 1), nonnegative(nu)]),
+    "a size": lambda D: D.refute("claim", E(q @ q), d ** 2, at={d: 3}, given=[mean(q, 0), variance(q, 1)]),
+    "an expectation on the right": lambda D: D.refute("claim", 0 * d, E(q @ q), at={d: 3}, given=[mean(q, 0), variance(q, 1)]),
+}
+
+
+@pytest.mark.parametrize("state", REFUTED.values(), ids=REFUTED)
+def test_a_law_is_refuted_and_every_part_of_its_distribution_is_needed(state):
+    derivation = Derivation("test")
+    state(derivation)
+    verdict = exact(derivation.claims[0])
+    assert verdict.verdict == "refuted" and set(verdict.needed) == {"the sides have no definite value"}
+
+
+NOT_REFUTED = {
+    "a negative variance": (lambda D: D.refute("claim", E(x ** 2), 1, at={nu: -1}, given=[mean(x, 0), variance(x, nu)]), "each entry of x has variance nu"),
+    "a broken sign": (lambda D: D.refute("claim", E(mu * x), 1, at={mu: -1}, given=[mean(x, 1), positive(mu)]), "mu is positive"),
+    "a zero": (lambda D: D.refute("claim", E(mu * x), 1, at={mu: 0}, given=[mean(x, 1), nonzero(mu)]), "mu is not zero"),
+}
+
+
+@pytest.mark.parametrize("state, broken", NOT_REFUTED.values(), ids=NOT_REFUTED)
+def test_a_law_is_not_refuted_where_an_assumption_is_broken(state, broken, refused):
+    assert refused(state) == f"the values break an assumption: {broken}"
+
+
+@pytest.mark.parametrize("what, unneeded", [(gaussian(q), "q is Gaussian"), (positive(mu), "mu is positive")], ids=["distribution", "sign"])
+def test_a_refuted_law_states_no_more_than_it_takes(what, unneeded, refused):
+    said = refused(lambda D: D.refute("claim", E(q @ q), d * mu, at={d: 3, mu: 2}, given=[mean(q, 0), variance(q, 1), what]))
+    assert said.startswith(f"the assumption '{unneeded}' is stated but not shown to be needed")

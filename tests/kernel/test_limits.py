@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import Derivation, I, exp, index, log, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel import Derivation, I, exp, index, log, nonzero, positive, scalars, sizes, sqrt, total, vector
 from derivations.kernel.claims import Refused
 from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
@@ -162,3 +162,8 @@ def by_sympy(state):
     derivation = Derivation("test")
     state(derivation)
     return witness(derivation.claims[0])
+
+
+def test_a_limit_may_be_written_with_another_denominator(proved, refused):
+    proved(lambda D: D.limit("claim", 1 / n + 1 - x / (x + 1), n, "oo", 1 / (x + 1), given=[nonzero(x + 1)]))
+    assert "another limit" in refused(lambda D: D.limit("claim", 1 / n + 1 - x / (x + 1), n, "oo", x / (x + 1), given=[nonzero(x + 1)]))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import (Derivation, absolute, exp, eye, index, inverse, invertible, log, matrix, nonnegative, nonzero, ones, paren,
-                                positive, product_is, scalars, sizes, softmax, sqrt, total, vector, zeros)
+from derivations.kernel import (Derivation, absolute, exp, eye, index, inverse, invertible, log, matrix, mean, nonnegative, nonzero, ones, paren,
+                                positive, product_is, random, scalars, sizes, softmax, sqrt, total, variance, vector, zeros)
 from derivations.kernel.check import equal
 from derivations.kernel.facts import facts_of
 from derivations.kernel.expr import Expr, lift
@@ -335,6 +335,20 @@ def test_inverses(left, right, equal_):
 ], ids=str.split("itself inside reversed transposed both"))
 def test_a_product_that_is_stated(left, right, equal_):
     assert same(left, right, (product_is(A, B, 1),)) == equal_
+
+
+@pytest.mark.parametrize("stated, left, right, equal_", [
+    ((C.T, G, 1), C.T @ G @ A, A, True), ((C, G.T, 1), C @ G.T @ A, A, True), ((C.T, G.T, 1), C.T @ G.T @ A, A, True), ((C.T, G.T, 1), G @ C @ A, A, True),
+    ((C.T, C, 1), C.T @ C @ A, A, True), ((C.T, C, 1), C @ C.T @ A, A, False), ((C.T, G, 1), C @ G @ A, A, False), ((C, G.T, 1), C @ G @ A, A, False),
+    ((C.T, G, 0), C.T @ G @ A, zeros(n, m), True), ((C, G, 0), C.T @ G @ A, zeros(n, m), False), ((C, G, 2), C @ G @ A, 2 * A, True),
+], ids=str.split("left right both reversed own turned untransposed untransposed-right zero not-zero twice"))
+def test_a_product_of_transposes_that_is_stated(stated, left, right, equal_):
+    assert same(left, right, (product_is(*stated),)) == equal_
+
+
+@pytest.mark.parametrize("assumption", [positive(1 / b), mean(random("x"), a / b), variance(random("x"), a / b)], ids=["sign", "mean", "variance"])
+def test_what_an_assumption_itself_needs_is_to_be_stated(assumption):
+    assert len(facts_of((assumption,)).unstated) == 1 and not facts_of((nonzero(b), assumption)).unstated
 
 
 @pytest.mark.parametrize("left, right, given_, equal_", [

@@ -1,0 +1,308 @@
+"""What a refusal says, word for word: it is all that an author sees."""
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.kernel import (E, I, Var, array, diff, exp, independent, index, inverse, invertible, log, matrix, mean, nonnegative,
+                                nonzero, ones, paren, positive, product_is, random, rank, rounded, scalars, sizes, softmax, total,
+                                variance, vector)
+from derivations.kernel.claims import bindings
+from derivations.kernel.expr import Expr, KernelError, lift, symbols
+
+d, n, m = sizes("d n m")
+x, y = scalars("x y")
+A, B, U = matrix("A", n, n), matrix("B", n, n), matrix("U", n, m)
+z, w = vector("z", n), vector("w", m)
+q, k = random("q", d), random("k", d)
+i = index("i", n)
+p = Expr("defined", (x + 1,), (), ("p", "defined"))
+standard = [independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
+
+# By message, what is refused with it.
+WHEN_WRITTEN = {
+    "a power of a tensor of shape (n, n) is not defined; take one of an entry": lambda: A ** 2,
+    "a scalar is needed here, not shape (n)": [
+        lambda: x ** z,
+        lambda: E(z),
+        lambda: mean(q, z),
+        lambda: total(z, i),
+    ],
+    "2 indices for a tensor of shape (n)": lambda: z[1, 1],
+    "1 indices for a tensor of shape (n, n)": lambda: A[i],
+    "index l runs to m, but the axis has size n": lambda: z[index("l", m)],
+    "the index 0 may lie outside 1..n": lambda: z[0],
+    "the index 2 may lie outside 1..n": lambda: z[2],
+    "the index 4 may lie outside 1..3": lambda: vector("v", 3)[4],
+    "the index 3/2 may lie outside 1..3": lambda: vector("v", 3)[Fraction(3, 2)],
+    "an index is made by index(name, size) or is a positive integer": lambda: z[x],
+    "only a matrix has a transpose, not shape (n)": lambda: z.T,
+    "only a matrix has a transpose, not shape ()": lambda: x.T,
+    "0.5 of type float is not an expression; write numbers as integers or fractions": lambda: x * 0.5,
+    "True of type bool is not an expression; write numbers as integers or fractions": lambda: lift(True),
+    "'a_b_c' is not a name: letters and digits, and at most one subscript after an underscore": lambda: scalars("a_b_c"),
+    "3 is not a name: letters and digits, and at most one subscript after an underscore": lambda: matrix(3, n, n),
+    "'1i' is not a name: letters and digits, and at most one subscript after an underscore": lambda: index("1i", n),
+    "0 is not a size: sizes are positive integers or come from sizes(...)": lambda: matrix("M", 0, 1),
+    "1/2 is not a size: sizes are positive integers or come from sizes(...)": lambda: matrix("M", Fraction(1, 2), 1),
+    "x is not a size: sizes are positive integers or come from sizes(...)": [
+        lambda: vector("v", x),
+        lambda: index("i", x),
+    ],
+    "shapes (n, n) and (n, m) do not go together in add": lambda: A + U,
+    "shapes () and (n, n) do not go together in add": lambda: 1 + A,
+    "shapes (n) and (m) do not go together in mul": lambda: z * w,
+    "division by a tensor of shape (n, n); divide by a scalar": lambda: 2 / A,
+    "division by a tensor of shape (n); divide by a scalar": lambda: z / z,
+    "shapes (n, n) and (m) cannot be multiplied: the inner sizes must agree": lambda: A @ w,
+    "shapes () and (n, n) cannot be multiplied: the inner sizes must agree": lambda: 2 * x @ A,
+    "shapes (n, n) and () cannot be multiplied: the inner sizes must agree": lambda: A @ x,
+    "only a square matrix has an inverse, not shape (n, m)": lambda: inverse(U),
+    "only a square matrix has an inverse, not shape (n)": lambda: inverse(z),
+    "a tensor is written as nested lists of equal lengths, none of them empty": [
+        lambda: array([[1, 2], [3]]),
+        lambda: array([]),
+    ],
+    "softmax needs a vector or a matrix, not a scalar": lambda: softmax(x),
+    "differentiate by a real scalar symbol or by one entry of a real symbol": [
+        lambda: diff(x, x + y),
+        lambda: diff(x, z),
+        lambda: diff(x, n),
+        lambda: diff(x, q[1]),
+        lambda: diff(x, (A @ B)[1, 1]),
+    ],
+    "'fp16' is not a format; fp32 is known": lambda: rounded(x, "fp16"),
+    "only a matrix has a rank, not shape (n)": lambda: rank(z),
+    "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
+    "this assumption is about a symbol, not A @ B": lambda: invertible(A @ B),
+    "this assumption is about a symbol, not q": lambda: mean("q", 0),
+    "a product of shape () is not a multiple of the identity": lambda: product_is(z, z, 1),
+    "a product of shape (n, m) is not a multiple of the identity": lambda: product_is(A, U, 1),
+    "this assumption is about a symbol, not A + B": [
+        lambda: product_is(A + B, A, 1),
+        lambda: product_is(A, (A + B).T, 0),
+    ],
+    "x is not random; make it with random(name, ...)": lambda: mean(x, 0),
+    "k[1] cannot be a mean or a variance: it is complex, or random itself": lambda: mean(q, k[1]),
+    "x*i cannot be a mean or a variance: it is complex, or random itself": lambda: variance(q, x * I),
+    "the name A is used for two things: a tensor of shape (n, n), and a tensor of shape (n, m)":
+        lambda: symbols(matrix("A", n, n), matrix("A", n, m)),
+    "the name v is used for two things: a tensor of shape (3), and a random tensor of shape (2, n)":
+        lambda: symbols(vector("v", 3), random("v", 2, n)),
+    "the name v is used for two things: a real number, and a random real number": lambda: symbols(scalars("v"), random("v")),
+    "the name n is used for two things: a size, and a real number": [
+        lambda: symbols(vector("v", n), scalars("n")),
+        lambda: symbols(total(x, i), scalars("n")),
+    ],
+    "the name n is used for two things: a size, and a tensor of shape (2)": lambda: symbols(i, vector("n", 2)),
+    "the name p is used for two things: a definition, x + 1, and a real number": lambda: symbols(p, scalars("p")),
+    "a counterexample maps symbols to values: at={symbol: value}": lambda: bindings([1]),
+    "this assumption is about a symbol, not z[1]": lambda: bindings({z[1]: 1}),
+}
+
+
+def cases(messages):
+    every = [(state, says) for says, states in messages.items() for state in (states if isinstance(states, list) else [states])]
+    return [pytest.param(state, says, id=f"{k}: {says[:60]}") for k, (state, says) in enumerate(every)]
+
+
+@pytest.mark.parametrize("write, says", cases(WHEN_WRITTEN))
+def test_what_does_not_fit_is_refused_when_it_is_written(write, says):
+    with pytest.raises(KernelError) as caught:
+        write()
+    assert str(caught.value) == says
+
+
+WHEN_CHECKED = {
+    "used but not stated: x is not zero (something is divided by it); y is not zero (something is divided by it). Without it, "
+    "at x = 0, y = 0: left = undefined (a division by zero), right = 1. State it with given=[...], or avoid needing it":
+        lambda D: D.identity("claim", x * y / x / y, 1),
+    "vacuous: both sides are the same expression already, so there is nothing to prove. State a relation between two different expressions":
+        lambda D: D.identity("claim", x, paren(x)),
+    "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows": [
+        lambda D: D.identity("claim", exp(log(x)) + exp(log(-x)), 0, given=[positive(x), positive(-x)]),
+        lambda D: D.identity("claim", inverse(A) @ (A @ A), 0 * A, given=[invertible(A), product_is(A, A, 0)]),
+    ],
+    "the two sides have different shapes: A @ U and A": lambda D: D.identity("claim", A @ U, A),
+    "a chain needs a step: a pair of an expression and the reason for it in words": lambda D: D.chain("claim", x),
+    "each step of a chain is a pair: the expression, and the reason for it in words": [
+        lambda D: D.chain("claim", x, y),
+        lambda D: D.chain("claim", x, (y, "why", "more")),
+        lambda D: D.chain("claim", x, [y, "why"]),
+        lambda D: D.chain("claim", x, (y, " ")),
+    ],
+    "a limit is taken in a size or a scalar symbol": [
+        lambda D: D.limit("claim", x, z[1], "oo", 0),
+        lambda D: D.limit("claim", x, z, "oo", 0),
+        lambda D: D.limit("claim", x, "x", "oo", 0),
+    ],
+    'the relation refuted is "=" or "<=", not \'<\'': lambda D: D.refute("claim", x, y, at={x: 1, y: 1}, relation="<"),
+    "a counterexample maps symbols to values: at={symbol: value}": lambda D: D.refute("claim", x, y, at=[1]),
+    "given=[...] is a list of assumptions, such as nonzero(c)": [
+        lambda D: D.identity("claim", x, y, given=nonzero(x)),
+        lambda D: D.identity("claim", x, y, given=[x]),
+    ],
+    "uses=[...] is a list of ids": [
+        lambda D: D.identity("claim", x, y, uses="first"),
+        lambda D: D.identity("claim", x, y, uses=[1]),
+    ],
+    "without={assumption: {symbol: value}} maps assumptions to counterexamples": [
+        lambda D: D.identity("claim", x, y, without=[nonzero(x)]),
+        lambda D: D.identity("claim", x, y, given=[nonzero(x)], without={nonzero(x): 1}),
+    ],
+    "without={...} names an assumption that is not in given=[...]":
+        lambda D: D.identity("claim", x, y, given=[nonzero(x)], without={nonzero(y): {x: 1}}),
+    "this id is taken by an earlier claim of the derivation":
+        lambda D: (D.identity("claim", x * (y + 1), x * y + x), D.identity("claim", x, y)),
+    "it uses 'first', which is not an earlier claim of this derivation": lambda D: D.identity("claim", x, y, uses=["first"]),
+    "the name I is taken by the identity matrix; choose another": lambda D: D.identity("claim", scalars("I"), x),
+    "the name e is taken by the base of exponentials; choose another": lambda D: D.identity("claim", scalars("e"), x),
+    "the name fl is taken by rounding; choose another": lambda D: D.identity("claim", x, total(x, index("fl", n))),
+    "the name x is used for two things: a real number, and a tensor of shape (n, n)":
+        lambda D: D.identity("claim", x, matrix("x", n, n)[1, 1]),
+    "the name i is used for two things: an index up to n, and an index up to m":
+        lambda D: D.identity("claim", z[i], total(x, index("i", m))),
+    "the name i is used for two things: an index up to n, and a real number":
+        lambda D: D.identity("claim", z[i], scalars("i")),
+    "the name n is used for two things: a size, and a real number": lambda D: D.identity("claim", z[1], scalars("n")),
+    "the name x_1 is used for two things: a real number, and a real number":
+        lambda D: D.identity("claim", scalars("x1"), scalars("x_1")),
+    "the name p is used for two things: a definition, x + 1, and a real number":
+        lambda D: (D.define("p", x + 1), D.identity("claim", scalars("p"), x)),
+    "p is defined already, or used before it is defined": lambda D: (D.define("p", x + 1), D.define("p", x + 1, id="claim")),
+    'code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)': [
+        lambda D: D.identity("claim", x, y, code=["snippets.a.b"]),
+        lambda D: D.identity("claim", x, y, code=[("math.exp", x)]),
+        lambda D: D.identity("claim", x, y, code=[()]),
+        lambda D: D.identity("claim", x, y, code=[(1,)]),
+    ],
+    "false: at x = 0, y = 1: left = 0, right = 1, where x*y was to be equal to x + y":
+        lambda D: D.identity("claim", x * y, x + y),
+    "step 2: false: at x = 1, y = 0: left = 1, right = 0, where x*y + x was to be equal to x*y":
+        lambda D: D.chain("claim", x * (y + 1), (x * y + x, "out"), (x * y, "slip")),
+    "false: at x = 0, y = -2: left = 0, right = -2, where x was to be at most x + y":
+        lambda D: D.inequality("claim", x, x + y, because=y),
+    "not proved: left - right has the normal form -12000000 x + 76000000 x^(2) + -105000000 x^(3) + -63000000 x^(4) + 147000000 "
+    "x^(5) + -21000000 x^(6) + -30000000 x^(7) + 8000000 x^(8), and no small counterexample was found":
+        lambda D: D.identity("claim", x * (x ** 2 - 1) * (x ** 2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * 10 ** 6, 0 * x),
+    "used but not stated: x is not zero (something is divided by it). Without it, at x = 0, y = 0: left = undefined (a division "
+    "by zero), right = 0. State it with given=[...], or avoid needing it":
+        lambda D: D.identity("claim", x * y / x, y),
+    "used but not stated: 1000000000 x + -1 is not zero (something is divided by it). State it with given=[...], or avoid needing it":
+        lambda D: D.identity("claim", x ** 3 / x / (10 ** 9 * x - 1) * (10 ** 9 * x - 1), x ** 2, given=[nonzero(x)]),
+    "the assumption 'x is not zero' is stated but not shown to be needed: without it no counterexample appears. Drop it, or give "
+    "one with without={assumption: {symbol: value}}": [
+        lambda D: D.identity("claim", x * (y + 1), x * y + x, given=[nonzero(x)]),
+        lambda D: D.identity("claim", x * y / x, y, given=[nonzero(x)], without={nonzero(x): {x: 1, y: 1}}),
+    ],
+    "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative": [
+        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x ** 2, y ** 2)),
+        lambda D: D.inequality("claim", x, x + 1, because=z),
+        lambda D: D.inequality("claim", 0 * z, exp(z), because=exp(x)),
+    ],
+    "false: at z = [-1]: left = [0], right = [-1], where 0*z was to be at most z":
+        lambda D: D.inequality("claim", 0 * z, z, because=z),
+    "the certificate repeats the difference of the two sides; write it as something visibly not negative":
+        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 + y ** 2 - 2 * x * y),
+    "right - left is not the certificate (x + y)^2; they differ by -4 x y":
+        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2),
+    "the certificate x^2 - 2*x*y + y^2 is not visibly non-negative under the stated assumptions":
+        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 - 2 * x * y + y ** 2),
+    "complex numbers have no order": lambda D: D.inequality("claim", I, I + x ** 2, because=x * x),
+    "a bound on a rank needs a factorisation, because=(A, B)": lambda D: D.inequality("claim", rank(U @ U.T), m, because=U),
+    "the factorisation goes through m columns, not n": lambda D: D.inequality("claim", rank(U @ U.T), n, because=(U, U.T)),
+    "2*U @ Uᵀ is not U @ Uᵀ: they differ by sum(i0 to m) -1 U[axis 0,i0] U[axis 1,i0]":
+        lambda D: D.inequality("claim", rank(U @ U.T), m, because=(2 * U, U.T)),
+    "the series gives another limit; it differs by -1": lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2),
+    "a limit in n, which is the size of a sum or a tensor here": [
+        lambda D: D.limit("claim", total(z[i], i) / n, n, "oo", 0),
+        lambda D: D.limit("claim", z @ z / n, n, "oo", 0),
+        lambda D: D.limit("claim", total(x, i) / n, n, "oo", x),
+        lambda D: D.limit("claim", i / n, n, "oo", 0),
+    ],
+    "a limit that still contains d": lambda D: D.limit("claim", x / d, d, "oo", 1 / d),
+    "an assumption that ties d, which moves, to something else":
+        lambda D: D.limit("claim", x / d, d, "oo", 0, given=[positive(d - x)]),
+    "at the given values the two sides are equal, or not certainly different: it is no counterexample": [
+        lambda D: D.refute("claim", x, y, at={x: 1, y: 1}),
+        lambda D: D.refute("claim", Var(q @ k), d ** 2, at={d: 1}, given=standard),
+    ],
+    "at the given values the left side is not certainly larger than the right: it is no counterexample": [
+        lambda D: D.refute("claim", x, y, at={x: 1, y: 1}, relation="<="),
+        lambda D: D.refute("claim", E(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1)], relation="<="),
+    ],
+    "a side is undefined at the given values: a division by zero": lambda D: D.refute("claim", 1 / x, x, at={x: 0}),
+    "the counterexample breaks an assumption of the claim":
+        lambda D: D.refute("claim", x, y, at={x: 1, y: 2}, given=[positive(x - 1)]),
+    "a value is given for z, which the claim does not mention": [
+        lambda D: D.refute("claim", x, y, at={x: 1, y: 2, z: [1]}),
+        lambda D: D.identity("claim", x * y / x, y, given=[nonzero(x)], without={nonzero(x): {z: [1]}}),
+    ],
+    "q is random and has no value; state its distribution with given=[...]":
+        lambda D: D.refute("claim", E(q @ q), d, at={q: [1]}),
+    "the size n is a positive integer": [
+        lambda D: D.refute("claim", x * n, x, at={n: 0, x: 1}),
+        lambda D: D.refute("claim", x * n, x, at={n: Fraction(3, 2), x: 1}),
+        lambda D: D.refute("claim", x * n, x, at={n: [1], x: 1}),
+    ],
+    "the values disagree about the size n": [
+        lambda D: D.refute("claim", z, 1 * z, at={z: [1, 2], n: 1}),  # a true identity, were the array cut short
+        lambda D: D.refute("claim", z, 1 * z, at={z: [1, 2], n: 3}),
+        lambda D: D.refute("claim", A, B, at={A: [[1, 2], [3, 4]], B: [[2]]}),
+        lambda D: D.refute("claim", A, B, at={A: [[1, 2]], B: [[2]]}),
+    ],
+    "the values disagree about the size 3":
+        lambda D: D.refute("claim", vector("v", 3), 2 * vector("v", 3), at={vector("v", 3): [1, 2]}),
+    "no value is given for n, y": lambda D: D.refute("claim", x * n, y, at={x: 1}),
+    "a value holds y, which has no value itself": lambda D: D.refute("claim", x, 2 * x, at={x: y}),
+    "a value holds n, which has no value itself": lambda D: D.refute("claim", x, 2 * x, at={x: n}),
+    "a value is undefined: a division by zero": lambda D: D.refute("claim", x, 2 * x, at={x: lift(1) / 0}),
+    "the value i is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: I}),
+    "the value 1 is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: ones(2)}),
+    "the values break an assumption: x is positive":
+        lambda D: D.refute("claim", E(x * q[1]), x, at={d: 1, x: -1}, given=[mean(q, 0), positive(x)]),
+    "the values break an assumption: each entry of q has variance x":
+        lambda D: D.refute("claim", E(q[1] ** 2), 1, at={d: 1, x: -1}, given=[mean(q, 0), variance(q, x)]),
+    "the assumption 'each entry of q has variance 1' is stated but not shown to be needed: without it no counterexample appears. "
+    "Drop it, or give one with without={assumption: {symbol: value}}":
+        lambda D: D.refute("claim", E(q[1]), 1, at={d: 1}, given=[mean(q, 0), variance(q, 1)]),
+    "the mean of q is stated twice": lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), mean(q, 1)]),
+    "the variance of q is stated twice":
+        lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), variance(q, 0), variance(q, 1)]),
+    "its steps are not those of a claim of kind 'limit'": lambda D: D._state("limit", "claim", x, [("=", y, "")]),
+    "its steps are not those of a claim of kind 'inequality'":
+        lambda D: D._state("inequality", "claim", x, [("<=", y, ""), ("<=", y, "")]),
+    "its steps are not those of a claim of kind 'identity'": lambda D: D._state("identity", "claim", x, []),
+    "its steps are not those of a claim of kind 'definition'": [
+        lambda D: D._state("definition", "claim", p, [(":=", x + 2, "")]),
+        lambda D: D._state("definition", "claim", x, [(":=", x + 2, "")]),
+    ],
+    "the assumption 'y is not negative' is stated but not shown to be needed: without it no counterexample appears. Drop it, or "
+    "give one with without={assumption: {symbol: value}}":
+        lambda D: D.inequality("claim", 0 * x, x ** 2 * y, because=y * x ** 2, given=[nonnegative(y)], without={nonnegative(y): {x: 1, y: 1}}),
+}
+
+
+@pytest.mark.parametrize("state, says", cases(WHEN_CHECKED))
+def test_what_does_not_hold_is_refused_when_it_is_checked(state, says, refused):
+    assert refused(state) == says
+
+
+NO_VALUE = {
+    "an array of another depth": (lambda D: D.refute("claim", A, B, at={A: [1], B: [[1]]}), "the value of A is not an array of shape"),
+    "a ragged array": (lambda D: D.refute("claim", A, B, at={A: [[1, 2], [3]], B: [[1]]}), "the value of A is not an array of shape"),
+    "an empty array": (lambda D: D.refute("claim", z, 2 * z, at={z: []}), "the value of z is not an array of shape"),
+    "an open index": (lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [1, 2]}), "no value is given for "),
+    "a moment": (lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q)]), "the value depends on "),
+}
+
+
+@pytest.mark.parametrize("state, says", NO_VALUE.values(), ids=NO_VALUE)
+def test_what_has_no_value_is_named(state, says, refused):
+    assert refused(state).startswith(says)
+
+
+@pytest.mark.parametrize("use, says", [(bool, "an expression is neither true nor false; state a claim about it"), (list, "an expression cannot be iterated over")])
+def test_an_expression_is_not_a_truth_value_or_a_list(use, says):
+    with pytest.raises(TypeError, match=f"^{says}$"):
+        use(x)

@@ -1,0 +1,141 @@
+"""What is written down of a checked claim, field by field: pages show nothing else."""
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.kernel import (Derivation, E, Var, array, exp, gaussian, in_range, independent, index, invertible, matrix, mean, nonnegative,
+                                nonzero, positive, product_is, random, representable, rounded, scalars, sizes, softmax, sqrt, variance, vector)
+from derivations.kernel.check import Verdict, assumption_text, exact
+from derivations.kernel.records import array_latex, record, value_latex
+from derivations.kernel.expr import lift
+from derivations.kernel.values import evaluate, number
+from derivations.kernel.worker import check_claim
+
+d, n = sizes("d n")
+x, y, a = scalars("x y a_b")
+A, B = matrix("A", n, n), matrix("B", n, n)
+z = vector("z", n)
+q, k = random("q", d), random("k", d)
+i, j = index("i", n), index("j", n)
+SHAPES, LAW, HERE = "every shape", "expectation of the normal form, split by which indices coincide", "both sides evaluated exactly at the counterexample"
+
+
+def stated(state):
+    derivation = Derivation("test")
+    state(derivation)
+    return derivation.claims[-1]
+
+
+VERDICTS = {
+    "an identity of numbers": (lambda D: D.identity("claim", x * (y + 1), x * y + x), ("proved", "every value", "both sides have one normal form")),
+    "an identity of matrices": (lambda D: D.identity("claim", (A @ B).T, B.T @ A.T), ("proved", SHAPES, "both sides have one normal form")),
+    "a chain": (lambda D: D.chain("claim", x * (y + 1), (x * y + x, "expand")), ("proved", "every value", "both sides have one normal form")),
+    "a law": (lambda D: D.identity("claim", Var(q[1]), E(q[1] ** 2), given=[mean(q, 0)]), ("proved", SHAPES, LAW)),
+    "an inequality": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2),
+                      ("proved", "every value", "the difference is visibly not negative")),
+    "a limit": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 1), ("proved", "limit", "series with exact coefficients")),
+    "a refutation": (lambda D: D.refute("claim", x, y, at={x: 1, y: 2}), ("refuted", "exact counterexample", HERE)),
+    "a definition": (lambda D: D.define("p", x + 1, id="claim"), (
+        "not applicable", "notation", "a definition has nothing to prove; its name is new, and it is defined under what is stated")),
+}
+
+
+@pytest.mark.parametrize("state, says", VERDICTS.values(), ids=VERDICTS)
+def test_the_exact_witness_says_how_far_it_reached(state, says):
+    verdict = exact(stated(state))
+    assert (verdict.name, verdict.verdict, verdict.scope, verdict.note) == ("exact", *says)
+
+
+ASSUMED = {
+    "x is positive": positive(x), "x is not negative": nonnegative(x), "x is not zero": nonzero(x), "A is invertible": invertible(A),
+    "the product of A and Aᵀ is 1 times the identity": product_is(A, A.T, 1), "the entries of q are independent": independent(q),
+    "the entries of q and k are independent": independent(q, k), "each entry of q has mean x": mean(q, x),
+    "each entry of q has variance 2": variance(q, 2), "q is Gaussian": gaussian(q), "q and k are Gaussian": gaussian(q, k),
+    "x and y are floating-point numbers": representable(x, y), "no exponent leaves the format's range": in_range(),
+    "z[i] is positive, for every i": positive(z[i]), "A[j, i] is not zero, for every i, for every j": nonzero(A[j, i]),
+}
+
+
+@pytest.mark.parametrize("text", ASSUMED)
+def test_an_assumption_in_words(text):
+    assert assumption_text(ASSUMED[text]) == text
+
+
+def test_an_assumption_on_a_page_has_its_names_as_formulas():
+    assert assumption_text(nonzero(A[j, i] - a), latex_names=True) == "$A_{j i} - a_{b}$ is not zero, for every $i$, for every $j$"
+
+
+def test_every_field_of_a_record():
+    def state(D):
+        D.identity("first", x * (y + 1), x * y + x)
+        D.chain("claim", x * y / x, (y * x / x, "swap"), (y, "cancel"), given=[nonzero(x)], uses=["first"], title="A title")
+    claim = stated(state)
+    verdicts = [Verdict("exact", "proved", "every value", "seen", 0.12345, ("what fails",)), Verdict("other", "not applicable", "", "no reason", 2.0)]
+    assert record(claim, verdicts) == {
+        "id": "claim", "kind": "chain", "title": "A title", "line": claim.line, "start": r"\frac{x y}{x}", "latex": r"\frac{x y}{x} = y",
+        "steps": [{"relation": "=", "latex": r"\frac{y x}{x}", "reason": "swap", "witnesses": ["exact"]},
+                  {"relation": "=", "latex": "y", "reason": "cancel", "witnesses": ["exact"]}],
+        "assumptions": [{"text": "$x$ is not zero", "needed": "what fails"}], "scope": "every value",
+        "witnesses": [{"name": "exact", "verdict": "proved", "scope": "every value", "note": "seen", "seconds": 0.123},
+                      {"name": "other", "verdict": "not applicable", "scope": "", "note": "no reason", "seconds": 2.0}],
+        "uses": ["first"], "because": []}
+
+
+LIMITS = {"oo": (d, "oo", r"\xrightarrow{d \to \infty}"), "0": (x, 0, r"\xrightarrow{x \to 0^{+}}")}
+
+
+@pytest.mark.parametrize("variable, to, arrow", LIMITS.values(), ids=LIMITS)
+def test_a_limit_names_what_moves_and_where(variable, to, arrow):
+    claim = stated(lambda D: D.limit("claim", variable / variable ** 2 + 1, variable, to, 1))
+    assert record(claim, [Verdict("exact", "proved", "limit", "")])["steps"][0]["relation"] == arrow
+
+
+FORMULAS = {
+    "a definition": (lambda D: D.define("p", x + 1), r"p \coloneqq x + 1", []),
+    "an inequality": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), r"2 x y \le x^{2} + y^{2}", [r"(x - y)^{2}"]),
+    "a refuted equality": (lambda D: D.refute("claim", x, y, at={x: 1, y: 2}), r"x \ne y", []),
+    "a refuted inequality": (lambda D: D.refute("claim", x, y, at={x: 1, y: 0}, relation="<="), r"x \nleq y", []),
+}
+
+
+@pytest.mark.parametrize("state, shown, because", FORMULAS.values(), ids=FORMULAS)
+def test_a_formula_has_the_relation_that_was_checked(state, shown, because):
+    made = check_claim(stated(state))
+    assert made["latex"].replace(r"\left", "").replace(r"\right", "") == shown
+    assert [b.replace(r"\left", "").replace(r"\right", "") for b in made["because"]] == because
+
+
+def test_where_nothing_was_proved_the_scope_is_notation():
+    assert record(stated(lambda D: D.define("p", x + 1)), [Verdict("exact", "not applicable", "", "")])["scope"] == "notation"
+
+
+REFUTED = {
+    "numbers": (lambda D: D.refute("claim", x + a, 2 * x, at={x: Fraction(1, 2), a: -3}), ["x = \\frac{1}{2}", "a_{b} = -3"], r"-\frac{5}{2}", "1"),
+    "vectors": (lambda D: D.refute("claim", z, 2 * z, at={z: [1, 0, -2]}), [r"z = \left(1, 0, -2\right)"], r"\left(1, 0, -2\right)", r"\left(2, 0, -4\right)"),
+    "matrices": (lambda D: D.refute("claim", A, A.T, at={A: [[0, 1], [2, 3]]}), [r"A = \begin{pmatrix}0 & 1 \\ 2 & 3\end{pmatrix}"],
+                 r"\begin{pmatrix}0 & 1 \\ 2 & 3\end{pmatrix}", r"\begin{pmatrix}0 & 2 \\ 1 & 3\end{pmatrix}"),
+    "a wide matrix": (lambda D: D.refute("claim", matrix("U", n, 3), 2 * matrix("U", n, 3), at={matrix("U", n, 3): [[0, 1, 2], [3, 4, 5]]}),
+                      [r"U = \begin{pmatrix}0 & 1 & 2 \\ 3 & 4 & 5\end{pmatrix}"], r"\begin{pmatrix}0 & 1 & 2 \\ 3 & 4 & 5\end{pmatrix}",
+                      r"\begin{pmatrix}0 & 2 & 4 \\ 6 & 8 & 10\end{pmatrix}"),
+    "a law": (lambda D: D.refute("claim", Var(q @ k), d ** 2, at={d: 2, x: 3}, given=[
+        independent(q, k), mean(q, 0), mean(k, 0), variance(q, x), variance(k, 1)]), ["d = 2", "x = 3"], "6", "4"),
+}
+
+
+@pytest.mark.parametrize("state, at, left, right", REFUTED.values(), ids=REFUTED)
+def test_a_refutation_shows_its_counterexample_and_both_sides(state, at, left, right):
+    claim = stated(state)
+    made = record(claim, [exact(claim)])
+    assert [one["latex"] for one in made["counterexample"]] == at
+    assert (made["left"], made["right"], made["refuted"]) == (left, right, "=")
+
+
+def test_values_that_are_not_rational_are_decimals():
+    two = evaluate(sqrt(lift(2)), {})
+    assert array_latex(two).startswith("1.41421") and array_latex({(): number(Fraction(1, 3))}) == r"\frac{1}{3}"
+    assert array_latex({(0,): number(1), (1,): two[()]}).startswith(r"\left(1, 1.41421")
+
+
+def test_a_value_of_one_row_is_a_matrix():
+    assert value_latex(((lift(1), lift(2)),)) == r"\begin{pmatrix}1 & 2\end{pmatrix}" and value_latex(lift(Fraction(1, 2))) == r"\frac{1}{2}"
