@@ -348,8 +348,8 @@ def on_trees(claim: Claim, change) -> Claim:
         return everywhere(e, change)
     def assumption(a):
         return replace(a, args=tuple(map(changed, a.args)))
-    def argument(x):
-        return changed(x) if isinstance(x, Expr) else x
+    def argument(x):  # what a snippet is given stays as it was: a slip is in the claim, not in both
+        return unfolded(x) if isinstance(x, Expr) else x
     return replace(claim, start=changed(claim.start), steps=tuple(replace(s, expr=changed(s.expr)) for s in claim.steps),
                    because=tuple(map(changed, claim.because)), given=tuple(map(assumption, claim.given)),
                    without=tuple((assumption(a), at) for a, at in claim.without),
