@@ -27,7 +27,7 @@ from pathlib import Path
 from .claims import Assumption, Claim
 from .expr import NAME, Expr, free_indices, walk
 
-TIME_LIMIT = 60       # seconds for one file
+TIME_LIMIT = 300      # seconds for one file
 CLOSED = "Closed under the global context"
 PRELUDE_NAME = "Prelude"
 STRUCTURES = ("comRingType", "comUnitRingType", "fieldType", "realFieldType", "rcfType")
@@ -40,7 +40,7 @@ KEYWORDS = frozenset("""
     row column Variables Hypothesis Hypotheses Lemma Print Assumptions From Require Import Local Open Scope Ltac root arithmetic plus times
     minus opposite zero one reciprocal quotient numeral power entry same divided etrans ring_of field_of R_ring R_field
     square_root fourth_root""".split())
-OURS = re.compile(r"(step|claim|certificate|assumed|size|root|positive|exp|exponent|part|whole|written)(_[A-Za-z0-9]*)?")
+OURS = re.compile(r"(step|claim|certificate|assumed|size|root|positive|exp|exponent|part|whole|written|places)(_[A-Za-z0-9]*)?")
 FORBIDDEN = re.compile(r"\b(Axioms?|Admitted|admit|give_up|Parameters?|Conjectures?|Abort|bypass_check|Unset|Declare|Load|Drop|Redirect|"
                        r"Extraction|Cd|Add\s+(?:LoadPath|ML|Rec)|Declare\s+ML|native_compute|vm_cast_no_check|Primitive|Register|type_in_type)\b")
 UNSUPPORTED = {
@@ -187,7 +187,8 @@ class Notation:
         if left.shape and right.shape:
             i, j = "row", "column"
             at = [self.entry_text(x, i, j if len(x.shape) == 2 else "ord0") for x in e.args]
-            return f"\\matrix_({i}, {j}) ({at[0]} * {at[1]})", SUM
+            rows, columns = self.size(left.shape[0]), self.size(left.shape[1]) if len(left.shape) == 2 else "1"
+            return f"\\matrix_({i} < {rows}, {j} < {columns}) ({at[0]} * {at[1]})", SUM
         if left.shape or right.shape:
             factor, tensor = (left, right) if right.shape else (right, left)
             return f"{self.show(factor, POWER)} *: {self.show(tensor, POWER)}", PRODUCT
@@ -250,6 +251,14 @@ class Notation:
         if not e.data:
             return f"(0 : {self.type(e.shape)})", ATOM
         return f"(const_mx {self.show(Expr('const', (), (), e.data), ATOM)} : {self.type(e.shape)})", ATOM
+
+    def of_array(self, e):
+        if len(e.shape) > 2 or any(int(size.data) > LARGEST // 4 for size in e.shape):
+            raise NotForCoq("a tensor written out, with more than two axes or a long one")
+        columns = int(e.shape[1].data) if len(e.shape) == 2 else 1
+        rows = [e.args[k:k + columns] for k in range(0, len(e.args), columns)]
+        shown = "; ".join(f"[:: {'; '.join(self.show(x) for x in row)}]" for row in rows)
+        return f"(written {len(rows)} {columns} [:: {shown}] : {self.type(e.shape)})", ATOM
 
     def of_sum(self, e):
         name, size = e.data
@@ -359,9 +368,7 @@ def context(notation: Notation, free: set, trees: list, assumed: list) -> list:
         lines.append(f"Variable {notation.name(i.data[0])} : 'I_{notation.size(i.data[1])}.")
     if notation.uses_exp:
         lines += ["Variable exp : R -> R.", "Hypothesis exp_add : forall x y, exp (x + y) = exp x * exp y.",
-                  "Hypothesis exp_positive : forall x, 0 < exp x.",
-                  "Ltac exponents ::= rewrite ?(mulr1, mul1r, exp_add, exp_zero exp_add exp_positive,",
-                  "  exp_opposite exp_add exp_positive, exp_multiple exp_add exp_positive)."]
+                  "Hypothesis exp_positive : forall x, 0 < exp x."]
     if notation.level >= REAL:
         positive = list(notation.numbers) if not notation.uses_exp else list(sizes)
         lines += [f"Hypothesis size_{s} : (0 < {notation.name(s)})%N." for s in positive]
@@ -373,30 +380,30 @@ def script(notation: Notation, claim: Claim) -> list:
     """The proof of an equality of the claim: what is known is brought to bear, then the general tactic."""
     trees = [claim.start, *(s.expr for s in claim.steps), *claim.because]
     lengths = {int(s.data) for t in trees for n in walk(t) for s in (*n.shape, *([n.data[1]] if n.op == "sum" else [])) if s.op == "const"}
-    lines = [line for n in sorted(lengths) if n <= LARGEST // 4 for line in written_out(n)]
-    for k, (text, depth) in enumerate(notation.roots.items(), 1):
-        lemma = {1: "square_root", 2: "fourth_root"}[depth]
-        facts = [f"root_{k}_{n}" for n in range(1, depth + 2)]
-        lines.append(f"have positive_{k} : 0 < {text} :> R by positive.")
-        lines.append(f"have [root_{k} [root_{k}_positive {' '.join(facts)}]] := {lemma} positive_{k}.")
-        lines.append(f"rewrite {' '.join(f'?{fact}' for fact in facts)}. clear {' '.join(facts)}.")
+    arrays = any(n.op == "array" for t in trees for n in walk(t))
+    lines = [line for n in sorted(lengths) if 1 < n <= LARGEST // 4 for line in written_out(n, arrays)]
+    lines += [f"normal_fact assumed_{k}." for k, a in enumerate(claim.given, 1)
+              if a.kind in ("positive", "nonzero") and a.args[0].op not in ("symbol", "const") and not free_indices(a.args[0])]
     products = [f"apply_product assumed_{k}." for k, a in enumerate(claim.given, 1) if a.kind == "product"]
     products += [f"apply_inverse assumed_{k}." for k, a in enumerate(claim.given, 1) if a.kind == "invertible"]
     if products:
         lines += ["multiply_out.", *products]
     lines += parts_of_exponents(notation)
     if not any(n.op in SUMS or n.op == "matmul" and not n.shape for t in trees for n in walk(t)):
-        return [*lines, "matrices arithmetic."]
-    return [*lines, "sums arithmetic."]
+        return [*lines, "matrices R."]
+    return [*lines, "entrywise R."]
 
 
-SUMS = ("sum", "entry", "softmax", "function")
+SUMS = ("sum", "entry", "softmax", "function", "array")
 
 
-def written_out(n: int) -> list:
-    """A sum over a known number of places, term by term."""
-    places = " + ".join(f"f (@Ordinal {n} {k} isT)" for k in range(n))
-    return [f"have written_{n} : forall f : 'I_{n} -> R, \\sum_(i < {n}) f i = {places} by write_out."]
+def written_out(n: int, places: bool) -> list:
+    """A sum over a known number of places, term by term; and, where wanted, that these are all the places."""
+    ordinals = [f"(@Ordinal {n} {k} isT)" for k in range(n)]
+    lines = [f"have written_{n} : forall f : 'I_{n} -> R, \\sum_(i < {n}) f i = {' + '.join('f ' + k for k in ordinals)} by write_out."]
+    if places:
+        lines.append(f"have places_{n} : forall P : 'I_{n} -> Prop, {' -> '.join('P ' + k for k in ordinals)} -> forall i, P i by every_place.")
+    return lines
 
 
 def parts_of_exponents(notation: Notation) -> list:
@@ -726,6 +733,7 @@ Lemma oppositeE (x : R) : - x = opposite x. Proof. by []. Qed.
 Lemma natmulE (x : R) n : x *+ n = times x (numeral n). Proof. by rewrite /times mulr_natr. Qed.
 Lemma powerE (x : R) n : x ^+ n = power x n. Proof. by []. Qed.
 Lemma entryE m n (M : 'M[R]_(m, n)) i j : M i j = entry M i j. Proof. by []. Qed.
+Lemma numeralE n : n%:R = numeral n. Proof. by []. Qed.
 Lemma numeral0 : numeral 0 = zero. Proof. by []. Qed.
 Lemma numeralS n : numeral n.+1 = plus one (numeral n). Proof. exact: mulrS. Qed.
 Lemma power0 x : power x 0 = one. Proof. exact: expr0. Qed.
@@ -760,6 +768,17 @@ Ltac spell_field R :=
     spell C; match inv with @reciprocal ?F => rewrite ?(@reciprocalE F) end
   end.
 
+(* Softmax of a vector, and of each row of a matrix, for any exponential. *)
+Section Softmax.
+Variables (R : realFieldType) (exp : R -> R).
+Definition softmax_column n (z : 'cV[R]_n) : 'cV[R]_n := \col_i (exp (z i ord0) / \sum_(j < n) exp (z j ord0)).
+Definition softmax_rows m n (S : 'M[R]_(m, n)) : 'M[R]_(m, n) := \matrix_(i, j) (exp (S i j) / \sum_(k < n) exp (S i k)).
+Lemma softmax_columnE n (z : 'cV[R]_n) i j : softmax_column z i j = exp (z i ord0) / \sum_(k < n) exp (z k ord0).
+Proof. by rewrite mxE. Qed.
+Lemma softmax_rowsE m n (S : 'M[R]_(m, n)) i j : softmax_rows S i j = exp (S i j) / \sum_(k < n) exp (S i k).
+Proof. by rewrite mxE. Qed.
+End Softmax.
+
 (* Signs, read off the way an expression is built. *)
 Section Signs.
 Variable R : realFieldType.
@@ -769,22 +788,63 @@ Lemma norm_minus_ge0 x : 0 <= `|x| - x. Proof. by rewrite subr_ge0 ler_norm. Qed
 Lemma even_ge0 x n : ~~ odd n -> 0 <= x ^+ n. Proof. exact: exprn_even_ge0. Qed.
 Lemma even_gt0 x n : ~~ odd n -> x != 0 -> 0 < x ^+ n.
 Proof. by move=> n_even x0; rewrite exprn_even_gt0 // x0 orbT. Qed.
+Lemma square_ge0 x : 0 <= x * x. Proof. by rewrite -expr2 sqr_ge0. Qed.
 Lemma square_gt0 x : x != 0 -> 0 < x * x. Proof. by move=> x0; rewrite -expr2; apply: even_gt0. Qed.
+Lemma sum_positive n (f : 'I_n -> R) : (0 < n)%N -> (forall i, 0 < f i) -> 0 < \sum_(i < n) f i.
+Proof.
+case: n f => // n f _ f_positive; rewrite big_ord_recl; apply: ltr_paddr => //.
+by apply: sumr_ge0 => i _; apply: ltW.
+Qed.
+Lemma above_ge0 x y : 0 <= x - y -> 0 <= y -> 0 <= x. Proof. by rewrite subr_ge0 => yx y0; apply: le_trans yx. Qed.
+Lemma size_minus_ge0 n : (0 < n)%N -> 0 <= n%:R - 1 :> R. Proof. by move=> n0; rewrite subr_ge0 ler1n. Qed.
+Lemma entry_dot_ge0 n (u : 'cV[R]_n) : 0 <= (u^T *m u) ord0 ord0.
+Proof. by rewrite mxE; apply: sumr_ge0 => i _; rewrite mxE square_ge0. Qed.
 End Signs.
 
-Ltac positive := first
-  [ done | match goal with H : _ |- _ => exact: H end | by rewrite ltr0n | exact: ltr01
-  | by apply: divr_gt0; positive | by apply: mulr_gt0; positive | by rewrite invr_gt0; positive
-  | by apply: addr_gt0; positive | by apply: ltr_paddr; [nonnegative | positive] | by apply: ltr_paddl; [nonnegative | positive]
-  | by apply: even_gt0 | by apply: square_gt0 | by apply: exprn_gt0; positive | by rewrite sqrtr_gt0; positive ]
-with nonnegative := first
-  [ done | match goal with H : _ |- _ => exact: H end | match goal with H : _ |- _ => exact: ltW H end
-  | exact: ler0n | exact: ler01 | exact: normr_ge0 | exact: norm_plus_ge0 | exact: norm_minus_ge0
-  | by rewrite addrC; exact: norm_plus_ge0 | by rewrite addrC; exact: norm_minus_ge0
-  | exact: sqrtr_ge0 | by apply: even_ge0
-  | by apply: divr_ge0; nonnegative | by apply: mulr_ge0; nonnegative | by rewrite invr_ge0; nonnegative
-  | by apply: addr_ge0; nonnegative | by apply: exprn_ge0; nonnegative | by apply: sumr_ge0 => ? _; nonnegative
-  | by apply: ltW; positive ].
+Ltac assumed := match goal with
+  | H : is_true (@Order.lt _ _ _ _) |- is_true (@Order.lt _ _ _ _) => exact: H
+  | H : is_true (@Order.le _ _ _ _) |- is_true (@Order.le _ _ _ _) => exact: H
+  | H : is_true (@Order.lt _ _ _ _) |- is_true (@Order.le _ _ _ _) => exact: ltW H
+  | H : forall _, is_true (@Order.lt _ _ _ _) |- is_true (@Order.lt _ _ _ _) => exact: H
+  | H : forall _, is_true (@Order.le _ _ _ _) |- is_true (@Order.le _ _ _ _) => exact: H
+  | H : is_true (negb _) |- is_true (negb _) => exact: H
+  end.
+Ltac positive := first [ assumed | lazymatch goal with |- is_true (@Order.lt _ _ _ ?x) => lazymatch x with
+  | GRing.one _ => exact: ltr01
+  | @GRing.natmul _ _ _ => by rewrite ltr0n
+  | @GRing.inv _ _ => rewrite invr_gt0; positive
+  | @GRing.mul _ _ _ => first [by apply: square_gt0; assumed | apply: mulr_gt0; positive]
+  | @GRing.add _ _ (@GRing.opp _ (GRing.one _)) => rewrite -addrA; apply: ltr_paddr; [by apply: size_minus_ge0 | positive]
+  | @GRing.add _ _ _ => first [ apply: ltr_paddr; [nonnegative | positive] | apply: ltr_paddl; [nonnegative | positive] ]
+  | @BigOp.bigop _ _ _ _ _ => apply: sum_positive => // ?; positive
+  | @GRing.exp _ _ _ => first [by apply: even_gt0 => //; assumed | apply: exprn_gt0; positive]
+  | @Num.sqrt _ _ => rewrite sqrtr_gt0; positive
+  | @fun_of_matrix _ _ _ _ _ _ => first [rewrite softmax_rowsE | rewrite softmax_columnE]; positive
+  | _ => first [exact: ltr01 | apply: addr_gt0; positive | apply: mulr_gt0; positive]   (* as `field` leaves numerals *)
+  end end ]
+with nonnegative := first [ assumed | lazymatch goal with |- is_true (@Order.le _ _ _ ?x) => lazymatch x with
+  | GRing.zero _ => exact: lexx
+  | GRing.one _ => exact: ler01
+  | @GRing.natmul _ _ _ => exact: ler0n
+  | @GRing.inv _ _ => rewrite invr_ge0; nonnegative
+  | @GRing.mul _ _ _ => first [exact: square_ge0 | apply: mulr_ge0; nonnegative]
+  | @GRing.opp _ (@GRing.opp _ _) => rewrite opprK; nonnegative
+  | @GRing.add _ (Num.norm _) (@GRing.opp _ _) => exact: norm_minus_ge0
+  | @GRing.add _ (Num.norm _) _ => exact: norm_plus_ge0
+  | @GRing.add _ _ (@GRing.opp _ (GRing.one _)) => by apply: size_minus_ge0
+  | @GRing.add _ _ (@GRing.opp _ (@GRing.opp _ _)) => rewrite opprK; nonnegative
+  | @GRing.add _ _ _ => apply: addr_ge0; nonnegative
+  | @BigOp.bigop _ _ _ _ _ => apply: sumr_ge0 => ? _; nonnegative
+  | @GRing.exp _ _ _ => first [by apply: even_ge0 | apply: exprn_ge0; nonnegative]
+  | @Num.sqrt _ _ => exact: sqrtr_ge0
+  | Num.norm _ => exact: normr_ge0
+  | @fun_of_matrix _ _ _ _ _ _ => first [exact: entry_dot_ge0 | rewrite softmax_rowsE; nonnegative | rewrite softmax_columnE; nonnegative]
+  end end | apply: ltW; positive
+  | match goal with
+    | H : is_true (@Order.le _ _ _ (@GRing.add _ ?x (@GRing.opp _ _))) |- is_true (@Order.le _ _ _ ?x) => apply: (above_ge0 H); nonnegative
+    | H : forall _ : 'I_?m, is_true (@Order.le _ _ _ (@GRing.add _ ?x (@GRing.opp _ _))), i : 'I_?m |- is_true (@Order.le _ _ _ ?x) =>
+      apply: (above_ge0 (H i)); nonnegative
+    end ].
 
 (* The side conditions that `field` leaves. *)
 Ltac nonzero :=
@@ -792,18 +852,6 @@ Ltac nonzero :=
   rewrite ?/plus ?/times ?/minus ?/opposite ?/numeral ?/zero ?/one ?/reciprocal ?/power ?/entry; apply/eqP;
   first [ done | match goal with H : _ |- _ => exact: H end | by apply: lt0r_neq0; positive
         | by rewrite oppr_eq0; apply: lt0r_neq0; positive ].
-
-(* Roots of a positive number, as one new number whose powers give the rest. *)
-Section Roots.
-Variable R : rcfType.
-Lemma square_root (a : R) : 0 < a -> exists s : R, [/\ 0 < s, Num.sqrt a = s & a = s ^+ 2].
-Proof. by move=> a0; exists (Num.sqrt a); rewrite sqrtr_gt0 sqr_sqrtr ?ltW. Qed.
-Lemma fourth_root (a : R) : 0 < a -> exists s : R, [/\ 0 < s, Num.sqrt (Num.sqrt a) = s, Num.sqrt a = s ^+ 2 & a = s ^+ 4].
-Proof.
-move=> a0; exists (Num.sqrt (Num.sqrt a)).
-by rewrite !sqrtr_gt0 (exprM _ 2 2) !sqr_sqrtr ?ltW ?sqrtr_gt0.
-Qed.
-End Roots.
 
 (* Matrices: everything to sums of products, transposes and scalars at the leaves; then entry by entry. *)
 Section Matrices.
@@ -829,8 +877,6 @@ Ltac apply_product H :=
   have turned := turn_product H; rewrite ?(trmxK, trmx0, trmx1, tr_scalar_mx) in turned;
   do 4 (rewrite ?(carry_product H) ?H ?(carry_product turned) ?turned; multiply_out).
 Ltac entries := repeat match goal with |- context [?A *m ?B] => move: (A *m B) => ? end.
-Ltac matrices arithmetic := multiply_out; entries;
-  try (apply/matrixP => ? ?); rewrite ?mxE; arithmetic.
 
 (* What is known of an invertible matrix. *)
 Ltac apply_inverse H := apply_product (mulmxV H); apply_product (mulVmx H).
@@ -848,59 +894,395 @@ by apply: (mulfI (lt0r_neq0 (exp_positive x))); rewrite -exp_add subrr exp_zero 
 Qed.
 Lemma exp_multiple n x : exp (n%:R * x) = exp x ^+ n.
 Proof. by rewrite mulr_natl; elim: n => [|n IH]; rewrite ?exp_zero // mulrS exp_add IH exprS. Qed.
-Lemma sum_positive n (f : 'I_n -> R) : (0 < n)%N -> (forall i, 0 < f i) -> 0 < \sum_(i < n) f i.
-Proof.
-case: n f => // n f _ f_positive; rewrite big_ord_recl; apply: ltr_paddr => //.
-by apply: sumr_ge0 => i _; apply: ltW.
-Qed.
+Lemma exp_numeral n : exp n%:R = exp 1 ^+ n. Proof. by rewrite -[n%:R]mulr1 exp_multiple. Qed.
 Lemma divided (x : R) n : (0 < n)%N -> exists y, x = n%:R * y.
 Proof. by move=> n0; exists (x / n%:R); rewrite mulrCA divff ?mulr1 // pnatr_eq0 -lt0n. Qed.
-Definition softmax_column n (z : 'cV[R]_n) : 'cV[R]_n := \col_i (exp (z i ord0) / \sum_(j < n) exp (z j ord0)).
-Definition softmax_rows m n (S : 'M[R]_(m, n)) : 'M[R]_(m, n) := \matrix_(i, j) (exp (S i j) / \sum_(k < n) exp (S i k)).
 End Exponential.
-Ltac write_out := let f := fresh "f" in move=> f; rewrite !big_ord_recl big_ord0 addr0; repeat apply: (f_equal2 +%R); apply: (f_equal f); exact: val_inj.
-Ltac written_out := repeat match goal with H : forall f : 'I_?n -> _, _ = _ |- context [\sum_(i < ?n) _] => rewrite H end.
-Ltac exponents := idtac.   (* a claim with exponentials puts its own here *)
+Ltac write_out := let f := fresh "f" in move=> f; rewrite !big_ord_recl big_ord0 addr0 ?addrA; repeat apply: (f_equal2 +%R); apply: (f_equal f); exact: val_inj.
+Ltac every_place := clear; intros; let k := fresh "k" in let below := fresh "below" in
+  match goal with i : 'I_?n |- ?P _ => destruct i as [k below] end;
+  repeat first
+    [ solve [exfalso; move: below; rewrite ?ltnS ltn0; discriminate]
+    | destruct k as [| k]; [match goal with H : ?P ?j |- ?P ?i => have -> : i = j by [apply: val_inj]; exact: H end |] ].
 
-(* Sums over an index. First way: put each summand in order, take out what does not depend on the index, and treat the sums
-   that are left as numbers. *)
-Ltac put_in_order := rewrite ?mxE; written_out; rewrite ?mxE; exponents; rewrite ?mulf_div.
-Ltac hide_sums_of side :=
-  repeat match goal with known : @BigOp.bigop _ _ _ _ _ = _ |- _ => progress rewrite known end;
-  try match constr:(side) with | context [@BigOp.bigop ?T ?I ?none ?r ?f] =>
-    let S := fresh "S" in let known := fresh "known" in
-    try (have : 0 < @BigOp.bigop T I none r f by apply: sum_positive => // ?; positive);
-    have [S known] : exists S, @BigOp.bigop T I none r f = S by [eexists];
-    rewrite ?known; try move=> ? end.
-Ltac hide_sum :=
-  match goal with |- context [\sum_(i < ?n) @?f i] =>
-    let e := fresh in let S := fresh "S" in
-    eassert (e : \sum_(i < n) f i = _);
-    [ etransitivity; [apply: eq_bigr => ? _; put_in_order; reflexivity
-      | rewrite -?mulr_suml -?mulr_sumr ?sumr_const ?card_ord; reflexivity]
-    | match type of e with _ = ?side => rewrite {}e; hide_sums_of side end ]
+(* ---- normal form of a number: a sum of products, sums over indices as tight as they go ---- *)
+Section NormalForm.
+Variable R : comRingType.
+Implicit Types x y c d : R.
+Lemma keep_left x y c d : x = c * d -> x * y = c * y * d. Proof. by move=> ->; rewrite mulrAC. Qed.
+Lemma keep_right x y c d : x = c * d -> x * y = c * (d * y). Proof. by move=> ->; rewrite mulrA. Qed.
+Lemma take_out n (f g : 'I_n -> R) c s : (forall i, f i = c * g i) -> \sum_(i < n) g i = s -> \sum_(i < n) f i = c * s.
+Proof. by move=> fg <-; rewrite mulr_sumr; apply: eq_bigr. Qed.
+Lemma count n : \sum_(i < n) (1 : R) = n%:R. Proof. by rewrite sumr_const card_ord. Qed.
+Lemma pick n (k : 'I_n) (f g : 'I_n -> R) : (forall i, f i = (i == k)%:R * g i) -> \sum_(i < n) f i = g k.
+Proof.
+move=> fg; rewrite (bigD1 k) //= fg eqxx mul1r big1 ?addr0 // => i /negbTE ik.
+by rewrite fg ik mul0r.
+Qed.
+Lemma pick_turned n (k : 'I_n) (f g : 'I_n -> R) : (forall i, f i = (k == i)%:R * g i) -> \sum_(i < n) f i = g k.
+Proof. by move=> fg; apply: pick => i; rewrite eq_sym. Qed.
+Lemma deltaM (b : bool) : b%:R * b%:R = b%:R :> R. Proof. by case: b; rewrite ?mul1r ?mul0r. Qed.
+Lemma each n (f g : 'I_n -> R) : (forall i, f i = g i) -> \sum_(i < n) f i = \sum_(i < n) g i.
+Proof. by move=> fg; apply: eq_bigr. Qed.
+Lemma sum_one (f : 'I_1 -> R) : \sum_(i < 1) f i = f ord0. Proof. by rewrite big_ord1; congr f; apply: val_inj. Qed.
+Lemma sum0 n : \sum_(i < n) (0 : R) = 0. Proof. exact: big1. Qed.
+End NormalForm.
+(* A matrix of which each entry is written. *)
+Definition written (R : ringType) m n (rows : seq (seq R)) : 'M[R]_(m, n) := \matrix_(i, j) nth 0 (nth [::] rows i) j.
+Lemma writtenE (R : ringType) m n (rows : seq (seq R)) i j : written m n rows i j = nth 0 (nth [::] rows i) j. Proof. by rewrite mxE. Qed.
+Lemma cancelled (F : fieldType) (m x r q : F) : m = x^-1 * r -> r = x * q -> x != 0 -> m = q.
+Proof. by move=> -> -> x0; rewrite mulKf. Qed.
+Lemma root_twice (F : rcfType) (m x r q : F) : m = Num.sqrt x * r -> r = Num.sqrt x * q -> 0 <= x -> m = x * q.
+Proof. by move=> -> -> x0; rewrite mulrA -expr2 sqr_sqrtr. Qed.
+Lemma root_below_twice (F : rcfType) (m x r q : F) : m = (Num.sqrt x)^-1 * r -> r = (Num.sqrt x)^-1 * q -> 0 <= x -> m = x^-1 * q.
+Proof. by move=> -> -> x0; rewrite mulrA -invfM -expr2 sqr_sqrtr. Qed.
+Lemma one_place (i : 'I_1) : i = ord0. Proof. by rewrite ord1; apply: val_inj. Qed.
+
+(* c and d with b = c * d, where c does not depend on i *)
+Ltac parts R i b :=
+  lazymatch b with
+  | ?x * ?y => let p := parts R i x in
+    lazymatch p with (?c, ?d) =>
+      lazymatch y with
+      | context [i] => constr:((c, d * y))
+      | _ => constr:((c * y, d))
+      end end
+  | context [i] => constr:((1 : R, b))
+  | _ => constr:((b, 1 : R))
   end.
-(* Second way: multiply everything out, into sums of sums of products, and compare summands, in any order of summation. *)
-Lemma minus_sum (R : ringType) n (f : 'I_n -> R) : - (\sum_(i < n) f i) = \sum_(i < n) (- f i). Proof. by rewrite sumrN. Qed.
-Ltac widen :=
-  rewrite ?mxE; written_out; rewrite ?mxE; exponents;
-  rewrite ?(mulr_suml, mulr_sumr, mulrDl, mulrDr, mulNr, mulrN, minus_sum, big_split, sumr_const, card_ord) /=;
+Ltac by_parts :=
   lazymatch goal with
-  | |- \sum_(i < _) _ = _ => apply: eq_bigr => ? _; widen
-  | |- _ + _ = _ => apply: (f_equal2 +%R); widen
+  | |- @GRing.mul _ ?x ?y = @GRing.mul _ ?c (@GRing.mul _ ?d ?y) => apply: keep_right; by_parts
+  | |- @GRing.mul _ ?x ?y = @GRing.mul _ (@GRing.mul _ ?c ?y) ?d => apply: keep_left; by_parts
+  | |- _ = @GRing.mul _ (GRing.one _) _ => symmetry; apply: mul1r
+  | |- _ = @GRing.mul _ _ (GRing.one _) => symmetry; apply: mulr1
+  | |- @GRing.mul _ _ _ = @GRing.mul _ _ _ => apply: mulrC
+  end.
+(* a monomial without the factor (i == k)%:R : (that factor, the rest) or fails *)
+Ltac is_delta i b :=
+  lazymatch b with
+  | @GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ i ?k)) => lazymatch k with context [i] => fail | _ => idtac end
+  | @GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ ?k i)) => lazymatch k with context [i] => fail | _ => idtac end
+  end.
+Ltac without_delta R i b :=
+  match b with
+  | @GRing.mul _ ?x ?y => let _ := match goal with _ => is_delta i y end in constr:((y, x))
+  | @GRing.mul _ ?x ?y => let p := without_delta R i x in lazymatch p with (?k, ?r) => constr:((k, r * y)) end
+  | _ => let _ := match goal with _ => is_delta i b end in constr:((b, 1 : R))
+  end.
+
+Ltac is_atom e := lazymatch e with _ + _ => fail | _ * _ => fail | - _ => fail | _^-1 => fail | @BigOp.bigop _ _ _ _ _ => fail | _ => idtac end.
+
+Ltac multiply := repeat match goal with   (* by what is written: a numeral is no sum here *)
+  | |- context [@GRing.mul _ (@GRing.add _ ?x ?y) ?z] => rewrite (mulrDl x y z)
+  | |- context [@GRing.mul _ ?x (@GRing.add _ ?y ?z)] => rewrite (mulrDr x y z)
+  | |- context [@GRing.mul _ ?x (@GRing.opp _ ?y)] => rewrite (mulrN x y)
+  | |- context [@GRing.mul _ (@GRing.opp _ ?x) ?y] => rewrite (mulNr x y)
+  | |- context [@GRing.mul _ ?x (@GRing.mul _ ?y ?z)] => rewrite (mulrA x y z)
+  | |- context [@GRing.opp _ (@GRing.add _ ?x ?y)] => rewrite (opprD x y)
+  | |- context [@GRing.opp _ (@GRing.opp _ ?x)] => rewrite (opprK x)
+  | |- context [@GRing.add _ ?x (@GRing.add _ ?y ?z)] => rewrite (addrA x y z)
+  end.
+Ltac small_powers := repeat match goal with
+  | |- context [@GRing.exp _ ?x (S (S ?n))] => lazymatch n with S (S (S _)) => fail | _ => rewrite (exprS x n.+1) end
+  | |- context [@GRing.exp _ ?x (S O)] => rewrite (expr1 x)
+  end.
+Ltac sign_out := multiply; rewrite ?(mul1r, mulr1, mul0r, mulr0, addr0, add0r, oppr0, subr0, sub0r);
+  repeat match goal with |- context [@GRing.mul _ (@GRing.natmul _ (GRing.one _) (nat_of_bool ?b)) (@GRing.natmul _ (GRing.one _) (nat_of_bool ?b))] => rewrite (deltaM _ b) end.
+
+(* a product without its first factor that is a sum over an index: (that factor, the rest) *)
+Ltac without_sum R b :=
+  match b with
+  | @GRing.mul _ ?x ?y => let p := without_sum R x in lazymatch p with (?s, ?r) => let q := eval cbv beta in (r * y) in constr:((s, q)) end
+  | @GRing.mul _ ?x (@BigOp.bigop ?T ?I ?z ?r ?f) => constr:((@BigOp.bigop T I z r f, x))
+  | @BigOp.bigop _ _ _ _ _ => let q := eval cbv beta in (1 : R) in constr:((b, q))
+  end.
+(* goal: \sum_(i < n) f i = ?x, f i a monomial *)
+Ltac one_sum :=
+  lazymatch goal with
+  | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (GRing.zero _)) = _ => apply: sum0
+  | |- @BigOp.bigop _ _ _ (index_enum (ordinal_finType ?n)) (fun i => @BigBody _ _ i _ true (@?f i)) = _ =>
+    let R := lazymatch goal with |- @eq ?R _ _ => constr:(R) end in
+    let i := fresh "i" in
+    tryif (let kg := constr:(fun i : 'I_n => ltac:(let b := eval cbv beta in (f i) in let p := without_delta R i b in let p := eval cbv beta in p in exact p)) in
+           lazymatch kg with
+           | fun j => (@GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ j ?k)), @?g j) => etransitivity; [apply: (@pick _ n k f g) => ?; cbv beta; by_parts |]
+           | fun j => (@GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ ?k j)), @?g j) => etransitivity; [apply: (@pick_turned _ n k f g) => ?; cbv beta; by_parts |] end)
+    then (cbv beta; rewrite ?eqxx -?[nat_of_bool true]/1%N ?mulr1n; sign_out; reflexivity)
+    else
+    (let cd := constr:(fun i : 'I_n => ltac:(let b := eval cbv beta in (f i) in let p := parts R i b in let p := eval cbv beta in p in exact p)) in
+    lazymatch cd with fun j => (?c, @?d j) =>
+      etransitivity; [apply: (@take_out _ n f d c); [move=> ?; cbv beta; by_parts | tight] |] end;
+    sign_out; reflexivity)
+  end
+(* goal: \sum_(i < n) d i = ?x, where every factor of d i depends on i *)
+with tight :=
+  lazymatch goal with
+  | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (GRing.one _)) = _ => apply: count
+  | |- @BigOp.bigop _ _ _ (index_enum (ordinal_finType _)) _ = _ => cbv beta; etransitivity; [apply: each => ?; cbv beta; rewrite ?mul1r; push_in | reflexivity]
+  end
+with push_in :=
+  lazymatch goal with |- ?m = _ =>
+    let R := lazymatch goal with |- @eq ?R _ _ => constr:(R) end in
+    tryif let p := without_sum R m in lazymatch p with (?s, ?r) => etransitivity; [assert (e : m = s * r) by by_parts; exact e |] end
+    then (etransitivity; [apply: mulr_suml |]; etransitivity; [apply: each => ?; cbv beta; push_in | reflexivity])
+    else (rewrite ?mul1r ?mulrA; reflexivity)
+  end.
+
+Ltac sum_out :=   (* goal: \sum_(i < n) f i = ?x, f i a sum of monomials *)
+  lazymatch goal with
+  | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (@GRing.add _ _ _)) = _ => etransitivity; [apply: big_split | rewrite /=; etransitivity; [apply: (f_equal2 +%R); sum_out |]; sign_out; reflexivity]
+  | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (@GRing.opp _ _)) = _ => etransitivity; [apply: sumrN |]; etransitivity; [apply: (f_equal -%R); sum_out |]; sign_out; reflexivity
+  | |- _ => one_sum
+  end.
+
+Ltac is_literal n := lazymatch n with O => idtac | S ?k => is_literal k end.
+Ltac without_literal R b :=
+  match b with
+  | @GRing.mul _ ?x (@GRing.natmul ?V ?o ?n) => let _ := match goal with _ => is_literal n end in constr:((@GRing.natmul V o n, x))
+  | @GRing.mul _ ?x ?y => let p := without_literal R x in lazymatch p with (?k, ?r) => let q := eval cbv beta in (r * y) in constr:((k, q)) end
+  | @GRing.mul _ (@GRing.natmul ?V ?o ?n) ?y => let _ := match goal with _ => is_literal n end in constr:((@GRing.natmul V o n, y))
+  end.
+(* x / x in a product *)
+(* The same but for how MathComp's structures were found. *)
+Ltac alike x y :=
+  lazymatch x with
+  | @GRing.add _ ?a ?b => lazymatch y with @GRing.add _ ?c ?d => alike a c; alike b d end
+  | @GRing.mul _ ?a ?b => lazymatch y with @GRing.mul _ ?c ?d => alike a c; alike b d end
+  | @GRing.opp _ ?a => lazymatch y with @GRing.opp _ ?c => alike a c end
+  | @GRing.inv _ ?a => lazymatch y with @GRing.inv _ ?c => alike a c end
+  | GRing.one _ => lazymatch y with GRing.one _ => idtac end
+  | @GRing.natmul _ ?a ?n => lazymatch y with @GRing.natmul _ ?c n => alike a c end
+  | @fun_of_matrix _ _ _ ?A ?i ?j => lazymatch y with @fun_of_matrix _ _ _ A i j => idtac end
+  | @Num.sqrt _ ?a => lazymatch y with @Num.sqrt _ ?c => alike a c end
+  | @BigOp.bigop _ _ _ ?r ?f => lazymatch y with @BigOp.bigop _ _ _ r f => idtac end
+  | ?f ?a => lazymatch y with f ?c => alike a c end
+  | _ => constr_eq x y
+  end.
+Ltac without R x b :=
+  match b with
+  | @GRing.mul _ ?y ?z => let _ := match goal with _ => alike x z end in constr:(y)
+  | @GRing.mul _ ?y ?z => let r := without R x y in let q := eval cbv beta in (r * z) in constr:(q)
+  | _ => let _ := match goal with _ => alike x b end in let q := eval cbv beta in (1 : R) in constr:(q)
+  end.
+Ltac normal_product := rewrite ?(mul1r, invfM, mulrA).
+Ltac cancel :=   (* goal: a sum of products = ?x *)
+  lazymatch goal with
+  | |- @GRing.add _ _ _ = _ => etransitivity; [apply: (f_equal2 +%R); cancel | reflexivity]
+  | |- @GRing.opp _ _ = _ => etransitivity; [apply: (f_equal -%R); cancel | reflexivity]
+  | |- ?m = _ =>
+    let R := lazymatch goal with |- @eq ?R _ _ => constr:(R) end in
+    tryif match m with context [@GRing.inv ?U ?x] =>
+      let r := without R (@GRing.inv U x) m in let q := without R x r in
+      etransitivity; [refine (@cancelled _ m x r q _ _ _); [solve [by_parts] | solve [by_parts] | apply: lt0r_neq0; solve [positive]] |] end
+    then (rewrite ?mul1r; cancel) else
+    tryif match m with
+    | context [@GRing.inv ?U (@Num.sqrt ?V ?x)] =>
+      let r := without R (@GRing.inv U (@Num.sqrt V x)) m in let q := without R (@GRing.inv U (@Num.sqrt V x)) r in
+      etransitivity; [refine (@root_below_twice _ m x r q _ _ _); [solve [by_parts] | solve [by_parts] | nonnegative] |]
+    | context [@Num.sqrt ?V ?x] =>
+      let r := without R (@Num.sqrt V x) m in let q := without R (@Num.sqrt V x) r in
+      etransitivity; [refine (@root_twice _ m x r q _ _ _); [solve [by_parts] | solve [by_parts] | nonnegative] |] end
+    then (normal_product; cancel) else reflexivity
+  end.
+(* roots of products *)
+Ltac split_roots := rewrite ?sqrtr1; repeat match goal with
+  | |- context [Num.sqrt (@GRing.mul _ ?x ?y)] =>
+    let e := fresh "e" in assert (e : Num.sqrt (x * y) = Num.sqrt x * Num.sqrt y) by (apply: sqrtrM; nonnegative); rewrite e; clear e
+  | |- context [Num.sqrt (@GRing.inv _ ?x)] =>
+    let e := fresh "e" in assert (e : Num.sqrt x^-1 = (Num.sqrt x)^-1) by (apply: sqrtrV; nonnegative); rewrite e; clear e
+  end; rewrite ?invrK.
+(* exp of a sum is a product, of a multiple a power *)
+Ltac exponents E P :=
+  let exp := lazymatch type of P with forall x, is_true (@Order.lt _ _ _ (?exp x)) => exp end in
+  repeat match goal with
+  | |- context [exp (@GRing.add _ _ _)] => rewrite E
+  | |- context [exp (@GRing.opp _ _)] => rewrite (exp_opposite E P)
+  | |- context [exp (GRing.zero _)] => rewrite (exp_zero E P)
+  | |- context [exp (@GRing.natmul _ (GRing.one _) (S ?n))] => is_literal n; rewrite (exp_numeral E P n.+1)
+  | |- context [exp (@GRing.mul _ (@GRing.natmul _ (GRing.one _) ?n) ?r)] => is_literal n; rewrite (exp_multiple E P n r)
+  | |- context [exp ?b] =>
+    let R := lazymatch type of b with ?R => constr:(R) end in
+    let p := without_literal R b in lazymatch p with (@GRing.natmul _ _ ?n, ?r) =>
+      let e := fresh "e" in assert (e : b = n%:R * r) by by_parts; rewrite e (exp_multiple E P); clear e end
+  end.
+Ltac normal :=   (* goal: e = ?x *)
+  lazymatch goal with
+  | |- ?a + ?b = _ => etransitivity; [apply: (f_equal2 +%R); normal |]; sign_out; reflexivity
+  | |- ?a * ?b = _ => etransitivity; [apply: (f_equal2 *%R); normal |]; sign_out; cancel
+  | |- - ?a = _ => etransitivity; [apply: (f_equal -%R); normal |]; sign_out; reflexivity
+  | |- @GRing.inv _ (@GRing.mul _ _ _) = _ => rewrite invfM; normal
+  | |- ?a ^-1 = _ => etransitivity; [apply: (f_equal GRing.inv); normal |]; rewrite ?(invfM, invrN, invrK, invr1); reflexivity
+  | |- @GRing.natmul _ (GRing.one _) ?n = _ => reflexivity
+  | |- ?a *+ ?n = _ => rewrite -mulr_natr; normal
+  | |- ?a ^+ ?n = _ => etransitivity; [apply: (f_equal (fun t => t ^+ n)); normal |];
+     tryif (lazymatch goal with |- @GRing.exp _ ?b _ = _ => is_atom b end) then (small_powers; sign_out; reflexivity)
+     else (rewrite ?(exprS, expr0, mulr1); sign_out; reflexivity)
+  | |- @BigOp.bigop _ _ _ (index_enum (ordinal_finType ?n)) (fun i => @BigBody _ _ i _ true (@?f i)) = _ =>
+     tryif (match n with 1%N => rewrite sum_one | _ => match goal with H : forall f : 'I_n -> _, _ = _ |- _ => rewrite H end end) then normal
+     else (etransitivity; [apply: each => ?; normal | cbv beta; sum_out])
+  | E : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- ?exp ?a = _ =>
+     etransitivity; [apply: (f_equal exp); normal |];
+     exponents E P; small_powers; sign_out; cancel
+  | |- `|?a| = _ => etransitivity; [apply: (f_equal Num.norm); normal |]; reflexivity
+  | |- Num.sqrt ?a = _ => etransitivity; [apply: (f_equal Num.sqrt); normal |]; split_roots; sign_out; reflexivity
+  | |- fun_of_matrix (softmax_rows _ _) _ _ = _ => rewrite softmax_rowsE; normal
+  | |- fun_of_matrix (softmax_column _ _) _ _ = _ => rewrite softmax_columnE; normal
+  | |- fun_of_matrix (written _ _ _) _ _ = _ => rewrite writtenE;
+     lazymatch goal with |- ?e = _ => let v := eval cbv [nth nat_of_ord ord0] in e in change e with v end; normal
+  | |- fun_of_matrix _ _ _ = _ => tryif (progress rewrite mxE) then normal else reflexivity
   | |- _ => reflexivity
   end.
-Ltac widen_sides := etransitivity; [widen | symmetry; etransitivity; [widen | symmetry]].
-Ltac compare arithmetic := first
-  [ solve [arithmetic]
-  | solve [apply: eq_bigr => ? _; compare arithmetic]
-  | solve [rewrite exchange_big /=; apply: eq_bigr => ? _; compare arithmetic]
-  | solve [under eq_bigr => ? _ do rewrite exchange_big /=; rewrite exchange_big /=; apply: eq_bigr => ? _; compare arithmetic]
-  | solve [apply: (f_equal2 +%R); compare arithmetic]
-  | solve [rewrite -?sumrN -?big_split /=; apply: eq_bigr => ? _; compare arithmetic] ].
-Ltac sums arithmetic := rewrite ?/softmax_column ?/softmax_rows; try (apply/matrixP => ? ?); first
-  [ solve [put_in_order; arithmetic]
-  | solve [put_in_order; repeat hide_sum; arithmetic]
-  | solve [rewrite ?mxE ?(mulr_suml, mulr_sumr) -?sumrN -?big_split /=; apply: eq_bigr => ? _; put_in_order; arithmetic]
-  | solve [do 3 widen_sides; compare arithmetic] ].
+
+(* ---- comparing normal forms ---- *)
+Section Compare.
+Variable C : comRingType.
+Definition total n (f : 'I_n -> C) : C := \sum_(i < n) f i.
+Lemma total_each n (f g : 'I_n -> C) : (forall i, f i = g i) -> total f = total g. Proof. exact: each. Qed.
+Lemma total_swap m n (f : 'I_m -> 'I_n -> C) : total (fun i => total (f i)) = total (fun j => total (fun i => f i j)).
+Proof. exact: exchange_big. Qed.
+End Compare.
+Definition not_zero (F : fieldType) (x : GRing.ComRing.sort F) : bool := (x : F) != 0.
+Definition above_zero (R : realFieldType) (x : GRing.ComRing.sort R) : bool := 0 < (x : R).
+Ltac literal_sum C n := lazymatch n with O => constr:(@zero C) | S O => constr:(@one C) | S ?k => let r := literal_sum C k in constr:(@plus C (@one C) r) end.
+Ltac literal_power C a n := lazymatch n with O => constr:(@one C) | S O => constr:(a) | S ?k => let r := literal_power C a k in constr:(@times C a r) end.
+Ltac spelled C F e := lazymatch e with
+  | @GRing.add _ ?a ?b => let a := spelled C F a in let b := spelled C F b in constr:(@plus C a b)
+  | @GRing.mul _ ?a ?b => let a := spelled C F a in let b := spelled C F b in constr:(@times C a b)
+  | @GRing.opp _ ?a => let a := spelled C F a in constr:(@opposite C a)
+  | @GRing.inv _ ?a => let a := spelled C F a in
+lazymatch F with tt => constr:(e) | _ => constr:(@reciprocal F a) end
+  | GRing.zero _ => constr:(@zero C)
+  | GRing.one _ => constr:(@one C)
+  | @GRing.natmul _ (GRing.one _) ?n =>
+      match n with _ => let _ := match goal with _ => is_literal n end in literal_sum C n | _ => constr:(@numeral C n) end
+  | @GRing.exp _ ?a ?n => let a := spelled C F a in
+      match n with _ => let _ := match goal with _ => is_literal n end in literal_power C a n | _ => constr:(@power C a n) end
+  | @BigOp.bigop _ _ _ (index_enum (ordinal_finType ?n)) (fun i => @BigBody _ _ i _ true (@?f i)) =>
+      let i := fresh "i" in
+      let g := constr:(fun i : 'I_n => ltac:(let b := eval cbv beta in (f i) in let b := spelled C F b in exact b)) in
+      constr:(@total C n g)
+  | @fun_of_matrix _ ?m ?n ?A ?i ?j => constr:(@entry C m n A i j)
+  | @Num.sqrt ?T ?a => let a := spelled C F a in constr:(@Num.sqrt T a)
+  | @Num.norm ?T ?V ?a => let a := spelled C F a in constr:(@Num.norm T V a)
+  | ?f ?a => let a := spelled C F a in constr:(f a)
+  | _ => constr:(e)
+  end.
+Ltac carrier R k :=
+  match R with
+  | _ => let T := type of (field_of R) in
+    lazymatch T with @field_theory _ (zero ?C) _ _ _ _ _ _ (@reciprocal ?F) _ => k C F end
+  | _ => let T := type of (ring_of R) in lazymatch T with @ring_theory _ (zero ?C) _ _ _ _ _ _ => k C tt end
+  end.
+Ltac spell_all C F :=
+  repeat match goal with H : is_true (negb (@eq_op _ ?e _)) |- _ =>
+    let e' := spelled C F e in
+    lazymatch goal with _ : is_true (@not_zero _ e') |- _ => fail | _ => idtac end; have : not_zero e' by [exact: H]; move=> ? end;
+  repeat match goal with H : is_true (@Order.lt _ _ (GRing.zero _) ?e) |- _ =>
+    let e' := spelled C F e in
+    lazymatch goal with _ : is_true (@above_zero _ e') |- _ => fail | _ => idtac end; have : above_zero e' by [exact: H]; move=> ? end;
+  repeat match goal with H : @GRing.mul _ ?a ?b = ?e |- _ =>
+    let a' := spelled C F a in let e' := spelled C F e in change (@times C a' a' = e') in H end;
+  lazymatch goal with |- ?a = ?b =>
+    let a' := spelled C F a in let b' := spelled C F b in change (a' = b') end.
+Ltac front k :=   (* goal: sum = ?x; the sum number k comes first *)
+  lazymatch k with
+  | O => reflexivity
+  | S ?l => etransitivity; [apply: total_each => ?; front l | cbv beta; apply: total_swap]
+  end.
+Ltac named t :=
+  let s := fresh "s" in let known := fresh "known" in
+  set (s := t) in *; pose proof (@Logic.eq_refl _ s : t = s) as known; clearbody s.
+Ltac same_kind u t :=
+  lazymatch u with
+  | @total _ _ _ => lazymatch t with @total _ _ _ => idtac end
+  | @eq_op _ _ _ => lazymatch t with @eq_op _ _ _ => idtac end
+  | ?f _ => lazymatch t with f _ => idtac end
+  end.
+Ltac hide t same :=
+  tryif match goal with known : ?u = ?s |- _ => is_var s; same_kind u t;
+      let e := fresh "e" in let x := fresh "x" in
+      (assert (e : t = s) by (refine (etrans _ known); solve [same tt]));
+      set (x := t) in *; clearbody x; subst x end
+  then idtac else named t.
+Ltac leaf R :=
+  repeat match goal with |- context [@total ?C ?n ?f] => hide (@total C n f) ltac:(fun _ => same_sum R) end;
+  repeat match goal with
+  | P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- context [?exp ?a] => (have : above_zero (exp a) by [exact: P]); move=> ?; hide (exp a) ltac:(fun _ => apply: (f_equal exp); by_ring R)
+  | |- context [@Num.sqrt ?T ?a] => hide (@Num.sqrt T a) ltac:(fun _ => apply: (f_equal (@Num.sqrt T)); by_ring R)
+  | |- context [@Num.norm ?T ?V ?a] => hide (@Num.norm T V a) ltac:(fun _ => apply: (f_equal (@Num.norm T V)); by_ring R)
+  | |- context [nat_of_bool (@eq_op ?T ?a ?b)] => hide (@eq_op T a b) ltac:(fun _ => apply: eq_sym)
+  end
+with by_ring R := first [reflexivity | ring]
+with same_sum R := cbv beta;
+  lazymatch goal with
+  | |- @total _ _ _ = @total _ _ _ => first
+    [ solve [apply: total_each => ?; same_sum R]
+    | solve [symmetry; etransitivity; [front (S O) | symmetry; apply: total_each => ?; same_sum R]]
+    | solve [symmetry; etransitivity; [front (S (S O)) | symmetry; apply: total_each => ?; same_sum R]]
+    | solve [symmetry; etransitivity; [front (S (S (S O))) | symmetry; apply: total_each => ?; same_sum R]] ]
+  | |- @total _ _ _ = _ => fail
+  | |- _ = @total _ _ _ => fail
+  | |- _ => leaf R; by_ring R
+  end.
+
+Ltac denominators :=
+  repeat match goal with |- context [@GRing.inv _ ?e] =>
+    match e with context [@BigOp.bigop ?T ?I ?z ?r ?f] =>
+      lazymatch goal with H : is_true (@Order.lt _ _ _ (@BigOp.bigop T I z r f)) |- _ => fail | _ => idtac end;
+      have : 0 < @BigOp.bigop T I z r f by [apply: sum_positive => // ?; positive]; move=> ? end end;
+  repeat match goal with |- context [@GRing.inv _ ?e] =>
+    lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
+    have : e != 0 by [first [assumed | apply: lt0r_neq0; positive]]; move=> ? end.
+Ltac normal_fact H :=
+  let e := fresh "e" in
+  lazymatch type of H with
+  | is_true (negb (@eq_op _ ?x _)) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e => ?; clear e
+  | is_true (@Order.lt _ _ _ ?x) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e => ?; clear e
+  end.
+Ltac root_facts :=
+  repeat match goal with |- context [Num.sqrt ?e] =>
+    lazymatch goal with H : @GRing.mul _ (Num.sqrt e) (Num.sqrt e) = _ |- _ => fail | _ => idtac end;
+    let fact := fresh "root" in have fact : Num.sqrt e * Num.sqrt e = e by (rewrite -expr2 sqr_sqrtr //; nonnegative)
+  end.
+Ltac unspell := rewrite -?zeroE -?oneE -?plusE -?timesE -?oppositeE -?numeralE -?powerE -?entryE -?reciprocalE.
+Ltac unfold_facts := repeat match goal with
+  | H : is_true (@not_zero _ _) |- _ => unfold not_zero in H
+  | H : is_true (@above_zero _ _) |- _ => unfold above_zero in H
+  end.
+Ltac is_nonzero :=
+  repeat match goal with |- _ /\ _ => split end; unfold_facts;
+  apply/eqP;
+  first [ assumption
+        | match goal with H : is_true (negb (@eq_op _ ?e _)) |- is_true (negb (@eq_op _ ?g _)) =>
+            let eq := fresh in (assert (eq : g = e) by ring); rewrite eq; exact H end
+        | unspell; apply: lt0r_neq0; positive
+        | unspell; rewrite oppr_eq0; apply: lt0r_neq0; positive ].
+Ltac field_with_roots := lazymatch goal with
+  | H1 : times ?a ?a = _, H2 : times ?b ?b = _, H3 : times ?c ?c = _ |- _ => field [H1 H2 H3]
+  | H1 : times ?a ?a = _, H2 : times ?b ?b = _ |- _ => field [H1 H2]
+  | H1 : times ?a ?a = _ |- _ => field [H1]
+  | _ => field end.
+Ltac by_field R := first [reflexivity | ring | field_with_roots; is_nonzero].
+Ltac one_places := repeat match goal with
+  | |- context [@Ordinal 1 0 ?p] => rewrite (one_place (@Ordinal 1 0 p))
+  | i : 'I_1 |- _ => rewrite ?(one_place i); clear i
+  end.
+(* Without sums over an index nothing need be multiplied out. *)
+Ltac plain_numbers R :=
+  lazymatch goal with |- context [@BigOp.bigop] => fail | _ => idtac end;
+  rewrite ?mxE;
+  lazymatch goal with |- context [@BigOp.bigop] => fail | _ => idtac end;
+  try match goal with
+  | E : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- _ => exponents E P
+  end;
+  denominators; root_facts; carrier R ltac:(fun C F => spell_all C F); leaf R; by_field R.
+Ltac numbers R :=
+  (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry;
+  denominators; root_facts; carrier R ltac:(fun C F => spell_all C F); leaf R; by_field R.
+Ltac place_by_place := repeat match goal with
+  | i : 'I_?n, every : forall P : 'I_?n -> Prop, _ |- context [written] => move: i; apply: every
+  end.
+Ltac entrywise R := try (apply/matrixP => ? ?); one_places; place_by_place; first [solve [plain_numbers R] | numbers R].
+Ltac matrices R := multiply_out; entries; entrywise R.
 '''.lstrip()
