@@ -118,7 +118,6 @@ def coq(targets, fresh, jobs):
     failed = 0
     for topic, found in results.items():
         proved = sum(r["ok"] is True for r in found.values())
-        for id_, r in found.items():
         bad = {id_: r for id_, r in found.items() if r["ok"] is False}
         failed += len(bad)
         click.echo(f"{'NO ' if bad else 'ok '} {topic:28} {proved} proved, {sum(r['ok'] is None for r in found.values())} not for Coq")
