@@ -267,10 +267,10 @@ def test_names_that_coq_uses_are_no_trouble(program):
 def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
     program("coqc")
     text = written(lambda of: of.identity("claim", S @ T, T @ S))["claim"]
-    assert "Proof. matrices arithmetic. Qed." in text
+    assert "Proof. matrices R. Qed." in text
     planted = {
         "axiom": text.replace("Section", "Axiom swap : forall P : Prop, P.\nSection").replace("matrices arithmetic", "exact: swap"),
-        "admitted": text.replace("matrices arithmetic. Qed", "Admitted"),
+        "admitted": text.replace("matrices R. Qed", "Admitted"),
         "variable": text.replace("Section", "Variable swap : forall P : Prop, P.\nSection").replace("matrices arithmetic", "exact: swap"),
     }
     assert all(planted[key] != text for key in planted)
