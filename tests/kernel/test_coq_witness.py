@@ -269,9 +269,9 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
     text = written(lambda of: of.identity("claim", S @ T, T @ S))["claim"]
     assert "Proof. matrices R. Qed." in text
     planted = {
-        "axiom": text.replace("Section", "Axiom swap : forall P : Prop, P.\nSection").replace("matrices arithmetic", "exact: swap"),
+        "axiom": text.replace("Section", "Axiom swap : forall P : Prop, P.\nSection").replace("matrices R", "exact: swap"),
         "admitted": text.replace("matrices R. Qed", "Admitted"),
-        "variable": text.replace("Section", "Variable swap : forall P : Prop, P.\nSection").replace("matrices arithmetic", "exact: swap"),
+        "variable": text.replace("Section", "Variable swap : forall P : Prop, P.\nSection").replace("matrices R", "exact: swap"),
     }
     assert all(planted[key] != text for key in planted)
     said = coq.prove(planted)
