@@ -4,7 +4,12 @@ A script imports what it needs from here. Names are looked up on first use, so t
 that rendering a page takes, loads no algebra system.
 """
 
+import sys
 from importlib import import_module
+
+from .errors import plain
+
+sys.excepthook = plain
 
 _HOME = {name: module for module, names in {
     "expr": "E I Var absolute array diff exp eye index inverse log matrix ones paren random rank rounded scalars sizes softmax sqrt total vector zeros",

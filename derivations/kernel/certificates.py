@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint")
 FORMAT = 1
-ASIDE = ("coq_witness.py", "coq_run.py", "judge.py", "mutants.py", "mutation_run.py", "scaffold.py")
+ASIDE = ("judge.py", "mutants.py", "mutation_run.py", "scaffold.py")  # and all of coq_*.py: none is loaded where a script is checked
 
 
 class CertificateError(Exception):
@@ -29,12 +29,12 @@ class CertificateError(Exception):
 
 
 def kernel_files() -> list:
-    return sorted(p for p in Path(__file__).parent.glob("*.py"))
+    return sorted(p for p in Path(__file__).parent.iterdir() if p.suffix in (".py", ".v"))
 
 
 def checker_files() -> list:
     """The kernel without what is never loaded where a script is checked."""
-    return [p for p in kernel_files() if p.name not in ASIDE]
+    return [p for p in kernel_files() if p.name not in ASIDE and not p.name.startswith("coq_")]
 
 
 @lru_cache(maxsize=None)
@@ -93,13 +93,27 @@ def save(topic: str, script: Path, title: str, claims: list, imported: list, beg
         return changed
     content = {"format": FORMAT, "topic": topic, "script": relative(script), "title": title, "claims": claims,
                "inputs": {relative(p): file_hash(p) for p in inputs}, "versions": versions() | (libraries or {})}
-    content["seal"] = seal(content)
-    path = path_of(topic)
+    write(path_of(topic), content)
+    return []
+
+
+def write(path: Path, content: dict):
+    """Seal and store; whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_suffix(f".{os.getpid()}.tmp")
-    half.write_text(json.dumps(content, indent=1, sort_keys=True))
+    half.write_text(json.dumps(content | {"seal": seal(content)}, indent=1, sort_keys=True))
     half.replace(path)
-    return []
+
+
+def read(path: Path, what: str, again: str = "make it again") -> dict:
+    """What was stored, with its seal unbroken; else CertificateError."""
+    try:
+        content = json.loads(path.read_text())
+        if hmac.compare_digest(content.get("seal", ""), seal(content)):
+            return content
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        raise CertificateError(f"{what} cannot be read; {again} --fresh") from None
+    raise CertificateError(f"{what} was not written by the checker as it stands; {again} --fresh")
 
 
 def remove(topic: str):
@@ -118,45 +132,12 @@ def load(topic: str) -> dict:
         raise CertificateError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
     if not path.exists():
         raise CertificateError(f"'{topic}' has no certificate: it was not checked, or a claim failed; {again}")
-    try:
-        content = json.loads(path.read_text())
-        if not hmac.compare_digest(content.get("seal", ""), seal(content)):
-            raise CertificateError(f"the certificate of '{topic}' was not written by the checker as it stands; {again} --fresh")
-        if content["format"] != FORMAT or content["topic"] != topic or content["script"] != relative(script):
-            raise CertificateError(f"the certificate of '{topic}' was made for something else; {again} --fresh")
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
-        raise CertificateError(f"the certificate of '{topic}' cannot be read; {again} --fresh") from None
+    content = read(path, f"the certificate of '{topic}'", again)
+    if (content.get("format"), content.get("topic"), content.get("script")) != (FORMAT, topic, relative(script)):
+        raise CertificateError(f"the certificate of '{topic}' was made for something else; {again} --fresh")
     changed = changes(content)
     if changed:
         raise CertificateError(f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; {again}")
-    return with_coq(topic, content)
-
-
-def identity(content: dict) -> str:
-    """What two certificates share that were made from the same files and libraries; and how Coq is asked about them."""
-    coq = [file_hash(p) for p in kernel_files() if p.name.startswith("coq_")]
-    return hashlib.sha256(json.dumps([content["topic"], content["inputs"], content["versions"], coq], sort_keys=True).encode()).hexdigest()
-
-
-def coq_results(topic: str, content: dict):
-    """What Coq said of just these claims, if it was asked on this machine; None otherwise."""
-    try:
-        results = json.loads((STORE / "coq" / f"{topic}.json").read_text())
-        good = hmac.compare_digest(results.get("seal", ""), seal(results)) and results["certificate"] == identity(content)
-        return results if good else None
-    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
-        return None
-
-
-def with_coq(topic: str, content: dict) -> dict:
-    """The certificate with Coq's verdicts beside those of the other witnesses. Where Coq was not asked, it is not named."""
-    results = coq_results(topic, content)
-    for claim in content["claims"] if results else ():
-        result = results["claims"].get(claim["id"], {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": ""})
-        verdict = "proved" if result["ok"] else "not applicable"
-        claim["witnesses"].append({"name": "coq", "verdict": verdict, "scope": result["scope"] if result["ok"] else "",
-                                   "note": result["message"], "seconds": 0.0, "source": result["source"],
-                                   "file": result["file"] if result["ok"] else ""})
     return content
 
 

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from . import values
-from .claims import Assumption, Claim, Refused
+from .claims import Assumption, Claim, Refused, Verdict
 from .exact import read
-from .expr import Expr, KernelError, free_indices, lift, show, strip, symbols, walk
+from .expr import Expr, KernelError, free_indices, show, strip, symbols, walk
 from .facts import facts_of
-from .latex import latex
+from .latex import assumption_text
 from .limits import limit
 from .normal import Facts, Unknown, add, clear_denominators, scale, show_polynomial
 from .search import SIGNS, Found, counterexample, example, failure, holds, is_law, shown
 from .values import Undefined
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What one witness says of a claim. scope is how far its check reaches, never rounded up."""
-
-    name: str
-    verdict: str   # "proved", "refuted" (for refutations: the equality is), or "not applicable"
-    scope: str
-    note: str
-    seconds: float = 0.0
-    needed: tuple = ()   # for each assumption, how the claim fails without it
 
 
 class Fails(KernelError):
@@ -205,6 +193,14 @@ def law_sides(claim, facts, at):
     return [values.polynomial_value(read(e, facts), heads) for e in (claim.start, claim.steps[0].expr)]
 
 
+def sides_at(claim: Claim) -> list:
+    """Both sides of what is refuted at the counterexample: their entries by place."""
+    at = values_at(claim)
+    if is_law(*claim.trees[:2]):
+        return [{(): value} for value in law_sides(claim, facts_of(claim.given), at)]
+    return [values.evaluate(e, at) for e in claim.trees[:2]]
+
+
 def law_refutation_problem(claim, left, right, facts, at):
     for a in claim.given:
         broken = a.kind in SIGNS and not holds(a, at, left, right) or \
@@ -346,24 +342,6 @@ def needed_to_compute(claim, left, right, rest):
     except (KeyError, Unknown):
         return "the sides have no definite value"
     return facts.unstated and "the sides have no definite value"
-
-
-def assumption_text(a: Assumption, latex_names: bool = False) -> str:
-    """In words. For pages, names are LaTeX between dollars."""
-    names = [f"${latex(x)}$" if latex_names else show(x) for x in a.args]
-    return {
-        "positive": "{0} is positive", "nonnegative": "{0} is not negative", "nonzero": "{0} is not zero",
-        "invertible": "{0} is invertible", "independent": "the entries of " + " and ".join(names) + " are independent",
-        "mean": "each entry of {0} has mean {1}", "variance": "each entry of {0} has variance {1}",
-        "gaussian": " and ".join(names) + (" is" if len(names) == 1 else " are") + " Gaussian",
-        "product": "the product of {0} and {1} is {2} times the identity",
-        "representable": " and ".join(names) + " are floating-point numbers",
-        "in range": "no exponent leaves the format's range",
-    }[a.kind].format(*names) + "".join(f", for every {'$' + latex(i) + '$' if latex_names else show(i)}" for i in open_indices(a))
-
-
-def open_indices(a: Assumption) -> list:
-    return sorted(set().union(*map(free_indices, a.args)), key=lambda i: i.data[0])
 
 
 def verdict(claim: Claim) -> Verdict:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 
-from .expr import NAMED, Expr, KernelError, describe, lift, matmul, scalar_of, show, show_shape, symbol, walk
+from .expr import Expr, KernelError, lift, matmul, named, scalar_of, show, show_shape, symbol, take_name, walk
 from .latex import name_latex
 
 RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
@@ -130,6 +131,37 @@ class Claim:
         return self.start, *(s.expr for s in self.steps), *(x for a in self.given for x in a.args), *self.because
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What one witness says of a claim. scope is how far its check reaches, never rounded up."""
+
+    name: str
+    verdict: str   # "proved", "refuted" (for refutations: the equality is), or "not applicable"
+    scope: str
+    note: str
+    seconds: float = 0.0
+    needed: tuple = ()   # for each assumption, how the claim fails without it
+
+
+class Refused(KernelError):
+    """A claim that is refused: where it stands, which it is, and why."""
+
+    def __init__(self, file: str, line: int, claim: str, message: str):
+        super().__init__(f"{file}:{line}: claim '{claim}': {message}")
+        self.file, self.line, self.claim, self.message = file, line, claim, message
+
+
+def stating(method):
+    """A method that states a claim: an error names the claim, and the line of the script that states it."""
+    @wraps(method)
+    def stated(self, id, *args, **more):
+        try:
+            return method(self, id, *args, **more)
+        except KernelError as error:
+            raise Refused(*caller(), id, str(error)) from None
+    return stated
+
+
 @dataclass
 class Derivation:
     """A named chain of claims; one script, one page."""
@@ -143,86 +175,78 @@ class Derivation:
         self.file, self.line = frame
         LOADED.append(self)
 
-    def define(self, name: str, body, title: str = "", id: str = "", given=(), code=()) -> Expr:
+    def define(self, name: str, body, title: str = "", id: str = "", **more) -> Expr:
         """A name for an expression. The name stands in formulas; every witness works with the expression."""
+        return self._define(id or "define-" + re.sub(r"[^a-z0-9]+", "-", str(name).lower()), name, body, title=title, **more)
+
+    @stating
+    def _define(self, id: str, name: str, body, **more) -> Expr:
         body = lift(body)
         symbol(name, "defined")  # refuses what is not a name
         result = Expr("defined", (body,), body.shape, (name, "defined"))
-        self._state("definition", id or "define-" + re.sub(r"[^a-z0-9]+", "-", name.lower()), result, [(":=", body, "")], given, title=title, code=code)
+        self._state("definition", id, result, [(":=", body, "")], **more)
         return result
 
+    @stating
     def identity(self, id: str, left, right=None, reason: str = "", **more):
         """left = right; or one SymPy equation."""
         if right is None:
-            left, right = self._sides(id, left)
+            from .from_sympy import sides
+            left, right = sides(left)
         self._state("identity", id, left, [("=", right, reason)], **more)
 
-    def _sides(self, id: str, relation):
-        from .from_sympy import sides
-        try:
-            return sides(relation)
-        except KernelError as error:
-            raise Refused(*caller(), id, str(error)) from None
-
+    @stating
     def chain(self, id: str, start, *steps, **more):
         """start = ... = ..., each step a pair (expression, reason)."""
-        if not steps:
-            raise Refused(*caller(), id, "a chain needs a step: a pair of an expression and the reason for it in words")
-        for step in steps:
-            if not isinstance(step, tuple) or len(step) != 2 or not str(step[1]).strip():
-                raise Refused(*caller(), id, "each step of a chain is a pair: the expression, and the reason for it in words")
+        if not steps or not all(isinstance(step, tuple) and len(step) == 2 and str(step[1]).strip() for step in steps):
+            raise KernelError("each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step")
         self._state("chain", id, start, [("=", e, reason) for e, reason in steps], **more)
 
+    @stating
     def inequality(self, id: str, left, right, because, reason: str = "", **more):
         """left <= right, because right - left is `because`, which is visibly not negative; or, for a rank, a factorisation."""
         because = because if isinstance(because, tuple) else (because,)
         self._state("inequality", id, left, [("<=", right, reason)], because=tuple(map(lift, because)), **more)
 
+    @stating
     def limit(self, id: str, expr, variable: Expr, to, value, reason: str = "", **more):
         """expr -> value as variable -> to, where to is "oo" or 0 (from above)."""
         if not isinstance(variable, Expr) or variable.op != "symbol" or variable.shape:
-            raise Refused(*caller(), id, "a limit is taken in a size or a scalar symbol")
+            raise KernelError("a limit is taken in a size or a scalar symbol")
         self._state("limit", id, expr, [("->", value, reason)], towards=(variable, to), **more)
 
+    @stating
     def refute(self, id: str, left, right, at: dict, reason: str = "", relation: str = "=", **more):
         """left = right, or left <= right, is false: `at` is an exact counterexample, symbol to value."""
-        try:
-            at = bindings(at)
-            if relation not in ("=", "<="):
-                raise KernelError(f"the relation refuted is \"=\" or \"<=\", not {relation!r}")
-        except KernelError as error:
-            raise Refused(*caller(), id, str(error)) from None
-        self._state("refutation", id, left, [("!" + relation, right, reason)], at=at, **more)
+        if relation not in ("=", "<="):
+            raise KernelError(f"the relation refuted is \"=\" or \"<=\", not {relation!r}")
+        self._state("refutation", id, left, [("!" + relation, right, reason)], at=bindings(at), **more)
 
     def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=(), code=()):
-        file, line = caller()
-        try:
-            self._check_arguments(id, given, uses, without)
-            if not IDENTIFIER.fullmatch(id):
-                raise KernelError("an id is lower-case words joined by hyphens")
-            if any(c.id == id for c in self.claims):
-                raise KernelError("this id is taken by an earlier claim of the derivation")
-            start, steps = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
-            for step in steps:
-                if step.expr.shape != start.shape and kind != "refutation":
-                    raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
-            if kind in ("identity", "chain") and any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in steps)) for n in walk(e)):
-                kind = "law"
-            without = tuple((a, bindings(v)) for a, v in (without or {}).items())
-            claim = Claim(id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, snippets(code), file, line)
-            self._check_names(claim)
-            self._check_uses(claim)
-        except KernelError as error:
-            raise Refused(file, line, id, str(error)) from None
+        self._check_arguments(id, given, uses, without)
+        start, steps = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
+        for step in steps:
+            if step.expr.shape != start.shape and kind != "refutation":
+                raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
+        if kind in ("identity", "chain") and any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in steps)) for n in walk(e)):
+            kind = "law"
+        without = tuple((a, bindings(v)) for a, v in (without or {}).items())
+        claim = Claim(id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, snippets(code), *caller())
+        self._check_names(claim)
         self.claims.append(claim)
 
     def _check_arguments(self, id, given, uses, without):
-        if not isinstance(id, str):
-            raise KernelError(f"an id is text, not {id!r}")
+        if not isinstance(id, str) or not IDENTIFIER.fullmatch(id):
+            raise KernelError(f"an id is lower-case words joined by hyphens, not {id!r}")
+        if any(c.id == id for c in self.claims):
+            raise KernelError("this id is taken by an earlier claim of the derivation")
         if not isinstance(given, (list, tuple)) or not all(isinstance(a, Assumption) for a in given):
             raise KernelError("given=[...] is a list of assumptions, such as nonzero(c)")
         if not isinstance(uses, (list, tuple)) or not all(isinstance(u, str) for u in uses):
             raise KernelError("uses=[...] is a list of ids")
+        for used in uses:
+            if "#" not in used and not any(c.id == used for c in self.claims):
+                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation")
         if without is not None and (not isinstance(without, dict) or not all(isinstance(v, dict) for v in without.values())):
             raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples")
         strangers = [a for a in without or () if a not in given]
@@ -230,26 +254,14 @@ class Derivation:
             raise KernelError("without={...} names an assumption that is not in given=[...]")
 
     def _check_names(self, claim: Claim):
-        """One name is one thing throughout a derivation."""
-        for node in dict.fromkeys(n for tree in claim.trees for n in walk(tree)):
-            index_ = [Expr("index", (), (), node.data), node.data[1]] if node.op in ("sum", "index") else []
-            for s in (node, *index_, *node.shape):
-                if s.op not in (*NAMED, "index"):
-                    continue
-                shown = name_latex(s.data[0])
-                if s.data[0] in RESERVED:
-                    raise KernelError(f"the name {s.data[0]} is taken by {RESERVED[s.data[0]]}; choose another")
-                if self.names.setdefault(shown, s) != s:
-                    raise KernelError(f"the name {s.data[0]} is used for two things: "
-                                      f"{describe(self.names[shown])}, and {describe(s)}")
+        """One name, as it is printed, is one thing throughout a derivation."""
+        for s in dict.fromkeys(named(*claim.trees)):
+            if s.data[0] in RESERVED:
+                raise KernelError(f"the name {s.data[0]} is taken by {RESERVED[s.data[0]]}; choose another")
+            take_name(self.names, name_latex(s.data[0]), s)
         if claim.kind == "definition":
             if any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
                 raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
-
-    def _check_uses(self, claim: Claim):
-        for used in claim.uses:
-            if "#" not in used and not any(c.id == used for c in self.claims):
-                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation")
 
     def main(self):
         """Check this derivation and print its steps, when its script is run on its own."""
@@ -258,14 +270,6 @@ class Derivation:
 
 
 LOADED: list = []   # the derivations made by the scripts of this process, in order
-
-
-class Refused(KernelError):
-    """A claim that is refused: where it stands, which it is, and why."""
-
-    def __init__(self, file: str, line: int, claim: str, message: str):
-        super().__init__(f"{file}:{line}: claim '{claim}': {message}")
-        self.file, self.line, self.claim, self.message = file, line, claim, message
 
 
 def bindings(at: dict) -> tuple:
@@ -299,22 +303,3 @@ def caller() -> tuple:
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno
 
-
-def _plain(kind, error, trace):
-    """An error of the kernel ends a script with its message alone."""
-    if not issubclass(kind, KernelError):
-        return sys.__excepthook__(kind, error, trace)
-    print(error if isinstance(error, Refused) else f"{caller_of(trace)}: {error}", file=sys.stderr)
-
-
-def caller_of(trace) -> str:
-    """File and line of the last frame outside the kernel."""
-    kernel, where = str(Path(__file__).parent), ""
-    while trace:
-        if not trace.tb_frame.f_code.co_filename.startswith(kernel):
-            where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return where
-
-
-sys.excepthook = _plain

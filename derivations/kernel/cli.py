@@ -168,7 +168,7 @@ def run_alone(derivation):
     """Check one derivation in this process and print its steps: `python derivations/scaling/variance.py`."""
     from .claims import Refused
     from .latex import plain
-    from .worker import check_claim
+    from .records import check_claim
     click.secho(derivation.title, bold=True)
     good = True
     for claim in derivation.claims:

@@ -5,10 +5,7 @@ Results are kept as long as the certificate they belong to, and Coq itself, stay
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-from . import certificates, coq_witness
+from . import certificates, coq_results, coq_witness
 from .certificates import ROOT
 from .worker import load_script
 
@@ -35,9 +32,9 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
             results[topic][id_] = {"ok": ok, "message": message, "scope": s.scope, "source": s.text or "",
                                    "file": coq_witness.file_of(f"{topic}#{id_}", FOLDER).relative_to(FOLDER.parent).as_posix()}
         if all(r["ok"] is not False for r in results[topic].values()):
-            keep(topic, results[topic])
+            coq_results.save(topic, results[topic], coq_witness.version())
         else:
-            path_of(topic).unlink(missing_ok=True)
+            coq_results.path_of(topic).unlink(missing_ok=True)
     publish({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
     return {topic: results[topic] for topic in topics}
 
@@ -64,18 +61,7 @@ def sources(topic: str) -> dict:
     return {claim.id: coq_witness.source(claim, topic) for claim in claims.LOADED[0].claims}
 
 
-def path_of(topic: str) -> Path:
-    return certificates.STORE / "coq" / f"{topic}.json"
-
-
-def keep(topic: str, results: dict):
-    content = {"certificate": certificates.identity(certificates.load(topic)), "coq": coq_witness.version(), "claims": results}
-    content["seal"] = certificates.seal(content)
-    path_of(topic).parent.mkdir(parents=True, exist_ok=True)
-    path_of(topic).write_text(json.dumps(content, indent=1, sort_keys=True))
-
-
 def stored(topic: str):
     """What Coq said of the claims as they are, or None."""
-    content = certificates.coq_results(topic, certificates.load(topic))
+    content = coq_results.results_for(topic, certificates.load(topic))
     return content["claims"] if content and content["coq"] == coq_witness.version() else None

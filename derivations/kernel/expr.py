@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)?")
-NAMED = ("symbol", "defined")
+NAMED = ("symbol", "defined", "index")
 FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest step, largest exponent
 
 
@@ -294,15 +294,25 @@ def walk(e: Expr):
         yield from walk(argument)
 
 
+def named(*trees: Expr):
+    """All that the trees name: symbols, definitions and indices, with the sizes in shapes and in indices."""
+    for node in (node for tree in trees for node in walk(tree)):
+        bound = [Expr("index", (), (), node.data), node.data[1]] if node.op in ("index", "sum") else []
+        yield from (s for s in (node, *node.shape, *bound) if s.op in NAMED)
+
+
+def take_name(names: dict, key: str, s: Expr):
+    """names[key] = s. One name for two things is refused."""
+    if names.setdefault(key, s) != s:
+        raise KernelError(f"the name {s.data[0]} is used for two things: {describe(names[key])}, and {describe(s)}")
+
+
 def symbols(*trees: Expr) -> dict:
-    """The symbols of the trees, sizes in shapes and indices included, by name; one name for two things is refused."""
+    """The symbols of the trees, sizes included, by name."""
     found = {}
-    for tree in trees:
-        for node in walk(tree):
-            bound = [node.data[1]] if node.op in ("index", "sum") else []
-            for s in (node, *node.shape, *bound):
-                if s.op in NAMED and found.setdefault(s.data[0], s) != s:
-                    raise KernelError(f"the name {s.data[0]} is used for two things: {describe(found[s.data[0]])}, and {describe(s)}")
+    for s in named(*trees):
+        if s.op != "index":
+            take_name(found, s.data[0], s)
     return {name: s for name, s in found.items() if s.op == "symbol"}
 
 

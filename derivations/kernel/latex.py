@@ -7,7 +7,7 @@ from fractions import Fraction
 from sympy import Symbol
 from sympy import latex as sympy_latex
 
-from .expr import Expr, KernelError
+from .expr import Expr, KernelError, free_indices
 
 LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
@@ -279,6 +279,35 @@ class Plain(Printer):
 
     def rank(self, e):
         return f"rank({self.show(e.args[0])})"
+
+
+def assumption_text(a, latex_names: bool = False) -> str:
+    """In words. For pages, names are LaTeX between dollars."""
+    def shown(x):
+        return f"${latex(x)}$" if latex_names else plain(x)
+    names = list(map(shown, a.args))
+    return {
+        "positive": "{0} is positive", "nonnegative": "{0} is not negative", "nonzero": "{0} is not zero",
+        "invertible": "{0} is invertible", "independent": "the entries of " + " and ".join(names) + " are independent",
+        "mean": "each entry of {0} has mean {1}", "variance": "each entry of {0} has variance {1}",
+        "gaussian": " and ".join(names) + (" is" if len(names) == 1 else " are") + " Gaussian",
+        "product": "the product of {0} and {1} is {2} times the identity",
+        "representable": " and ".join(names) + " are floating-point numbers",
+        "in range": "no exponent leaves the format's range",
+    }[a.kind].format(*names) + "".join(f", for every {shown(i)}" for i in open_indices(a))
+
+
+def open_indices(a) -> list:
+    return sorted(set().union(*map(free_indices, a.args)), key=lambda i: i.data[0])
+
+
+def value_latex(value, show=latex) -> str:
+    """A number, or one in each place of nested tuples: a vector, a matrix, or a row of them."""
+    if not isinstance(value, tuple):
+        return show(value)
+    if isinstance(value[0], tuple) and not isinstance(value[0][0], tuple):
+        return Printer().rows([[show(x) for x in row] for row in value], True)
+    return Printer().rows([[value_latex(x, show)] for x in value], False)
 
 
 def plain(e: Expr) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from .claims import Assumption, Claim, Step
-from .expr import (E, Expr, KernelError, Var, diff, elementwise, eye, function, inverse, lift, ones, paren, rank, rounded,
+from .expr import (E, Expr, KernelError, Var, diff, elementwise, function, inverse, lift, ones, paren, rank, rounded,
                    scalar_of, softmax, strip, symbols, walk, zeros)
 
 HALF = Fraction(1, 2)

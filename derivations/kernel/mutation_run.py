@@ -181,8 +181,7 @@ def to_judge(mutated, original):
 
 
 def described(mutant) -> dict:
-    from .check import assumption_text
-    from .latex import plain
+    from .latex import assumption_text, plain
     claim = mutant.mutated
     said = plain(claim.start) + "".join(f" {s.relation} {plain(s.expr)}" for s in claim.steps)
     said += "".join(f"; because {plain(e)}" for e in claim.because) + "".join(f"; {assumption_text(a)}" for a in claim.given)
@@ -219,7 +218,7 @@ HOMES = {"exact": "check", "sympy": "sympy_witness", "torch": "torch_witness"}
 
 def homes(name: str) -> list:
     """Where a witness begins; of one that is not ours, all of the kernel."""
-    return [path for path in certificates.kernel_files() if path.stem == HOMES.get(name, path.stem)]
+    return [path for path in certificates.kernel_files() if path.suffix == ".py" and path.stem == HOMES.get(name, path.stem)]
 
 
 def hashes(files: list) -> dict:
@@ -250,23 +249,18 @@ def imports(path: Path, digest: str) -> tuple:
 def kept(topic: str, current: dict) -> dict:
     """By claim, its fingerprint and what those witnesses said of its mutants that are as they were."""
     try:
-        content = json.loads(store(topic).read_text())
-        if content["seal"] != certificates.seal(content) or content["topic"] != topic:
+        content = certificates.read(store(topic), f"what became of the mutants of '{topic}'")
+        if content["topic"] != topic:
             return {}
         return {id_: result | {"witnesses": {name: said for name, said in result["witnesses"].items() if said["depends_on"] == current.get(name)}}
                 for id_, result in content["claims"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (certificates.CertificateError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def keep(topic: str, results: dict):
     content = {"topic": topic, "script": certificates.file_hash(script_of(topic)), "claims": results}
-    content["seal"] = certificates.seal(content)
-    path = store(topic)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_suffix(f".{os.getpid()}.tmp")
-    half.write_text(json.dumps(content, indent=1, sort_keys=True))
-    half.replace(path)
+    certificates.write(store(topic), content)
 
 
 # All of it

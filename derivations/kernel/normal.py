@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import count, permutations, product
 
-from .expr import Expr, KernelError, lift, show
+from .expr import Expr, KernelError, show
 
 # An index is a pair: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload,
 # ("c", number) a constant. A term is (sizes of its bound indices, factors); factors are ((head, indices), power).

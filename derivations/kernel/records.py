@@ -1,15 +1,34 @@
-"""What is written down of a checked claim: LaTeX for pages, verdicts for everybody."""
+"""All the witnesses asked about one claim, and what is written down of it: LaTeX for pages, verdicts for everybody."""
 
 from __future__ import annotations
 
-from . import values
-from .check import assumption_text, law_sides, values_at
-from .claims import Claim
-from .facts import facts_of
-from .latex import fraction_latex, latex, name_latex
-from .search import is_law
+import time
+from dataclasses import replace
+
+from . import sympy_witness
+from .check import exact, sides_at
+from .claims import Claim, Verdict
+from .latex import assumption_text, latex, name_latex, value_latex
+from .values import nested, number_latex
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
+
+
+def check_claim(claim: Claim) -> dict:
+    """The claim's record with every witness's verdict; Refused if one of them does not accept it."""
+    start = time.perf_counter()
+    first = exact(claim)
+    verdicts = [replace(first, seconds=time.perf_counter() - start)]
+    for name, witness in (("sympy", sympy_witness.witness), ("torch", torch_witness())):
+        start = time.perf_counter()
+        verdicts.append(Verdict(name, *witness(claim), time.perf_counter() - start))
+    return record(claim, verdicts)
+
+
+def torch_witness():
+    """PyTorch is loaded where this witness runs, and nowhere else."""
+    from . import torch_witness
+    return torch_witness.witness
 
 
 def relation(claim: Claim, step) -> str:
@@ -21,11 +40,11 @@ def relation(claim: Claim, step) -> str:
 
 
 def record(claim: Claim, verdicts: list) -> dict:
-    steps = [{"relation": relation(claim, s), "latex": latex(s.expr), "reason": s.reason,
-              "witnesses": [v.name for v in verdicts if v.verdict != "not applicable"]} for s in claim.steps]
-    last = claim.steps[-1] if claim.kind != "definition" else claim.steps[0]
+    vouching = [v.name for v in verdicts if v.verdict != "not applicable"]
+    last = claim.steps[-1]
     result = {
-        "id": claim.id, "kind": claim.kind, "title": claim.title, "line": claim.line, "start": latex(claim.start), "steps": steps,
+        "id": claim.id, "kind": claim.kind, "title": claim.title, "line": claim.line, "start": latex(claim.start),
+        "steps": [{"relation": relation(claim, s), "latex": latex(s.expr), "reason": s.reason, "witnesses": vouching} for s in claim.steps],
         "latex": f"{latex(claim.start)} {relation(claim, last)} {latex(last.expr)}",
         "assumptions": [{"text": assumption_text(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, verdicts[0].needed)],
         "scope": next((v.scope for v in verdicts if v.scope), "notation"),
@@ -33,34 +52,7 @@ def record(claim: Claim, verdicts: list) -> dict:
         "uses": list(claim.uses), "because": [latex(e) for e in claim.because],
     }
     if claim.kind == "refutation":
-        env = values_at(claim)
         result["refuted"] = claim.refuted
         result["counterexample"] = [{"latex": f"{name_latex(n)} = {value_latex(v)}"} for n, v in claim.at]
-        sides = [{(): v} for v in law_sides(claim, facts_of(claim.given), env)] if is_law(*claim.trees[:2]) else \
-            [values.evaluate(e, env) for e in (claim.start, claim.steps[0].expr)]
-        result["left"], result["right"] = map(array_latex, sides)
+        result["left"], result["right"] = (value_latex(nested(side), number_latex) for side in sides_at(claim))
     return result
-
-
-def value_latex(value) -> str:
-    """A binding as the author wrote it."""
-    if not isinstance(value, tuple):
-        return latex(value)
-    if value and isinstance(value[0], tuple):
-        return matrix_latex([[latex(x) for x in row] for row in value])
-    return r"\left(" + ", ".join(latex(x) for x in value) + r"\right)"
-
-
-def array_latex(entries: dict) -> str:
-    def show(v):
-        return fraction_latex(values.fraction(v)) if hasattr(v, "p") else values.show_value(v)
-    if set(entries) == {()}:
-        return show(entries[()])
-    if len(next(iter(entries))) == 1:
-        return r"\left(" + ", ".join(show(v) for _, v in sorted(entries.items())) + r"\right)"
-    rows = sorted({p[0] for p in entries})
-    return matrix_latex([[show(v) for p, v in sorted(entries.items()) if p[0] == r] for r in rows])
-
-
-def matrix_latex(rows: list) -> str:
-    return r"\begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{pmatrix}"

@@ -25,7 +25,7 @@ import re
 from fractions import Fraction
 from importlib import import_module
 from itertools import product
-from math import inf, prod
+from math import inf
 from typing import NamedTuple
 
 import torch
@@ -684,7 +684,7 @@ def put_random(t: Trial, claim: Claim, named: dict, random, points: int, apart: 
     """All outcomes of the random entries. Entries not said to be independent are one variable, or (apart) independent ones."""
     names = sorted(n for n, s in named.items() if s.data[1] == "random")
     groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
-    sources, taken = {}, {}   # entry -> number of the normal variable that it is made from
+    sources = {}   # entry -> number of the normal variable that it is made from
     for name in names:
         for place in product(*map(range, t.shape(named[name]))):
             barred = {sources[other] for other in sources if apart or any({name, other[0]} <= g for g in groups)}

@@ -11,6 +11,7 @@ from itertools import product
 from flint import acb, arb, ctx, fmpq, fmpq_mat
 
 from .expr import FORMATS, Expr, KernelError, free_indices, show, symbols
+from .latex import fraction_latex
 
 ctx.prec = 160
 
@@ -280,6 +281,18 @@ def polynomial_value(p: dict, values: dict):
                            divide(number(1), base ** int(-e)) if e.denominator == 1 else arb(base) ** arb(number(e)))
         result = result + term
     return result
+
+
+def number_latex(v) -> str:
+    return fraction_latex(fraction(v)) if isinstance(v, fmpq) else show_value(v)
+
+
+def nested(entries: dict):
+    """Entries by place as nested tuples."""
+    if () in entries:
+        return entries[()]
+    firsts = sorted({place[0] for place in entries})
+    return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == first}) for first in firsts)
 
 
 def show_value(v) -> str:

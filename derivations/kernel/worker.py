@@ -11,34 +11,15 @@ import runpy
 import sys
 import time
 import traceback
-from dataclasses import replace
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
-from . import claims, sympy_witness
-from .check import Verdict, exact
+from . import claims
 from .claims import Claim, Refused
 from .expr import KernelError
-from .records import record
+from .records import check_claim
 
 MEMORY = 6 * 2 ** 30  # bytes of address space
-
-
-def check_claim(claim: Claim) -> dict:
-    """The claim's record with every witness's verdict; Refused if one of them does not accept it."""
-    start = time.perf_counter()
-    first = exact(claim)
-    verdicts = [replace(first, seconds=time.perf_counter() - start)]
-    for name, witness in (("sympy", sympy_witness.witness), ("torch", torch_witness())):
-        start = time.perf_counter()
-        verdicts.append(Verdict(name, *witness(claim), time.perf_counter() - start))
-    return record(claim, verdicts)
-
-
-def torch_witness():
-    """PyTorch is loaded where this witness runs, and nowhere else."""
-    from . import torch_witness
-    return torch_witness.witness
 
 
 def load_script(path: Path):

@@ -112,7 +112,7 @@ def tree(tmp_path, monkeypatch):
     script.write_text(TINY)
     monkeypatch.setattr(certificates, "ROOT", root)
     monkeypatch.setattr(certificates, "STORE", root / ".certificates")
-    monkeypatch.setattr(certificates, "kernel_files", lambda: sorted(kernel.glob("*.py")))
+    monkeypatch.setattr(certificates, "kernel_files", lambda: sorted(p for p in kernel.iterdir() if p.is_file()))
     monkeypatch.setattr(runner, "ROOT", root)
     monkeypatch.setattr(scaffold, "ROOT", root)
     return SimpleNamespace(root=root, script=script, kernel=kernel, store=root / ".certificates",

@@ -25,8 +25,8 @@ from derivations.kernel import (Derivation, E, I, Var, absolute, certificates, c
                                 invertible, log, matrix, mean, nonnegative, nonzero, positive, product_is, random, runner, scalars,
                                 sizes, softmax, sqrt, total, variance, vector, worker)
 from derivations.kernel.certificates import CertificateError, load
-from derivations.kernel.check import Verdict, exact
-from derivations.kernel.claims import Claim, Refused, Step
+from derivations.kernel.check import exact
+from derivations.kernel.claims import Claim, Refused, Step, Verdict
 from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
 from derivations.kernel.expr import Expr, KernelError, free_indices, lift, walk

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from derivations.kernel import certificates, runner
+from derivations.kernel import certificates, coq_results, runner
 from derivations.kernel.certificates import CertificateError, load
 
 TOPIC = "chapter/tiny"
@@ -41,19 +41,24 @@ def test_a_good_one_is_loaded(sealed):
     assert content["script"] == "derivations/chapter/tiny.py" and content["topic"] == TOPIC
 
 
+def aside(tree):
+    """The files that may change without a certificate's falling."""
+    return set(certificates.ASIDE) | {p.name for p in tree.kernel.glob("coq_*")}
+
+
 def test_what_was_read_is_all_that_it_depends_on(sealed):
     inputs = set(load(TOPIC)["inputs"])
-    kernel = {p.name for p in sealed.kernel.glob("*.py")} - set(certificates.ASIDE)
+    kernel = {p.name for p in sealed.kernel.glob("*.py")} - aside(sealed)
     assert inputs == {"derivations/chapter/tiny.py"} | {f"derivations/kernel/{name}" for name in kernel}
 
 
 def test_what_is_set_aside_is_there_and_is_never_loaded_where_a_script_is_checked(tree):
-    assert set(certificates.ASIDE) < {p.name for p in tree.kernel.glob("*.py")}
+    assert aside(tree) < {p.name for p in tree.kernel.iterdir()}
     said = subprocess.run([sys.executable, "-c", LOADED_BY_A_CHECK.format(script=str(tree.script), root=str(tree.root))], cwd=tree.root,
                           capture_output=True, text=True, env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
     loaded = set(said.stdout.split())
     assert {"check.py", "sympy_witness.py", "torch_witness.py"} < loaded, said.stderr
-    assert not loaded & set(certificates.ASIDE)
+    assert not loaded & aside(tree)
 
 
 LOADED_BY_A_CHECK = """
@@ -69,13 +74,13 @@ print(*(name.rpartition("/")[2] for name in done[-1][1]["imported"]))
 
 def test_a_change_of_what_is_set_aside_leaves_it_standing_but_not_what_coq_said(sealed):
     content = load(TOPIC)
-    before = certificates.identity(content)
-    for name in certificates.ASIDE:
+    before = coq_results.identity(content)
+    for name in sorted(aside(sealed)):
         path = sealed.kernel / name
         path.write_text(path.read_text() + "\n")
         assert load(TOPIC)["claims"] == content["claims"]
-        assert (certificates.identity(content) != before) == name.startswith("coq_")
-        before = certificates.identity(content)
+        assert (coq_results.identity(content) != before) == name.startswith("coq_")
+        before = coq_results.identity(content)
 
 
 def test_a_missing_one(tree):
@@ -214,7 +219,7 @@ def coq_file(tree):
 
 def asked(tree, claims, seal=certificates.seal, **more):
     """Coq's results for the certificate as it is, written as the checker writes them."""
-    content = {"certificate": certificates.identity(json.loads(tree.certificate.read_text())), "coq": "8", "claims": claims} | more
+    content = {"certificate": coq_results.identity(json.loads(tree.certificate.read_text())), "coq": "8", "claims": claims} | more
     content["seal"] = seal(content)
     coq_file(tree).parent.mkdir(parents=True, exist_ok=True)
     coq_file(tree).write_text(json.dumps({k: v for k, v in content.items() if v is not None}))
@@ -222,7 +227,7 @@ def asked(tree, claims, seal=certificates.seal, **more):
 
 def test_what_coq_proved_stands_beside_the_other_witnesses(sealed):
     asked(sealed, {"sum": PROVED})
-    claim, = load(TOPIC)["claims"]
+    claim, = coq_results.load(TOPIC)["claims"]
     assert claim["witnesses"] == [*CLAIM["witnesses"], BESIDE]
 
 
@@ -232,7 +237,7 @@ def test_what_coq_proved_stands_beside_the_other_witnesses(sealed):
 ], ids=["not stated", "not proved", "no result"])
 def test_what_coq_did_not_prove_is_not_applicable_and_has_no_file(results, note, source, sealed):
     asked(sealed, results)
-    assert load(TOPIC)["claims"][0]["witnesses"][-1] == {"name": "coq", "verdict": "not applicable", "scope": "", "note": note, "seconds": 0.0,
+    assert coq_results.load(TOPIC)["claims"][0]["witnesses"][-1] == {"name": "coq", "verdict": "not applicable", "scope": "", "note": note, "seconds": 0.0,
                                                          "source": source, "file": ""}
 
 
@@ -255,14 +260,14 @@ NOT_TRUSTED = {
 @pytest.mark.parametrize("write", NOT_TRUSTED.values(), ids=NOT_TRUSTED)
 def test_results_of_coq_that_are_not_of_these_claims_are_not_shown(write, sealed):
     write(sealed)
-    assert load(TOPIC)["claims"] == [CLAIM]
+    assert coq_results.load(TOPIC)["claims"] == [CLAIM]
 
 
 def test_results_of_coq_for_claims_that_changed_are_not_shown(sealed):
     asked(sealed, {"sum": PROVED})
     sealed.script.write_text(sealed.script.read_text() + "# more\n")
     certificates.save(TOPIC, sealed.script, "A sum transposed", [CLAIM], [])
-    assert load(TOPIC)["claims"] == [CLAIM]
+    assert coq_results.load(TOPIC)["claims"] == [CLAIM]
 
 
 # Saving ----------------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import pytest
 
 from derivations.kernel import (Derivation, E, Var, index, matrix, mean, nonnegative, nonzero, positive, product_is, random, scalars, sizes, total,
                                 vector)
-from derivations.kernel.claims import LOADED, Assumption, Refused, Step, _plain, bindings, snippets
+from derivations.kernel.claims import LOADED, Assumption, Refused, Step, bindings, snippets
+from derivations.kernel.errors import plain
 from derivations.kernel.expr import Expr, KernelError, lift
 
 n, d = sizes("n d")
@@ -129,21 +130,21 @@ def test_one_topic_may_use_claims_of_another():
 def test_an_id_is_text():
     with pytest.raises(Refused) as caught:
         Derivation("test").identity(3, x * y, y * x)
-    assert caught.value.message == "an id is text, not 3"
+    assert caught.value.message == "an id is lower-case words joined by hyphens, not 3"
 
 
 def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alone(capsys):
     try:
         Derivation("test").identity("claim", x, A)
     except Refused as error:
-        _plain(Refused, error, error.__traceback__)
+        plain(Refused, error, error.__traceback__)
         assert capsys.readouterr() == ("", f"{error}\n") and str(error).startswith(f"{__file__}:{error.line}: claim 'claim': the two sides")
     def multiplied():
         return A @ x
     try:
         multiplied()
     except KernelError as error:
-        _plain(KernelError, error, error.__traceback__)
+        plain(KernelError, error, error.__traceback__)
         assert capsys.readouterr() == ("", f"{__file__}:{multiplied.__code__.co_firstlineno + 1}: {error}\n")
 
 
@@ -151,6 +152,6 @@ def test_any_other_error_is_shown_as_python_shows_it(capsys):
     try:
         raise ValueError("other")
     except ValueError as error:
-        _plain(ValueError, error, error.__traceback__)
+        plain(ValueError, error, error.__traceback__)
     out, err = capsys.readouterr()
     assert not out and err.startswith("Traceback") and err.endswith("ValueError: other\n")

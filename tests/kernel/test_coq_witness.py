@@ -117,7 +117,7 @@ def test_a_definition_is_written_out():
 
 def test_operands_keep_their_brackets():
     def shown(e):
-        return coq.Notation(None).show(e)
+        return coq.Notation().show(e)
     assert shown(x - (y - c)) == "x - (y - c)"
     assert shown(x / (y * c) * g) == "x / (y * c) * g"
     assert shown(-(x + y) * c) == "(- (x + y)) * c"
@@ -167,9 +167,9 @@ def test_a_title_or_a_reason_stays_in_its_comment(text):
 
 
 def test_a_name_that_means_something_to_coq_is_changed():
-    notation = coq.Notation(None)
-    assert [notation.name(x) for x in ("W_Q", "fun", "R", "exp", "claim", "assumed_1", "forall", "step_2")] == \
-        ["W_Q", "fun'", "R'", "exp'", "claim'", "assumed_1'", "forall'", "step_2'"]
+    notation = coq.Notation()
+    assert [notation.name(x) for x in ("W_Q", "S", "fun", "R", "exp", "claim", "assumed_1", "step_2", "Axiom", "Load")] == \
+        ["W_Q", "S", "fun_", "R_", "exp_", "claim_", "assumed_1_", "step_2_", "Axiom_", "Load_"]
     with pytest.raises(coq.NotForCoq):
         notation.name("x). Axiom a : (False")
 

@@ -124,8 +124,8 @@ WHEN_CHECKED = {
         lambda D: D.identity("claim", inverse(A) @ (A @ A), 0 * A, given=[invertible(A), product_is(A, A, 0)]),
     ],
     "the two sides have different shapes: A @ U and A": lambda D: D.identity("claim", A @ U, A),
-    "a chain needs a step: a pair of an expression and the reason for it in words": lambda D: D.chain("claim", x),
-    "each step of a chain is a pair: the expression, and the reason for it in words": [
+    "each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step": [
+        lambda D: D.chain("claim", x),
         lambda D: D.chain("claim", x, y),
         lambda D: D.chain("claim", x, (y, "why", "more")),
         lambda D: D.chain("claim", x, [y, "why"]),

@@ -292,7 +292,7 @@ def test_a_name_is_letters_and_digits(name):
 
 @pytest.mark.parametrize("id", ["", "Claim", "a_b", "a--b", "-a", "a b", "../x", "é"])
 def test_an_id_is_words_and_hyphens(id, refused):
-    assert "an id is lower-case words joined by hyphens" == refused(lambda D: D.identity(id, x * (y + 1), x * y + x), id=id)
+    assert f"an id is lower-case words joined by hyphens, not {id!r}" == refused(lambda D: D.identity(id, x * (y + 1), x * y + x), id=id)
 
 
 def test_an_id_is_used_once(refused):

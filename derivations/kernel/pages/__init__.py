@@ -39,7 +39,8 @@ from markdown.util import AtomicString
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
-from derivations.kernel.certificates import CertificateError, load
+from derivations.kernel.certificates import CertificateError
+from derivations.kernel.coq_results import load
 
 from .claims import ClaimError, render
 from .figures import FigureError, figure

@@ -6,14 +6,19 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-from derivations.kernel import certificates, mutation_run
-from derivations.kernel.certificates import load, topics
+from derivations.kernel import mutation_run
+from derivations.kernel.certificates import topics
+from derivations.kernel.coq_results import load
 
 KERNEL = Path(__file__).resolve().parents[1]
 
-# What every witness relies on. A fault here can let a false claim through; a fault in one witness cannot, as long as another
-# covers the claim.
-SHARED = ("expr.py", "claims.py", "records.py", "certificates.py")
+# What every witness relies on: the tree, what a claim says, and that each witness is asked. A fault here can let a false claim
+# through; a fault in one witness cannot, as long as another covers the claim.
+SHARED = ("expr.py", "claims.py", "records.py")
+BESIDE = {
+    "from a verdict to its page": ("worker.py", "runner.py", "certificates.py"),
+    "formulas as text": ("latex.py",),
+}
 WITNESSES = {
     "exact": ("normal.py", "exact.py", "limits.py", "check.py", "facts.py", "values.py", "search.py"),
     "SymPy": ("sympy_witness.py",),
@@ -84,11 +89,11 @@ def by_mutant() -> Table:
 
 
 def by_module() -> Table:
-    """Lines of code: what all witnesses share, and each witness."""
+    """Lines of code: what all witnesses share, what carries and prints their verdicts, and each witness."""
     def total(names):
         return sum(code_lines(KERNEL / name) for name in names if (KERNEL / name).exists())
     rows = [["shared by all witnesses", ", ".join(SHARED), str(total(SHARED))]]
-    rows += [[name, ", ".join(n for n in names if (KERNEL / n).exists()), str(total(names))] for name, names in WITNESSES.items() if total(names)]
+    rows += [[name, ", ".join(n for n in names if (KERNEL / n).exists()), str(total(names))] for name, names in (BESIDE | WITNESSES).items() if total(names)]
     return ["part", "files in derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
