@@ -33,7 +33,7 @@ test: check
 
 coq: check
 	@$(PY) -m derivations coq
-	@$(PY) -m pytest -m coq tests/kernel/test_coq_witness.py
+	@$(PY) -m pytest -m coq tests/kernel/test_coq_*.py
 
 mutants: check
 	@$(PY) -m derivations mutants $(ARGS)

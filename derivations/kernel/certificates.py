@@ -49,13 +49,13 @@ def file_hash(path: Path) -> str:
 
 @lru_cache(maxsize=None)
 def versions() -> dict:
-    return {"python": python_version()} | {name: version(name) for name in LIBRARIES}
+    return {name: installed(name) for name in ("python", *LIBRARIES)}
 
 
 @lru_cache(maxsize=None)
 def installed(name: str) -> str:
     try:
-        return versions().get(name) or version(name)
+        return python_version() if name == "python" else version(name)
     except PackageNotFoundError:
         return ""
 

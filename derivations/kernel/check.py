@@ -8,7 +8,7 @@ from itertools import product
 from . import values
 from .claims import Assumption, Claim, Refused, Verdict
 from .exact import read
-from .expr import Expr, KernelError, free_indices, show, strip, symbols, walk
+from .expr import Expr, KernelError, free_indices, show, show_shape, strip, symbols, walk
 from .facts import facts_of
 from .latex import assumption_text
 from .limits import limit
@@ -179,8 +179,14 @@ def refutation_problem(claim, left, right, at):
     except Undefined as error:
         return f"a side is undefined at the given values: {error}"
     except KeyError as error:
-        return f"no value is given for {error.args[0]}"
+        return f"no value is given for {missing(error)}"
     return "the counterexample breaks an assumption of the claim"
+
+
+def missing(error: KeyError) -> str:
+    """What a value was looked for in vain."""
+    kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
+    return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
 
 
 HOLDS = {"=": "the two sides are equal, or not certainly different", "<=": "the left side is not certainly larger than the right"}
@@ -210,7 +216,7 @@ def law_refutation_problem(claim, left, right, facts, at):
     try:
         sides = law_sides(claim, facts, at)
     except KeyError as error:
-        return f"the value depends on {error.args[0]}, which is not stated"
+        return f"the value depends on {missing(error)}, which is not stated"
     return not values.breaks(claim.refuted, *sides) and f"at the given values {HOLDS[claim.refuted]}: it is no counterexample"
 
 
@@ -245,7 +251,7 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
         right_depth = entries and all(len(p) == len(s.shape) for p in entries)
         lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
         if not right_depth or len(entries) != product_of(lengths):
-            raise Fails(f"the value of {name} is not an array of shape {tuple(map(show, s.shape))}")
+            raise Fails(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
         for size, length in zip(s.shape, lengths):
             if size.op == "symbol" and env.setdefault(size.data[0], length) != length or size.op == "const" and size.data != length:
                 raise Fails(f"the values disagree about the size {show(size)}")
@@ -271,7 +277,7 @@ def flatten(value, place):
         try:
             number_ = values.evaluate(value, {}).get(())
         except KeyError as error:
-            raise Fails(f"a value holds {error.args[0]}, which has no value itself") from None
+            raise Fails(f"a value holds {missing(error)}, which has no value itself") from None
         except Undefined as error:
             raise Fails(f"a value is undefined: {error}") from None
         if number_ is None or values.is_complex(number_):

@@ -108,10 +108,7 @@ Implicit Types x : R.
 Lemma norm_plus_ge0 x : 0 <= `|x| + x. Proof. by rewrite -ler_subl_addr sub0r -normrN ler_norm. Qed.
 Lemma norm_minus_ge0 x : 0 <= `|x| - x. Proof. by rewrite subr_ge0 ler_norm. Qed.
 Lemma even_ge0 x n : ~~ odd n -> 0 <= x ^+ n. Proof. exact: exprn_even_ge0. Qed.
-Lemma even_gt0 x n : ~~ odd n -> x != 0 -> 0 < x ^+ n.
-Proof. by move=> n_even x0; rewrite exprn_even_gt0 // x0 orbT. Qed.
 Lemma square_ge0 x : 0 <= x * x. Proof. by rewrite -expr2 sqr_ge0. Qed.
-Lemma square_gt0 x : x != 0 -> 0 < x * x. Proof. by move=> x0; rewrite -expr2; apply: even_gt0. Qed.
 Lemma sum_gt0 n (f : 'I_n -> R) : (0 < n)%N -> (forall i, 0 < f i) -> 0 < \sum_(i < n) f i.
 Proof.
 case: n f => // n f _ f_positive; rewrite big_ord_recl; apply: ltr_paddr => //.
@@ -130,28 +127,27 @@ Ltac assumed := match goal with
   | H : forall _, is_true (@Order.lt _ _ _ _) |- is_true (@Order.lt _ _ _ _) => exact: H
   | H : forall _, is_true (@Order.le _ _ _ _) |- is_true (@Order.le _ _ _ _) => exact: H
   | H : is_true (negb _) |- is_true (negb _) => exact: H
+  | H : forall _, is_true (negb _) |- is_true (negb _) => exact: H
   end.
 
 Ltac positive := first [ assumed | lazymatch goal with |- is_true (@Order.lt _ _ _ ?x) => lazymatch x with
   | GRing.one _ => exact: ltr01
   | @GRing.natmul _ _ _ => by rewrite ltr0n
   | @GRing.inv _ _ => rewrite invr_gt0; positive
-  | @GRing.mul _ _ _ => first [by apply: square_gt0; assumed | apply: mulr_gt0; positive]
+  | @GRing.mul _ _ _ => apply: mulr_gt0; positive
   | @GRing.add _ _ (@GRing.opp _ (GRing.one _)) => rewrite -addrA; apply: ltr_paddr; [by apply: size_minus_ge0 | positive]
   | @GRing.add _ _ _ => first [apply: ltr_paddr; [nonnegative | positive] | apply: ltr_paddl; [nonnegative | positive]]
   | @BigOp.bigop _ _ _ _ _ => apply: sum_gt0 => // ?; positive
-  | @GRing.exp _ _ _ => first [by apply: even_gt0 => //; assumed | apply: exprn_gt0; positive]
+  | @GRing.exp _ _ _ => apply: exprn_gt0; positive
   | @Num.sqrt _ _ => rewrite sqrtr_gt0; positive
   | @fun_of_matrix _ _ _ _ _ _ => first [rewrite softmax_rowsE | rewrite softmax_columnE]; positive
   | _ => first [exact: ltr01 | apply: addr_gt0; positive | apply: mulr_gt0; positive]   (* as `field` leaves numerals *)
   end end ]
 with nonnegative := first [ assumed | lazymatch goal with |- is_true (@Order.le _ _ _ ?x) => lazymatch x with
-  | GRing.zero _ => exact: lexx
   | GRing.one _ => exact: ler01
   | @GRing.natmul _ _ _ => exact: ler0n
   | @GRing.inv _ _ => rewrite invr_ge0; nonnegative
   | @GRing.mul _ _ _ => first [exact: square_ge0 | apply: mulr_ge0; nonnegative]
-  | @GRing.opp _ (@GRing.opp _ _) => rewrite opprK; nonnegative
   | @GRing.add _ (Num.norm _) (@GRing.opp _ _) => exact: norm_minus_ge0
   | @GRing.add _ (Num.norm _) _ => exact: norm_plus_ge0
   | @GRing.add _ _ (@GRing.opp _ (GRing.one _)) => by apply: size_minus_ge0
@@ -170,6 +166,8 @@ with nonnegative := first [ assumed | lazymatch goal with |- is_true (@Order.le 
     | H : forall _ : 'I_?m, is_true (@Order.le _ _ _ (@GRing.add _ ?x (@GRing.opp _ _))), i : 'I_?m
       |- is_true (@Order.le _ _ _ ?x) => apply: (above_ge0 (H i)); nonnegative
     end ].
+
+Ltac not_zero_by_sign := first [assumed | apply: lt0r_neq0; positive].
 
 (* ---- Matrices ----
 
@@ -208,8 +206,9 @@ Ltac apply_inverse H := apply_product (mulmxV H); apply_product (mulVmx H).
 
 (* A known product, entry by entry: \sum_j A i j * B j k is known. *)
 Ltac entry_of_product H :=
-  let i := fresh "i" in let k := fresh "k" in
-  move=> i k; have := congr1 (fun M => fun_of_matrix M i k) H; rewrite !mxE => <-; apply: eq_bigr => ? _; rewrite !mxE.
+  let i := fresh "i" in let k := fresh "k" in let e := fresh "e" in
+  move=> i k; have := congr1 (fun M => fun_of_matrix M i k) H; rewrite !mxE => e; refine (etrans _ e);
+  apply: eq_bigr => ? _; rewrite ?mxE.
 
 Ltac hide_products := repeat match goal with |- context [?A *m ?B] => move: (A *m B) => ? end.
 
@@ -355,7 +354,7 @@ Ltac take_out_constants inner :=
 
 (* A sum of products of two entries, of which the claim's file says what it is *)
 Ltac known_sum :=
-  etransitivity; [apply: each => ?; cbv beta; rewrite mul1r; reflexivity | cbv beta];
+  etransitivity; [apply: each => ?; cbv beta; rewrite ?mul1r; reflexivity | cbv beta];
   match goal with known : forall i k, @BigOp.bigop _ _ _ _ _ = _ |- _ =>
     first [apply: known | etransitivity; [apply: each => ?; apply: mulrC |]; apply: known]
   end.
@@ -424,7 +423,7 @@ Ltac cancel :=
     tryif match m with context [@GRing.inv ?U ?x] =>
       let r := without R (@GRing.inv U x) m in let q := without R x r in
       etransitivity;
-      [refine (@cancelled _ m x r q _ _ _); [solve [by_factors] | solve [by_factors] | apply: lt0r_neq0; solve [positive]] |]
+      [refine (@cancelled _ m x r q _ _ _); [solve [by_factors] | solve [by_factors] | solve [not_zero_by_sign]] |]
     end then (rewrite ?mul1r; cancel) else
     tryif match m with
     | context [@GRing.inv ?U (@Num.sqrt ?V ?x)] =>
@@ -472,8 +471,8 @@ Ltac normal :=
   | |- @GRing.inv _ (@GRing.mul _ _ _) = _ => rewrite invfM; normal
   | |- ?a ^-1 = _ =>
     etransitivity; [apply: (f_equal GRing.inv); normal |]; rewrite ?(invfM, invrN, invrK, invr1); reflexivity
+  | |- @GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ ?i ?i)) = _ => rewrite eqxx; reflexivity
   | |- @GRing.natmul _ (GRing.one _) ?n = _ => reflexivity
-  | |- ?a *+ ?n = _ => rewrite -mulr_natr; normal
   | |- ?a ^+ ?n = _ =>
     etransitivity; [apply: (f_equal (fun t => t ^+ n)); normal |];
     tryif lazymatch goal with |- @GRing.exp _ ?b _ = _ => is_compound b end
@@ -516,7 +515,7 @@ Ltac denominators :=
       have : 0 < @BigOp.bigop T I z r f by [apply: sum_gt0 => // ?; positive]; move=> ? end end;
   repeat match goal with |- context [@GRing.inv _ ?e] =>
     lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
-    have : e != 0 by [first [assumed | apply: lt0r_neq0; positive]]; move=> ? end.
+    have : e != 0 by [not_zero_by_sign]; move=> ? end.
 
 (* A root times itself is what it is the root of. *)
 Ltac root_facts :=
@@ -604,7 +603,15 @@ Ltac bring_out k :=
   | S ?l => etransitivity; [apply: total_each => ?; bring_out l | cbv beta; apply: total_swap]
   end.
 
-Ltac by_ring := first [reflexivity | ring].
+(* `ring` has to see the ring as it was declared, even where a root or a norm is taken in a field. *)
+Ltac by_ring := first
+  [ reflexivity | ring
+  | lazymatch goal with |- ?a = ?b =>
+      lazymatch goal with
+      | |- context [@plus ?C _ _] => change (@eq (GRing.ComRing.sort C) a b)
+      | |- context [@times ?C _ _] => change (@eq (GRing.ComRing.sort C) a b)
+      end
+    end; ring ].
 
 Ltac same_kind u t :=
   lazymatch u with
@@ -658,12 +665,10 @@ Ltac nonzero :=
   first [ assumption
         | match goal with H : is_true (negb (@eq_op _ ?e _)) |- is_true (negb (@eq_op _ ?g _)) =>
             let eq := fresh in (assert (eq : g = e) by ring); rewrite eq; exact H end
-        | unspell; apply: lt0r_neq0; positive
-        | unspell; rewrite oppr_eq0; apply: lt0r_neq0; positive ].
+        | unspell; not_zero_by_sign ].
 
 (* The facts about roots are equations between products, which `field` can be told. *)
 Ltac field_with_roots := lazymatch goal with
-  | H1 : times ?a ?a = _, H2 : times ?b ?b = _, H3 : times ?c ?c = _ |- _ => field [H1 H2 H3]
   | H1 : times ?a ?a = _, H2 : times ?b ?b = _ |- _ => field [H1 H2]
   | H1 : times ?a ?a = _ |- _ => field [H1]
   | _ => field

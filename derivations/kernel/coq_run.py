@@ -13,7 +13,7 @@ FOLDER = ROOT / "docs" / "coq"   # published as it is
 
 
 def run(topics: list, fresh: bool, jobs: int, told) -> dict:
-    """{topic: {id: result}}, a result being {"ok", "message", "scope", "source", "file"}; told(n) is called as files are checked."""
+    """{topic: {id: result}}; told(n) is called as files are checked."""
     wanted, results = {}, {}
     for topic in topics:
         kept = None if fresh else stored(topic)
@@ -24,19 +24,23 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
     verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)))
     for topic, found in wanted.items():
-        results[topic] = {}
-        for id_, s in found.items():
-            ok, message = verdicts[f"{topic}#{id_}"] if s.text else (None, s.reason)
-            if ok and not s.whole:  # part of a chain is not the claim
-                ok, message = None, f"proved for step {', '.join(map(str, s.steps))} only: {s.reason}"
-            results[topic][id_] = {"ok": ok, "message": message, "scope": s.scope, "source": s.text or "",
-                                   "file": coq_witness.file_of(f"{topic}#{id_}", FOLDER).relative_to(FOLDER.parent).as_posix()}
+        results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts) for id_, s in found.items()}
         if all(r["ok"] is not False for r in results[topic].values()):
             coq_results.save(topic, results[topic], coq_witness.version())
         else:
             coq_results.path_of(topic).unlink(missing_ok=True)
     publish({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
     return {topic: results[topic] for topic in topics}
+
+
+def result(key: str, source: coq_witness.Source, verdicts: dict) -> dict:
+    """What Coq says of a claim, and the steps that it proves, counted from 1. Part of a chain is not the claim."""
+    ok, message = verdicts[key] if source.text else (None, source.reason)
+    steps = source.steps if ok else ()
+    if ok and not source.whole:
+        ok, message = None, f"proved for step {', '.join(map(str, steps))} only: {source.reason}"
+    return {"ok": ok, "message": message, "scope": source.scope, "steps": list(steps), "source": source.text or "",
+            "file": coq_witness.file_of(key, FOLDER).relative_to(FOLDER.parent).as_posix()}
 
 
 def publish(results: dict, every: bool):

@@ -496,7 +496,7 @@ def tends_to(claim: Claim, partial: bool) -> tuple:
                 gaps.append(abs(scalar(claim.start, here) - scalar(right, here)))
         if gaps[1] > mpf(10) ** -6:
             return f"it stays {mp.nstr(gaps[1], 5)} away"
-        return "" if gaps[1] <= gaps[0] else "it moves away"
+        return "it moves away" if gaps[1] > max(gaps[0], ZERO) else ""
     return over_points(claim, partial, broken)
 
 

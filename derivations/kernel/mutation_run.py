@@ -1,7 +1,8 @@
 """Running the mutants against the witnesses: `python -m derivations mutants`.
 
 A witness covers a mutant if it gives a verdict on the claim itself. It must then reject the mutant, or the judge must
-find the mutant true. The gate: none survives, none is left unclassified, and every control is accepted.
+find the mutant true. The gate: none survives, none is left unclassified, every control is accepted, and no mutant is printed as the
+claim is.
 """
 
 from __future__ import annotations
@@ -138,9 +139,9 @@ def fingerprint(claim) -> str:
 
 
 def try_controls(script: str, id_: str, names: list) -> dict:
-    """For each witness: whether it covers the claim, and which controls it does not accept."""
+    """For each witness whether it covers the claim, and which controls it does not accept; and which mutants are printed as the claim is."""
     from .mutants import controls
-    claim, _ = stated(script)[id_]
+    claim, found = stated(script)[id_]
     result = {}
     for name in names:
         accepts = witnesses()[name]
@@ -151,24 +152,50 @@ def try_controls(script: str, id_: str, names: list) -> dict:
         made = controls(claim) if covers else []
         failed += [f"{what}: {said}" for what, control in made if (said := within_limit(accepts, control)) != "accepted"]
         result[name] = {"covers": covers, "controls": len(made), "failed": failed}
-    return result
+    return {"witnesses": result, "alike": printed_alike(claim, found)}
+
+
+def printed_alike(claim, found: list) -> list:
+    """The mutants that a reader could not tell from the claim. What a name stands for is printed where it is defined."""
+    from .expr import walk
+    names = set() if claim.kind == "definition" else {n.data[0] for tree in claim.trees for n in walk(tree) if n.op == "defined"}
+    said = printed(claim)
+    return [described(m)["mutant"] for m in found if not names & set(m.path[:1]) and printed(m.mutated) == said]
+
+
+def printed(claim) -> tuple:
+    """All that a page shows of what is claimed."""
+    from .latex import assumption_text, latex, value_latex
+    return (latex(claim.start), *((s.relation, latex(s.expr)) for s in claim.steps), *map(latex, claim.because), [assumption_text(a) for a in claim.given],
+            [(name, value_latex(value)) for name, value in claim.at], claim.towards and (latex(claim.towards[0]), claim.towards[1]))
 
 
 def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
     """(witness, operator, outcome, how) for each mutant of a slice and each witness named."""
     claim, found = stated(script)[id_]
-    return [outcome(name, witnesses()[name], mutant, claim) for mutant in found[start:stop] for name in names]
+    return [said for mutant in found[start:stop] for said in outcomes(mutant, claim, names)]
 
 
-def outcome(name: str, accepts, mutant, original) -> dict:
-    how = within_limit(accepts, mutant.mutated)
-    if how != "accepted":
-        return {"witness": name, "operator": mutant.operator, "outcome": "unclassified" if how == "too slow" else "killed", "how": how} | \
-            (described(mutant) if how == "too slow" else {})
+def outcomes(mutant, original, names: list):
+    judged = {}
+    for name in names:
+        how = within_limit(witnesses()[name], mutant.mutated)
+        if how == "accepted":
+            verdict, how = judgement(mutant, original, name != "exact", judged)
+            result = {"true": "equivalent", "false": "survived"}.get(verdict, "unclassified")
+        else:
+            result = "unclassified" if how == "too slow" else "killed"
+        yield {"witness": name, "operator": mutant.operator, "outcome": result, "how": how} | (described(mutant) if result != "killed" else {})
+
+
+def judgement(mutant, original, partial: bool, judged: dict) -> tuple:
+    """What the judge says, asked once for all witnesses. What is true in all its parts is true in some."""
     from .judge import judge
-    verdict, reason = within_limit(lambda c: judge(c, partial=name != "exact"), to_judge(mutant.mutated, original), ("cannot tell", "too slow"))
-    result = {"true": "equivalent", "false": "survived"}.get(verdict, "unclassified")
-    return {"witness": name, "operator": mutant.operator, "outcome": result, "how": reason} | described(mutant)
+    if judged.get(False, ("",))[0] == "true":
+        return judged[False]
+    if partial not in judged:
+        judged[partial] = within_limit(lambda c: judge(c, partial=partial), to_judge(mutant.mutated, original), ("cannot tell", "too slow"))
+    return judged[partial]
 
 
 def to_judge(mutated, original):
@@ -280,7 +307,7 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None)
             results[topic] = {}
             for id_, known in surveys[topic].result().items():
                 same = before.get(id_, {}).get("fingerprint") == known["fingerprint"]
-                results[topic][id_] = known | {"witnesses": before[id_]["witnesses"] if same else {}}
+                results[topic][id_] = (before[id_] if same else {"witnesses": {}}) | known
                 missing = [name for name in witnesses() if name not in results[topic][id_]["witnesses"]]
                 if missing:
                     progress(0, 1 + known["mutants"])
@@ -293,8 +320,9 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None)
                 if isinstance(said, list):
                     record(result, said)
                 else:
-                    result["witnesses"] |= {name: empty(current[name]) | w for name, w in said.items()}
-                    covering = [name for name, w in said.items() if w["covers"]]
+                    result["alike"] = said["alike"]
+                    result["witnesses"] |= {name: empty(current[name]) | w for name, w in said["witnesses"].items()}
+                    covering = [name for name, w in said["witnesses"].items() if w["covers"]]
                     for start in range(0, result["mutants"] if covering else 0, CHUNK):
                         stop = min(start + CHUNK, result["mutants"])
                         waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
@@ -342,8 +370,8 @@ def totals(results: dict) -> dict:
 
 def passes(results: dict) -> bool:
     """The gate. Nothing tried is not a pass."""
-    sums = totals(results).values()
-    return any(w["killed"] for w in sums) and not any(w["survived"] or w["unclassified"] or w["controls failed"] for w in sums)
+    sums, alike = totals(results).values(), [r for claims in results.values() for r in claims.values() if r["alike"]]
+    return any(w["killed"] for w in sums) and not alike and not any(w["survived"] or w["unclassified"] or w["controls failed"] for w in sums)
 
 
 def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
@@ -374,6 +402,8 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
 def complain(topic: str, claims: dict):
     """What stands in the way of passing, one by one."""
     for id_, result in claims.items():
+        for mutant in result["alike"]:
+            click.secho(f"{topic}#{id_}: a page would show the claim and this mutant alike: {mutant}", fg="red", err=True)
         for name, w in result["witnesses"].items():
             for o in w["listed"]:
                 if o["outcome"] != "equivalent":
@@ -394,7 +424,7 @@ def table(results: dict):
     mutants = sum(r["mutants"] for claims in results.values() for r in claims.values())
     tried = sum(bool(r["mutants"]) for claims in results.values() for r in claims.values())
     controls, failed = (sum(w[k] for w in sums.values()) for k in ("controls", "controls failed"))
-    click.echo(f"{mutants} mutants of {tried} claims; {controls} controls, {failed} of them not accepted: {'passed' if passes(results) else 'NOT passed'}")
+    click.echo(f"{mutants} mutants of {tried} claims, {sum(len(r['alike']) for c in results.values() for r in c.values())} printed as the claim is; {controls} controls, {failed} of them not accepted: {'passed' if passes(results) else 'NOT passed'}")
 
 
 def cell(w: dict) -> str:

@@ -104,9 +104,12 @@ def create(topic: str) -> list:
     title = name.replace("_", " ").capitalize()
     fill = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title}
     made = {ROOT / filled(path, fill): filled(text, fill) for path, text in FILES.items()}
+    package = ROOT / "snippets" / chapter / "__init__.py"
     taken = [p.relative_to(ROOT).as_posix() for p in made if p.exists()]
     if taken:
         raise ScaffoldError(f"{', '.join(taken)} exists already; nothing was made")
+    if not package.exists():
+        made[package] = ""
     navigation = with_page((ROOT / "mkdocs.yml").read_text(), chapter, topic, title)
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import combinations, product
 
 import sympy as sp
+from mpmath import mp
 
 from .claims import Claim, Refused
 from .expr import Expr, KernelError, free_indices, show, symbols, walk
@@ -149,18 +150,39 @@ TRANSLATE = {
 
 def away_from_zero(difference) -> bool:
     """Is it certainly not 0 at one point? Settles false claims without simplifying them; it never accepts anything."""
-    if difference.has(sp.Integral, sp.Derivative):
-        return False
     names = sorted(difference.free_symbols, key=str)
-    at = {s: k + 2 if s.is_integer else sp.Rational(2 * k + 3, k + 7) for k, s in enumerate(names)}
-    value = difference.evalf(30, subs=at)
-    return bool(value.is_number and value.is_finite and abs(value) > sp.Float(10) ** -15)
+    with mp.workdps(40):
+        values = {s: mp.mpf(k + 2) if s.is_integer else mp.mpf(2 * k + 3) / (k + 7) for k, s in enumerate(names)}
+        try:
+            value = value_of(difference, values)
+        except (TypeError, ValueError, ArithmeticError):  # a part that has no value there, or that is no number
+            return False
+        return bool(mp.isfinite(value) and abs(value) > mp.mpf(10) ** -15 * max([1, *map(abs, values.values())]))
+
+
+VALUES = {sp.Add: mp.fsum, sp.Mul: mp.fprod, sp.Pow: lambda x: mp.power(*x), sp.exp: lambda x: mp.exp(*x), sp.log: lambda x: mp.log(*x),
+          sp.Abs: lambda x: abs(*x), type(sp.I): lambda x: mp.mpc(0, 1)}
+
+
+def value_of(e, values: dict):
+    """The number that e is. What stands in it more than once is evaluated once, which SymPy's own evalf does not."""
+    if e not in values:
+        if e.is_Rational:
+            values[e] = mp.mpf(e.p) / e.q
+        elif e.func in VALUES:
+            values[e] = VALUES[e.func]([value_of(x, values) for x in e.args])
+        else:
+            values[e] = mp.mpmathify(e.evalf(50))
+    return values[e]
 
 
 def vanishes(difference, ideal=()) -> bool:
     """Does SymPy reduce it to 0? `.equals` is not asked: it is a heuristic and can be wrong either way."""
-    if not ideal and away_from_zero(difference):
-        return False
+    return not (not ideal and away_from_zero(difference)) and reduces(difference, ideal)
+
+
+def reduces(difference, ideal=()) -> bool:
+    """Does it become 0 by what SymPy proves?"""
     difference = sp.expand(difference)
     if difference == 0:
         return True
@@ -168,6 +190,11 @@ def vanishes(difference, ideal=()) -> bool:
         names = difference.free_symbols.union(*(g.free_symbols for g in ideal))
         return sp.groebner(list(ideal), *sorted(names, key=str), order="grevlex").reduce(difference)[1] == 0
     return any(simplify(difference) == 0 for simplify in (lambda x: sp.cancel(sp.together(x)), sp.simplify))
+
+
+def left_over(difference) -> str:
+    """For messages. What is long is not multiplied out: that would take longer than all the rest."""
+    return str(sp.expand(difference) if difference.count_ops() < 60 else difference)[:400] + " is left over"
 
 
 def explicit_sizes(claim: Claim):
@@ -186,7 +213,11 @@ def explicit_sizes(claim: Claim):
 def identity(claim: Claim):
     if any(n.op in ("expectation", "variance") for t in claim.trees for n in walk(t)):
         return law(claim)
-    largest = 0
+    return "proved", scope(claim, all_vanish(differences(claim))), "expanded entry by entry"
+
+
+def differences(claim: Claim):
+    """(where, left - right, equations that hold, sizes) for each entry of each step, at each of the sizes."""
     for sizes in explicit_sizes(claim):
         model = Model(claim, sizes)
         ideal = [g for a in claim.given if a.kind == "product" for g in relation_entries(model, a)]
@@ -195,14 +226,27 @@ def identity(claim: Claim):
         for k, left, right in pairs(claim):
             for env in environments(model, left, right):
                 a, b = model.tensor(left, env), model.tensor(right, env)
-                for p in a:
-                    if not vanishes(a[p] - b[p], ideal):
-                        raise Disagrees(f"step {k}, at sizes {sizes}, entry {p}: {sp.expand(a[p] - b[p])} is left over")
-        largest = max([1, largest, *sizes.values()])
+                yield from ((f"step {k}, at sizes {sizes}, entry {p}: ", a[p] - b[p], ideal, sizes) for p in a)
+
+
+def all_vanish(found) -> int:
+    """The largest size met, or 0 if nothing was found; Disagrees if a difference is not 0. What is false is seen before anything is proved."""
+    kept = []
+    for where, difference, ideal, sizes in found:
+        if not ideal and away_from_zero(difference):
+            raise Disagrees(where + left_over(difference))
+        kept.append((where, difference, ideal, sizes))
+    for where, difference, ideal, _ in kept:
+        if not reduces(difference, ideal):
+            raise Disagrees(where + left_over(difference))
+    return max((max([1, *sizes.values()]) for *_, sizes in kept), default=0)
+
+
+def scope(claim: Claim, largest: int) -> str:
     if not largest:
         raise NotForSymPy("at all the small sizes that are tried, its assumptions contradict each other")
     sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    return "proved", f"some sizes up to {largest}" if sized else "every value", "expanded entry by entry"
+    return f"some sizes up to {largest}" if sized else "every value"
 
 
 def environments(model, *trees):
@@ -366,9 +410,7 @@ class Law:
                     raise NotForSymPy(f"the distribution of {name} is not stated")
                 if name not in self.mean or name not in self.variance:
                     raise NotForSymPy(f"the mean or the variance of {name} is not stated")
-                m, v = self.mean[name], self.variance[name]
-                density = sp.exp(-(s - m) ** 2 / (2 * v)) / sp.sqrt(2 * sp.pi * v)
-                body = sp.simplify(sp.integrate(sp.expand(body * density), (s, -sp.oo, sp.oo), conds="none"))
+                body = gaussian_mean(body, s, self.mean[name], self.variance[name])
             return body
         if not entries:
             return body
@@ -390,12 +432,19 @@ class Law:
         return sp.Symbol(f"moment {r} of {name}")
 
 
+@lru_cache(maxsize=200)
+def gaussian_mean(body, s, m, v):
+    """The integral of body times the density of s."""
+    density = sp.exp(-(s - m) ** 2 / (2 * v)) / sp.sqrt(2 * sp.pi * v)
+    return sp.simplify(sp.integrate(sp.expand(body * density), (s, -sp.oo, sp.oo), conds="none"))
+
+
 def law(claim: Claim):
     reader = Law(claim)
     for k, left, right in pairs(claim):
         difference = reader.read(left) - reader.read(right)
         if away_from_zero(difference) or not vanishes(difference) and sp.simplify(sp.powsimp(sp.powdenest(difference, force=False))) != 0:
-            raise Disagrees(f"step {k}: {sp.expand(difference)} is left over")
+            raise Disagrees(f"step {k}: {left_over(difference)}")
     return "proved", "induction" if reader.sums else "every value", "moments by induction on the dimension" if reader.sums else "by integration"
 
 
@@ -405,25 +454,21 @@ def inequality(claim: Claim):
     left, right = claim.start, claim.steps[0].expr
     if left.op == "rank":
         return rank_bound(claim, left.args[0], right)
-    largest, signs = 1, set()
-    for sizes in explicit_sizes(claim):
-        model = Model(claim, sizes)
-        for env in environments(model, left, right):
-            certificate = model.scalar(claim.because[0], env)
-            if broken(model, claim, env):
-                continue
-            if not vanishes(model.scalar(right - left, env) - certificate):
-                raise Disagrees(f"right - left is not the certificate at sizes {sizes}")
-            signs.add(certificate.is_nonnegative)
-        largest = max([1, largest, *sizes.values()])
-    if not largest:
-        raise NotForSymPy("at all the small sizes that are tried, its assumptions contradict each other")
-    sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
+    signs = set()
+    def found():
+        for sizes in explicit_sizes(claim):
+            model = Model(claim, sizes)
+            for env in environments(model, left, right):
+                if not broken(model, claim, env):
+                    certificate = model.scalar(claim.because[0], env)
+                    signs.add(certificate.is_nonnegative)
+                    yield f"right - left is not the certificate at sizes {sizes}: ", model.scalar(right - left, env) - certificate, (), sizes
+    reach = scope(claim, all_vanish(found()))
     if False in signs:
         raise Disagrees(f"the certificate {show(claim.because[0])} can be negative")
     if signs != {True}:
         raise NotForSymPy("SymPy confirms the difference of the two sides, but cannot settle its sign under these assumptions")
-    return "proved", f"some sizes up to {largest}" if sized else "every value", "the difference is the certificate, and SymPy settles its sign"
+    return "proved", reach, "the difference is the certificate, and SymPy settles its sign"
 
 
 def broken(model, claim: Claim, env: dict) -> bool:

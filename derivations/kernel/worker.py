@@ -20,6 +20,7 @@ from .expr import KernelError
 from .records import check_claim
 
 MEMORY = 6 * 2 ** 30  # bytes of address space
+WRITTEN = 2 ** 26     # bytes that a file may grow to, what a script prints included
 
 
 def load_script(path: Path):
@@ -62,6 +63,7 @@ def imported(script: Path, root: Path) -> list:
 def main(path: str, root: str, out, said: str):
     """Check the script at path. Records go to the connection `out`; what the script prints goes to the file `said`."""
     limit_memory()
+    limit_files()
     script = Path(path).resolve()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
@@ -119,8 +121,17 @@ def refused(emit, claim: Claim, message: str, start: float):
 
 
 def limit_memory():
+    limit("RLIMIT_AS", MEMORY)
+
+
+def limit_files():
+    """What is printed without end fills no disk: writing more is an error."""
+    limit("RLIMIT_FSIZE", WRITTEN)
+
+
+def limit(what: str, most: int):
     try:
         import resource
     except ImportError:  # not on Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(getattr(resource, what), (most, resource.getrlimit(getattr(resource, what))[1]))

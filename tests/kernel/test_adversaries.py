@@ -32,6 +32,7 @@ from derivations.kernel.exact import read
 from derivations.kernel.expr import Expr, KernelError, free_indices, lift, walk
 from derivations.kernel.limits import limit
 from derivations.kernel.normal import add, clear_denominators, scale
+from derivations.kernel import sympy_witness
 from derivations.kernel.records import record
 
 n, m = sizes("n m")
@@ -275,7 +276,8 @@ sympy.limit = lambda *anything, **more: sympy.Integer(7)
 '''
 PATCHED_KERNEL = '''from derivations.kernel import check, sympy_witness
 check.equal = lambda left, right, facts: {}
-sympy_witness.vanishes = lambda *anything: True
+sympy_witness.away_from_zero = lambda difference: False
+sympy_witness.reduces = lambda *anything: True
 '''
 
 
@@ -420,6 +422,24 @@ def test_a_claim_that_uses_one_that_does_not_hold_is_refused(scripts, records):
     assert records("chapter/a")[0] == 1
 
 
+@pytest.mark.parametrize("uses", [["good"], ["chapter/b#good"], ["good", "chapter/b#good"]], ids=["an earlier one", "another's", "both"])
+def test_a_false_claim_gains_nothing_by_what_it_cites(uses, scripts, records):
+    scripts(a=GOOD + f'derivation.identity("bad", (A + B).T, A.T - B.T, uses={uses})\n', b=GOOD)
+    code, found = records()
+    assert code == 1 and [r["verdict"] for r in found if r["id"] == "bad"] == ["refused"] and certified("chapter/a") is None
+
+
+def test_a_true_claim_owes_nothing_to_what_it_cites():
+    """The proof is of the claim alone: another citation in the place of one changes no verdict."""
+    def said(uses):
+        D = Derivation("test")
+        D.identity("first", (A @ A).T, A.T @ A.T)
+        D.identity("second", (2 * A).T, 2 * A.T)
+        D.identity("claim", (A + A).T, 2 * A.T, uses=uses)
+        return exact(D.claims[-1]), sympy_witness.witness(D.claims[-1])
+    assert said([]) == said(["first"]) == said(["second"])
+
+
 # Scripts that misbehave -------------------------------------------------------------------------------------------------------
 
 MISBEHAVING = {
@@ -427,6 +447,7 @@ MISBEHAVING = {
     "a crash": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "died (exit -11)"),
     "memory": ("hoard = bytearray(2 ** 40)\n", "MemoryError"),
     "memory, bit by bit": ("import mmap\nhoard = []\nwhile True: hoard.append(mmap.mmap(-1, 2 ** 28))\n", "stopped with"),
+    "words without end": ("while True: print('x' * 2 ** 16)\n", "the script stopped with OSError"),
     "a megabyte of complaints": ("import sys\nsys.stderr.write('x' * 2 ** 20)\nimport os\nos._exit(3)\n", "died (exit 3)"),
 }
 

@@ -254,8 +254,29 @@ def test_a_witness_that_breaks_rejects_and_is_named(trial, monkeypatch):
     from derivations.kernel import check
     monkeypatch.setattr(check, "still_proved", lambda claim, given: 1 / 0)
     mutant = mutants(SLIPS[0][1])[0]
-    assert mutation_run.outcome("exact", mutation_run.by_exact, mutant, SLIPS[0][1]) == {
-        "witness": "exact", "operator": mutant.operator, "outcome": "killed", "how": "broke: ZeroDivisionError"}
+    assert list(mutation_run.outcomes(mutant, SLIPS[0][1], ["exact"])) == [
+        {"witness": "exact", "operator": mutant.operator, "outcome": "killed", "how": "broke: ZeroDivisionError"}]
+
+
+def test_the_judge_is_asked_once_about_a_mutant_that_is_true_however_many_accept_it(trial, monkeypatch):
+    from derivations.kernel import judge as module
+    asked, judge_ = [], module.judge
+    monkeypatch.setattr(module, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))
+    result = trial(SQUARES, exact=mutation_run.by_exact, sympy=mutation_run.by_module("sympy_witness"), torch=mutation_run.by_module("torch_witness"))
+    assert result.passes and 0 < len(asked) < sum(w["equivalent"] for w in result.totals.values())
+    assert len(asked) == max(w["equivalent"] for w in result.totals.values())
+
+
+@pytest.mark.parametrize("method, careless", [("neg", lambda self, e: self.show(e.args[0], 3)), ("paren", lambda self, e: self.show(e.args[0])),
+                                              ("pow", lambda self, e: self.show(e.args[0]))], ids=["a sign", "brackets", "an exponent"])
+def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless, trial, monkeypatch, capsys):
+    from derivations.kernel import latex
+    monkeypatch.setattr(latex.Printer, method, careless)
+    result = trial(SQUARES, exact=mutation_run.by_exact)
+    alike = [mutant for claim in result.claims.values() for mutant in claim["alike"]]
+    assert result.passes == (method == "paren") == (not alike)  # brackets mean nothing, so that their loss is none
+    mutation_run.complain("chapter/tiny", result.claims)
+    assert ("a page would show the claim and this mutant alike" in capsys.readouterr().err) == bool(alike)
 
 
 # Keeping

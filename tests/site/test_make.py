@@ -206,6 +206,11 @@ def test_no_list_of_packages(tree):
     assert line.startswith("setup: ") and "requirements.txt" in line
 
 
+def heeding():
+    """For a command that a test interrupts: Ctrl-C is heeded, even if these tests run in the background, where it is not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def cut_short(tree, how):
     """Stop setup while pip waits for an index that never answers; what make said on stderr."""
     (tree / "requirements.txt").write_text("no-such-package==1\n")
@@ -214,7 +219,7 @@ def cut_short(tree, how):
         silent.listen()
         silent.settimeout(300)
         run = subprocess.Popen(["make", "test", f"PYTHON={BASE_PYTHON}"], cwd=tree, text=True, start_new_session=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heeding,
                                env=environment(PIP_NO_INDEX="", PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/"))
         with silent.accept()[0]:  # pip is here
             os.killpg(run.pid, how)
@@ -288,7 +293,7 @@ def test_the_models_are_trained_and_written_or_only_compared(ready):
 
 def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
     server = subprocess.Popen(["make", "serve", "PORT=0", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True,
-                              start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                              start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heeding)
     try:
         line = next(line for line in server.stdout if line.startswith("Serving on "))
         address = re.fullmatch(r"Serving on (http://127\.0\.0\.1:\d+/) \(Ctrl-C stops it\)\n", line)[1]

@@ -120,11 +120,13 @@ class Page:
             head, rows, command = TABLES[name]()
         except CertificateError as error:
             raise self.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
-        cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        def cell(text):  # a number leads to the command that counts it again
+            return f"<td><a href='#counted-{name}'>{escape(text)}</a></td>" if text[:1].isdigit() else f"<td>{escape(text)}</td>"
+        cells = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
         titles = "".join(f"<th>{escape(title)}</th>" for title in head)
         box = SubElement(parent, "div", {"class": "trust"})
         box.text = self.stash(f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
-                              f"<p class='trust__command'>Counted again by <code>{escape(command)}</code></p>")
+                              f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>")
         return box
 
     def list_sources(self, parent: Element, group: str) -> Element:

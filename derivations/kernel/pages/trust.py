@@ -69,6 +69,25 @@ def by_witness() -> Table:
 
 
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
+MUTANTS = "python -m derivations mutants"
+
+
+def by_killer() -> Table:
+    """For each kind of claim, how many mutants there are, and how many of them each witness killed, of those that it had to judge."""
+    claims = [(claim["kind"], result) for topic in topics() if (tried := mutation_run.standing(topic))
+              for claim in load(topic)["claims"] for result in [tried[claim["id"]]]]
+    names = list(dict.fromkeys(name for _, result in claims for name in result["witnesses"]))
+    kinds = [kind for kind, _ in Counter(kind for kind, _ in claims).most_common()]
+    rows = [[kind or "all", str(sum(result["mutants"] for k, result in claims if kind in ("", k))),
+             *(killed([result["witnesses"][name] for k, result in claims if kind in ("", k)]) for name in names)] for kind in (*kinds, "")]
+    return ["kind", "mutants", *names], rows, MUTANTS
+
+
+def killed(said: list) -> str:
+    """How many of the false mutants that a witness had to judge it killed."""
+    dead = sum(w["killed"] for w in said)
+    false = dead + sum(w["survived"] + w["unclassified"] for w in said)
+    return f"{dead} of {false}" if false else ""
 
 
 def by_mutant() -> Table:
@@ -77,15 +96,15 @@ def by_mutant() -> Table:
     for topic in topics():
         claims = mutation_run.standing(topic)
         if claims is None:
-            rows.append([topic, "not tried on this machine", *[""] * len(OUTCOMES)])
+            rows.append([topic, "not tried on this machine", *[""] * (1 + len(OUTCOMES))])
             continue
-        here = Counter(mutants=sum(c["mutants"] for c in claims.values()))
+        here = Counter(mutants=sum(c["mutants"] for c in claims.values()), alike=sum(len(c["alike"]) for c in claims.values()))
         for witness in (w for c in claims.values() for w in c["witnesses"].values()):
             here.update({outcome: witness[outcome] for outcome in OUTCOMES})
         sums.update(here)
-        rows.append([topic, *(str(here[key]) for key in ("mutants", *OUTCOMES))])
-    rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES))])
-    return ["topic", "mutants", *OUTCOMES], rows, "python -m derivations mutants"
+        rows.append([topic, *(str(here[key]) for key in ("mutants", *OUTCOMES, "alike"))])
+    rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES, "alike"))])
+    return ["topic", "mutants", *OUTCOMES, "shown as the claim is"], rows, MUTANTS
 
 
 def by_module() -> Table:
@@ -97,4 +116,4 @@ def by_module() -> Table:
     return ["part", "files in derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
-TABLES = {"kinds": by_kind, "witnesses": by_witness, "mutants": by_mutant, "size": by_module}
+TABLES = {"kinds": by_kind, "witnesses": by_witness, "killed": by_killer, "mutants": by_mutant, "size": by_module}

@@ -1,0 +1,102 @@
+"""Every matrix identity and every polynomial or rational identity of the site has a theorem in Coq.
+
+Which claims these are is decided here by their trees alone, with nothing of what writes the theorems.
+"""
+
+import pytest
+
+from derivations.kernel import certificates, claims, coq_notation, worker
+from derivations.kernel import coq_witness as coq
+
+RATIONAL = {"const", "paren", "defined", "index", "add", "neg", "mul", "div", "pow", "sum", "entry",
+            "matmul", "transpose", "inverse", "eye", "fill", "array"}
+BEYOND = {"function", "softmax", "derivative", "imaginary", "rounded"}
+NO_THEOREM = {}   # topic#claim: why MathComp cannot state it
+
+
+@pytest.fixture(scope="module")
+def site():
+    """Every claim of the site, by topic#id."""
+    found = {}
+    for topic in certificates.topics():
+        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        found |= {f"{topic}#{claim.id}": claim for claim in claims.LOADED[0].claims}
+    return found
+
+
+def nodes(claim):
+    def walk(e):
+        yield e
+        for argument in e.args:
+            yield from walk(argument)
+    for end in (claim.start, *(s.expr for s in claim.steps)):
+        yield from walk(end)
+
+
+def rational(e) -> bool:
+    """Whether a tree is made of real numbers, sizes and matrices by sums, products, quotients, integer powers and inverses."""
+    if e.op == "symbol":
+        return e.data[1] in ("real", "size")
+    if e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1):
+        return False
+    return e.op in RATIONAL and all(map(rational, e.args))
+
+
+def every(site):
+    return {key: claim for key, claim in site.items() if claim.kind in ("identity", "chain")
+            and rational(claim.start) and all(rational(step.expr) for step in claim.steps)}
+
+
+def without_theorem(found) -> list:
+    """Those for which no whole theorem is written, or one of which Coq would not be asked what it assumes."""
+    missing = []
+    for key, claim in found.items():
+        source = coq.source(claim, key.split("#")[0])
+        good = source.whole and source.steps == tuple(range(1, len(claim.steps) + 1)) and not coq.suspicious(source.text)
+        if not good or "claim" not in coq.theorems(source.text):
+            missing.append(key)
+    return missing
+
+
+def test_every_rational_identity_of_the_site_has_a_theorem(site):
+    found = every(site)
+    assert len(found) > 100 and len({claim.kind for claim in found.values()}) == 2
+    assert sorted(without_theorem(found)) == sorted(NO_THEOREM)
+
+
+def test_the_site_has_rational_identities_of_every_sort(site):
+    """What the test above could not see: a classifier that forgets a sort."""
+    found = every(site)
+    assert {node.op for claim in found.values() for node in nodes(claim)} == RATIONAL | {"symbol"}
+    for key, claim in site.items():
+        if claim.kind in ("identity", "chain") and key not in found:
+            assert any(node.op in BEYOND or node.op == "pow" and getattr(node.args[1].data, "denominator", 0) != 1 for node in nodes(claim)), key
+
+
+@pytest.mark.parametrize("fault", ["of_matmul", "of_sum", "of_div", "of_inverse", "of_array", "entry_of_more", "number"])
+def test_one_that_cannot_be_written_is_missed(site, monkeypatch, fault):
+    def refuse(*_):
+        raise coq_notation.NotForCoq("planted")
+    monkeypatch.setattr(coq_notation.Notation, fault, refuse)
+    assert without_theorem(every(site))
+
+
+def test_part_of_a_chain_is_not_the_claim(site, monkeypatch):
+    chain = next(c for c in every(site).values() if len(c.steps) > 1)
+    monkeypatch.setattr(coq, "statable", lambda ends: ([1], ["step 2 has planted"]))
+    assert without_theorem({"topic#chain": chain})
+
+
+def test_a_theorem_of_another_name_is_not_the_claim(site, monkeypatch):
+    found = dict(list(every(site).items())[:5])
+    as_it_was = coq.Theorem
+    monkeypatch.setattr(coq, "Theorem", lambda name, *more: as_it_was("other" if name == "claim" else name, *more))
+    assert without_theorem(found) == list(found)
+
+
+def test_every_claim_of_the_site_has_a_theorem_or_a_reason(site):
+    for key, claim in site.items():
+        source = coq.source(claim, key.split("#")[0])
+        assert bool(source.text) == bool(source.steps) and (source.text or source.reason), key
+        assert source.whole or source.reason, key
+        assert not source.text or not coq.suspicious(source.text), key
