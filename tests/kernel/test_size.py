@@ -15,6 +15,12 @@ def test_lines_of_code_leave_out_comments_and_docstrings(tmp_path):
     assert code_lines(path) == 5
 
 
+def test_lines_of_coq_leave_out_comments(tmp_path):
+    path = tmp_path / "some.v"
+    path.write_text("(* What\nit is. *)\n\nLemma a : x = x.  (* why *)\nProof. by []. Qed.\n")
+    assert code_lines(path) == 2
+
+
 def test_every_part_is_counted():
     _, rows, _ = by_module()
     assert [row[0] for row in rows] == ["shared by all witnesses", "from a verdict to its page", "formulas as text", "exact", "SymPy", "PyTorch", "Coq"]

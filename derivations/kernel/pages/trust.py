@@ -2,6 +2,7 @@
 
 import ast
 import io
+import re
 import tokenize
 from collections import Counter
 from pathlib import Path
@@ -23,7 +24,7 @@ WITNESSES = {
     "exact": ("normal.py", "exact.py", "limits.py", "check.py", "facts.py", "values.py", "search.py"),
     "SymPy": ("sympy_witness.py",),
     "PyTorch": ("torch_witness.py", "precision.py"),
-    "Coq": ("coq_witness.py",),
+    "Coq": ("coq_notation.py", "coq_witness.py", "coq_prelude.v"),
 }
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
@@ -32,6 +33,8 @@ Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that r
 def code_lines(path: Path) -> int:
     """Lines that hold code: no blank lines, comments or docstrings."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".v":
+        return sum(bool(line.strip()) for line in re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL).splitlines())
     documented = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
