@@ -8,19 +8,22 @@ from pathlib import Path
 
 from . import certificates
 
-NOT_STATED = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}
+NOT_STATED = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}  # steps: those proved
 
 
 def load(topic: str) -> dict:
-    """The certificate of a topic with Coq's verdicts beside those of the other witnesses. Where Coq was not asked, it is not named."""
+    """The certificate of a topic with Coq's verdicts beside those of the other witnesses, and beside the steps that it proves.
+
+    Where Coq was not asked, it is not named.
+    """
     content = certificates.load(topic)
     results = results_for(topic, content)
     for claim in content["claims"] if results else ():
         result = results["claims"].get(claim["id"], NOT_STATED)
-        proved = {"verdict": "proved", "scope": result["scope"], "file": result["file"]} if result["ok"] else \
-            {"verdict": "not applicable", "scope": "", "file": ""}
-        claim["witnesses"].append({"name": "coq", "note": result["message"], "seconds": 0.0, "source": result["source"]} | proved)
-        for k in result.get("steps", ()):
+        verdict, scope = ("proved", result["scope"]) if result["ok"] else ("not applicable", "")
+        claim["witnesses"].append({"name": "coq", "verdict": verdict, "scope": scope, "note": result["message"], "seconds": 0.0,
+                                   "source": result["source"], "file": result["file"] if result["steps"] else ""})
+        for k in result["steps"]:
             claim["steps"][k - 1]["witnesses"].append("coq")
     return content
 

@@ -1,9 +1,12 @@
 """Which certificates may be shown: those that the checker wrote, of what is still as it was."""
 
+import hashlib
 import json
 import os
+import platform
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -11,7 +14,8 @@ from derivations.kernel import certificates, coq_results, runner
 from derivations.kernel.certificates import CertificateError, load
 
 TOPIC = "chapter/tiny"
-CLAIM = {"id": "sum", "kind": "identity", "latex": "a", "witnesses": [{"name": "exact", "verdict": "proved", "seconds": 0.1}], "scope": "every shape"}
+CLAIM = {"id": "sum", "kind": "identity", "steps": [{"witnesses": ["exact"]}, {"witnesses": ["exact"]}], "latex": "a",
+         "witnesses": [{"name": "exact", "verdict": "proved", "seconds": 0.1}], "scope": "every shape"}
 
 
 @pytest.fixture
@@ -209,7 +213,8 @@ def test_the_script_is_gone(sealed):
 
 # What Coq said ---------------------------------------------------------------------------------------------------------------------
 
-PROVED = {"ok": True, "message": "proved", "scope": "every shape", "source": "Lemma sum.", "file": "coq/chapter/tiny/sum.v"}
+PROVED = {"ok": True, "message": "proved", "scope": "every shape", "source": "Lemma sum.", "file": "coq/chapter/tiny/sum.v", "steps": [1, 2]}
+NOTHING = {"ok": None, "steps": []}
 BESIDE = {"name": "coq", "verdict": "proved", "scope": "every shape", "note": "proved", "seconds": 0.0, "source": "Lemma sum.", "file": "coq/chapter/tiny/sum.v"}
 
 
@@ -232,13 +237,20 @@ def test_what_coq_proved_stands_beside_the_other_witnesses(sealed):
 
 
 @pytest.mark.parametrize("results, note, source", [
-    ({"sum": PROVED | {"ok": None, "message": "no root in Coq"}}, "no root in Coq", "Lemma sum."),
-    ({"sum": PROVED | {"ok": False, "message": "no proof"}}, "no proof", "Lemma sum."), ({}, "not stated in Coq", ""),
+    ({"sum": PROVED | NOTHING | {"message": "no root in Coq"}}, "no root in Coq", "Lemma sum."),
+    ({"sum": PROVED | NOTHING | {"ok": False, "message": "no proof"}}, "no proof", "Lemma sum."), ({}, "not stated in Coq", ""),
 ], ids=["not stated", "not proved", "no result"])
 def test_what_coq_did_not_prove_is_not_applicable_and_has_no_file(results, note, source, sealed):
     asked(sealed, results)
     assert coq_results.load(TOPIC)["claims"][0]["witnesses"][-1] == {"name": "coq", "verdict": "not applicable", "scope": "", "note": note, "seconds": 0.0,
                                                          "source": source, "file": ""}
+
+
+def test_a_part_that_coq_proved_stands_beside_its_steps_and_is_no_proof_of_the_claim(sealed):
+    asked(sealed, {"sum": PROVED | {"ok": None, "message": "proved for step 2 only", "steps": [2]}})
+    claim, = coq_results.load(TOPIC)["claims"]
+    assert [step["witnesses"] for step in claim["steps"]] == [["exact"], ["exact", "coq"]]
+    assert claim["witnesses"][-1] == BESIDE | {"verdict": "not applicable", "scope": "", "note": "proved for step 2 only"}
 
 
 def edited(tree):
@@ -320,6 +332,33 @@ def test_a_key_that_another_process_made_first_stands(tree, monkeypatch):
     assert certificates.key() == b"theirs" and [p.name for p in tree.store.iterdir()] == ["key"]
 
 
+def test_the_kernel_is_its_modules_and_what_coq_reads(tmp_path, monkeypatch):
+    for name in ("b.py", "a.v", "c.txt", "d.pyc", "V.V"):
+        (tmp_path / name).write_text("")
+    monkeypatch.setattr(certificates, "__file__", str(tmp_path / "certificates.py"))
+    assert certificates.kernel_files() == [tmp_path / "a.v", tmp_path / "b.py"]
+
+
+def test_a_hash_is_of_the_file_as_it_is(tmp_path):
+    path = tmp_path / "file"
+    for text, modified in (("a", 1), ("b", 2), ("bb", 2)):  # another time, the same size; then the same time, another size
+        path.write_text(text)
+        os.utime(path, ns=(modified, modified))
+        assert certificates.file_hash(path) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_versions_are_those_that_are_installed():
+    assert certificates.versions() == {"python": platform.python_version()} | {name: metadata.version(name) for name in certificates.LIBRARIES}
+    assert certificates.installed("pytest") == metadata.version("pytest") and certificates.installed("none-such") == ""
+
+
+def test_what_is_stored_is_one_text_whatever_the_order_it_was_made_in(tree):
+    for content in ({"b": [1, "é"], "a": 2}, {"a": 2, "b": [1, "é"]}):
+        certificates.write(tree.certificate, content)
+        text = tree.certificate.read_text()
+        assert text.startswith('{\n "a": 2,\n "b": [\n  1,\n  "\\u00e9"\n ],\n "seal": "') and certificates.read(tree.certificate, "it") | content == json.loads(text)
+
+
 def reseal(change):
     def write(tree):
         content = json.loads(tree.certificate.read_text()) | change
@@ -331,6 +370,8 @@ REFUSALS = {
     "missing": (lambda tree: tree.certificate.unlink(), "'chapter/tiny' has no certificate: it was not checked, or a claim failed; {again}"),
     "edited": (lambda tree: rewrite(tree, lambda c: c.update(title="x")),
                "the certificate of 'chapter/tiny' was not written by the checker as it stands; {again} --fresh"),
+    "without its seal": (lambda tree: rewrite(tree, lambda c: c.pop("seal")),
+                         "the certificate of 'chapter/tiny' was not written by the checker as it stands; {again} --fresh"),
     "unreadable": (lambda tree: tree.certificate.write_text("{"), "the certificate of 'chapter/tiny' cannot be read; {again} --fresh"),
     "stale": (lambda tree: tree.script.write_text(""), "the certificate of 'chapter/tiny' is stale, since derivations/chapter/tiny.py changed; {again}"),
     "gone": (lambda tree: tree.script.unlink(), "there is no derivation 'chapter/tiny'; python -m derivations list shows those there are"),

@@ -7,6 +7,7 @@ import pytest
 
 from derivations.kernel import (Derivation, E, Var, index, matrix, mean, nonnegative, nonzero, positive, product_is, random, scalars, sizes, total,
                                 vector)
+from derivations.kernel import cli
 from derivations.kernel.claims import LOADED, Assumption, Refused, Step, bindings, snippets
 from derivations.kernel.errors import plain
 from derivations.kernel.expr import Expr, KernelError, lift
@@ -78,6 +79,13 @@ def test_a_derivation_knows_where_it_was_made_and_is_found():
     derivation, line = Derivation("A title"), sys._getframe().f_lineno
     assert (derivation.title, derivation.file, derivation.line, derivation.claims) == ("A title", __file__, line, [])
     assert LOADED[before:] == [derivation]
+
+
+def test_a_derivation_is_what_its_script_checks_when_it_runs_on_its_own(monkeypatch):
+    ran, derivation = [], Derivation("test")
+    monkeypatch.setattr(cli, "run_alone", ran.append)
+    derivation.main()
+    assert len(ran) == 1 and ran[0] is derivation
 
 
 def test_the_trees_of_a_claim_are_all_that_it_speaks_of():

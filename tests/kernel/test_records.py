@@ -1,11 +1,13 @@
 """What is written down of a checked claim, field by field: pages show nothing else."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from derivations.kernel import (Derivation, E, Var, array, exp, gaussian, in_range, independent, index, invertible, matrix, mean, nonnegative,
                                 nonzero, positive, product_is, random, representable, rounded, scalars, sizes, softmax, sqrt, variance, vector)
+from derivations.kernel import records
 from derivations.kernel.check import exact
 from derivations.kernel.claims import Verdict
 from derivations.kernel.expr import lift
@@ -81,6 +83,14 @@ def test_every_field_of_a_record():
         "witnesses": [{"name": "exact", "verdict": "proved", "scope": "every value", "note": "seen", "seconds": 0.123},
                       {"name": "other", "verdict": "not applicable", "scope": "", "note": "no reason", "seconds": 2.0}],
         "uses": ["first"], "because": []}
+
+
+def test_every_witness_is_asked_by_its_name_and_its_time_is_its_own(monkeypatch):
+    claim = stated(lambda D: D.identity("claim", x * (y + 1), x * y + x))
+    clock = iter([1, 3, 10, 14, 100, 108])
+    monkeypatch.setattr(records, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    seen = check_claim(claim)["witnesses"]
+    assert [(w["name"], w["verdict"], w["seconds"]) for w in seen] == [("exact", "proved", 2), ("sympy", "proved", 4), ("torch", "proved", 8)]
 
 
 LIMITS = {"oo": (d, "oo", r"\xrightarrow{d \to \infty}"), "0": (x, 0, r"\xrightarrow{x \to 0^{+}}")}
