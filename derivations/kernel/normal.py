@@ -266,9 +266,18 @@ def contract(bound: dict, powers: dict, facts: Facts):
 def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
     """The term with its bound indices renamed so that equal terms are the same; an index on nothing counts its size."""
     used = {i[1] for (_, indices) in powers for i in indices if i[0] == "b"}
-    idle = [size for number, size in bound.items() if number not in used]
-    factors = sorted(powers.items(), key=repr)
-    numbers = sorted(used)
+    result = {named_alike(tuple((n, bound[n]) for n in sorted(used)), tuple(powers.items())): Fraction(1)}
+    for number, size in bound.items():
+        if number not in used:
+            result = multiply(result, size_polynomial(size), facts)
+    return result
+
+
+@lru_cache(maxsize=10000)
+def named_alike(bound: tuple, factors: tuple) -> tuple:
+    """The term that all terms share which differ from this one in the names of bound indices and in the order of factors."""
+    bound = dict(bound)
+    factors, numbers = sorted(factors, key=repr), list(bound)
     colours = {n: repr(bound[n]) for n in numbers}
     for _ in range(3):
         marks = {n: sorted(repr((head, power, [k for k, i in enumerate(indices) if i == ("b", n)],
@@ -290,10 +299,7 @@ def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
         named = tuple(sorted((((head, settle(head, indices)), power) for (head, indices), power in numbered), key=repr))
         if best is None or repr(named) < repr(best[1]):
             best = tuple(bound[n] for n in order), named
-    result = {best: Fraction(1)}
-    for size in idle:
-        result = multiply(result, size_polynomial(size), facts)
-    return result
+    return best
 
 
 def externals(p: dict) -> list:

@@ -3,9 +3,11 @@
 from fractions import Fraction
 
 import pytest
+import sympy as sp
 
 from derivations.kernel import (E, I, Var, absolute, array, diff, exp, eye, index, inverse, log, matrix, ones, paren, random, rank, rounded,
                                 scalars, sizes, softmax, sqrt, total, vector, zeros)
+from derivations.kernel import expr
 from derivations.kernel.expr import Expr, KernelError, free_indices, lift, scalar_of, show, strip, symbols, walk
 from derivations.kernel.values import evaluate, fraction, number
 
@@ -72,6 +74,7 @@ def test_one_name_gives_one_symbol_and_several_give_several():
     assert sizes("n") == n and scalars("x y") == (x, y) and sizes("n m") == (n, m)
     assert symbols(A @ U, total(x * z[i], i)) == {"A": A, "U": U, "x": x, "z": z, "n": n, "m": m}
     assert symbols(total(x, k)) == {"x": x, "m": m} and symbols(k + 0) == {"m": m} and symbols() == {}
+    assert symbols(total(z[i], i) + w[index("i", m)]) == {"z": z, "w": w, "n": n, "m": m}  # an index is no symbol, whatever its name
 
 
 def test_what_is_defined_is_no_symbol_but_what_it_stands_for_holds_some():
@@ -105,6 +108,16 @@ def test_a_derivative_is_by_what_it_says():
 def test_numbers_are_exact():
     assert lift(3).data == 3 and isinstance(lift(3).data, Fraction) and lift(x) is x and scalar_of(Fraction(1, 3)).data == Fraction(1, 3)
     assert show(lift(Fraction(-1, 3))) == "-1/3" and I.op == "imaginary"
+
+
+def test_a_number_of_sympys_is_a_number():
+    assert lift(sp.Rational(3, 2)) == lift(Fraction(3, 2)) and x + sp.Integer(2) == x + 2
+
+
+def test_a_format_that_is_not_known_is_met_with_those_that_are(monkeypatch):
+    monkeypatch.setitem(expr.FORMATS, "bf16", (8, -133, 127))
+    with pytest.raises(KernelError, match="^'fp16' is not a format; fp32, bf16 is known$"):
+        rounded(x, "fp16")
 
 
 @pytest.mark.parametrize("place", [1, 2, 3])
