@@ -27,8 +27,8 @@ def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
 def test_a_witness_is_counted_where_it_vouches_and_nowhere_else(claims):
     _, rows, _ = trust.by_witness()
     counted = {row[0]: int(row[1]) for row in rows}
-    for name in ("exact", "sympy", "torch"):
-        assert counted[name] == sum(w["verdict"] in ("proved", "refuted", "agrees") for c in claims for w in c["witnesses"] if w["name"] == name)
+    for name, shown in ("exact", "exact"), ("sympy", "SymPy"), ("torch", "PyTorch"):
+        assert counted[shown] == sum(w["verdict"] in ("proved", "refuted", "agrees") for c in claims for w in c["witnesses"] if w["name"] == name)
     assert counted["claims by number of witnesses"] == sum(c["kind"] != "definition" for c in claims)
 
 
@@ -51,8 +51,13 @@ def two_topics(monkeypatch):
 
 def test_mutants_are_counted_by_kind_and_witness(two_topics):
     head, rows, _ = trust.by_killer()
-    assert head == ["kind", "mutants", "exact", "torch"]
-    assert rows == [["identity", "8", "5 of 6", ""], ["limit", "11", "7 of 9", ""], ["all", "19", "12 of 15", ""]]
+    assert head == ["kind", "mutants", "exact", "PyTorch"]
+    assert rows == [["identity", "8", "5 of 6", ""], ["limit", "11", "7 of 9", ""], ["all", "19", "12 of 15", ""], ["not tried on this machine: 1 topic", "", "", ""]]
+
+
+def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
+    monkeypatch.setattr(mutation_run, "standing", lambda topic: None)
+    assert trust.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
 
 
 def test_mutants_are_counted_by_topic_and_one_that_was_not_tried_says_so(two_topics):

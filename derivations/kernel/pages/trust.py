@@ -11,6 +11,8 @@ from derivations.kernel import mutation_run
 from derivations.kernel.certificates import topics
 from derivations.kernel.coq_results import load
 
+from .claims import WITNESSES as NAMES
+
 KERNEL = Path(__file__).resolve().parents[1]
 
 # What every witness relies on: the tree, what a claim says, and that each witness is asked. A fault here can let a false claim
@@ -65,7 +67,7 @@ def by_witness() -> Table:
     for name in dict.fromkeys(w["name"] for c in claims for w in c["witnesses"]):
         verdicts = [w for c in claims for w in c["witnesses"] if w["name"] == name and w["verdict"] != "not applicable"]
         reach = ", ".join(f"{n} {scope}" for scope, n in Counter(w["scope"] for w in verdicts).most_common())
-        rows.append([name, str(len(verdicts)), reach])
+        rows.append([NAMES.get(name, name), str(len(verdicts)), reach])
     several = Counter(sum(w["verdict"] != "not applicable" for w in c["witnesses"]) for c in claims if c["kind"] != "definition")
     rows.append(["claims by number of witnesses", str(sum(several.values())), ", ".join(f"{k} by {n}" for n, k in sorted(several.items()))])
     return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json"
@@ -77,13 +79,16 @@ MUTANTS = "python -m derivations mutants"
 
 def by_killer() -> Table:
     """For each kind of claim, how many mutants there are, and how many of them each witness killed, of those that it had to judge."""
-    claims = [(claim["kind"], result) for topic in topics() if (tried := mutation_run.standing(topic))
-              for claim in load(topic)["claims"] for result in [tried[claim["id"]]]]
+    tried = {topic: mutation_run.standing(topic) for topic in topics()}
+    claims = [(claim["kind"], results[claim["id"]]) for topic, results in tried.items() if results for claim in load(topic)["claims"]]
     names = list(dict.fromkeys(name for _, result in claims for name in result["witnesses"]))
     kinds = [kind for kind, _ in Counter(kind for kind, _ in claims).most_common()]
     rows = [[kind or "all", str(sum(result["mutants"] for k, result in claims if kind in ("", k))),
              *(killed([result["witnesses"][name] for k, result in claims if kind in ("", k)]) for name in names)] for kind in (*kinds, "")]
-    return ["kind", "mutants", *names], rows, MUTANTS
+    missing = sum(results is None for results in tried.values())
+    if missing:
+        rows.append([f"not tried on this machine: {missing} topic{'s' * (missing != 1)}", *[""] * (1 + len(names))])
+    return ["kind", "mutants", *(NAMES.get(name, name) for name in names)], rows if claims else rows[1:], MUTANTS
 
 
 def killed(said: list) -> str:
