@@ -70,8 +70,8 @@ def key() -> bytes:
     path = STORE / "key"
     if not path.exists():
         STORE.mkdir(exist_ok=True)
-        fresh = STORE / f"key.{secrets.token_hex(4)}"
-        fresh.write_text(secrets.token_hex(32))
+        fresh = STORE / f"key.{secrets.token_hex()}"
+        fresh.write_text(secrets.token_hex())
         fresh.chmod(0o600)
         try:
             os.link(fresh, path)  # fails if another process was first; its key stands

@@ -50,12 +50,11 @@ def exact(claim: Claim) -> Verdict:
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
-        left = claim.start if step.relation != "=" else previous
         try:
-            if step.relation != ":=" and strip(left) == strip(step.expr):
+            if strip(previous) == strip(step.expr):
                 raise Fails("vacuous: both sides are the same expression already, so there is nothing to prove. "
                             "State a relation between two different expressions")
-            prove(claim, left, step.expr, claim.given)
+            prove(claim, previous, step.expr, claim.given)
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
@@ -69,7 +68,6 @@ def exact(claim: Claim) -> Verdict:
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
     facts = facts_of(given)
-    reason = ""
     try:
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
@@ -117,8 +115,11 @@ def prove_rank(claim, left, right, facts):
         return "a bound on a rank needs a factorisation, because=(A, B)"
     first, second = claim.because
     product = first @ second
-    if first.shape[-1] != right:
-        return f"the factorisation goes through {show(first.shape[-1])} columns, not {show(right)}"
+    if len(first.shape) != 2 or product.shape != left.args[0].shape:
+        return f"factors of shapes {show_shape(first.shape)} and {show_shape(second.shape)} do not make a matrix of shape " \
+            f"{show_shape(left.args[0].shape)}"
+    if first.shape[1] != right:
+        return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
     residual = equal(left.args[0], product, facts)
     return residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual)[:300]}"
 
@@ -166,13 +167,13 @@ def prove_refutation(claim, left, right, facts):
     at = values_at(claim)
     if is_law(left, right):
         return law_refutation_problem(claim, left, right, facts, at)
-    sides = failure(left, right, claim.given, claim.refuted, at, undefined=False)
+    sides = failure(left, right, claim.given, claim.refuted, at)
     return not sides and refutation_problem(claim, left, right, at)
 
 
 def refutation_problem(claim, left, right, at):
     try:
-        if not failure(left, right, (), claim.refuted, at, undefined=False):
+        if not failure(left, right, (), claim.refuted, at):
             for e in (left, right):
                 values.evaluate(e, at)
             return f"at the given values {HOLDS[claim.refuted]}: it is no counterexample"
@@ -202,16 +203,15 @@ def law_sides(claim, facts, at):
 def sides_at(claim: Claim) -> list:
     """Both sides of what is refuted at the counterexample: their entries by place."""
     at = values_at(claim)
-    if is_law(*claim.trees[:2]):
+    sides = claim.trees[:2]
+    if is_law(*sides):
         return [{(): value} for value in law_sides(claim, facts_of(claim.given), at)]
-    return [values.evaluate(e, at) for e in claim.trees[:2]]
+    return [values.evaluate(e, at) for e in sides]
 
 
 def law_refutation_problem(claim, left, right, facts, at):
     for a in claim.given:
-        broken = a.kind in SIGNS and not holds(a, at, left, right) or \
-            a.kind == "variance" and not values.evaluate(a.args[1], at)[()] >= 0
-        if broken:
+        if a.kind in (*SIGNS, "variance") and not holds(a, at, left, right):
             return f"the values break an assumption: {assumption_text(a)}"
     try:
         sides = law_sides(claim, facts, at)
@@ -308,14 +308,14 @@ def needed(claim: Claim, assumption: Assumption) -> str:
 
 def still_proved(claim: Claim, rest: tuple) -> bool:
     """Does the exact witness prove the claim under fewer assumptions?"""
-    if claim.kind in ("refutation", "definition"):
+    if claim.kind == "refutation":
         return False
     facts, previous = facts_of(rest), claim.start
     try:
         for step in claim.steps:
-            left, previous = (previous if step.relation == "=" else claim.start), step.expr
-            if PROOFS[claim.kind](claim, left, step.expr, facts):
+            if PROOFS[claim.kind](claim, previous, step.expr, facts):
                 return False
+            previous = step.expr
     except KernelError:
         return False
     return not facts.unstated
@@ -330,17 +330,15 @@ def at_hint(claim, left, right, rest, hint):
 
 def dropped(claim, left, right, rest):
     if claim.kind == "refutation" and is_law(left, right):
-        return needed_to_compute(claim, left, right, rest)
+        return needed_to_compute(claim, rest)
     if claim.kind == "refutation":
         return None
     if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists
         return counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
-    if claim.kind == "definition":
-        return counterexample(right, right, rest, undefined=True)
     return counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
 
 
-def needed_to_compute(claim, left, right, rest):
+def needed_to_compute(claim, rest):
     """A refuted law states a distribution. Without this part of it, the two sides have no definite value."""
     facts = facts_of(rest)
     try:

@@ -182,8 +182,7 @@ class Derivation:
     @stating
     def _define(self, id: str, name: str, body, **more) -> Expr:
         body = lift(body)
-        symbol(name, "defined")  # refuses what is not a name
-        result = Expr("defined", (body,), body.shape, (name, "defined"))
+        result = Expr("defined", (body,), body.shape, symbol(name, "defined").data)
         self._state("definition", id, result, [(":=", body, "")], **more)
         return result
 
@@ -298,7 +297,7 @@ def snippets(code) -> tuple:
 def caller() -> tuple:
     """File and line of the script that states a claim: the first frame outside the kernel."""
     kernel = str(Path(__file__).parent)
-    frame = sys._getframe(1)
+    frame = sys._getframe()
     while frame.f_back and (frame.f_code.co_filename.startswith(kernel) or frame.f_code.co_filename.startswith("<")):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .claims import Assumption, symbol_of
 from .exact import read
 from .expr import KernelError, walk
-from .normal import Facts, add, atom, constant, multiply, scale
+from .normal import Facts, add, atom, multiply, scale
 
 
 def facts_of(given: tuple) -> Facts:
@@ -23,7 +23,7 @@ def facts_of(given: tuple) -> Facts:
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
         elif a.kind == "product":
             facts.products[joined_axes(a)] = a.args[2].data
-            facts.tied |= {n.data[0] for x in a.args[:2] for n in walk(x) if n.op == "symbol"}
+            facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
             facts.independent.append({x.data[0] for x in a.args})
         elif a.kind in ("mean", "variance"):
@@ -57,8 +57,6 @@ def joined_axes(a: Assumption) -> tuple:
 def moments(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
     """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
     def moment(r: int) -> dict:
-        if r == 0:
-            return constant(1)
         if r == 1:
             return m
         if r == 2:

@@ -103,7 +103,7 @@ def draw(s: Expr, env: dict, generator) -> dict:
     return {p: number(generator.choice(pool)) for p in places}
 
 
-def failure(left, right, given, relation, env, undefined):
+def failure(left, right, given, relation, env, undefined=False):
     """The two sides where the claim fails under its assumptions, else None."""
     try:
         if not all(holds(a, env, left, right) for a in given):

@@ -781,7 +781,6 @@ def identity(claim: Claim):
 
 def inequality(claim: Claim):
     left, right = claim.start, claim.steps[0].expr
-    difference = [right - left, claim.because[0]] if left.op != "rank" else [left.args[0], claim.because[0] @ claim.because[1]]
 
     def check(t, found, sizes):
         a, b, first_, second = found
@@ -795,7 +794,17 @@ def inequality(claim: Claim):
             raise Disagrees(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns")
         compare(first_, second, "it is not what the certificate says", sizes)
         return [good]
-    return over_shapes(claim, [left, right, *difference], check)
+    return over_shapes(claim, [left, right, *certified(claim)], check)
+
+
+def certified(claim: Claim) -> list:
+    """The two things that are equal if the certificate is good."""
+    left = claim.start
+    if left.op != "rank":
+        return [claim.steps[0].expr - left, claim.because[0]]
+    if [len(factor.shape) for factor in claim.because] != [2, 2] or (claim.because[0] @ claim.because[1]).shape != left.args[0].shape:
+        raise Disagrees("the certificate is not two matrices whose product has the shape of the matrix")
+    return [left.args[0], claim.because[0] @ claim.because[1]]
 
 
 def definition(claim: Claim):

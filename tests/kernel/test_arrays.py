@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from derivations.kernel import Derivation, E, array, exp, mean, matrix, nonnegative, random, scalars, sizes, softmax, variance, vector
+from derivations.kernel import (Derivation, E, array, exp, index, mean, matrix, nonnegative, random, scalars, sizes, softmax,
+                                variance, vector)
 from derivations.kernel.expr import KernelError, lift, show
 from derivations.kernel.worker import check_claim
 
@@ -50,6 +51,13 @@ def test_entries_stand_row_by_row_and_are_exact():
     made = array([[1, Fraction(1, 3)], [a, a + 1], [0, -2]])
     assert made.shape == (lift(3), lift(2)) and made.args[3] == a + 1
     assert show(made) == "[[1, 1/3], [a, a + 1], [0, -2]]"
+
+
+def test_an_index_over_what_is_written_out_is_each_of_its_places_on_whichever_side_it_stands(proved, refused):
+    k = index("k", 2)
+    for left, right in ((array([a, a])[k], a + 0), (a + 0, array([a, a])[k])):
+        proved(lambda D: D.identity("claim", left, right))
+        assert "false: " in refused(lambda D: D.identity("claim", left + array([0, b])[k], right))
 
 
 AT_MOST = {

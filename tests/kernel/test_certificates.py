@@ -348,7 +348,8 @@ def test_a_hash_is_of_the_file_as_it_is(tmp_path):
 
 
 def test_versions_are_those_that_are_installed():
-    assert certificates.versions() == {"python": platform.python_version()} | {name: metadata.version(name) for name in certificates.LIBRARIES}
+    libraries = {name: metadata.version(name) for name in certificates.LIBRARIES}
+    assert certificates.versions() == {"python": platform.python_version()} | libraries
     assert certificates.installed("pytest") == metadata.version("pytest") and certificates.installed("none-such") == ""
 
 
@@ -356,7 +357,18 @@ def test_what_is_stored_is_one_text_whatever_the_order_it_was_made_in(tree):
     for content in ({"b": [1, "é"], "a": 2}, {"a": 2, "b": [1, "é"]}):
         certificates.write(tree.certificate, content)
         text = tree.certificate.read_text()
-        assert text.startswith('{\n "a": 2,\n "b": [\n  1,\n  "\\u00e9"\n ],\n "seal": "') and certificates.read(tree.certificate, "it") | content == json.loads(text)
+        assert text.startswith('{\n "a": 2,\n "b": [\n  1,\n  "\\u00e9"\n ],\n "seal": "')
+        assert certificates.read(tree.certificate, "it") | content == json.loads(text)
+
+
+def test_what_is_stored_is_called_what_its_reader_calls_it(tree):
+    for text, says in ((None, "it cannot be read"), ("{}", "it was not written by the checker as it stands")):
+        if text:
+            tree.certificate.parent.mkdir(parents=True)
+            tree.certificate.write_text(text)
+        with pytest.raises(CertificateError) as caught:
+            certificates.read(tree.certificate, "it")
+        assert str(caught.value) == f"{says}; make it again --fresh"
 
 
 def reseal(change):

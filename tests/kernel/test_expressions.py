@@ -74,7 +74,7 @@ def test_one_name_gives_one_symbol_and_several_give_several():
     assert sizes("n") == n and scalars("x y") == (x, y) and sizes("n m") == (n, m)
     assert symbols(A @ U, total(x * z[i], i)) == {"A": A, "U": U, "x": x, "z": z, "n": n, "m": m}
     assert symbols(total(x, k)) == {"x": x, "m": m} and symbols(k + 0) == {"m": m} and symbols() == {}
-    assert symbols(total(z[i], i) + w[index("i", m)]) == {"z": z, "w": w, "n": n, "m": m}  # an index is no symbol, whatever its name
+    assert symbols(total(z[i], i) + w[index("i", m)]) == {"z": z, "w": w, "n": n, "m": m}  # an index is no symbol
 
 
 def test_what_is_defined_is_no_symbol_but_what_it_stands_for_holds_some():

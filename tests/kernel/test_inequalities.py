@@ -2,9 +2,11 @@
 
 import pytest
 
-from derivations.kernel import (Derivation, absolute, exp, index, log, matrix, nonnegative, paren, positive, rank, scalars, sizes, softmax, sqrt, total, vector)
-from derivations.kernel.check import Fails, prove
+from derivations.kernel import (Derivation, absolute, array, exp, eye, index, log, matrix, nonnegative, ones, paren, positive, rank,
+                                scalars, sizes, softmax, sqrt, total, vector)
+from derivations.kernel.check import Fails, prove, prove_rank
 from derivations.kernel.expr import Expr
+from derivations.kernel.facts import facts_of
 
 n, m = sizes("n m")
 x, y, t = scalars("x y t")
@@ -86,6 +88,24 @@ def test_a_factorisation_bounds_a_rank_by_its_inner_size_alone(proved, refused):
     W = matrix("W", m, 3)
     proved(lambda D: D.inequality("claim", rank(U @ W), m, because=(U, W)))
     assert "the factorisation goes through m columns, not 3" in refused(lambda D: D.inequality("claim", rank(U @ W), 3, because=(U, W)))
+
+
+T, R = array([[[1, 0], [0, 1]]]), array([[[1], [0]], [[0], [1]]])  # of three axes
+WRONG_FACTORS = {
+    "of another symbolic shape": (eye(n), m, (eye(m), eye(m)), "(m, m) and (m, m)", "(n, n)"),
+    "of another known shape": (ones(3, 3), 1, (ones(2, 1), ones(1, 2)), "(2, 1) and (1, 2)", "(3, 3)"),
+    "a vector first": (array([1]) @ T, 1, (array([1]), T), "(1) and (1, 2, 2)", "(2, 2)"),
+    "a vector last": (R @ array([1]), 1, (R, array([1])), "(2, 2, 1) and (1)", "(2, 2)"),
+}
+
+
+@pytest.mark.parametrize("matrix_, bound, because, factors, whole", WRONG_FACTORS.values(), ids=WRONG_FACTORS)
+def test_only_two_matrices_that_make_the_whole_bound_its_rank(matrix_, bound, because, factors, whole):
+    derivation = Derivation("test")
+    derivation.inequality("claim", rank(matrix_), bound, because=because)
+    claim, = derivation.claims
+    said = prove_rank(claim, claim.start, claim.steps[0].expr, facts_of(()))
+    assert said == f"factors of shapes {factors} do not make a matrix of shape {whole}"
 
 
 def test_what_an_inequality_assumes_may_be_shown_to_be_needed_by_hand(proved):

@@ -167,6 +167,14 @@ def test_a_second_moment_that_is_not_stated_is_called_what_it_is(stated):
     assert read(E(x ** 2), facts_of(stated)) == atom(("moment", "x", 2))
 
 
+def test_a_mean_and_a_variance_may_be_sums_themselves():
+    m, v = (A @ B)[1, 1], (B @ C)[1, 1]
+    known, told = [mean(x, m)], [mean(x, m), variance(x, v)]
+    for given_, power, expected in ((known, 1, m), (told, 2, v + m ** 2), (told + [gaussian(x)], 3, m ** 3 + 3 * m * v),
+                                    (told + [gaussian(x)], 4, m ** 4 + 6 * m ** 2 * v + 3 * v ** 2)):
+        assert facts_of(given_).moments["x"](power) == read(expected, facts_of(()))
+
+
 def test_a_law_that_cannot_even_be_read_without_an_assumption_needs_it(proved):
     verdict = proved(lambda D: D.identity("claim", E(exp(I * t * x)), exp(-t ** 2 / 2), given=[gaussian(x), mean(x, 0), variance(x, 1)]))
     assert len(verdict.needed) == 3 and all("left = " in needed for needed in verdict.needed)

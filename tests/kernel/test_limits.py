@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import Derivation, I, exp, index, log, nonzero, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel import Derivation, I, exp, index, log, matrix, nonzero, positive, scalars, sizes, sqrt, total, vector
 from derivations.kernel.claims import Refused
 from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
@@ -167,3 +167,9 @@ def by_sympy(state):
 def test_a_limit_may_be_written_with_another_denominator(proved, refused):
     proved(lambda D: D.limit("claim", 1 / n + 1 - x / (x + 1), n, "oo", 1 / (x + 1), given=[nonzero(x + 1)]))
     assert "another limit" in refused(lambda D: D.limit("claim", 1 / n + 1 - x / (x + 1), n, "oo", x / (x + 1), given=[nonzero(x + 1)]))
+
+
+def test_a_sum_in_a_limit_may_stand_over_another_denominator(proved):
+    m = sizes("m")
+    s = (matrix("A", m, m) @ matrix("B", m, m))[1, 1]
+    proved(lambda D: D.limit("claim", 1 / n + s - s * x / (x + 1), n, "oo", s / (x + 1), given=[nonzero(x + 1)]))

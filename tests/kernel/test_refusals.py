@@ -212,6 +212,9 @@ NEEDED = {
     "an inequality, where the left side is larger": (lambda D: D.inequality("claim", y, y + x, because=x, given=[nonnegative(x)]), "at x = -2, y = 0: left = 0, right = -2"),
     "an inequality, where a side is undefined": (lambda D: D.inequality("claim", y, y + x * r ** 2 / x, because=r ** 2, given=[nonzero(x)]),
                                                  "at x = 0, y = 0: left = 0, right = undefined (a division by zero)"),
+    "by hand, where what its assumption alone speaks of needs no value": (
+        lambda D: D.identity("claim", x * y / x, y, given=[positive(x - r ** 2)], without={positive(x - r ** 2): {x: 0, y: 1}}),
+        "at x = 0, y = 1: left = undefined (a division by zero), right = 1"),
     "a refutation, by hand": (lambda D: D.refute("claim", x / y, x, at={x: 3, y: 2}, given=[nonzero(y)], without={nonzero(y): {x: 1, y: 0}}),
                               "at x = 1, y = 0: left = undefined (a division by zero), right = 1"),
 }
