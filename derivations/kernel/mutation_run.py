@@ -158,7 +158,8 @@ def try_controls(script: str, id_: str, names: list) -> dict:
 def printed_alike(claim, found: list) -> list:
     """The mutants that a reader could not tell from the claim. What a name stands for is printed where it is defined."""
     from .expr import walk
-    names = set() if claim.kind == "definition" else {n.data[0] for tree in claim.trees for n in walk(tree) if n.op == "defined"}
+    names = {n.data[0] for tree in claim.trees for n in walk(tree) if n.op == "defined"}
+    names -= {claim.start.data[0]} if claim.kind == "definition" else set()
     said = printed(claim)
     return [described(m)["mutant"] for m in found if not names & set(m.path[:1]) and printed(m.mutated) == said]
 

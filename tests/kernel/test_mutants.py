@@ -187,6 +187,7 @@ derivation.define("P", softmax(S), code=[("snippets.scaling.saturation.attention
     result = trial(script, torch=mutation_run.by_module("torch_witness"))
     counts = result.claims["define-p"]["witnesses"]["torch"]
     assert counts["killed"] > 15 and counts["unclassified"] == counts["survived"] == 0
+    assert result.passes and not any(claim["alike"] for claim in result.claims.values())  # what S is is printed where S is defined
     assert [o["mutant"] for o in counts["listed"]] == ["P := softmax(S)"]  # S + 1 in place of S: every score is moved by one
 
 
