@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import prod
+from operator import mul
 from random import Random
 
 from mpmath import mp, mpf
@@ -199,7 +200,7 @@ ENTRY = {
     "paren": lambda e, place, env: entry(e.args[0], place, env),
     "add": lambda e, place, env: sum(parts(e, place, env)),
     "neg": lambda e, place, env: -entry(e.args[0], place, env),
-    "mul": lambda e, place, env: parts(e, place, env)[0] * parts(e, place, env)[1],
+    "mul": lambda e, place, env: mul(*parts(e, place, env)),
     "div": lambda e, place, env: quotient(*parts(e, place, env)),
     "pow": of_power,
     "matmul": of_product,
