@@ -287,8 +287,8 @@ def mutants(claim: Claim) -> list:
         (of_sides, of_definitions, of_certificate, of_assumptions, of_counterexample, of_relation)
     for maker in makers:
         for operator, path, mutated in maker(claim):
-            if well_typed(mutated) and meaning(mutated) not in seen:
-                seen.add(meaning(mutated))
+            if well_typed(mutated) and (said := meaning(mutated)) not in seen:
+                seen.add(said)
                 found.append(Mutant(claim.id, operator, path, mutated))
     return found
 
