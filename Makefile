@@ -4,6 +4,8 @@ PYTHON ?= python3
 PORT ?= 8000
 ARGS ?=
 PY := .venv/bin/python
+# Test files run beside one another; ARGS="-n 0" runs them one by one.
+BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Nothing of the caller's Python reaches ours. The last line silences a notice that Material prints at every build.
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
@@ -29,11 +31,11 @@ serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: check
-	@$(PY) -m pytest -m "not coq" $(ARGS)
+	@$(PY) -m pytest $(BESIDE) -m "not coq" $(ARGS)
 
 coq: check
 	@$(PY) -m derivations coq
-	@$(PY) -m pytest -m coq tests/kernel/test_coq_*.py
+	@$(PY) -m pytest $(BESIDE) -m coq tests/kernel/test_coq_*.py
 
 mutants: check
 	@$(PY) -m derivations mutants $(ARGS)

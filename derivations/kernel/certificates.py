@@ -19,7 +19,7 @@ from platform import python_version
 
 ROOT = Path(__file__).resolve().parents[2]
 STORE = ROOT / ".certificates"
-LIBRARIES = ("sympy", "mpmath", "python-flint")
+LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
 FORMAT = 1
 ASIDE = ("judge.py", "mutants.py", "mutation_run.py", "scaffold.py")  # and all of coq_*.py: none is loaded where a script is checked
 
@@ -105,15 +105,15 @@ def write(path: Path, content: dict):
     half.replace(path)
 
 
-def read(path: Path, what: str, again: str = "make it again") -> dict:
-    """What was stored, with its seal unbroken; else CertificateError."""
+def read(path: Path, what: str, again: str) -> dict:
+    """What was stored, with its seal unbroken; else CertificateError, which says how to make it again."""
     try:
         content = json.loads(path.read_text())
         if hmac.compare_digest(content.get("seal", ""), seal(content)):
             return content
     except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
-        raise CertificateError(f"{what} cannot be read; {again} --fresh") from None
-    raise CertificateError(f"{what} was not written by the checker as it stands; {again} --fresh")
+        raise CertificateError(f"{what} cannot be read; {again}") from None
+    raise CertificateError(f"{what} was not written by the checker as it stands; {again}")
 
 
 def remove(topic: str):
@@ -132,7 +132,7 @@ def load(topic: str) -> dict:
         raise CertificateError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
     if not path.exists():
         raise CertificateError(f"'{topic}' has no certificate: it was not checked, or a claim failed; {again}")
-    content = read(path, f"the certificate of '{topic}'", again)
+    content = read(path, f"the certificate of '{topic}'", f"{again} --fresh")
     if (content.get("format"), content.get("topic"), content.get("script")) != (FORMAT, topic, relative(script)):
         raise CertificateError(f"the certificate of '{topic}' was made for something else; {again} --fresh")
     changed = changes(content)

@@ -6,7 +6,7 @@ indices coincide, which settles a law at every size at once. Limits are taken by
 
 from __future__ import annotations
 
-from fractions import Fraction
+from quicktions import Fraction
 from itertools import combinations, product
 
 from .expr import Expr, free_indices, show

@@ -7,7 +7,7 @@ is left, the coefficient at exponent 0 is the limit: the expression is analytic 
 
 from __future__ import annotations
 
-from fractions import Fraction
+from quicktions import Fraction
 from math import factorial
 
 from .expr import Expr, KernelError

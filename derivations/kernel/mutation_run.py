@@ -8,6 +8,7 @@ claim is.
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
 
 import click
@@ -25,7 +27,7 @@ import click
 from . import certificates, runner
 
 LIMIT = 20       # seconds of the processor's time that a witness has for one mutant, so that a busy machine changes nothing
-CHUNK = 40       # mutants to a task
+CHUNK = 20       # mutants to a task: few, so that no process waits long for the last one
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 
 
@@ -111,19 +113,25 @@ def start_process():
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+class NotStated(Exception):
+    """A script breaks before it has stated its claims."""
+
+
 def stated(script: str) -> dict:
     """The claims of a script by id, each with its mutants."""
     return stated_in(script, certificates.file_hash(Path(script)))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=None)  # a process meets each script several times
 def stated_in(script: str, digest: str) -> dict:
     from . import claims, worker
     from .mutants import mutants
     problem = worker.load_script(Path(script))
     if problem:
-        raise ValueError(f"{script}:{problem[0]}: {problem[1]}")
-    return {claim.id: (claim, mutants(claim)) for claim in claims.LOADED[0].claims}
+        raise NotStated(f"{script}:{problem[0]}: {problem[1]}")
+    found = {claim.id: (claim, mutants(claim)) for claim in claims.LOADED[0].claims}
+    gc.freeze()  # they stay: the collector need not go through them again
+    return found
 
 
 def survey(script: str) -> dict:
@@ -160,15 +168,31 @@ def printed_alike(claim, found: list) -> list:
     from .expr import walk
     names = {n.data[0] for tree in claim.trees for n in walk(tree) if n.op == "defined"}
     names -= {claim.start.data[0]} if claim.kind == "definition" else set()
-    said = printed(claim)
-    return [described(m)["mutant"] for m in found if not names & set(m.path[:1]) and printed(m.mutated) == said]
+    return [described(m)["mutant"] for m in found if not names & set(m.path[:1]) and alike(m.mutated, claim)]
 
 
-def printed(claim) -> tuple:
+def alike(mutated, claim) -> bool:
+    """Would a page show the two alike? Only what differs is printed."""
+    return all(new == old or shown(new) == shown(old) for new, old in zip_longest(parts(mutated), parts(claim)))
+
+
+def parts(claim) -> list:
     """All that a page shows of what is claimed."""
+    return [claim.start, *(part for s in claim.steps for part in (s.relation, s.expr)), *claim.because, *claim.given, *claim.at, claim.towards]
+
+
+def shown(part) -> str:
+    from .claims import Assumption
+    from .expr import Expr
     from .latex import assumption_text, latex, value_latex
-    return (latex(claim.start), *((s.relation, latex(s.expr)) for s in claim.steps), *map(latex, claim.because), [assumption_text(a) for a in claim.given],
-            [(name, value_latex(value)) for name, value in claim.at], claim.towards and (latex(claim.towards[0]), claim.towards[1]))
+    if isinstance(part, Assumption):
+        return assumption_text(part)
+    if isinstance(part, Expr):
+        return latex(part)
+    if isinstance(part, tuple) and part:  # the value of a name in a counterexample, or where a number goes in a limit
+        first, second = part
+        return f"{shown(first)} = {value_latex(second)}" if isinstance(first, str) else f"{shown(first)} -> {second}"
+    return repr(part)
 
 
 def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
@@ -277,7 +301,7 @@ def imports(path: Path, digest: str) -> tuple:
 def kept(topic: str, current: dict) -> dict:
     """By claim, its fingerprint and what those witnesses said of its mutants that are as they were."""
     try:
-        content = certificates.read(store(topic), f"what became of the mutants of '{topic}'")
+        content = certificates.read(store(topic), f"what became of the mutants of '{topic}'", f"run: python -m derivations mutants {topic}")
         if content["topic"] != topic:
             return {}
         return {id_: result | {"witnesses": {name: said for name, said in result["witnesses"].items() if said["depends_on"] == current.get(name)}}
@@ -387,7 +411,7 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
             return 1
-        except ValueError as error:
+        except NotStated as error:
             click.secho(str(error), fg="red", err=True)
             return 1
     good = passes(results)

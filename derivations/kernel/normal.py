@@ -11,7 +11,7 @@ inverted unless the stated assumptions allow it (`Facts`).
 
 from __future__ import annotations
 
-from fractions import Fraction
+from quicktions import Fraction
 from functools import lru_cache
 from itertools import count, permutations, product
 

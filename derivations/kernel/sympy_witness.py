@@ -12,6 +12,7 @@ from itertools import combinations, islice, product
 
 import sympy as sp
 from mpmath import mp
+from sympy.polys.matrices import DomainMatrix
 
 from .claims import Claim, Refused
 from .expr import Expr, KernelError, free_indices, show, symbols, walk
@@ -194,8 +195,8 @@ def reduces(difference, ideal=()) -> bool:
 
 def left_over(difference) -> str:
     """For messages. What is long is neither multiplied out nor printed: that would take longer than all the rest."""
-    long = sum(1 for _ in islice(sp.preorder_traversal(difference), 100)) == 100
-    return "an expression of a hundred parts and more is left over" if long else f"{sp.expand(difference)} is left over"
+    long = sum(1 for _ in islice(sp.preorder_traversal(difference), 40)) == 40
+    return "an expression of forty parts and more is left over" if long else f"{sp.expand(difference)} is left over"
 
 
 def explicit_sizes(claim: Claim):
@@ -394,8 +395,8 @@ class Law:
             raise NotForSymPy("an expectation of an exponential times something else")
         s, = used
         self.need_independence(self.sums[s][0])
-        c = sp.expand(body.args[0]).coeff(s, 1)
-        if sp.expand(body.args[0] - c * s) != 0:
+        c, rest = linear(body.args[0], s)
+        if c.has(s) or rest != 0:
             raise NotForSymPy("the expectation of an exponential that is not linear in the sum")
         return self.entry_mean(sp.exp(c * self.sums[s][0])) ** size
 
@@ -433,11 +434,37 @@ class Law:
         return sp.Symbol(f"moment {r} of {name}")
 
 
-@lru_cache(maxsize=200)
 def gaussian_mean(body, s, m, v):
-    """The integral of body times the density of s."""
-    density = sp.exp(-(s - m) ** 2 / (2 * v)) / sp.sqrt(2 * sp.pi * v)
-    return sp.simplify(sp.integrate(sp.expand(body * density), (s, -sp.oo, sp.oo), conds="none"))
+    """The mean of body over s, term by term. Where a term is exp of something linear in s it comes from one integral for any slope."""
+    return sp.Add(*(term_mean(sp.powsimp(term, combine="exp"), s, m, v) for term in sp.Add.make_args(sp.expand(body))))
+
+
+def term_mean(term, s, m, v):
+    fixed, moving = term.as_independent(s, as_Add=False)
+    if moving.func is sp.exp:
+        slope, rest = linear(moving.args[0], s)
+        if not (slope.has(s) or rest.has(s)):
+            slope_, mean, variance = ANY
+            found = gaussian_integral(sp.exp(slope_ * ENTRY), mean, variance)
+            return fixed * sp.exp(rest) * found.xreplace({slope_: slope, mean: m, variance: v})
+    return fixed * gaussian_integral(moving.xreplace({s: ENTRY}), m, v)
+
+
+ENTRY = sp.Symbol("entry", real=True)
+ANY = sp.Symbol("any slope"), sp.Symbol("any mean", real=True), sp.Symbol("any variance", positive=True)
+
+
+def linear(e, s):
+    """(slope, rest) with e = slope * s + rest; the caller looks whether s is gone from both."""
+    slope = sp.expand(e).coeff(s, 1)
+    return slope, sp.expand(e - slope * s)
+
+
+@lru_cache(maxsize=200)
+def gaussian_integral(body, m, v):
+    """The integral of body, in which ENTRY stands for the random number, times its density."""
+    density = sp.exp(-(ENTRY - m) ** 2 / (2 * v)) / sp.sqrt(2 * sp.pi * v)
+    return sp.simplify(sp.integrate(sp.expand(body * density), (ENTRY, -sp.oo, sp.oo), conds="none"))
 
 
 def law(claim: Claim):
@@ -489,10 +516,10 @@ def rank_bound(claim: Claim, matrix: Expr, bound: Expr):
         model = Model(claim, {n: r + 1 for n in names} | ({bound.data[0]: r} if bound.op == "symbol" else {}))
         entries = model.tensor(matrix, {})
         rows_, columns_ = (model.size(n) for n in matrix.shape)
-        m = sp.Matrix(rows_, columns_, lambda i, j: entries[i, j])
-        for rows in combinations(range(m.rows), r + 1):
-            for columns in combinations(range(m.cols), r + 1):
-                if sp.expand(m.extract(list(rows), list(columns)).det()) != 0:
+        m = DomainMatrix.from_Matrix(sp.Matrix(rows_, columns_, lambda i, j: entries[i, j]))  # a polynomial is multiplied out as it grows
+        for rows in combinations(range(rows_), r + 1):
+            for columns in combinations(range(columns_), r + 1):
+                if m.extract(list(rows), list(columns)).det() != m.domain.zero:
                     raise Disagrees(f"a minor of size {r + 1} does not vanish where the bound is {r}")
         largest = r + 1
     return "proved", f"sizes up to {largest}", "every larger minor vanishes"

@@ -188,7 +188,7 @@ def test_a_file_of_the_kernel_that_is_new_or_gone(sealed):
     assert "derivations/kernel/limits.py changed" in refusal()
 
 
-@pytest.mark.parametrize("library", ["python", "sympy", "python-flint", "mpmath"])
+@pytest.mark.parametrize("library", ["python", "sympy", "python-flint", "quicktions", "mpmath"])
 def test_a_change_of_a_library(library, sealed, monkeypatch):
     now = certificates.versions()
     monkeypatch.setattr(certificates, "versions", lambda: now | {library: "0.0"})

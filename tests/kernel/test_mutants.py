@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import Future
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -278,6 +279,19 @@ def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless
     assert result.passes == (method == "paren") == (not alike)  # brackets mean nothing, so that their loss is none
     mutation_run.complain("chapter/tiny", result.claims)
     assert ("a page would show the claim and this mutant alike" in capsys.readouterr().err) == bool(alike)
+
+
+@pytest.mark.parametrize("claim", [
+    stated("identity", x / y * y, x, given=[positive(y)]), stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2),
+    stated("limit", (x + 1) / x, x, "oo", 1), stated("limit", exp(x), x, 0, 1), stated("refute", x ** 2, x, at={x: 2}, given=[positive(x)]),
+    stated("inequality", rank(Q @ K.T), d_k, because=(Q, K.T)),
+], ids=["identity", "inequality", "limit at infinity", "limit at 0", "refutation", "rank"])
+def test_no_part_of_a_claim_is_left_out_where_it_is_compared_with_its_mutants(claim):
+    found = mutants(claim)
+    assert {m.path[0] for m in found} >= {"side 0", "side 1"} and not any(mutation_run.alike(m.mutated, claim) for m in found)
+    assert mutation_run.alike(replace(claim, title="another", line=7), claim)
+    for part in ("given", "because", "at", "towards"):
+        assert mutation_run.alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
 
 
 # Keeping

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import markdown
 import pytest
+from filelock import FileLock
 
 from derivations.kernel import pages
 from derivations.kernel.certificates import CertificateError
@@ -80,33 +81,51 @@ def run(root, *command):
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory):
-    """A function that builds the site with MkDocs and returns where it is."""
+def once(tmp_path_factory, worker_id):
+    """A function that has a folder made once for all of the processes that run tests together. One at a time is made, since what they
+    build from, a folder of kept results, is one."""
+    root = tmp_path_factory.getbasetemp()
+    shared = root if worker_id == "master" else root.parent
 
-    def build():
-        site = tmp_path_factory.mktemp("mkdocs") / "site"
-        run(ROOT, "mkdocs", "build", "--strict", "--site-dir", str(site))
-        return site
+    def once(name, make):
+        with FileLock(shared / "building.lock"):
+            if not (shared / name).exists():
+                make(tmp_path_factory.mktemp(name)).rename(shared / name)
+        return shared / name
 
-    return build
+    return once
+
+
+@pytest.fixture(scope="session")
+def build(once):
+    """A function that builds the site with MkDocs, under a name of its own, and returns where it is."""
+
+    def into(folder):
+        run(ROOT, "mkdocs", "build", "--strict", "--site-dir", str(folder / "site"))
+        return folder / "site"
+
+    return lambda name: once(name, into)
 
 
 @pytest.fixture(scope="session")
 def built(build):
     """The site as MkDocs builds it."""
-    return build()
+    return build("built-site")
 
 
 @pytest.fixture(scope="session")
-def zensical(tmp_path_factory):
+def zensical(once):
     """The site as Zensical builds it, from a copy: it has no option for where to build. It also keeps pages it rendered,
     whatever became of their certificates: hence --clean."""
-    root = tmp_path_factory.mktemp("zensical")
-    for name in ("docs", "snippets", "derivations", ".certificates"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "mkdocs.yml", root)
-    run(root, "zensical", "build", "--clean")
-    return root / "site"
+
+    def into(root):
+        for name in ("docs", "snippets", "derivations", ".certificates"):
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "mkdocs.yml", root)
+        run(root, "zensical", "build", "--clean")
+        return root / "site"
+
+    return once("zensical-site", into)
 
 
 @pytest.fixture(scope="session")

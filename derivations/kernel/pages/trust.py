@@ -1,9 +1,7 @@
 """The numbers of the trust page: counted from certificates, from the mutants' table, and from the kernel's own files."""
 
 import ast
-import io
 import re
-import tokenize
 from collections import Counter
 from pathlib import Path
 
@@ -37,13 +35,16 @@ def code_lines(path: Path) -> int:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".v":
         return sum(bool(line.strip()) for line in re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL).splitlines())
-    documented = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
-            documented |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-    idle = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
-    tokens = (t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in idle)
-    return len({line for t in tokens for line in range(t.start[0], t.end[0] + 1)} - documented)
+    documented = {line for docstring in docstrings(ast.parse(text)) for line in range(docstring.lineno, docstring.end_lineno + 1)}
+    return sum(line.strip()[:1] not in ("", "#") for number, line in enumerate(text.splitlines(), 1) if number not in documented)
+
+
+def docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef):
+    if ast.get_docstring(node, clean=False) is not None:
+        yield node.body[0]
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, (ast.ClassDef, ast.FunctionDef)):
+            yield from docstrings(inner)
 
 
 def all_claims() -> list[dict]:
@@ -82,13 +83,15 @@ def by_killer() -> Table:
     tried = {topic: mutation_run.standing(topic) for topic in topics()}
     claims = [(claim["kind"], results[claim["id"]]) for topic, results in tried.items() if results for claim in load(topic)["claims"]]
     names = list(dict.fromkeys(name for _, result in claims for name in result["witnesses"]))
-    kinds = [kind for kind, _ in Counter(kind for kind, _ in claims).most_common()]
-    rows = [[kind or "all", str(sum(result["mutants"] for k, result in claims if kind in ("", k))),
-             *(killed([result["witnesses"][name] for k, result in claims if kind in ("", k)]) for name in names)] for kind in (*kinds, "")]
+    groups = {kind: [result for k, result in claims if k == kind] for kind, _ in Counter(kind for kind, _ in claims).most_common()}
+    if claims:
+        groups["all"] = [result for _, result in claims]
+    rows = [[kind, str(sum(result["mutants"] for result in group)), *(killed([result["witnesses"][name] for result in group]) for name in names)]
+            for kind, group in groups.items()]
     missing = sum(results is None for results in tried.values())
     if missing:
         rows.append([f"not tried on this machine: {missing} topic{'s' * (missing != 1)}", *[""] * (1 + len(names))])
-    return ["kind", "mutants", *(NAMES.get(name, name) for name in names)], rows if claims else rows[1:], MUTANTS
+    return ["kind", "mutants", *(NAMES.get(name, name) for name in names)], rows, MUTANTS
 
 
 def killed(said: list) -> str:
