@@ -18,7 +18,7 @@ help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
 	@echo "make test    check the derivations, run every test (ARGS=\"-k variance\" runs some)"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
-	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some 15 minutes, then what changed)"
+	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some nine minutes, then what changed)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"

@@ -358,10 +358,13 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None)
     return results
 
 
-def standing(topic: str) -> dict | None:
-    """The results of a topic's claims if all of them were tried, with the script and the witnesses as they are; else None."""
+def standing(topics: list) -> dict:
+    """By topic, the results of its claims if all of them were tried, with the script and the witnesses as they are; else None."""
     current = depends_on()
-    results = kept(topic, current)
+    return {topic: whole(topic, kept(topic, current), current) for topic in topics}
+
+
+def whole(topic: str, results: dict, current: dict) -> dict | None:
     same = results and json.loads(store(topic).read_text()).get("script") == certificates.file_hash(script_of(topic))
     return results if same and all(r["witnesses"].keys() == current.keys() for r in results.values()) else None
 

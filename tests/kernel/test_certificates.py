@@ -358,7 +358,7 @@ def test_what_is_stored_is_one_text_whatever_the_order_it_was_made_in(tree):
         certificates.write(tree.certificate, content)
         text = tree.certificate.read_text()
         assert text.startswith('{\n "a": 2,\n "b": [\n  1,\n  "\\u00e9"\n ],\n "seal": "')
-        assert certificates.read(tree.certificate, "it") | content == json.loads(text)
+        assert certificates.read(tree.certificate, "it", "make it again") | content == json.loads(text)
 
 
 def test_what_is_stored_is_called_what_its_reader_calls_it(tree):
@@ -367,8 +367,8 @@ def test_what_is_stored_is_called_what_its_reader_calls_it(tree):
             tree.certificate.parent.mkdir(parents=True)
             tree.certificate.write_text(text)
         with pytest.raises(CertificateError) as caught:
-            certificates.read(tree.certificate, "it")
-        assert str(caught.value) == f"{says}; make it again --fresh"
+            certificates.read(tree.certificate, "it", "make it again")
+        assert str(caught.value) == f"{says}; make it again"
 
 
 def reseal(change):

@@ -346,9 +346,9 @@ def test_what_a_snippet_imports_counts_too(tree):
 
 def test_results_stand_for_the_script_that_was_tried_alone(trial):
     trial(SQUARES, exact=mutation_run.by_exact)
-    assert mutation_run.standing("chapter/tiny")
+    assert mutation_run.standing(["chapter/tiny"])["chapter/tiny"]
     trial.tree.script.write_text(SQUARES.replace("x ** 2 -", "x ** 2 +"))
-    assert mutation_run.standing("chapter/tiny") is None
+    assert mutation_run.standing(["chapter/tiny"])["chapter/tiny"] is None
 
 
 def test_a_table_that_was_edited_is_not_trusted(trial):

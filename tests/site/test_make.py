@@ -253,7 +253,7 @@ def test_a_second_setup_waits_for_the_first(ready):
 def test_setup_is_done_once_and_again_when_the_pins_change(tree):
     first = make(tree, "test", 'ARGS=-k "two words"')
     assert first.stdout.splitlines() == ["Setting up .venv from requirements.txt: a few minutes, once.", "derivations check",
-                                         "pytest -m not coq -k two words"]
+                                         "pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m not coq -k two words"]
     assert first.stderr == ""
     assert make(tree, "check").stdout == "derivations check\n"
 

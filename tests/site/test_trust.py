@@ -46,7 +46,7 @@ def two_topics(monkeypatch):
     results = {"a/one": {"p": tried(5, 0), "q": tried(7, 1, ["x = y"])}, "a/two": None}
     monkeypatch.setattr(trust, "topics", lambda: sorted(certificates))
     monkeypatch.setattr(trust, "load", lambda topic: {"claims": certificates[topic]})
-    monkeypatch.setattr(mutation_run, "standing", results.get)
+    monkeypatch.setattr(mutation_run, "standing", lambda topics: {topic: results[topic] for topic in topics})
 
 
 def test_mutants_are_counted_by_kind_and_witness(two_topics):
@@ -56,7 +56,7 @@ def test_mutants_are_counted_by_kind_and_witness(two_topics):
 
 
 def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
-    monkeypatch.setattr(mutation_run, "standing", lambda topic: None)
+    monkeypatch.setattr(mutation_run, "standing", dict.fromkeys)
     assert trust.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
 
 

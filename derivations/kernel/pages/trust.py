@@ -80,7 +80,7 @@ MUTANTS = "python -m derivations mutants"
 
 def by_killer() -> Table:
     """For each kind of claim, how many mutants there are, and how many of them each witness killed, of those that it had to judge."""
-    tried = {topic: mutation_run.standing(topic) for topic in topics()}
+    tried = mutation_run.standing(topics())
     claims = [(claim["kind"], results[claim["id"]]) for topic, results in tried.items() if results for claim in load(topic)["claims"]]
     names = list(dict.fromkeys(name for _, result in claims for name in result["witnesses"]))
     groups = {kind: [result for k, result in claims if k == kind] for kind, _ in Counter(kind for kind, _ in claims).most_common()}
@@ -104,8 +104,7 @@ def killed(said: list) -> str:
 def by_mutant() -> Table:
     """What became of the corrupted claims, topic by topic, over all witnesses; a row says so where they were not tried as they are."""
     rows, sums = [], Counter()
-    for topic in topics():
-        claims = mutation_run.standing(topic)
+    for topic, claims in mutation_run.standing(topics()).items():
         if claims is None:
             rows.append([topic, "not tried on this machine", *[""] * (1 + len(OUTCOMES))])
             continue
@@ -120,10 +119,8 @@ def by_mutant() -> Table:
 
 def by_module() -> Table:
     """Lines of code: what all witnesses share, what carries and prints their verdicts, and each witness."""
-    def total(names):
-        return sum(code_lines(KERNEL / name) for name in names if (KERNEL / name).exists())
-    rows = [["shared by all witnesses", ", ".join(SHARED), str(total(SHARED))]]
-    rows += [[name, ", ".join(n for n in names if (KERNEL / n).exists()), str(total(names))] for name, names in (BESIDE | WITNESSES).items() if total(names)]
+    parts = {"shared by all witnesses": SHARED} | BESIDE | WITNESSES
+    rows = [[name, ", ".join(files), str(sum(code_lines(KERNEL / file) for file in files))] for name, files in parts.items()]
     return ["part", "files in derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
