@@ -5,8 +5,10 @@ import pytest
 from derivations.kernel import (Derivation, absolute, array, exp, eye, index, log, matrix, nonnegative, ones, paren, positive, rank,
                                 scalars, sizes, softmax, sqrt, total, vector)
 from derivations.kernel.check import Fails, prove, prove_rank
+from derivations.kernel.claims import Refused
 from derivations.kernel.expr import Expr
 from derivations.kernel.facts import facts_of
+from derivations.kernel.sympy_witness import witness
 
 n, m = sizes("n m")
 x, y, t = scalars("x y t")
@@ -88,6 +90,19 @@ def test_a_factorisation_bounds_a_rank_by_its_inner_size_alone(proved, refused):
     W = matrix("W", m, 3)
     proved(lambda D: D.inequality("claim", rank(U @ W), m, because=(U, W)))
     assert "the factorisation goes through m columns, not 3" in refused(lambda D: D.inequality("claim", rank(U @ W), 3, because=(U, W)))
+
+
+@pytest.mark.parametrize("matrix_, bound, holds", [
+    (U @ matrix("W", m, 3), m, True), (U @ matrix("W", m, 3) / (1 + x ** 2), m, True), (exp(x) * (vector("b", n) @ vector("b", n)) * ones(n, n), 1, True),
+    (U @ matrix("W", m, 3) + eye(n) @ ones(n, 3), m, False), (eye(n), 1, False), (array([[x, 1], [1, 1 / x]]), 1, True), (array([[x, 1], [1, x]]), 1, False),
+], ids=["a product", "a fraction", "a function", "a product and more", "the identity", "fractions that cancel", "nothing that cancels"])
+def test_sympy_looks_at_every_minor(matrix_, bound, holds):
+    derivation = Derivation("test")
+    derivation.inequality("claim", rank(matrix_), bound, because=(matrix_, eye(2)))  # SymPy does not look at the factors
+    try:
+        assert (witness(derivation.claims[-1])[0] == "proved") is holds
+    except Refused as refusal:
+        assert not holds and "does not vanish" in str(refusal)
 
 
 T, R = array([[[1, 0], [0, 1]]]), array([[[1], [0]], [[0], [1]]])  # of three axes

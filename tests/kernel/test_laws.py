@@ -6,16 +6,18 @@ from itertools import product
 
 import mpmath
 import pytest
+import sympy as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from derivations.kernel import (Derivation, E, I, Var, diff, exp, eye, gaussian, index, independent, matrix, mean, nonnegative, nonzero, positive,
                                 product_is, random, scalars, sizes, sqrt, total, variance, vector)
+from derivations.kernel import sympy_witness
 from derivations.kernel.check import equal, exact
 from derivations.kernel.facts import facts_of
 from derivations.kernel.exact import read
 from derivations.kernel.normal import atom
-from derivations.kernel.sympy_witness import witness
+from derivations.kernel.sympy_witness import gaussian_mean, witness
 from derivations.kernel.values import evaluate, fraction, number, polynomial_value
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -241,6 +243,39 @@ def test_the_characteristic_function_of_a_scaled_dot_product(size, at):
     assert abs(value_of(E(exp(I * t * (q @ k) / sqrt(d))), standard(q, k), size=size, t=at) - one ** size) < 1e-6
 
 
+# What SymPy takes out of a Gaussian integral before it integrates, against quadrature of the whole.
+g = sp.Symbol("entry of x", real=True)
+slope = sp.Symbol("t", real=True)
+BODIES = {
+    "an exponential": sp.exp(slope * g), "two that are multiplied": sp.exp(g) * sp.exp(slope * g), "a constant beside it": 3 * sp.exp(2 - g / 2),
+    "a constant in it that moves nothing": sp.exp(slope ** 2 - g), "a sum": sp.exp(g) + g ** 2 + 5, "a wave": sp.exp(sp.I * slope * g),
+    "a moment of it": g * sp.exp(slope * g), "a square in it": sp.exp(slope * g - g ** 2 / 3), "a square of it": (sp.exp(g) - 1) ** 2,
+}
+
+
+@pytest.mark.parametrize("centre, spread", [(0, 1), (sp.Rational(-1, 2), sp.Rational(3, 4))], ids=["standard", "moved and scaled"])
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_sympys_gaussian_means_are_what_quadrature_gives(body, centre, spread):
+    whole = sp.lambdify(g, body.subs(slope, sp.Rational(3, 7)), "mpmath")
+    by_quadrature = mpmath.quad(lambda v: whole(v) * density(v, mpmath.mpmathify(centre), mpmath.mpmathify(spread)), [-15, -5, 0, 5, 15])
+    found = gaussian_mean(body, g, sp.sympify(centre), sp.sympify(spread)).subs(slope, sp.Rational(3, 7))
+    assert abs(mpmath.mpmathify(sp.N(found, 20)) - by_quadrature) < 1e-9
+
+
+@pytest.mark.parametrize("body", [sp.exp(-g * sp.exp(g)), sp.exp(-g * sp.Abs(g) - g), sp.exp(-g / (1 + g ** 2))], ids=["a power", "a modulus", "a fraction"])
+def test_only_a_slope_that_does_not_move_is_taken_for_one(body, monkeypatch):
+    integrated = []
+    monkeypatch.setattr(sympy_witness, "gaussian_integral", lambda *of: integrated.append(of) or sp.Integer(7))
+    gaussian_mean(body, g, sp.Integer(0), sp.Integer(1))
+    assert integrated == [(body.subs(g, sympy_witness.ENTRY), 0, 1)]
+
+
+def test_an_exponential_of_a_sum_times_something_that_moves_is_not_split_over_the_terms():
+    derivation, total_ = Derivation("test"), total(q[i], i)
+    derivation.identity("claim", E(exp(total_ * exp(total_))), exp(exp(2 * total_) / 2) ** d, given=standard(q))
+    assert witness(derivation.claims[-1])[0] == "not applicable"
+
+
 def test_a_gaussian_integral_that_may_diverge_is_refused(refused):
     assert "a Gaussian integral converges" in refused(
         lambda D: D.identity("claim", E(exp(s * x ** 2)), 1 / sqrt(1 - 2 * s), given=[gaussian(x), mean(x, 0), variance(x, 1)]))
@@ -269,7 +304,7 @@ def test_no_law_without_the_independence_it_needs(state, refused):
 def test_sympy_does_not_assume_independence_either(state):
     from derivations.kernel import Derivation
     from derivations.kernel.expr import KernelError
-    from derivations.kernel.sympy_witness import witness
+    from derivations.kernel.sympy_witness import gaussian_mean, witness
     derivation = Derivation("test")
     state(derivation)
     try:
