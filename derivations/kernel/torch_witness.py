@@ -1025,8 +1025,10 @@ def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtyp
         run = getattr(import_module(matched[1]), matched[2])
     except (TypeError, ImportError, AttributeError):
         raise Disagrees(f"there is no function {name}") from None
-    kinds = {k: p.annotation for k, p in inspect.signature(run).parameters.items()}
-    parameters = list(kinds)
+    try:
+        bound = inspect.signature(run).bind(*arguments, **keywords)
+    except TypeError as error:
+        raise Disagrees(f"{name} cannot be called so: {error}") from None
 
     def argument(x, kind):
         if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
@@ -1040,8 +1042,16 @@ def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtyp
         one = shown(Value(*(at_point(y, point) for y in value)), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
         return one.item() if one.dim() == 0 and "float" in str(kind) else one if one.is_complex() else one.to(dtype)
 
+    for parameter, x in bound.arguments.items():
+        taken = bound.signature.parameters[parameter]
+        if taken.kind is taken.VAR_POSITIONAL:
+            bound.arguments[parameter] = tuple(argument(y, taken.annotation) for y in x)
+        elif taken.kind is taken.VAR_KEYWORD:
+            bound.arguments[parameter] = {k: argument(y, taken.annotation) for k, y in x.items()}
+        else:
+            bound.arguments[parameter] = argument(x, taken.annotation)
     try:
-        result = run(*(argument(x, kinds.get(n)) for x, n in zip(arguments, parameters)), **{k: argument(x, kinds.get(k)) for k, x in keywords.items()})
+        result = run(*bound.args, **bound.kwargs)
     except KernelError:
         raise
     except Exception as error:

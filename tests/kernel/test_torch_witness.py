@@ -323,6 +323,19 @@ def test_a_snippet_that_is_not_there_is_refused(name):
         tw.witness(grouped(name))
 
 
+def test_no_argument_is_left_out(monkeypatch):
+    """Neither where a snippet takes any number, nor where it takes fewer than it is given."""
+    seen = []
+    monkeypatch.setattr(f"{SNIPPETS}.grouped_left", lambda *matrices, **more: seen.append((len(matrices), *more)) or matrices[0] @ matrices[1] @ matrices[2])
+    tw.witness(grouped())
+    assert set(seen) == {(3,)}
+    tw.witness(claim("identity", paren(A @ B) @ A, A @ paren(B @ A), code=[(f"{SNIPPETS}.grouped_left", A, B, A, {"fast": n})]))
+    assert (3, "fast") in seen
+    monkeypatch.setattr(f"{SNIPPETS}.grouped_left", lambda first, second: first @ second @ first)
+    with pytest.raises(Refused, match="grouped_left cannot be called so: too many positional arguments"):
+        tw.witness(grouped())
+
+
 def test_only_snippets_are_run():
     with pytest.raises(Refused, match="snippets.chapter.topic.function"):
         claim("identity", x + x, 2 * x, code=[("os.getcwd",)])
