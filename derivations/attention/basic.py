@@ -1,11 +1,14 @@
 """Attention without parameters, and what queries, keys and values add to it; with what is false of both."""
 
-from derivations.kernel import Derivation, exp, index, matrix, sizes, softmax, total, vector
+from fractions import Fraction
+
+from derivations.kernel import Derivation, diff, exp, index, matrix, nonnegative, scalars, sizes, softmax, sqrt, total, vector
 
 n, d, d_k, d_v = sizes("n d d_k d_v")
 X, W, U = matrix("X", n, d), matrix("W", d, d_k), matrix("U", d, d)
 W_Q, W_K, W_V, P = matrix("W_Q", d, d_k), matrix("W_K", d, d_k), matrix("W_V", d, d_v), matrix("P", n, n)
 Q, K, V = matrix("Q", n, d_k), matrix("K", n, d_k), matrix("V", n, d_v)
+s, t, c = scalars("s t c")
 x, y, T = vector("x", d), vector("y", d), matrix("T", 2, d)
 i, j, l, a = index("i", n), index("j", n), index("l", n), index("a", d)
 
@@ -65,6 +68,44 @@ derivation.inequality(
     x @ y, (x @ x + y @ y) / 2,
     because=total((x[a] - y[a]) ** 2, a) / 2,
     title="A score is at most the mean of the two squared lengths",
+)
+
+first = (exp(s ** 2) * s + exp(s * t) * t) / (exp(s ** 2) + exp(s * t))   # the output for token s, beside a token t
+other = 1 / (1 + exp(s * (s - t)))                                          # the weight of t
+
+
+def slope(x, weight):
+    return (1 - weight) + weight * (1 - weight) * (t - x) * (t - 2 * x)
+
+
+derivation.identity(
+    "two-numbers",
+    first, s + other * (t - s),
+    title="Two tokens of one feature: the first moves towards the second, by its weight",
+)
+
+derivation.identity(
+    "own-slope",
+    diff(first, s), slope(s, other),
+    code=[(chapter + "own_slope", s, t)],
+    uses=["two-numbers"],
+    title="How fast that output follows its own token",
+)
+
+derivation.identity(
+    "slope-at-zero",
+    slope(0 * t, 1 / (1 + exp(0 * t))), t ** 2 / 4 + Fraction(1, 2),
+    uses=["own-slope"],
+    title="The same where the first token is zero, so that both weights are one half",
+)
+
+derivation.inequality(
+    "no-bound",
+    c, (2 * sqrt(c)) ** 2 / 4 + Fraction(1, 2),
+    because=Fraction(1, 2) + 0 * c,
+    given=[nonnegative(c)],
+    uses=["slope-at-zero"],
+    title="Whatever bound is named, a second token of twice its root goes beyond it",
 )
 
 derivation.chain(

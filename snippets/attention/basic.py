@@ -15,6 +15,15 @@ Does a token attend most to itself? The second token is twice the first, and bot
 
 --8<-- [end:example-self]
 
+How fast does the first of two tokens move its own output? The first is at zero, and the second goes further and further:
+
+--8<-- [start:example-slope]
+>>> from snippets.attention.basic import own_slope
+>>> [own_slope(torch.tensor(0.0), torch.tensor(far)).item() for far in (0.0, 1.0, 10.0, 100.0)]
+[0.5, 0.75, 25.5, 2500.5]
+
+--8<-- [end:example-slope]
+
 Weights on the right of rows, or on the left of columns:
 
 --8<-- [start:example-conventions]
@@ -78,6 +87,16 @@ def basic_attention(X: Tensor) -> Tensor:
     """Each token becomes a weighted mean of all tokens, by their dot products with it."""
     return attention(X, X, X, scale=1.0)  # (..., n, d) -> (..., n, d)
 # --8<-- [end:basic]
+
+
+# --8<-- [start:slope]
+def own_slope(first: Tensor, second: Tensor) -> Tensor:
+    """Of two tokens with one feature, how fast the first output changes with the first token."""
+    def output(x: Tensor) -> Tensor:
+        return basic_attention(torch.stack([x, second])[:, None])[0, 0]  # (2, 1), then one number
+
+    return torch.func.grad(output)(first)
+# --8<-- [end:slope]
 
 
 # --8<-- [start:conventions]

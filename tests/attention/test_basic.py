@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.attention.basic import average_tokens, average_values, basic_attention, project_columns, project_rows
+from snippets.attention.basic import average_tokens, average_values, basic_attention, own_slope, project_columns, project_rows
 from snippets.scaling.saturation import attention, attention_weights
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
@@ -65,6 +66,24 @@ def test_the_weight_of_a_token_for_itself_beside_one_other(seed):
     x, y = random(seed, (4,), (4,))
     weight = attention_weights(x[None], torch.stack([x, y]), scale=1.0)[0, 0]
     torch.testing.assert_close(weight, torch.sigmoid(-x @ (y - x)))
+
+
+@pytest.mark.parametrize("far", [0, 1, -3, 40])
+@pytest.mark.parametrize("near", [0.0, 0.3, -0.5])
+def test_the_slope_of_the_first_output_by_its_own_token(near, far):
+    """Against central differences in 40 digits; and at zero, where it is a quarter of the square and a half."""
+    def output(x):
+        tokens = [[x], [mpmath.mpf(far)]]
+        raw = [mpmath.exp(x * other) for (other,) in tokens]
+        return sum(w * row for w, (row,) in zip(raw, tokens)) / sum(raw)
+
+    with mpmath.workdps(40):
+        step = mpmath.mpf(10) ** -12
+        by_differences = (output(near + step) - output(near - step)) / (2 * step)
+    found = own_slope(*torch.tensor([near, far], dtype=torch.float64)).item()
+    assert found == pytest.approx(float(by_differences), rel=1e-12)
+    if near == 0:
+        assert found == far ** 2 / 4 + 0.5
 
 
 def test_one_matrix_for_queries_and_keys_makes_scores_symmetric_but_not_weights():
