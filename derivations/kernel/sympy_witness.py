@@ -123,6 +123,21 @@ def translate_derivative(m, e, env, places):
     return {(): sp.diff(m.scalar(e.args[0], env), m.scalar(e.args[1], env))}
 
 
+def logarithm(v):
+    """SymPy's logarithm of a negative number is a complex one, with the slope of a real one; here it has no value."""
+    if v.is_negative:
+        raise Disagrees(f"the logarithm of {v}, which is negative, is taken")
+    return sp.log(v)
+
+
+def power(base, exponent):
+    if base.is_negative and exponent.is_integer is False:
+        raise Disagrees(f"the power {exponent} of {base}, which is negative, is taken")
+    return base ** exponent
+
+
+ARITHMETIC = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b, "pow": power, "neg": lambda a: -a}
+FUNCTIONS = {"exp": sp.exp, "log": logarithm, "abs": sp.Abs}
 TRANSLATE = {
     "const": lambda m, e, env, places: {(): sp.Rational(e.data.numerator, e.data.denominator)},
     "imaginary": lambda m, e, env, places: {(): sp.I},
@@ -130,11 +145,8 @@ TRANSLATE = {
     "index": lambda m, e, env, places: {(): sp.Integer(env[e.data[0]] + 1)},
     "defined": lambda m, e, env, places: m.tensor(e.args[0], env),
     "paren": lambda m, e, env, places: m.tensor(e.args[0], env),
-    "add": binary(lambda a, b: a + b),
     "neg": lambda m, e, env, places: {p: -v for p, v in m.tensor(e.args[0], env).items()},
-    "mul": binary(lambda a, b: a * b),
-    "div": binary(lambda a, b: a / b),
-    "pow": binary(lambda a, b: a ** b),
+    **{name: binary(ARITHMETIC[name]) for name in ("add", "mul", "div", "pow")},
     "matmul": translate_matmul,
     "transpose": lambda m, e, env, places: {p[::-1]: v for p, v in m.tensor(e.args[0], env).items()},
     "inverse": translate_inverse,
@@ -143,7 +155,7 @@ TRANSLATE = {
     "array": lambda m, e, env, places: dict(zip(places, (m.scalar(x, env) for x in e.args))),
     "sum": translate_sum,
     "entry": translate_entry,
-    "function": lambda m, e, env, places: {p: {"exp": sp.exp, "log": sp.log, "abs": sp.Abs}[e.data](v) for p, v in m.tensor(e.args[0], env).items()},
+    "function": lambda m, e, env, places: {p: FUNCTIONS[e.data](v) for p, v in m.tensor(e.args[0], env).items()},
     "softmax": translate_softmax,
     "derivative": translate_derivative,
 }
@@ -304,11 +316,10 @@ class Law:
         if e.shape:
             raise NotForSymPy(f"a law about the tensor {show(e)}")
         if e.op == "function":
-            return {"exp": sp.exp, "log": sp.log, "abs": sp.Abs}[e.data](self.read(e.args[0]))
+            return FUNCTIONS[e.data](self.read(e.args[0]))
         if e.op in ("add", "mul", "div", "pow", "neg"):
             parts = [self.read(x) for x in e.args]
-            return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-                    "pow": lambda a, b: a ** b, "neg": lambda a: -a}[e.op](*parts)
+            return ARITHMETIC[e.op](*parts)
         if e.op in ("symbol", "const", "imaginary"):
             return self.entry_symbol(e.data[0]) if e.op == "symbol" and e.data[1] == "random" else self.model.scalar(e, {})
         raise NotForSymPy(f"a law with the node '{e.op}'")
@@ -330,8 +341,7 @@ class Law:
             return self.coordinate(e.args[0], index)
         if e.op in ("add", "mul", "div", "pow", "neg"):
             parts = [self.coordinate(x, index) for x in e.args]
-            return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-                    "pow": lambda a, b: a ** b, "neg": lambda a: -a}[e.op](*parts)
+            return ARITHMETIC[e.op](*parts)
         if not e.shape and e.op in ("const", "imaginary") or e.op == "symbol" and e.data[1] != "random":
             return self.read(e)
         raise NotForSymPy(f"a sum of {show(e)}")  # also of a random number that is the same at every index

@@ -7,14 +7,16 @@ import sympy as sp
 from sympy import stats
 from sympy.printing.pytorch import torch_code
 
-from derivations.kernel import certificates, index, sizes, sympy_witness, total, vector
+from derivations.kernel import I, certificates, diff, exp, index, log, scalars, sizes, sqrt, sympy_witness, total, vector
 from derivations.kernel.check import equal
+from derivations.kernel.expr import lift
 from derivations.kernel.facts import facts_of
 
 n, i, j = sp.Symbol("n", integer=True, positive=True), sp.Symbol("i", integer=True), sp.Symbol("j", integer=True)
 s = sp.IndexedBase("s")
 A, B, C, M = (sp.MatrixSymbol(name, 3, 3) for name in "ABCM")
 x, w = sp.symbols("x w")
+real = sp.Symbol("real", real=True)
 
 
 def test_the_version_that_these_are_about():
@@ -98,3 +100,13 @@ def test_simplify_crashes_on_the_jacobian_of_softmax_at_a_symbolic_size():
 def test_latex_is_never_read():
     """parse_latex takes `2 3` for 23, and a macro that it does not know for letters; its parser is not installed with SymPy."""
     assert [p.name for p in certificates.kernel_files() if "parse_latex" in p.read_text()] == []
+
+
+@pytest.mark.parametrize("made, sympys", [(lambda v: log(-exp(v)), sp.log(-sp.exp(real))), (lambda v: sqrt(-exp(2 * v)), sp.sqrt(-sp.exp(2 * real)))],
+                         ids=["a logarithm", "a root"])
+def test_what_has_no_real_value_has_a_slope_all_the_same(made, sympys, sympy_refuses):
+    slope = sp.diff(sympys, real)
+    assert slope == 1 or slope == sp.I * sp.exp(real)
+    v = scalars("v")
+    right = lift(1) if slope == 1 else I * exp(v)
+    assert "which is negative, is taken" in sympy_refuses(lambda D: D.identity("claim", diff(made(v), v), right))
