@@ -146,14 +146,17 @@ def fingerprint(claim) -> str:
     return sha256(repr((bare, hashes(files))).encode()).hexdigest()
 
 
-def try_controls(script: str, id_: str, names: list) -> dict:
-    """For each witness whether it covers the claim, and which controls it does not accept; and which mutants are printed as the claim is."""
+def try_controls(script: str, id_: str, names: list, known: dict) -> dict:
+    """For each witness whether it covers the claim, and which controls it does not accept; and which mutants are printed as the claim is.
+
+    known: what some of the witnesses said of the claim itself.
+    """
     from .mutants import controls
     claim, found = stated(script)[id_]
     result = {}
     for name in names:
         accepts = witnesses()[name]
-        said = within_limit(accepts, claim)
+        said = known.get(name) or within_limit(accepts, claim)
         failed = [] if said in ("accepted", "not applicable") else [f"the claim itself: {said}"]
         covers = said == "accepted"
         accepts = proof_alone if name == "exact" else accepts
@@ -315,6 +318,16 @@ def keep(topic: str, results: dict):
     certificates.write(store(topic), content)
 
 
+def vouched(topic: str) -> dict:
+    """By claim and witness what was said of the claim itself, where a certificate tells."""
+    try:
+        claims = certificates.load(topic)["claims"]
+    except certificates.CertificateError:
+        return {}
+    return {claim["id"]: {w["name"]: "not applicable" if w["verdict"] == "not applicable" else "accepted" for w in claim["witnesses"]}
+            for claim in claims}
+
+
 # All of it
 
 def processes(jobs: int):
@@ -328,15 +341,14 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None)
         surveys = {topic: pool.submit(survey, str(script)) for topic, script in targets}
         waiting = {}
         for topic, script in targets:
-            before = {} if fresh else kept(topic, current)
-            results[topic] = {}
+            before, said, results[topic] = {} if fresh else kept(topic, current), vouched(topic), {}
             for id_, known in surveys[topic].result().items():
                 same = before.get(id_, {}).get("fingerprint") == known["fingerprint"]
                 results[topic][id_] = (before[id_] if same else {"witnesses": {}}) | known
                 missing = [name for name in witnesses() if name not in results[topic][id_]["witnesses"]]
                 if missing:
                     progress(0, 1 + known["mutants"])
-                    waiting[pool.submit(try_controls, str(script), id_, missing)] = topic, str(script), id_, 1
+                    waiting[pool.submit(try_controls, str(script), id_, missing, said.get(id_, {}))] = topic, str(script), id_, 1
         while waiting:
             for done in wait(waiting, return_when=FIRST_COMPLETED).done:
                 topic, script, id_, count = waiting.pop(done)

@@ -54,7 +54,7 @@ class Model:
         for a in claim.given:
             if a.kind in ("positive", "nonnegative", "nonzero") and a.args[0].op == "symbol":
                 self.signs[a.args[0].data[0]] = a.kind
-        self.size_symbols = {}
+        self.symbols = {}  # by name, those that were met
 
     def size(self, e: Expr) -> int:
         size = int(e.data) if e.op == "const" else self.sizes[e.data[0]]
@@ -82,7 +82,9 @@ class Model:
 def translate_symbol(m, e, env, places):
     if e.data[1] == "size":
         return {(): sp.Integer(m.sizes[e.data[0]]) if isinstance(m.sizes[e.data[0]], int) else m.sizes[e.data[0]]}
-    return {p: m.leaf(e, p) for p in places}
+    if e.data[0] not in m.symbols:
+        m.symbols[e.data[0]] = {p: m.leaf(e, p) for p in places}
+    return m.symbols[e.data[0]]
 
 
 def binary(operation):

@@ -281,6 +281,15 @@ def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless
     assert ("a page would show the claim and this mutant alike" in capsys.readouterr().err) == bool(alike)
 
 
+def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_both():
+    derivation = Derivation("test")
+    p = derivation.define("p", total(exp(v[i]), i))
+    derivation.identity("claim", exp(x - y) * p, p * exp(x - y), code=[("snippets.blocks.merge.move", p, x, y)])
+    new = dict(controls(derivation.claims[-1]))["renamed dummies"]
+    assert "dummyi" in repr(new.code) and not [n for n in walk(new.code[0][1][0]) if n.op == "sum" and n.data[0] == "i"]
+    assert mutation_run.by_module("torch_witness")(new) == "accepted"
+
+
 @pytest.mark.parametrize("claim", [
     stated("identity", x / y * y, x, given=[positive(y)]), stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2),
     stated("limit", (x + 1) / x, x, "oo", 1), stated("limit", exp(x), x, 0, 1), stated("refute", x ** 2, x, at={x: 2}, given=[positive(x)]),
@@ -292,6 +301,16 @@ def test_no_part_of_a_claim_is_left_out_where_it_is_compared_with_its_mutants(cl
     assert mutation_run.alike(replace(claim, title="another", line=7), claim)
     for part in ("given", "because", "at", "towards"):
         assert mutation_run.alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
+
+
+def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
+    asked = trial(SQUARES, exact=mutation_run.by_exact)
+    assert command("check", "chapter/tiny").exit_code == 0
+    told = trial(exact=mutation_run.by_exact, fresh=True)
+    assert len(told.calls) == len(asked.calls) - len(asked.claims) and told.claims == asked.claims
+    trial.tree.script.write_text(SQUARES + "\n# so that the certificate is stale\n")
+    assert len(trial(exact=mutation_run.by_exact, fresh=True).calls) == len(asked.calls)
+    assert mutation_run.vouched("chapter/tiny") == mutation_run.vouched("no/topic") == {}
 
 
 # Keeping

@@ -1,0 +1,132 @@
+"""The way back through attention by hand: the slopes of a loss by values, weights, scores, queries and keys."""
+
+from derivations.kernel import Derivation, diff, exp, eye, index, log, matrix, ones, paren, sizes, softmax, sqrt, total, vector
+
+n, m, d_k, d_v = sizes("n m d_k d_v")
+Q, K, V, G = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("V", m, d_v), matrix("G", n, d_v)
+W, Z, v = matrix("W", n, m), matrix("Z", n, m), matrix("v", 1, d_v)
+z, x = vector("z", m), vector("x", m)
+i, r, j, l, s = index("i", n), index("r", n), index("j", m), index("l", m), index("s", m)
+a, b, o, c = index("a", d_k), index("b", d_k), index("o", d_v), index("c", d_v)
+
+snippets = "snippets.blocks.backward."
+log_sums, output = (snippets + "log_sums", Q, K), ("snippets.scaling.saturation.attention", Q, K, V)
+
+
+def loss(outputs):
+    """A loss that is linear in the outputs, with slopes G."""
+    return total(G[r, c] * outputs[r, c], r, c)
+
+
+def both(part):
+    """The two snippets that give the slopes by queries (0), keys (1) and values (2)."""
+    return [(f"{snippets}backward[{part}]", Q, K, V, G),
+            (f"{snippets}backward_in_blocks[{part}]", Q, K, V, output, log_sums, G, {"block": 2})]
+
+
+derivation = Derivation("The way back")
+
+S = derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.scaling.variance.scores", Q, K)], title="The scores")
+P = derivation.define("P", softmax(S), code=[("snippets.scaling.saturation.attention_weights", Q, K)], title="The weights")
+O = derivation.define("O", P @ V, code=[output], title="The outputs")
+L = derivation.define("L", loss(O), title="A loss whose slope by each output is an entry of $G$")
+
+derivation.identity("values", diff(L, V[j, o]), (P.T @ G)[j, o], code=both(2), title="The slopes by the values")
+
+derivation.identity("weights", diff(loss(W @ V), W[i, j]), (G @ V.T)[i, j], title="The slopes by the weights")
+
+derivation.chain(
+    "scores",
+    diff(loss(softmax(Z) @ V), Z[i, j]),
+    (softmax(Z)[i, j] * ((G @ V.T)[i, j] - total(softmax(Z)[i, l] * (G @ V.T)[i, l], l)), "back through softmax"),
+    (softmax(Z)[i, j] * ((G @ V.T)[i, j] - total(G[i, o] * (softmax(Z) @ V)[i, o], o)), "the same mean, from the output"),
+    code=[(snippets + "score_slopes", softmax(Z), G @ V.T, (snippets + "row_sums", G, softmax(Z) @ V)),
+          ("snippets.softmax.jacobian.through_softmax", softmax(Z), G @ V.T)],
+    uses=["weights", "softmax/jacobian#backward"],
+    title="The slopes by the scores",
+)
+
+D = derivation.define(
+    "D", paren(G * O) @ ones(d_v, 1),
+    code=[(snippets + "row_sums", G, output)],
+    title="One number for each query",
+)
+
+derivation.chain(
+    "mean",
+    total(P[i, j] * (G @ V.T)[i, j], j),
+    (total(P[i, j] * G[i, o] * V[j, o], j, o), "write the product out"),
+    (total(G[i, o] * total(P[i, j] * V[j, o], j), o), "sum over the keys first"),
+    (total(G[i, o] * O[i, o], o), "that sum is an output"),
+    (D[i, 1], "a sum over a row"),
+    title="The mean of the slopes by the weights, from the output alone",
+)
+
+R = derivation.define(
+    "R", P * (G @ V.T - D @ ones(1, m)),
+    code=[(snippets + "score_slopes", P, G @ V.T, D)],
+    title="The slopes by the scores, as a matrix",
+)
+
+derivation.identity("rows", total(R[i, j], j), 0, uses=["scores", "mean", "softmax/jacobian#backward-sum"],
+                    title="Each row sums to zero")
+
+derivation.identity("queries", diff(L, Q[i, a]), (R @ K)[i, a] / sqrt(d_k), code=both(0), uses=["scores", "mean"],
+                    title="The slopes by the queries")
+
+derivation.identity("keys", diff(L, K[j, a]), (R.T @ Q)[j, a] / sqrt(d_k), code=both(1), uses=["scores", "mean"],
+                    title="The slopes by the keys")
+
+derivation.identity("keys-sum", total(R[i, j] * Q[i, a] / sqrt(d_k), j), 0, uses=["keys", "rows"],
+                    title="What a query sends to all keys together")
+
+derivation.identity(
+    "balance",
+    total(Q[i, a] * diff(L, Q[i, b]), i), total(diff(L, K[j, a]) * K[j, b], j),
+    uses=["queries", "keys"],
+    title="What queries get, multiplied by queries, is what keys get, multiplied by keys",
+)
+
+derivation.identity(
+    "shifted-values",
+    diff(loss(softmax(Z) @ (V + ones(m, 1) @ v)), Z[i, j]), diff(loss(softmax(Z) @ V), Z[i, j]),
+    uses=["scores"],
+    title="What all values share moves no score",
+)
+
+p = derivation.define("p", softmax(z), id="define-p-row", title="The weights of one query")
+
+derivation.inequality(
+    "size",
+    total((p[j] * (x[j] - total(p[l] * x[l], l))) ** 2, j), total(p[j] * (x[j] - total(p[l] * x[l], l)) ** 2, j),
+    because=total((1 - eye(m)[j, s]) ** 2 * p[j] * p[s] * (x[j] - total(p[l] * x[l], l)) ** 2, j, s),
+    uses=["scores"],
+    title="Squared, the slopes by its scores add up to a variance at most",
+)
+
+derivation.identity(
+    "again",
+    P[i, j], exp(S[i, j] - log(total(exp(S[i, l]), l))),
+    code=[(snippets + "weights_again", Q, K, log_sums)],
+    title="The weights again, from one saved number for each query",
+)
+
+derivation.refute(
+    "no-mean",
+    R, P * (G @ V.T),
+    at={Q: [[0]], K: [[0], [0]], V: [[1], [0]], G: [[1]]},
+    uses=["scores"],
+    title="Without the mean they are wrong: one query, two keys",
+)
+
+derivation.refute(
+    "no-scale",
+    R @ K / sqrt(d_k), R @ K,
+    at={Q: [[0, 0]], K: [[1, 0], [0, 0]], V: [[1], [0]], G: [[1]]},
+    code=both(0)[:1],
+    uses=["queries"],
+    title="Without the scale the slopes by the queries are wrong: two features",
+)
+
+if __name__ == "__main__":
+    derivation.main()

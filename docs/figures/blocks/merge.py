@@ -1,0 +1,50 @@
+"""Pictures of attention in blocks: the merge of two states, and a state that grows key by key."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, curves, operations
+from snippets.blocks.merge import merge, state
+
+
+def graph() -> Picture:
+    nodes = {
+        "first": ("sums", 0, 0, "first block"), "a": ("reference", 1, 0, "first block"),
+        "b": ("reference", 2, 0, "second block"), "second": ("sums", 3, 0, "second block"),
+        "larger": ("the larger", 1.5, 1),
+        "move": ("multiply", 0, 2), "factor": ("exp of the gap", 1, 2),
+        "other": ("exp of the gap", 2, 2), "shift": ("multiply", 3, 2),
+        "add": ("add", 0.5, 3), "sums": ("sums", 0.5, 4, "both blocks"), "c": ("reference", 1.5, 4, "both blocks"),
+    }
+    arrows = [
+        ("first", "move"), ("second", "shift"), ("a", "larger"), ("b", "larger"), ("a", "factor"), ("b", "other"),
+        ("larger", "factor"), ("larger", "other"), ("factor", "move"), ("other", "shift"), ("move", "add"), ("shift", "add"),
+        ("add", "sums"), ("larger", "c"),
+    ]
+    return operations(
+        nodes, arrows, title="How two states merge",
+        description="The larger of both references becomes the common one. The exponential of each reference less the common one "
+                    "is a factor. Each block's sums are multiplied by its factor, and then the sums of both are added.",
+    )
+
+
+def running() -> Picture:
+    generator = torch.Generator().manual_seed(3)
+    scores = 2 * torch.randn(32, generator=generator, dtype=torch.float64)
+    keys = [state(score[None], torch.ones(1, 1, dtype=torch.float64)) for score in scores]
+    states = keys[:1]
+    for one in keys[1:]:
+        states.append(merge(states[-1], one))
+    places = list(range(1, len(keys) + 1))
+    largest = [kept.reference.item() for kept in states]
+    log_sums = [(kept.reference + kept.total.log()).item() for kept in states]
+    corners = sorted(places + places[1:])  # a step at each key: level up to it, then up
+    steps = [largest[0]] + [level for level in largest[:-1] for _ in range(2)][1:] + [largest[-1]]
+    jumps = sum(later > earlier for earlier, later in zip(largest, largest[1:]))
+    return curves(
+        [("log of the sum", places, log_sums), ("reference", corners, steps), ("score", places, scores.tolist(), True)],
+        across="keys so far", up="score",
+        title="A state that grows key by key",
+        description=f"{len(keys)} scores arrive one by one. The reference, the largest so far, jumps {jumps} times, "
+                    f"from {largest[0]:.2f} to {largest[-1]:.2f}. The logarithm of the sum grows with every key "
+                    f"and ends at {log_sums[-1]:.2f}.",
+    )

@@ -1,0 +1,227 @@
+"""The way back by hand against autograd, through PyTorch's attention and through the site's, finite differences and fractions;
+the same in blocks, which never hold the matrix of weights."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from snippets.blocks.backward import (
+    backward,
+    backward_in_blocks,
+    check_column,
+    log_sums,
+    row_sums,
+    score_slopes,
+    through_weights,
+    weights_again,
+)
+from snippets.blocks.merge import state
+from snippets.scaling.saturation import attention, attention_weights
+from snippets.scaling.variance import scores
+
+SHAPES = [((5, 4), (7, 4), (7, 3)), ((1, 4), (7, 4), (7, 3)), ((5, 4), (1, 4), (1, 3)), ((1, 1), (1, 1), (1, 1)),
+          ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 2)), ((0, 5, 4), (0, 7, 4), (0, 7, 3))]
+SHARED = [((2, 3, 5, 4), (6, 4), (3, 6, 2)), ((5, 4), (2, 6, 4), (6, 2)), ((3, 1, 5, 4), (2, 6, 4), (1, 1, 6, 2))]
+
+
+def draw(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+def case(shapes, seed=0):
+    inputs = draw(seed, *shapes)
+    slope, = draw(seed + 100, attention(*inputs).shape)
+    return *inputs, slope
+
+
+def by_autograd(function, query, key, value, slope):
+    inputs = [x.clone().requires_grad_() for x in (query, key, value)]
+    return torch.autograd.grad(function(*inputs), inputs, slope)
+
+
+def in_blocks(query, key, value, slope, block):
+    return backward_in_blocks(query, key, value, attention(query, key, value), log_sums(query, key), slope, block)
+
+
+def agree(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("function", [scaled_dot_product_attention, attention])
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_by_hand_is_autograd(shapes, function):
+    tensors = case(shapes)
+    agree(backward(*tensors), by_autograd(function, *tensors))
+
+
+@pytest.mark.parametrize("shapes", SHARED)
+def test_an_input_that_is_shared_along_leading_axes_gets_the_sum(shapes):
+    tensors = case(shapes)
+    expected = by_autograd(attention, *tensors)
+    agree(backward(*tensors), expected)
+    agree(in_blocks(*tensors, 4), expected)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 99])
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_in_blocks_is_autograd(shapes, block):
+    tensors = case(shapes)
+    agree(in_blocks(*tensors, block), by_autograd(scaled_dot_product_attention, *tensors))
+
+
+def test_finite_differences():
+    *inputs, slope = case(((2, 3), (4, 3), (4, 2)))
+    step = 1e-6
+    for which, found in enumerate(backward(*inputs, slope)):
+        for place in range(inputs[which].numel()):
+            losses = []
+            for sign in (1, -1):
+                moved = [x.clone() for x in inputs]
+                moved[which].view(-1)[place] += sign * step
+                losses.append((slope * attention(*moved)).sum().item())
+            assert found.reshape(-1)[place].item() == pytest.approx((losses[0] - losses[1]) / (2 * step), abs=1e-8)
+
+
+@pytest.mark.parametrize("peak", [30.0, 1e3, 1e5])
+def test_peaked_scores_give_finite_slopes(peak):
+    query, key, value, slope = case(((5, 4), (7, 4), (7, 3)))
+    tensors = peak * query, key, value, slope
+    expected = by_autograd(scaled_dot_product_attention, *tensors)
+    agree(backward(*tensors), expected)
+    agree(in_blocks(*tensors, 2), expected)
+    assert all(x.isfinite().all() for x in expected) and expected[2].abs().max() > 0
+
+
+def test_where_one_weight_takes_all_nothing_reaches_queries_and_keys():
+    query, key, value, slope = case(((5, 4), (7, 4), (7, 3)))
+    d_query, d_key, d_value = backward(1e6 * query, key, value, slope)
+    assert (d_query == 0).all() and (d_key == 0).all()
+    torch.testing.assert_close(d_value, torch.nn.functional.one_hot((query @ key.mT).argmax(-1), 7).double().mT @ slope)
+
+
+# The pieces
+
+
+def test_slopes_by_the_scores_in_fractions():
+    # Weights 1/2, 1/4, 1/4 and slopes 8, 4, 0 by them: the mean is 5.
+    weights, slopes = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)], [8, 4, 0]
+    mean = sum(w * s for w, s in zip(weights, slopes))
+    expected = [float(w * (s - mean)) for w, s in zip(weights, slopes)]
+    weights, slopes = (torch.tensor([[float(x) for x in row]]) for row in (weights, slopes))
+    assert row_sums(weights, slopes).tolist() == [[5.0]]
+    assert score_slopes(weights, slopes, row_sums(weights, slopes)).tolist() == [expected]
+
+
+def test_the_mean_is_that_from_the_output_and_rows_sum_to_zero():
+    query, key, value, slope = case(((2, 5, 4), (2, 7, 4), (2, 7, 3)))
+    weights, weight_slopes = attention_weights(query, key), slope @ value.mT
+    means = row_sums(slope, attention(query, key, value))
+    torch.testing.assert_close(means, (weights * weight_slopes).sum(-1, keepdim=True))
+    found = score_slopes(weights, weight_slopes, means)
+    torch.testing.assert_close(found.sum(-1), torch.zeros(2, 5, dtype=torch.float64))
+    variances = (weights * (weight_slopes - means).square()).sum(-1)
+    assert (found.square().sum(-1) <= variances).all() and (found.abs().amax((-2, -1)) > 0.1).all()
+
+
+def test_any_keys_get_their_rows_of_the_slopes_and_give_the_queries_their_share():
+    query, key, value, slope = case(((5, 4), (7, 4), (7, 3)))
+    weights, means = attention_weights(query, key), row_sums(slope, attention(query, key, value))
+    d_query, d_key, d_value = by_autograd(attention, query, key, value, slope)
+    parts = [through_weights(query, key[some], value[some], weights[:, some], slope, means) for some in (slice(3), slice(3, 7))]
+    shares, keys, values = zip(*parts)
+    agree((sum(shares), torch.cat(keys), torch.cat(values)), (d_query, d_key, d_value))
+    assert all((share.abs().amax(-1) > 1e-3).all() for share in shares)
+
+
+def test_keys_slopes_cancel_and_queries_and_keys_balance():
+    query, key, value, slope = case(((5, 4), (7, 4), (7, 3)))
+    d_query, d_key, _ = backward(query, key, value, slope)
+    torch.testing.assert_close(d_key.sum(-2), torch.zeros(4, dtype=torch.float64))
+    torch.testing.assert_close(query.mT @ d_query, d_key.mT @ key)
+    shifted = backward(query, key, value + 3, slope)
+    agree(shifted[:2], (d_query, d_key))
+
+
+def test_weights_again_are_those_of_all_keys():
+    query, key = draw(1, (2, 5, 4), (2, 7, 4))
+    saved = log_sums(query, key)
+    torch.testing.assert_close(saved.exp(), (query @ key.mT / 2).exp().sum(-1, keepdim=True))
+    torch.testing.assert_close(weights_again(query, key[:, 2:4], saved), attention_weights(query, key)[..., 2:4])
+
+
+def test_the_state_of_the_way_forward_has_the_log_sums():
+    query, key, value = draw(2, (2, 5, 4), (2, 7, 4), (2, 7, 3))
+    kept = state(scores(query, key), value)
+    torch.testing.assert_close(kept.reference + kept.total.log(), log_sums(query, key))
+
+
+def test_large_scores_do_not_overflow_the_log_sums():
+    query, key = torch.tensor([[1e3]]).double(), torch.tensor([[1.0], [1.0], [-1.0]]).double()
+    assert log_sums(query, key).item() == pytest.approx(1e3 + math.log(2), rel=1e-14)
+    assert weights_again(query, key, log_sums(query, key)).tolist() == [[pytest.approx(0.5), pytest.approx(0.5), 0.0]]
+
+
+# What is held
+
+
+class Largest(TorchDispatchMode):
+    """The most entries that any tensor has that an operation returns."""
+
+    most = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        self.most = max([self.most, *(x.numel() for x in tree_leaves(result) if isinstance(x, torch.Tensor))])
+        return result
+
+
+def test_blocks_never_hold_the_matrix_of_weights():
+    query, key, value, slope = case(((40, 2), (60, 2), (60, 3)))
+    output, saved = attention(query, key, value), log_sums(query, key)
+    with Largest() as whole:
+        backward(query, key, value, slope)
+    assert whole.most == 40 * 60
+    with Largest() as blocks:
+        backward_in_blocks(query, key, value, output, saved, slope, 5)
+    assert blocks.most == 40 * 5
+
+
+# Errors
+
+
+@pytest.mark.parametrize(("shapes", "message"), [
+    (((5, 4), (7, 3), (7, 3), (5, 3)), r"d_k is 4 in query \(5, 4\) but 3 in key \(7, 3\)"),
+    (((5, 4), (7, 4), (6, 3), (5, 3)), r"m is 7 in key \(7, 4\) but 6 in value \(6, 3\)"),
+    (((5, 4), (7, 4), (7, 3), (5, 2)), r"d_v is 3 in value \(7, 3\) but 2 in slope \(5, 2\)"),
+    (((2, 5, 4), (7, 4), (7, 3), (5, 3)), r"\(5, 3\) and \(2, 5, 3\) differ; expected one shape \(\.\.\., n, p\)"),
+])
+def test_shapes_that_do_not_fit(shapes, message):
+    with pytest.raises(ValueError, match=message):
+        backward(*(torch.ones(shape) for shape in shapes))
+
+
+def test_shapes_that_do_not_fit_in_blocks():
+    query, key, value, slope = case(((5, 4), (7, 4), (7, 3)))
+    output, saved = attention(query, key, value), log_sums(query, key)
+    for block in (0, -1):
+        with pytest.raises(ValueError, match=f"block is {block}; expected at least 1 key"):
+            backward_in_blocks(query, key, value, output, saved, slope, block)
+    with pytest.raises(ValueError, match=r"log_sums is \(5, 2\); expected \(\.\.\., n, 1\)"):
+        backward_in_blocks(query, key, value, output, saved.expand(5, 2), slope, 2)
+    with pytest.raises(ValueError, match=r"m is 6 in key \(6, 4\) but 7 in value \(7, 3\)"):
+        backward_in_blocks(query, key[1:], value, output, saved, slope, 2)
+    with pytest.raises(ValueError, match=r"n is 5 in query \(5, 4\) but 4 in log_sums \(4, 1\)"):
+        weights_again(query, key, saved[1:])
+    with pytest.raises(ValueError, match=r"x is \(3, 1, 2\); expected \(\.\.\., n, 1\)"):
+        check_column("x", torch.ones(3, 1, 2))
+    with pytest.raises(ValueError, match=r"means is \(5, 7\); expected \(\.\.\., n, 1\)"):
+        score_slopes(torch.ones(5, 7), torch.ones(5, 7), torch.ones(5, 7))
+    with pytest.raises(ValueError, match=r"m is 7 in weights \(5, 7\) but 6 in weight_slopes \(5, 6\)"):
+        score_slopes(torch.ones(5, 7), torch.ones(5, 6), torch.ones(5, 1))
