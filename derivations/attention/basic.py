@@ -102,7 +102,7 @@ derivation.identity(
 derivation.inequality(
     "no-bound",
     c, (2 * sqrt(c)) ** 2 / 4 + Fraction(1, 2),
-    because=Fraction(1, 2) + 0 * c,
+    because=Fraction(1, 2),
     given=[nonnegative(c)],
     uses=["slope-at-zero"],
     title="Whatever bound is named, a second token of twice its root goes beyond it",
