@@ -71,7 +71,7 @@ def by_witness() -> Table:
         rows.append([NAMES.get(name, name), str(len(verdicts)), reach])
     several = Counter(sum(w["verdict"] != "not applicable" for w in c["witnesses"]) for c in claims if c["kind"] != "definition")
     rows.append(["claims by number of witnesses", str(sum(several.values())), ", ".join(f"{k} by {n}" for n, k in sorted(several.items()))])
-    return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json"
+    return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
 
 
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
