@@ -6,8 +6,9 @@ indices coincide, which settles a law at every size at once. Limits are taken by
 
 from __future__ import annotations
 
-from quicktions import Fraction
 from itertools import combinations, product
+
+from quicktions import Fraction
 
 from .expr import Expr, free_indices, show
 from .normal import (FRESH, Facts, Unknown, add, allowed_power, atom, constant, exponential, function_atom, instantiate,

@@ -7,8 +7,9 @@ is left, the coefficient at exponent 0 is the limit: the expression is analytic 
 
 from __future__ import annotations
 
-from quicktions import Fraction
 from math import factorial
+
+from quicktions import Fraction
 
 from .expr import Expr, KernelError
 from .normal import (Facts, Unknown, add, allowed_power, atom, constant, exponential, hold, instantiate, logarithm, mentions,

@@ -473,9 +473,12 @@ def renamed(claim: Claim) -> Claim:
         return Expr(e.op, tuple(map(other, e.args)), e.shape, data)
 
     def in_code(x):
-        if isinstance(x, (tuple, dict)):
-            return {k: in_code(y) for k, y in x.items()} if isinstance(x, dict) else tuple(map(in_code, x))
+        if isinstance(x, dict):
+            return {k: in_code(y) for k, y in x.items()}
+        if isinstance(x, tuple):
+            return tuple(map(in_code, x))
         return other(x) if isinstance(x, Expr) else x
+
     return replace(claim, start=other(claim.start), steps=tuple(replace(s, expr=other(s.expr)) for s in claim.steps),
                    because=tuple(map(other, claim.because)), code=in_code(claim.code),
                    given=tuple(replace(a, args=tuple(map(other, a.args))) for a in claim.given))

@@ -11,9 +11,10 @@ inverted unless the stated assumptions allow it (`Facts`).
 
 from __future__ import annotations
 
-from quicktions import Fraction
 from functools import lru_cache
 from itertools import count, permutations, product
+
+from quicktions import Fraction  # fractions.Fraction, compiled
 
 from .expr import Expr, KernelError, show
 

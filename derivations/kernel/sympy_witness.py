@@ -407,10 +407,10 @@ class Law:
             raise NotForSymPy("an expectation of an exponential times something else")
         s, = used
         self.need_independence(self.sums[s][0])
-        c, rest = linear(body.args[0], s)
-        if c.has(s) or rest != 0:
+        slope, rest = linear(body.args[0], s) or (0, body)
+        if rest != 0:
             raise NotForSymPy("the expectation of an exponential that is not linear in the sum")
-        return self.entry_mean(sp.exp(c * self.sums[s][0])) ** size
+        return self.entry_mean(sp.exp(slope * self.sums[s][0])) ** size
 
     def entry_mean(self, body):
         """E over the entries in body, which are independent: moments of monomials, or Gaussian integrals."""
@@ -447,29 +447,30 @@ class Law:
 
 
 def gaussian_mean(body, s, m, v):
-    """The mean of body over s, term by term. Where a term is exp of something linear in s it comes from one integral for any slope."""
+    """The mean of body over s, term by term."""
     return sp.Add(*(term_mean(sp.powsimp(term, combine="exp"), s, m, v) for term in sp.Add.make_args(sp.expand(body))))
 
 
+ENTRY, SLOPE = sp.Symbol("entry", real=True), sp.Symbol("slope")
+MEAN, VARIANCE = sp.Symbol("mean", real=True), sp.Symbol("variance", positive=True)
+
+
 def term_mean(term, s, m, v):
+    """For exp of something linear in s, from one integral that is taken once, whatever the slope, the mean and the variance."""
     fixed, moving = term.as_independent(s, as_Add=False)
-    if moving.func is sp.exp:
-        slope, rest = linear(moving.args[0], s)
-        if not (slope.has(s) or rest.has(s)):
-            slope_, mean, variance = ANY
-            found = gaussian_integral(sp.exp(slope_ * ENTRY), mean, variance)
-            return fixed * sp.exp(rest) * found.xreplace({slope_: slope, mean: m, variance: v})
-    return fixed * gaussian_integral(moving.xreplace({s: ENTRY}), m, v)
-
-
-ENTRY = sp.Symbol("entry", real=True)
-ANY = sp.Symbol("any slope"), sp.Symbol("any mean", real=True), sp.Symbol("any variance", positive=True)
+    split = linear(moving.args[0], s) if moving.func is sp.exp else None
+    if split is None:
+        return fixed * gaussian_integral(moving.xreplace({s: ENTRY}), m, v)
+    slope, rest = split
+    found = gaussian_integral(sp.exp(SLOPE * ENTRY), MEAN, VARIANCE)
+    return fixed * sp.exp(rest) * found.xreplace({SLOPE: slope, MEAN: m, VARIANCE: v})
 
 
 def linear(e, s):
-    """(slope, rest) with e = slope * s + rest; the caller looks whether s is gone from both."""
+    """(slope, rest) with e = slope * s + rest and s in neither; None where e is not linear in s."""
     slope = sp.expand(e).coeff(s, 1)
-    return slope, sp.expand(e - slope * s)
+    rest = sp.expand(e - slope * s)
+    return None if slope.has(s) or rest.has(s) else (slope, rest)
 
 
 @lru_cache(maxsize=200)

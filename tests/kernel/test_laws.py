@@ -304,7 +304,6 @@ def test_no_law_without_the_independence_it_needs(state, refused):
 def test_sympy_does_not_assume_independence_either(state):
     from derivations.kernel import Derivation
     from derivations.kernel.expr import KernelError
-    from derivations.kernel.sympy_witness import gaussian_mean, witness
     derivation = Derivation("test")
     state(derivation)
     try:
