@@ -5,6 +5,7 @@
 
 Like setup.py, it must parse under a Python that is too old: the port is looked at before anything else.
 """
+
 from __future__ import print_function
 
 import errno

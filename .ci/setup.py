@@ -5,6 +5,7 @@
 Uses the standard library alone. Even Python 2.7 can parse this file: a Python that is too old must get as far as the line
 that says so.
 """
+
 from __future__ import print_function
 
 import contextlib
@@ -25,8 +26,17 @@ STAMP = os.path.join(VENV, "made-from")
 LOG = os.path.join(VENV, "setup.log")
 
 # How pip words a package index that it cannot reach.
-UNREACHABLE = ("connection broken", "NewConnectionError", "NameResolutionError", "ConnectTimeout", "ReadTimeout",
-               "Max retries exceeded", "Network is unreachable", "ProxyError", "SSLError")
+UNREACHABLE = (
+    "connection broken",
+    "NewConnectionError",
+    "NameResolutionError",
+    "ConnectTimeout",
+    "ReadTimeout",
+    "Max retries exceeded",
+    "Network is unreachable",
+    "ProxyError",
+    "SSLError",
+)
 
 
 class Refused(Exception):
@@ -35,22 +45,28 @@ class Refused(Exception):
 
 def require_python():
     if sys.version_info < OLDEST:
-        raise Refused("%s is Python %s, and %d.%d or later is needed. Install one, or name it: make PYTHON=/path/to/python3"
-                      % ((sys.executable, ".".join(str(part) for part in sys.version_info[:3])) + OLDEST))
+        raise Refused(
+            "%s is Python %s, and %d.%d or later is needed. Install one, or name it: make PYTHON=/path/to/python3"
+            % ((sys.executable, ".".join(str(part) for part in sys.version_info[:3])) + OLDEST)
+        )
 
 
 def require_venv():
     try:
-        import ensurepip, venv  # noqa: F401  Debian ships Python without the first
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401  Debian ships Python without the first
     except ImportError:
-        raise Refused("%s has no venv module. On Debian or Ubuntu: apt-get install python3-venv. Elsewhere, name a Python that "
-                      "has it: make PYTHON=/path/to/python3" % sys.executable)
+        raise Refused(
+            "%s has no venv module. On Debian or Ubuntu: apt-get install python3-venv. Elsewhere, name a Python that "
+            "has it: make PYTHON=/path/to/python3" % sys.executable
+        )
 
 
 @contextlib.contextmanager
 def alone():
     """Let one setup run at a time; a second one waits, and then finds the work done."""
     import fcntl
+
     with open(os.path.realpath(__file__)) as this:
         try:
             fcntl.flock(this, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -91,22 +107,35 @@ def build():
 
 
 def make_environment():
-    made = subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace")
+    made = subprocess.run(
+        [sys.executable, "-m", "venv", "--clear", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
     if made.returncode != 0:
-        raise Refused("%s -m venv could not make .venv: %s. Remove .venv and run the same command again."
-                      % (sys.executable, last_line(made.stdout)))
+        raise Refused(
+            "%s -m venv could not make .venv: %s. Remove .venv and run the same command again." % (sys.executable, last_line(made.stdout))
+        )
 
 
 def install():
     """Run pip in .venv, keep all that it says in the log, and show only how far it has come."""
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")}  # each would install elsewhere
-    command = [PYTHON, "-I", "-m", "pip", "install", "--requirement", REQUIREMENTS, "--progress-bar", "off", "--no-input",
-               "--disable-pip-version-check"]
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
+    }  # each would install elsewhere
+    command = [
+        PYTHON,
+        "-I",
+        "-m",
+        "pip",
+        "install",
+        "--requirement",
+        REQUIREMENTS,
+        "--progress-bar",
+        "off",
+        "--no-input",
+        "--disable-pip-version-check",
+    ]
     with open(LOG, "w", encoding="utf-8") as log, Progress(pin_count()) as progress:
-        pip = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               errors="replace")
+        pip = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         try:
             for line in pip.stdout:
                 log.write(line)
@@ -166,15 +195,19 @@ def explained(log):
     if any(sign in log for sign in UNREACHABLE):
         text = "no network: pip cannot reach its package index. Connect, then run the same command again."
     elif missing and "(from versions: none)" in log:
-        text = ("pip finds no %s, in any version: there is no network, or pip's index lacks it. Connect, or look at pip's "
-                "settings (%s -m pip config list), then run the same command again." % (missing.group(1), sys.executable))
+        text = (
+            "pip finds no %s, in any version: there is no network, or pip's index lacks it. Connect, or look at pip's "
+            "settings (%s -m pip config list), then run the same command again." % (missing.group(1), sys.executable)
+        )
     elif missing:
-        text = ("pip finds no %s for Python %d.%d on this system, only other versions. Try another Python: make "
-                "PYTHON=/path/to/python3" % ((missing.group(1),) + sys.version_info[:2])) + "."
+        text = (
+            "pip finds no %s for Python %d.%d on this system, only other versions. Try another Python: make "
+            "PYTHON=/path/to/python3" % ((missing.group(1),) + sys.version_info[:2])
+        ) + "."
     elif "No space left on device" in log:
         text = "the disk is full. Free about 2 GB, then run the same command again."
     else:
-        errors = [line[len("ERROR: "):] for line in log.splitlines() if line.startswith("ERROR: ")]
+        errors = [line[len("ERROR: ") :] for line in log.splitlines() if line.startswith("ERROR: ")]
         text = "pip failed: %s. Run the same command again." % last_line("\n".join(errors) or log)
     return text + " What pip said is in .venv/setup.log."
 

@@ -28,8 +28,13 @@ _Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
 def timed(*command: str, **environment: str) -> float:
     """Seconds that a command takes; one that fails ends the benchmark with its own words."""
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"} | environment,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"} | environment,
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         sys.exit(f"bench: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return time.perf_counter() - start
@@ -79,11 +84,19 @@ def cold_check(folder: Path) -> float:
             # The claims are checked as `derivation.main()` does; SystemExit would end the notebook's kernel.
             text = script.read_text().split("if __name__")[0]
             (docs / script.parent.name / script.name).write_text(
-                text + "\n\nfrom derivations.kernel.records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n")
+                text + "\n\nfrom derivations.kernel.records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n"
+            )
     (docs / "index.md").write_text("# Notebooks\n")
-    config = write_config(folder, "notebooks.yml", {
-        "site_name": "notebooks", "docs_dir": str(docs), "theme": {"name": "material"},
-        "plugins": [{"mkdocs-jupyter": {"include": ["**/*.py"], "execute": True, "allow_errors": False, "cache": False}}]})
+    config = write_config(
+        folder,
+        "notebooks.yml",
+        {
+            "site_name": "notebooks",
+            "docs_dir": str(docs),
+            "theme": {"name": "material"},
+            "plugins": [{"mkdocs-jupyter": {"include": ["**/*.py"], "execute": True, "allow_errors": False, "cache": False}}],
+        },
+    )
     check = min(timed("derivations", "check", "--fresh") for _ in range(2))
     notebooks = timed("mkdocs", "build", "--quiet", "-f", config, "-d", str(folder / "notebook-site"), PYTHONPATH=str(ROOT))
     print(f"every derivation: {check:.2f} s to check from cold, {notebooks:.2f} s to execute as notebooks")

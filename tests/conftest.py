@@ -11,6 +11,7 @@ PREFIX = "NOT TESTED: "
 @pytest.fixture
 def program():
     """A function from names of a program to its path. Without one the test is skipped; in CI it fails."""
+
     def find(*names: str) -> str:
         path = next(filter(None, map(shutil.which, names)), None)
         if path is None and os.environ.get("CI") == "true":
@@ -18,6 +19,7 @@ def program():
         if path is None:
             pytest.skip(f"{PREFIX}there is no {names[0]} here")
         return path
+
     return find
 
 

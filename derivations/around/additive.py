@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (Derivation, diff, exp, index, log, matrix, nonnegative, ones, scalars, sizes, softmax,
-                                total, vector)
+from derivations.kernel import Derivation, diff, exp, index, log, matrix, nonnegative, ones, scalars, sizes, softmax, total, vector
 
 d_q, d_k, d, r, m, n, D = sizes("d_q d_k d r m n D")
 q, v, t = vector("q", d_q), vector("v", r), vector("t", r)
@@ -39,28 +38,32 @@ derivation.chain(
 
 derivation.identity(
     "query-slope",
-    diff(softmax((q @ W_1 @ v) * ones(m) + K @ W_2 @ v)[j], q[l]), 0,
+    diff(softmax((q @ W_1 @ v) * ones(m) + K @ W_2 @ v)[j], q[l]),
+    0,
     uses=["query-drops"],
     title="No weight moves with the query",
 )
 
 derivation.refute(
     "tanh-matters",
-    exp(tanh(x)) / (exp(tanh(x)) + exp(tanh(x + y))), exp(tanh(0)) / (exp(tanh(0)) + exp(tanh(0 + y))),
+    exp(tanh(x)) / (exp(tanh(x)) + exp(tanh(x + y))),
+    exp(tanh(0)) / (exp(tanh(0)) + exp(tanh(0 + y))),
     at={x: log(2), y: log(2)},
     title="With tanh the weights depend on the query",
 )
 
 derivation.inequality(
     "tanh-below-one",
-    tanh(x) ** 2, 1,
+    tanh(x) ** 2,
+    1,
     because=4 * exp(2 * x) / (1 + exp(2 * x)) ** 2,
     title="The hyperbolic tangent stays within one",
 )
 
 derivation.inequality(
     "bounded",
-    (v @ t) ** 2, r * (v @ v),
+    (v @ t) ** 2,
+    r * (v @ v),
     because=total((v[a] * t[b] - v[b] * t[a]) ** 2, a, b) / 2 + (v @ v) * (r - t @ t),
     given=[nonnegative(r - t @ t)],
     uses=["tanh-below-one"],
@@ -69,13 +72,17 @@ derivation.inequality(
 
 derivation.limit(
     "forgets",
-    exp(tanh(x)) / (exp(tanh(x)) + exp(tanh(x + y))), x, "oo", Fraction(1, 2),
+    exp(tanh(x)) / (exp(tanh(x)) + exp(tanh(x + y))),
+    x,
+    "oo",
+    Fraction(1, 2),
     title="A large query cannot tell two keys apart",
 )
 
 derivation.identity(
     "general",
-    (Q @ W_Q) @ (K @ W_K).T, Q @ (W_Q @ W_K.T) @ K.T,
+    (Q @ W_Q) @ (K @ W_K).T,
+    Q @ (W_Q @ W_K.T) @ K.T,
     uses=["simplify/bilinear#merged"],
     code=[("snippets.around.additive.general_scores", Q, K, W_Q @ W_K.T)],
     title="Dot products of projections are a general bilinear score",
@@ -83,7 +90,8 @@ derivation.identity(
 
 derivation.identity(
     "parameters",
-    (d * r + d * r + r) - (d * r + d * r), r,
+    (d * r + d * r + r) - (d * r + d * r),
+    r,
     title="Beside scaled dot products of the same width, additive scores have one more vector",
 )
 

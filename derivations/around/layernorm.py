@@ -18,7 +18,8 @@ def scaled(at):
 
 
 y = derivation.define(
-    "y", u / sqrt((u @ u) / d + epsilon),
+    "y",
+    u / sqrt((u @ u) / d + epsilon),
     given=[positive(epsilon)],
     code=[("snippets.around.layernorm.rms_norm", u, {"epsilon": epsilon})],
     title="A centred token, divided by its root mean square",
@@ -26,14 +27,16 @@ y = derivation.define(
 
 derivation.identity(
     "mean-zero",
-    total((x[i] - mu) / s, i), 0,
+    total((x[i] - mu) / s, i),
+    0,
     given=[nonzero(s)],
     title="Centred features sum to zero, whatever they are divided by",
 )
 
 derivation.identity(
     "mean-square",
-    (y @ y) / d, 1 - d * epsilon / (u @ u + d * epsilon),
+    (y @ y) / d,
+    1 - d * epsilon / (u @ u + d * epsilon),
     given=[positive(epsilon)],
     code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"epsilon": epsilon}))],
     title="The mean square falls short of one by epsilon's share",
@@ -41,7 +44,8 @@ derivation.identity(
 
 derivation.inequality(
     "below-one",
-    1 - d * epsilon / (u @ u + d * epsilon), 1,
+    1 - d * epsilon / (u @ u + d * epsilon),
+    1,
     because=d * epsilon / (u @ u + d * epsilon),
     given=[positive(epsilon)],
     title="So it is never above one",
@@ -49,7 +53,8 @@ derivation.inequality(
 
 derivation.identity(
     "square-one",
-    total((u[i] / sqrt((u @ u) / d)) ** 2, i) / d, 1,
+    total((u[i] / sqrt((u @ u) / d)) ** 2, i) / d,
+    1,
     given=[positive(u @ u)],
     code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, 0))],
     title="Without epsilon it is one",
@@ -57,13 +62,15 @@ derivation.identity(
 
 derivation.identity(
     "shift",
-    (x + c * ones(d))[i] - total((x + c * ones(d))[r], r) / d, x[i] - mu,
+    (x + c * ones(d))[i] - total((x + c * ones(d))[r], r) / d,
+    x[i] - mu,
     title="A constant added to every feature drops out",
 )
 
 derivation.identity(
     "scale",
-    (a * u)[i] / sqrt(((a * u) @ (a * u)) / d), u[i] / sqrt((u @ u) / d),
+    (a * u)[i] / sqrt(((a * u) @ (a * u)) / d),
+    u[i] / sqrt((u @ u) / d),
     given=[positive(a), positive(u @ u)],
     code=[("snippets.around.layernorm.rms_norm", a * u, 0)],
     title="A positive factor drops out",
@@ -71,13 +78,15 @@ derivation.identity(
 
 derivation.identity(
     "centring-slope",
-    diff(x[i] - mu, x[j]), eye(d)[i, j] - 1 / d,
+    diff(x[i] - mu, x[j]),
+    eye(d)[i, j] - 1 / d,
     title="The slope of centring",
 )
 
 derivation.identity(
     "scaling-slope",
-    diff(scaled(i), u[j]), (eye(d)[i, j] - scaled(i) * scaled(j) / d) / sqrt((u @ u) / d + epsilon),
+    diff(scaled(i), u[j]),
+    (eye(d)[i, j] - scaled(i) * scaled(j) / d) / sqrt((u @ u) / d + epsilon),
     given=[positive(epsilon)],
     title="The slope of the division",
 )
@@ -92,14 +101,16 @@ derivation.identity(
 
 derivation.identity(
     "takes-ones",
-    total(eye(d)[i, j] - 1 / d, j), 0,
+    total(eye(d)[i, j] - 1 / d, j),
+    0,
     uses=["centring-slope"],
     title="No output moves when all features move together",
 )
 
 derivation.identity(
     "takes-itself",
-    total(diff(scaled(i), u[j]) * u[j], j), scaled(i) * (d * epsilon / (u @ u + d * epsilon)),
+    total(diff(scaled(i), u[j]) * u[j], j),
+    scaled(i) * (d * epsilon / (u @ u + d * epsilon)),
     given=[positive(epsilon)],
     uses=["scaling-slope"],
     title="When the features spread, outputs move by epsilon's share alone",
@@ -107,7 +118,8 @@ derivation.identity(
 
 derivation.identity(
     "folds",
-    ((u * g + b) @ W)[o], total(u[i] * (g[i] * W[i, o]), i) + (b @ W)[o],
+    ((u * g + b) @ W)[o],
+    total(u[i] * (g[i] * W[i, o]), i) + (b @ W)[o],
     title="Gain and bias fold into the next layer",
 )
 

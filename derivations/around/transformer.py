@@ -1,6 +1,6 @@
 """What stands around attention in a transformer, part by part."""
 
-from derivations.kernel import (Derivation, absolute, exp, eye, index, matrix, sizes, softmax, total, vector, zeros)
+from derivations.kernel import Derivation, absolute, exp, eye, index, matrix, sizes, softmax, total, vector, zeros
 
 n, m, d, d_f, d_v, N, p = sizes("n m d d_f d_v N p")
 X, E, R = matrix("X", n, d), matrix("E", N, d), matrix("R", n, d)
@@ -15,7 +15,8 @@ derivation = Derivation("A transformer block")
 
 derivation.identity(
     "embedding",
-    (eye(N) @ E)[w, o], E[w, o],
+    (eye(N) @ E)[w, o],
+    E[w, o],
     title="A one-hot row times a matrix is a row of the matrix",
 )
 
@@ -46,7 +47,8 @@ derivation.identity(
 
 derivation.identity(
     "every-token",
-    (Pi @ X) @ W_V, Pi @ (X @ W_V),
+    (Pi @ X) @ W_V,
+    Pi @ (X @ W_V),
     title="A linear layer treats every token alike, so it commutes with any reordering",
 )
 
@@ -71,25 +73,30 @@ derivation.chain(
 
 derivation.identity(
     "silent",
-    X + softmax(A) @ (X @ W_V) @ zeros(d_v, d), X,
+    X + softmax(A) @ (X @ W_V) @ zeros(d_v, d),
+    X,
     title="A block whose output matrix is zero does nothing",
 )
 
-derivation.define("P_b", 4 * d ** 2 + 4 * d + (2 * d * d_f + d_f + d) + 4 * d,
+derivation.define(
+    "P_b",
+    4 * d**2 + 4 * d + (2 * d * d_f + d_f + d) + 4 * d,
     code=[("snippets.around.transformer.block_parameters", d, d_f)],
     title="Numbers in a block",
 )
 
 derivation.identity(
     "parameters",
-    4 * d ** 2 + 4 * d + (2 * d * (4 * d) + 4 * d + d) + 4 * d, 12 * d ** 2 + 13 * d,
+    4 * d**2 + 4 * d + (2 * d * (4 * d) + 4 * d + d) + 4 * d,
+    12 * d**2 + 13 * d,
     code=[("snippets.around.transformer.block_parameters", d, 4 * d)],
     title="With a feed-forward layer four times as wide",
 )
 
 derivation.identity(
     "cost",
-    2 * n ** 2 * d - (4 * n * d ** 2 + 2 * n * d * (4 * d)), 2 * n * d * (n - 6 * d),
+    2 * n**2 * d - (4 * n * d**2 + 2 * n * d * (4 * d)),
+    2 * n * d * (n - 6 * d),
     title="Multiplications: scores and mixing against all linear layers",
 )
 

@@ -30,7 +30,8 @@ derivation.chain(
 
 derivation.identity(
     "associative",
-    paren(A @ B) @ C, A @ paren(B @ C),
+    paren(A @ B) @ C,
+    A @ paren(B @ C),
     uses=["entries"],
     code=[
         ("snippets.associativity.products.grouped_left", A, B, C),
@@ -72,14 +73,16 @@ derivation.chain(
 
 derivation.refute(
     "not-commutative",
-    S @ T, T @ S,
+    S @ T,
+    T @ S,
     at={S: [[0, 1], [0, 0]], T: [[0, 0], [1, 0]]},
     title="The order of the factors matters",
 )
 
 derivation.refute(
     "transpose-keeps-order",
-    (S @ T).T, S.T @ T.T,
+    (S @ T).T,
+    S.T @ T.T,
     at={S: [[0, 0], [0, 1]], T: [[0, 0], [1, 0]]},
     title="A transpose does not keep the order",
 )

@@ -2,14 +2,26 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (Derivation, absolute, in_range, index, nonnegative, nonzero, representable, rounded, scalars,
-                                sizes, total, vector)
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    in_range,
+    index,
+    nonnegative,
+    nonzero,
+    representable,
+    rounded,
+    scalars,
+    sizes,
+    total,
+    vector,
+)
 
 n = sizes("n")
 a, b, c, u, x, gamma, theta, phi = scalars("a b c u x gamma theta phi")
 v, delta = vector("v", n), vector("delta", n)
 k = index("k", n)
-tiny = Fraction(1, 2 ** 149)   # the smallest positive number of fp32
+tiny = Fraction(1, 2**149)  # the smallest positive number of fp32
 
 derivation = Derivation("What rounding does to a product")
 
@@ -24,48 +36,55 @@ def right_first(a, b, c):
 
 derivation.refute(
     "underflow",
-    left_first(a, b, c), right_first(a, b, c),
-    at={a: Fraction(1, 2 ** 75), b: Fraction(1, 2 ** 75), c: 2 ** 75},
+    left_first(a, b, c),
+    right_first(a, b, c),
+    at={a: Fraction(1, 2**75), b: Fraction(1, 2**75), c: 2**75},
     title="A product that vanishes on the way",
 )
 
 derivation.refute(
     "last-digit",
-    left_first(a, b, c), right_first(a, b, c),
+    left_first(a, b, c),
+    right_first(a, b, c),
     at={a: 4097, b: 4097, c: 3},
     title="A product that differs in its last digit",
 )
 
 derivation.refute(
     "sums",
-    rounded(rounded(a + b) + c), rounded(a + rounded(b + c)),
-    at={a: 1, b: Fraction(1, 2 ** 24), c: Fraction(1, 2 ** 24)},
+    rounded(rounded(a + b) + c),
+    rounded(a + rounded(b + c)),
+    at={a: 1, b: Fraction(1, 2**24), c: Fraction(1, 2**24)},
     title="Sums are no better",
 )
 
 gamma_n = derivation.define(
-    "gamma_n", n * u / (1 - n * u),
+    "gamma_n",
+    n * u / (1 - n * u),
     given=[nonzero(1 - n * u)],
     title="Higham's bound on what n roundings build up",
 )
 
 derivation.identity(
     "one-more-than-gamma",
-    1 + gamma_n, 1 / (1 - n * u),
+    1 + gamma_n,
+    1 / (1 - n * u),
     given=[nonzero(1 - n * u)],
     title="The same bound as a factor",
 )
 
 derivation.inequality(
     "error-grows",
-    (1 - (n + 1) * u) * (1 + u), 1 - n * u,
-    because=(n + 1) * u ** 2,
+    (1 - (n + 1) * u) * (1 + u),
+    1 - n * u,
+    because=(n + 1) * u**2,
     title="One more rounding",
 )
 
 derivation.inequality(
     "error-of-a-sum",
-    total(v[k] * delta[k], k), gamma * total(absolute(v[k]), k),
+    total(v[k] * delta[k], k),
+    gamma * total(absolute(v[k]), k),
     because=total(((absolute(v[k]) - v[k]) * (gamma + delta[k]) + (absolute(v[k]) + v[k]) * (gamma - delta[k])) / 2, k),
     given=[nonnegative(gamma - delta[k]), nonnegative(gamma + delta[k])],
     title="The errors of all terms together",
@@ -73,8 +92,9 @@ derivation.inequality(
 
 derivation.inequality(
     "two-groupings",
-    (x * (1 + theta) - x * (1 + phi)) ** 2, (2 * gamma * x) ** 2,
-    because=x ** 2 * ((gamma - theta) + (gamma + phi)) * ((gamma + theta) + (gamma - phi)),
+    (x * (1 + theta) - x * (1 + phi)) ** 2,
+    (2 * gamma * x) ** 2,
+    because=x**2 * ((gamma - theta) + (gamma + phi)) * ((gamma + theta) + (gamma - phi)),
     given=[nonnegative(gamma - theta), nonnegative(gamma + theta), nonnegative(gamma - phi), nonnegative(gamma + phi)],
     uses=["error-grows"],
     title="Two groupings of one term differ by at most twice its bound",
@@ -87,20 +107,22 @@ derivation.chain(
     (rounded(a * b) / 2, "halving changes the exponent only, so it commutes with rounding"),
     (rounded(rounded(a * b) / 2), "half of a floating-point number is one, again"),
     given=[representable(b), in_range()],
-    without={representable(b): {a: 3, b: 1 + Fraction(1, 2 ** 24)}, in_range(): {a: 2, b: 3 * tiny}},
+    without={representable(b): {a: 3, b: 1 + Fraction(1, 2**24)}, in_range(): {a: 2, b: 3 * tiny}},
     title="Dividing a factor by two is exact",
 )
 
 derivation.refute(
     "thirds",
-    rounded(rounded(a * b) / 3), rounded(a * rounded(b / 3)),
+    rounded(rounded(a * b) / 3),
+    rounded(a * rounded(b / 3)),
     at={a: 5, b: 1},
     title="Dividing by three is not",
 )
 
 derivation.refute(
     "halving-underflows",
-    rounded(rounded(a * b) / 2), rounded(a * rounded(b / 2)),
+    rounded(rounded(a * b) / 2),
+    rounded(a * rounded(b / 2)),
     at={a: 2, b: tiny},
     title="Nor is dividing by two, below the smallest normal number",
 )

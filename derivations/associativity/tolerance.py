@@ -1,7 +1,6 @@
 """How far a computed attention may be from the exact one: what errors of the scores, of exponentials and of sums do to the output."""
 
-from derivations.kernel import (Derivation, absolute, exp, index, nonnegative, positive, scalars, sizes, softmax, sqrt, total,
-                                vector)
+from derivations.kernel import Derivation, absolute, exp, index, nonnegative, positive, scalars, sizes, softmax, sqrt, total, vector
 
 n, m, d = sizes("n m d_k")
 u, gamma, epsilon, tau, rho, a, x, y = scalars("u gamma epsilon tau rho a x y")
@@ -13,14 +12,16 @@ derivation = Derivation("How far off may it be?")
 
 derivation.inequality(
     "error-below",
-    1 - (n + 1) * u, (1 - n * u) * (1 - u),
-    because=n * u ** 2,
+    1 - (n + 1) * u,
+    (1 - n * u) * (1 - u),
+    because=n * u**2,
     title="One more rounding, downwards or in a denominator",
 )
 
 derivation.inequality(
     "below-is-closer",
-    1 - 1 / rho, rho - 1,
+    1 - 1 / rho,
+    rho - 1,
     because=(rho - 1) ** 2 / rho,
     given=[positive(rho)],
     title="Divided by a factor, a number moves less than multiplied by it",
@@ -30,8 +31,14 @@ derivation.inequality(
     "scores",
     total(q[l] * k[l] * (1 + theta[l]), l) / sqrt(d) - total(q[l] * k[l], l) / sqrt(d),
     gamma * total(absolute(q[l] * k[l]), l) / sqrt(d),
-    because=total(((absolute(q[l] * k[l]) - q[l] * k[l]) * ((gamma - absolute(theta[l])) + (absolute(theta[l]) + theta[l]))
-                   + (absolute(q[l] * k[l]) + q[l] * k[l]) * ((gamma - absolute(theta[l])) + (absolute(theta[l]) - theta[l]))) / 2, l)
+    because=total(
+        (
+            (absolute(q[l] * k[l]) - q[l] * k[l]) * ((gamma - absolute(theta[l])) + (absolute(theta[l]) + theta[l]))
+            + (absolute(q[l] * k[l]) + q[l] * k[l]) * ((gamma - absolute(theta[l])) + (absolute(theta[l]) - theta[l]))
+        )
+        / 2,
+        l,
+    )
     / sqrt(d),
     given=[nonnegative(gamma - absolute(theta[l]))],
     uses=["associativity/rounding#error-grows", "error-below"],
@@ -40,13 +47,15 @@ derivation.inequality(
 
 derivation.identity(
     "perturbed",
-    softmax(z + delta)[i], softmax(z)[i] * exp(delta[i]) / total(softmax(z)[j] * exp(delta[j]), j),
+    softmax(z + delta)[i],
+    softmax(z)[i] * exp(delta[i]) / total(softmax(z)[j] * exp(delta[j]), j),
     title="Errors of the scores are factors at the weights, normalised again",
 )
 
 derivation.inequality(
     "above",
-    a, exp(2 * epsilon) * total(softmax(z)[j] * c[j], j),
+    a,
+    exp(2 * epsilon) * total(softmax(z)[j] * c[j], j),
     because=total(exp(z[j]) * (exp(epsilon) * (exp(epsilon) * c[j] - 1) + (exp(epsilon) - a)), j) / total(exp(z[j]), j),
     given=[nonnegative(exp(epsilon) - a), nonnegative(exp(epsilon) * c[j] - 1)],
     uses=["perturbed"],
@@ -55,7 +64,8 @@ derivation.inequality(
 
 derivation.inequality(
     "below",
-    total(softmax(z)[j] * c[j], j), exp(2 * epsilon) * a,
+    total(softmax(z)[j] * c[j], j),
+    exp(2 * epsilon) * a,
     because=total(exp(z[j]) * (exp(epsilon) * (exp(epsilon) * a - 1) + (exp(epsilon) - c[j])), j) / total(exp(z[j]), j),
     given=[nonnegative(exp(epsilon) - c[j]), nonnegative(exp(epsilon) * a - 1)],
     without={nonnegative(exp(epsilon) - c[j]): {epsilon: 0, a: 1, c: [2], z: [0]}},
@@ -65,15 +75,24 @@ derivation.inequality(
 
 derivation.identity(
     "one-up",
-    m * exp(epsilon) / (exp(epsilon) + (m - 1) * exp(-epsilon)), exp(2 * epsilon) * (m / (m - 1 + exp(2 * epsilon))),
+    m * exp(epsilon) / (exp(epsilon) + (m - 1) * exp(-epsilon)),
+    exp(2 * epsilon) * (m / (m - 1 + exp(2 * epsilon))),
     title="One score up, many equal ones down: the square is reached for many keys",
 )
 
 derivation.inequality(
     "output-above",
-    total(p[j] * v[j] * (1 + phi[j]), j) - total(p[j] * v[j], j), tau * total(p[j] * absolute(v[j]), j),
-    because=total(p[j] * ((absolute(v[j]) - v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) + phi[j]))
-                          + (absolute(v[j]) + v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) - phi[j]))) / 2, j),
+    total(p[j] * v[j] * (1 + phi[j]), j) - total(p[j] * v[j], j),
+    tau * total(p[j] * absolute(v[j]), j),
+    because=total(
+        p[j]
+        * (
+            (absolute(v[j]) - v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) + phi[j]))
+            + (absolute(v[j]) + v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) - phi[j]))
+        )
+        / 2,
+        j,
+    ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
     title="The output is too large by at most this",
@@ -81,9 +100,17 @@ derivation.inequality(
 
 derivation.inequality(
     "output-below",
-    total(p[j] * v[j], j) - total(p[j] * v[j] * (1 + phi[j]), j), tau * total(p[j] * absolute(v[j]), j),
-    because=total(p[j] * ((absolute(v[j]) + v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) + phi[j]))
-                          + (absolute(v[j]) - v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) - phi[j]))) / 2, j),
+    total(p[j] * v[j], j) - total(p[j] * v[j] * (1 + phi[j]), j),
+    tau * total(p[j] * absolute(v[j]), j),
+    because=total(
+        p[j]
+        * (
+            (absolute(v[j]) + v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) + phi[j]))
+            + (absolute(v[j]) - v[j]) * ((tau - absolute(phi[j])) + (absolute(phi[j]) - phi[j]))
+        )
+        / 2,
+        j,
+    ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
     title="Or too small",
@@ -91,7 +118,8 @@ derivation.inequality(
 
 derivation.refute(
     "not-relative",
-    absolute(x * (1 + tau) - y), (1 + tau) * absolute(x - y),
+    absolute(x * (1 + tau) - y),
+    (1 + tau) * absolute(x - y),
     at={tau: 1, x: 1, y: 1},
     relation="<=",
     title="No such bound holds with the output itself on the right",

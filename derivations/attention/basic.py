@@ -17,7 +17,8 @@ chapter = "snippets.attention.basic."
 derivation = Derivation("Basic self-attention")
 
 weights = derivation.define(
-    "P_0", softmax(X @ X.T),
+    "P_0",
+    softmax(X @ X.T),
     code=[("snippets.scaling.saturation.attention_weights", X, X, {"scale": 1})],
     title="The weights: softmax of every token's dot products with all tokens",
 )
@@ -38,26 +39,30 @@ derivation.identity("scores-symmetric", (X @ X.T).T, X @ X.T, title="The scores 
 
 derivation.identity(
     "shared-symmetric",
-    ((X @ W) @ (X @ W).T).T, (X @ W) @ (X @ W).T,
+    ((X @ W) @ (X @ W).T).T,
+    (X @ W) @ (X @ W).T,
     title="So they are when queries and keys share one matrix",
 )
 
 derivation.refute(
     "weights-not-symmetric",
-    softmax((X @ W) @ (X @ W).T).T, softmax((X @ W) @ (X @ W).T),
+    softmax((X @ W) @ (X @ W).T).T,
+    softmax((X @ W) @ (X @ W).T),
     at={X: [[0], [1]], W: [[1]]},
     title="The weights are not",
 )
 
 derivation.identity(
     "two-tokens",
-    exp(x @ x) / (exp(x @ x) + exp(x @ y)), 1 / (1 + exp(x @ (y - x))),
+    exp(x @ x) / (exp(x @ x) + exp(x @ y)),
+    1 / (1 + exp(x @ (y - x))),
     title="Of two tokens, how much the first attends to itself",
 )
 
 derivation.refute(
     "self-first",
-    softmax(T @ T.T)[1, 2], softmax(T @ T.T)[1, 1],
+    softmax(T @ T.T)[1, 2],
+    softmax(T @ T.T)[1, 1],
     at={T: [[1, 0], [2, 0]]},
     relation="<=",
     title="A token may attend less to itself than to another",
@@ -65,13 +70,14 @@ derivation.refute(
 
 derivation.inequality(
     "equal-lengths",
-    x @ y, (x @ x + y @ y) / 2,
+    x @ y,
+    (x @ x + y @ y) / 2,
     because=total((x[a] - y[a]) ** 2, a) / 2,
     title="A score is at most the mean of the two squared lengths",
 )
 
-first = (exp(s ** 2) * s + exp(s * t) * t) / (exp(s ** 2) + exp(s * t))   # the output for token s, beside a token t
-other = 1 / (1 + exp(s * (s - t)))                                          # the weight of t
+first = (exp(s**2) * s + exp(s * t) * t) / (exp(s**2) + exp(s * t))  # the output for token s, beside a token t
+other = 1 / (1 + exp(s * (s - t)))  # the weight of t
 
 
 def slope(x, weight):
@@ -80,13 +86,15 @@ def slope(x, weight):
 
 derivation.identity(
     "two-numbers",
-    first, s + other * (t - s),
+    first,
+    s + other * (t - s),
     title="Two tokens of one feature: the first moves towards the second, by its weight",
 )
 
 derivation.identity(
     "own-slope",
-    diff(first, s), slope(s, other),
+    diff(first, s),
+    slope(s, other),
     code=[(chapter + "own_slope", s, t)],
     uses=["two-numbers"],
     title="How fast that output follows its own token",
@@ -94,14 +102,16 @@ derivation.identity(
 
 derivation.identity(
     "slope-at-zero",
-    slope(0 * t, 1 / (1 + exp(0 * t))), t ** 2 / 4 + Fraction(1, 2),
+    slope(0 * t, 1 / (1 + exp(0 * t))),
+    t**2 / 4 + Fraction(1, 2),
     uses=["own-slope"],
     title="The same where the first token is zero, so that both weights are one half",
 )
 
 derivation.inequality(
     "no-bound",
-    c, (2 * sqrt(c)) ** 2 / 4 + Fraction(1, 2),
+    c,
+    (2 * sqrt(c)) ** 2 / 4 + Fraction(1, 2),
     because=Fraction(1, 2),
     given=[nonnegative(c)],
     uses=["slope-at-zero"],
@@ -120,24 +130,27 @@ derivation.chain(
     "values-last",
     softmax((X @ W_Q) @ (X @ W_K).T) @ (X @ W_V),
     ((softmax((X @ W_Q) @ (X @ W_K).T) @ X) @ W_V, "regroup"),
-    code=[(chapter + "average_values", X, W_Q, W_K, W_V),
-          ("snippets.simplify.softmax.matrix_after", (X @ W_Q) @ (X @ W_K).T, X @ W_V)],
+    code=[(chapter + "average_values", X, W_Q, W_K, W_V), ("snippets.simplify.softmax.matrix_after", (X @ W_Q) @ (X @ W_K).T, X @ W_V)],
     title="Averaging values is averaging tokens, and then applying one more matrix",
 )
 
 derivation.refute(
     "values-forgotten",
-    P @ X, P @ (X @ U),
+    P @ X,
+    P @ (X @ U),
     at={P: [[1]], X: [[1]], U: [[2]]},
     title="Averaging the tokens is not averaging the values",
 )
 
 derivation.refute(
     "swapped",
-    softmax(Q @ K.T) @ V, softmax(K @ Q.T) @ V,
+    softmax(Q @ K.T) @ V,
+    softmax(K @ Q.T) @ V,
     at={Q: [[1], [1]], K: [[1], [0]], V: [[1], [0]]},
-    code=[("snippets.scaling.saturation.attention", Q, K, V, {"scale": 1}),
-          ("snippets.scaling.saturation.attention", K, Q, V, {"scale": 1})],
+    code=[
+        ("snippets.scaling.saturation.attention", Q, K, V, {"scale": 1}),
+        ("snippets.scaling.saturation.attention", K, Q, V, {"scale": 1}),
+    ],
     uses=["simplify/bilinear#swap"],
     title="Queries and keys may not be exchanged",
 )

@@ -2,8 +2,23 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (Derivation, E, Var, index, independent, matrix, mean, nonzero, random, scalars, sizes, softmax,
-                                total, variance, vector)
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    independent,
+    index,
+    matrix,
+    mean,
+    nonzero,
+    random,
+    scalars,
+    sizes,
+    softmax,
+    total,
+    variance,
+    vector,
+)
 
 n, m, d_v = sizes("n m d_v")
 z, p, V = vector("z", m), vector("p", m), matrix("V", m, d_v)
@@ -16,14 +31,16 @@ derivation = Derivation("Dropout on the weights")
 
 derivation.identity(
     "multiplier-mean",
-    E(b / (1 - rho)), 1,
+    E(b / (1 - rho)),
+    1,
     given=[mean(b, 1 - rho), nonzero(1 - rho)],
     title="What a weight is multiplied with has mean one",
 )
 
 derivation.identity(
     "multiplier-variance",
-    Var(b / (1 - rho)), rho / (1 - rho),
+    Var(b / (1 - rho)),
+    rho / (1 - rho),
     given=[variance(b, rho * (1 - rho)), nonzero(1 - rho)],
     code=[("snippets.attention.dropout.multiplier_variance", rho)],
     title="Its variance",
@@ -33,21 +50,24 @@ derivation.identity("weight", E(r[j] * p[j]), p[j], given=[mean(r, 1)], title="A
 
 derivation.identity(
     "row-mean",
-    E(total(r[j] * softmax(z)[j], j)), 1,
+    E(total(r[j] * softmax(z)[j], j)),
+    1,
     given=[mean(r, 1)],
     title="On average a row sums to one",
 )
 
 derivation.identity(
     "output-mean",
-    E(total(r[j] * p[j] * V[j, f], j)), (p @ V)[f],
+    E(total(r[j] * p[j] * V[j, f], j)),
+    (p @ V)[f],
     given=[mean(r, 1)],
     title="The output keeps its mean",
 )
 
 derivation.identity(
     "row-variance",
-    Var(total(r[j] * p[j], j)), nu * total(p[j] ** 2, j),
+    Var(total(r[j] * p[j], j)),
+    nu * total(p[j] ** 2, j),
     given=[independent(r), variance(r, nu)],
     code=[("snippets.attention.dropout.row_sum_variance", p, nu)],
     title="The variance of a row's sum",
@@ -55,28 +75,32 @@ derivation.identity(
 
 derivation.identity(
     "equal-weights",
-    Var(total(r[j] * (1 / m), j)), nu / m,
+    Var(total(r[j] * (1 / m), j)),
+    nu / m,
     given=[independent(r), variance(r, nu)],
     title="With equal weights, many keys make the sum steady",
 )
 
 derivation.identity(
     "output-variance",
-    Var(total(r[j] * p[j] * V[j, f], j)), nu * total(p[j] ** 2 * V[j, f] ** 2, j),
+    Var(total(r[j] * p[j] * V[j, f], j)),
+    nu * total(p[j] ** 2 * V[j, f] ** 2, j),
     given=[independent(r), variance(r, nu)],
     title="The variance of an output",
 )
 
 derivation.identity(
     "one-multiplier",
-    Var(total(s * softmax(z)[j], j)), nu,
+    Var(total(s * softmax(z)[j], j)),
+    nu,
     given=[variance(s, nu)],
     title="One multiplier for the whole row: the sum scatters as much as the multiplier",
 )
 
 derivation.refute(
     "row-sum",
-    total(kept[j] * softmax(z)[j] / (1 - rho), j), 1,
+    total(kept[j] * softmax(z)[j] / (1 - rho), j),
+    1,
     at={kept: [1, 0], z: [0, 0], rho: Fraction(1, 10)},
     title="After dropout a row does not sum to one",
 )

@@ -1,7 +1,6 @@
 """The formula of attention taken apart: five steps, each entry by entry, and the block that they make with four matrices."""
 
-from derivations.kernel import (Derivation, Var, exp, independent, index, matrix, mean, random, sizes, softmax, sqrt, total,
-                                variance)
+from derivations.kernel import Derivation, Var, exp, independent, index, matrix, mean, random, sizes, softmax, sqrt, total, variance
 
 n, m, d, d_k, d_v = sizes("n m d d_k d_v")
 Q, K, V, M = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("V", m, d_v), matrix("M", n, m)
@@ -17,7 +16,8 @@ mask_scores = "snippets.scaling.saturation.mask_scores"
 derivation = Derivation("The formula, taken apart")
 
 products = derivation.define(
-    "A", Q @ K.T,
+    "A",
+    Q @ K.T,
     code=[(scores, Q, K, {"scale": 1})],
     title="Step 1, a matrix product: every query with every key",
 )
@@ -30,7 +30,8 @@ masked = derivation.define("S", scaled + M, code=[(mask_scores, (scores, Q, K), 
 
 derivation.identity(
     "one-score",
-    masked[i, j], total(Q[i, a] * K[j, a], a) / sqrt(d_k) + M[i, j],
+    masked[i, j],
+    total(Q[i, a] * K[j, a], a) / sqrt(d_k) + M[i, j],
     uses=["one-product"],
     title="One score",
 )
@@ -49,7 +50,8 @@ output = derivation.define("O", weights @ V, title="Step 5, a matrix product: th
 
 derivation.identity(
     "formula",
-    output, softmax(Q @ K.T / sqrt(d_k) + M) @ V,
+    output,
+    softmax(Q @ K.T / sqrt(d_k) + M) @ V,
     code=[("snippets.attention.formula.steps[4]", Q, K, V, M), ("snippets.scaling.saturation.attention", Q, K, V, {"mask": M})],
     title="All five steps in one formula",
 )
@@ -69,28 +71,40 @@ def block(x, w_q, w_k, w_v, w_o):
 
 
 once = derivation.define(
-    "Y", block(X, W_Q, W_K, W_V, W_O),
+    "Y",
+    block(X, W_Q, W_K, W_V, W_O),
     code=[("snippets.attention.formula.self_attention", X, W_Q, W_K, W_V, W_O)],
     title="Self-attention: queries, keys and values from one input, and a last matrix",
 )
 
 derivation.define(
-    "Y_2", block(once, U_Q, U_K, U_V, U_O),
-    code=[("snippets.attention.formula.self_attention",
-           ("snippets.attention.formula.self_attention", X, W_Q, W_K, W_V, W_O), U_Q, U_K, U_V, U_O)],
+    "Y_2",
+    block(once, U_Q, U_K, U_V, U_O),
+    code=[
+        (
+            "snippets.attention.formula.self_attention",
+            ("snippets.attention.formula.self_attention", X, W_Q, W_K, W_V, W_O),
+            U_Q,
+            U_K,
+            U_V,
+            U_O,
+        )
+    ],
     title="A second block takes the output of the first",
 )
 
 derivation.identity(
     "slip-is-a-temperature",
-    Q @ K.T / sqrt(d_k * d_v), Q @ K.T / sqrt(d_k) / sqrt(d_v),
+    Q @ K.T / sqrt(d_k * d_v),
+    Q @ K.T / sqrt(d_k) / sqrt(d_v),
     code=[("snippets.attention.formula.slipped_scores", Q, K, V)],
     title="A slip: with both widths under the root, the scores are divided once more",
 )
 
 derivation.identity(
     "slip-variance",
-    Var((q @ k) / sqrt(d_k * d_v)), 1 / d_v,
+    Var((q @ k) / sqrt(d_k * d_v)),
+    1 / d_v,
     given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
     uses=["scaling/variance#variance"],
     title="The variance is then one over the width of the values",
@@ -98,7 +112,8 @@ derivation.identity(
 
 derivation.refute(
     "slip-matters",
-    softmax(Q @ K.T / sqrt(d_k * d_v)), softmax(Q @ K.T / sqrt(d_k)),
+    softmax(Q @ K.T / sqrt(d_k * d_v)),
+    softmax(Q @ K.T / sqrt(d_k)),
     at={d_v: 4, Q: [[1]], K: [[1], [0]]},
     title="The slip changes the weights",
 )

@@ -2,8 +2,22 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (Derivation, exp, index, matrix, nonnegative, nonzero, ones, positive, rounded, scalars, sizes, softmax,
-                                total, vector)
+from derivations.kernel import (
+    Derivation,
+    exp,
+    index,
+    matrix,
+    nonnegative,
+    nonzero,
+    ones,
+    positive,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    total,
+    vector,
+)
 
 n, m, r, d_v = sizes("n m r d_v")
 z, y, b = vector("z", m), vector("y", r), vector("b", m)
@@ -20,20 +34,25 @@ derivation = Derivation("Masks")
 derivation.limit(
     "delete",
     (exp(t[1]) * v[1] + exp(t[2]) * v[2] + exp(x - c) * w) / (exp(t[1]) + exp(t[2]) + exp(x - c)),
-    c, "oo", softmax(t) @ v,
+    c,
+    "oo",
+    softmax(t) @ v,
     title="Two keys kept and one masked: in the limit the masked key is gone",
 )
 
 derivation.identity(
     "common-factor",
-    total(exp(y[i] - c) * U[i, f], i), exp(-c) * total(exp(y[i]) * U[i, f], i),
+    total(exp(y[i] - c) * U[i, f], i),
+    exp(-c) * total(exp(y[i]) * U[i, f], i),
     title="A constant added to scores is a factor of all that they bring",
 )
 
 derivation.limit(
     "any-number",
     (e_k + exp(-c) * e_m) / (k + exp(-c) * a),
-    c, "oo", e_k / k,
+    c,
+    "oo",
+    e_k / k,
     given=[positive(k), nonnegative(a)],
     uses=["common-factor"],
     title="Any number of keys: what the masked ones bring leaves both sums",
@@ -41,13 +60,15 @@ derivation.limit(
 
 derivation.identity(
     "kept-share",
-    total(b[l] * softmax(z)[l], l), kept / total(exp(z[l]), l),
+    total(b[l] * softmax(z)[l], l),
+    kept / total(exp(z[l]), l),
     title="The weight that the kept keys have before the mask",
 )
 
 derivation.identity(
     "renormalise",
-    b * softmax(z) * (total(exp(z[l]), l) / kept), b * exp(z) / kept,
+    b * softmax(z) * (total(exp(z[l]), l) / kept),
+    b * exp(z) / kept,
     given=[nonzero(kept)],
     code=[("snippets.attention.masks.renormalised_weights", z, b)],
     uses=["kept-share"],
@@ -72,43 +93,53 @@ derivation.chain(
 
 derivation.limit(
     "wrong-winner",
-    1 / (1 + exp(-c)), c, "oo", 1,
+    1 / (1 + exp(-c)),
+    c,
+    "oo",
+    1,
     uses=["lower-score"],
     title="The filled key takes all the weight",
 )
 
 derivation.identity(
     "all-added",
-    softmax(S - c * ones(n, m)) @ V, softmax(S) @ V,
+    softmax(S - c * ones(n, m)) @ V,
+    softmax(S) @ V,
     uses=["simplify/softmax#shift"],
     title="A constant added for all keys masks none of them",
 )
 
 derivation.identity(
     "all-filled",
-    (softmax(-c * ones(n, m)) @ V), ones(n, m) @ V / m,
+    (softmax(-c * ones(n, m)) @ V),
+    ones(n, m) @ V / m,
     title="All keys filled: the plain mean of the values, whatever the constant",
 )
 
 derivation.refute(
     "ten-thousand",
-    rounded(s - 10 ** 4) - rounded(x - 10 ** 4), s - x,
-    at={s: Fraction(1, 2 ** 12), x: 0},
+    rounded(s - 10**4) - rounded(x - 10**4),
+    s - x,
+    at={s: Fraction(1, 2**12), x: 0},
     title="Beside ten thousand, fp32 keeps only part of a score",
 )
 
 derivation.refute(
     "billion",
-    rounded(s - 10 ** 9) - rounded(x - 10 ** 9), s - x,
+    rounded(s - 10**9) - rounded(x - 10**9),
+    s - x,
     at={s: 2, x: 1},
     title="Beside a billion it keeps nothing of one",
 )
 
 derivation.identity(
     "alibi",
-    softmax(S - mu * (p @ ones(1, m) - ones(n, 1) @ q.T)), softmax(S + mu * (ones(n, 1) @ q.T)),
-    code=[("snippets.attention.masks.weights_by_distance", S, mu, p @ ones(1), q @ ones(1)),
-          ("snippets.attention.masks.weights_by_place", S, mu, q @ ones(1))],
+    softmax(S - mu * (p @ ones(1, m) - ones(n, 1) @ q.T)),
+    softmax(S + mu * (ones(n, 1) @ q.T)),
+    code=[
+        ("snippets.attention.masks.weights_by_distance", S, mu, p @ ones(1), q @ ones(1)),
+        ("snippets.attention.masks.weights_by_place", S, mu, q @ ones(1)),
+    ],
     title="A bias by distance, and a bias by the key's place alone, give the same weights",
 )
 

@@ -13,7 +13,8 @@ derivation = Derivation("A worked case, and its error bars")
 
 
 bound = derivation.define(
-    "b", h * total(absolute(x[a]) + absolute(y[a]), a) + d * h ** 2,
+    "b",
+    h * total(absolute(x[a]) + absolute(y[a]), a) + d * h**2,
     code=[("snippets.attention.worked.score_bound", x, y, h)],
     title="How far a score can move, when every entry of two tokens may be off by $h$",
 )
@@ -28,11 +29,16 @@ def within(change, slack, entry):
 
 derivation.inequality(
     "score",
-    total(x[a] * y[a], a) - total((x[a] + e[a]) * (y[a] + f[a]), a), bound,
+    total(x[a] * y[a], a) - total((x[a] + e[a]) * (y[a] + f[a]), a),
+    bound,
     because=total(within(-f[a], h, x[a]) + within(-e[a], h, y[a]) + ((h - e[a]) * (h - f[a]) + (h + e[a]) * (h + f[a])) / 2, a),
     given=small,
-    without={small[0]: {x: [0], y: [-1], e: [5], f: [0], h: 1}, small[1]: {x: [0], y: [1], e: [-5], f: [0], h: 1},
-             small[2]: {x: [-1], y: [0], e: [0], f: [5], h: 1}, small[3]: {x: [1], y: [0], e: [0], f: [-5], h: 1}},
+    without={
+        small[0]: {x: [0], y: [-1], e: [5], f: [0], h: 1},
+        small[1]: {x: [0], y: [1], e: [-5], f: [0], h: 1},
+        small[2]: {x: [-1], y: [0], e: [0], f: [5], h: 1},
+        small[3]: {x: [1], y: [0], e: [0], f: [-5], h: 1},
+    },
     title="A score falls by at most that",
 )
 
@@ -40,7 +46,8 @@ over = total(exp(z[j]), j) * total(exp(z[j] + s[j]), j)
 
 derivation.inequality(
     "weight-upper",
-    softmax(z + s)[i], exp(2 * delta) * softmax(z)[i],
+    softmax(z + s)[i],
+    exp(2 * delta) * softmax(z)[i],
     because=exp(z[i]) * total(exp(z[j]) * (exp(2 * delta) * (exp(s[j]) - exp(-delta)) + (exp(delta) - exp(s[i]))), j) / over,
     given=[nonnegative(exp(delta) - exp(s[i])), nonnegative(exp(s[j]) - exp(-delta))],
     title="A weight rises by at most this factor",
@@ -48,8 +55,10 @@ derivation.inequality(
 
 derivation.inequality(
     "weight-lower",
-    softmax(z)[i], exp(2 * delta) * softmax(z - s)[i],
-    because=exp(z[i]) * total(exp(z[j] - s[i] - s[j]) * (exp(2 * delta) * (exp(s[j]) - exp(-delta)) + (exp(delta) - exp(s[i]))), j)
+    softmax(z)[i],
+    exp(2 * delta) * softmax(z - s)[i],
+    because=exp(z[i])
+    * total(exp(z[j] - s[i] - s[j]) * (exp(2 * delta) * (exp(s[j]) - exp(-delta)) + (exp(delta) - exp(s[i]))), j)
     / (total(exp(z[j]), j) * total(exp(z[j] - s[j]), j)),
     given=[nonnegative(exp(delta) - exp(s[i])), nonnegative(exp(s[j]) - exp(-delta))],
     title="And falls by at most the same factor",
@@ -57,7 +66,8 @@ derivation.inequality(
 
 derivation.inequality(
     "weights-move",
-    total(p[j] * v[j], j) - total(p[j] * (1 + q[j]) * v[j], j), tau * total(absolute(p[j] * v[j]), j),
+    total(p[j] * v[j], j) - total(p[j] * (1 + q[j]) * v[j], j),
+    tau * total(absolute(p[j] * v[j]), j),
     because=total(within(-q[j], tau, p[j] * v[j]), j),
     given=[nonnegative(tau - q[j]), nonnegative(tau + q[j])],
     title="How far an output falls when its weights move",
@@ -65,7 +75,8 @@ derivation.inequality(
 
 derivation.inequality(
     "values-move-up",
-    total(p[j] * (v[j] + r[j]), j) - total(p[j] * v[j], j), h * total(p[j], j),
+    total(p[j] * (v[j] + r[j]), j) - total(p[j] * v[j], j),
+    h * total(p[j], j),
     because=total(p[j] * (h - r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h - r[j])],
     title="How far it rises when its values move",
@@ -73,7 +84,8 @@ derivation.inequality(
 
 derivation.inequality(
     "values-move-down",
-    total(p[j] * v[j], j) - total(p[j] * (v[j] + r[j]), j), h * total(p[j], j),
+    total(p[j] * v[j], j) - total(p[j] * (v[j] + r[j]), j),
+    h * total(p[j], j),
     because=total(p[j] * (h + r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h + r[j])],
     title="And falls",
@@ -81,7 +93,8 @@ derivation.inequality(
 
 derivation.inequality(
     "one-wins",
-    1 / (1 + n * exp(-c)), exp(t) / (exp(t) + total(exp(z[j]), j)),
+    1 / (1 + n * exp(-c)),
+    exp(t) / (exp(t) + total(exp(z[j]), j)),
     because=total(exp(t - c) - exp(z[j]), j) / ((exp(t) + total(exp(z[j]), j)) * (1 + n * exp(-c))),
     given=[nonnegative(exp(t - c) - exp(z[j]))],
     code=[("snippets.attention.worked.least_weight", c, n)],

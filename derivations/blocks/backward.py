@@ -20,8 +20,10 @@ def loss(outputs):
 
 def both(part):
     """The two snippets that give the slopes by queries (0), keys (1) and values (2)."""
-    return [(f"{snippets}backward[{part}]", Q, K, V, G),
-            (f"{snippets}backward_in_blocks[{part}]", Q, K, V, output, log_sums, G, {"block": 2})]
+    return [
+        (f"{snippets}backward[{part}]", Q, K, V, G),
+        (f"{snippets}backward_in_blocks[{part}]", Q, K, V, output, log_sums, G, {"block": 2}),
+    ]
 
 
 derivation = Derivation("The way back")
@@ -40,14 +42,17 @@ derivation.chain(
     diff(loss(softmax(Z) @ V), Z[i, j]),
     (softmax(Z)[i, j] * ((G @ V.T)[i, j] - total(softmax(Z)[i, l] * (G @ V.T)[i, l], l)), "back through softmax"),
     (softmax(Z)[i, j] * ((G @ V.T)[i, j] - total(G[i, o] * (softmax(Z) @ V)[i, o], o)), "the same mean, from the output"),
-    code=[(snippets + "score_slopes", softmax(Z), G @ V.T, (snippets + "row_sums", G, softmax(Z) @ V)),
-          ("snippets.softmax.jacobian.through_softmax", softmax(Z), G @ V.T)],
+    code=[
+        (snippets + "score_slopes", softmax(Z), G @ V.T, (snippets + "row_sums", G, softmax(Z) @ V)),
+        ("snippets.softmax.jacobian.through_softmax", softmax(Z), G @ V.T),
+    ],
     uses=["weights", "softmax/jacobian#backward"],
     title="The slopes by the scores",
 )
 
 D = derivation.define(
-    "D", paren(G * O) @ ones(d_v, 1),
+    "D",
+    paren(G * O) @ ones(d_v, 1),
     code=[(snippets + "row_sums", G, output)],
     title="One number for each query",
 )
@@ -63,33 +68,38 @@ derivation.chain(
 )
 
 R = derivation.define(
-    "R", P * (G @ V.T - D @ ones(1, m)),
+    "R",
+    P * (G @ V.T - D @ ones(1, m)),
     code=[(snippets + "score_slopes", P, G @ V.T, D)],
     title="The slopes by the scores, as a matrix",
 )
 
-derivation.identity("rows", total(R[i, j], j), 0, uses=["scores", "mean", "softmax/jacobian#backward-sum"],
-                    title="Each row sums to zero")
+derivation.identity("rows", total(R[i, j], j), 0, uses=["scores", "mean", "softmax/jacobian#backward-sum"], title="Each row sums to zero")
 
-derivation.identity("queries", diff(L, Q[i, a]), (R @ K)[i, a] / sqrt(d_k), code=both(0), uses=["scores", "mean"],
-                    title="The slopes by the queries")
+derivation.identity(
+    "queries", diff(L, Q[i, a]), (R @ K)[i, a] / sqrt(d_k), code=both(0), uses=["scores", "mean"], title="The slopes by the queries"
+)
 
-derivation.identity("keys", diff(L, K[j, a]), (R.T @ Q)[j, a] / sqrt(d_k), code=both(1), uses=["scores", "mean"],
-                    title="The slopes by the keys")
+derivation.identity(
+    "keys", diff(L, K[j, a]), (R.T @ Q)[j, a] / sqrt(d_k), code=both(1), uses=["scores", "mean"], title="The slopes by the keys"
+)
 
-derivation.identity("keys-sum", total(R[i, j] * Q[i, a] / sqrt(d_k), j), 0, uses=["keys", "rows"],
-                    title="What a query sends to all keys together")
+derivation.identity(
+    "keys-sum", total(R[i, j] * Q[i, a] / sqrt(d_k), j), 0, uses=["keys", "rows"], title="What a query sends to all keys together"
+)
 
 derivation.identity(
     "balance",
-    total(Q[i, a] * diff(L, Q[i, b]), i), total(diff(L, K[j, a]) * K[j, b], j),
+    total(Q[i, a] * diff(L, Q[i, b]), i),
+    total(diff(L, K[j, a]) * K[j, b], j),
     uses=["queries", "keys"],
     title="What queries get, multiplied by queries, is what keys get, multiplied by keys",
 )
 
 derivation.identity(
     "shifted-values",
-    diff(loss(softmax(Z) @ (V + ones(m, 1) @ v)), Z[i, j]), diff(loss(softmax(Z) @ V), Z[i, j]),
+    diff(loss(softmax(Z) @ (V + ones(m, 1) @ v)), Z[i, j]),
+    diff(loss(softmax(Z) @ V), Z[i, j]),
     uses=["scores"],
     title="What all values share moves no score",
 )
@@ -98,7 +108,8 @@ p = derivation.define("p", softmax(z), id="define-p-row", title="The weights of 
 
 derivation.inequality(
     "size",
-    total((p[j] * (x[j] - total(p[l] * x[l], l))) ** 2, j), total(p[j] * (x[j] - total(p[l] * x[l], l)) ** 2, j),
+    total((p[j] * (x[j] - total(p[l] * x[l], l))) ** 2, j),
+    total(p[j] * (x[j] - total(p[l] * x[l], l)) ** 2, j),
     because=total((1 - eye(m)[j, s]) ** 2 * p[j] * p[s] * (x[j] - total(p[l] * x[l], l)) ** 2, j, s),
     uses=["scores"],
     title="Squared, the slopes by its scores add up to a variance at most",
@@ -106,14 +117,16 @@ derivation.inequality(
 
 derivation.identity(
     "again",
-    P[i, j], exp(S[i, j] - log(total(exp(S[i, l]), l))),
+    P[i, j],
+    exp(S[i, j] - log(total(exp(S[i, l]), l))),
     code=[(snippets + "weights_again", Q, K, log_sums)],
     title="The weights again, from one saved number for each query",
 )
 
 derivation.refute(
     "no-mean",
-    R, P * (G @ V.T),
+    R,
+    P * (G @ V.T),
     at={Q: [[0]], K: [[0], [0]], V: [[1], [0]], G: [[1]]},
     uses=["scores"],
     title="Without the mean they are wrong: one query, two keys",
@@ -121,7 +134,8 @@ derivation.refute(
 
 derivation.refute(
     "no-scale",
-    R @ K / sqrt(d_k), R @ K,
+    R @ K / sqrt(d_k),
+    R @ K,
     at={Q: [[0, 0]], K: [[1, 0], [0, 0]], V: [[1], [0]], G: [[1]]},
     code=both(0)[:1],
     uses=["queries"],

@@ -2,16 +2,14 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (
-    Derivation, exp, eye, index, log, matrix, ones, positive, scalars, sizes, softmax, total, vector,
-)
+from derivations.kernel import Derivation, exp, eye, index, log, matrix, ones, positive, scalars, sizes, softmax, total, vector
 
 n, p, d_v = sizes("n p d_v")
-z, V = vector("z", n), matrix("V", n, d_v)                           # one block: the scores of a query with its keys, and values
-y, U = vector("y", p), matrix("U", p, d_v)                           # another block
+z, V = vector("z", n), matrix("V", n, d_v)  # one block: the scores of a query with its keys, and values
+y, U = vector("y", p), matrix("U", p, d_v)  # another block
 i, j, k = index("i", n), index("j", p), index("k", n)
 a, b, c, r, s, t, x, l = scalars("a b c r s t x l")
-f, g, h, o, v = (vector(name, d_v) for name in "f g h o v".split())
+f, g, h, o, v = (vector(name, d_v) for name in ["f", "g", "h", "o", "v"])
 half = Fraction(1, 2)
 
 derivation = Derivation("Block by block")
@@ -34,14 +32,16 @@ def second_mix(reference):
 
 
 both = derivation.define(
-    "w", (exp(z) @ V + exp(y) @ U) / (total(exp(z[i]), i) + total(exp(y[j]), j)),
+    "w",
+    (exp(z) @ V + exp(y) @ U) / (total(exp(z[i]), i) + total(exp(y[j]), j)),
     code=[("snippets.blocks.merge.over_all", z, V, y, U), ("snippets.blocks.merge.over_two_blocks", z, V, y, U)],
     title="Attention over the keys of two blocks",
 )
 
 derivation.identity(
     "cancels",
-    first_mix(a) / first_sum(a), softmax(z) @ V,
+    first_mix(a) / first_sum(a),
+    softmax(z) @ V,
     uses=["simplify/softmax#shift"],
     code=[("snippets.blocks.merge.about", z, V, a)],
     title="The reference cancels",
@@ -49,21 +49,24 @@ derivation.identity(
 
 derivation.inequality(
     "at-least-one",
-    1, first_sum(z[k]),
+    1,
+    first_sum(z[k]),
     because=total((1 - eye(n)[i, k]) ** 2 * exp(z[i] - z[k]), i),
     title="With a score of the block for reference, the sum is at least one",
 )
 
 derivation.identity(
     "move-sum",
-    exp(a - c) * first_sum(a), first_sum(c),
+    exp(a - c) * first_sum(a),
+    first_sum(c),
     code=[("snippets.blocks.merge.move", first_sum(a), a, c)],
     title="To move the reference, multiply the sum",
 )
 
 derivation.identity(
     "move-values",
-    exp(a - c) * first_mix(a), first_mix(c),
+    exp(a - c) * first_mix(a),
+    first_mix(c),
     code=[("snippets.blocks.merge.move", first_mix(a), a, c)],
     title="And the sum of values, by the same factor",
 )
@@ -86,30 +89,34 @@ derivation.chain(
     title="Three blocks: either pair may merge first",
 )
 
-log_z = derivation.define("L_z", log(total(exp(z[i]), i)), title="The logarithm of the first sum", id="define-log-z",
-                          code=[("snippets.blocks.merge.log_sum", z)])
-log_y = derivation.define("L_y", log(total(exp(y[j]), j)), title="The logarithm of the second sum", id="define-log-y",
-                          code=[("snippets.blocks.merge.log_sum", y)])
+log_z = derivation.define(
+    "L_z", log(total(exp(z[i]), i)), title="The logarithm of the first sum", id="define-log-z", code=[("snippets.blocks.merge.log_sum", z)]
+)
+log_y = derivation.define(
+    "L_y", log(total(exp(y[j]), j)), title="The logarithm of the second sum", id="define-log-y", code=[("snippets.blocks.merge.log_sum", y)]
+)
 
 derivation.identity(
     "log-sum",
-    exp(a + log(first_sum(a))), exp(log_z),
+    exp(a + log(first_sum(a))),
+    exp(log_z),
     uses=["move-sum"],
     title="The reference and the sum, in one number",
 )
 
 derivation.identity(
     "averages",
-    both, (exp(log_z) * (softmax(z) @ V) + exp(log_y) * (softmax(y) @ U)) / (exp(log_z) + exp(log_y)),
+    both,
+    (exp(log_z) * (softmax(z) @ V) + exp(log_y) * (softmax(y) @ U)) / (exp(log_z) + exp(log_y)),
     uses=["order/causal#window"],
-    code=[("snippets.blocks.merge.merge_averages",
-           softmax(z) @ V, log(total(exp(z[i]), i)), softmax(y) @ U, log(total(exp(y[j]), j)))],
+    code=[("snippets.blocks.merge.merge_averages", softmax(z) @ V, log(total(exp(z[i]), i)), softmax(y) @ U, log(total(exp(y[j]), j)))],
     title="An average of averages",
 )
 
 derivation.refute(
     "equal-weights",
-    both, half * (softmax(z) @ V + softmax(y) @ U),
+    both,
+    half * (softmax(z) @ V + softmax(y) @ U),
     at={z: [0], V: [[1]], y: [log(2)], U: [[0]]},
     code=[("snippets.blocks.merge.over_two_blocks", z, V, y, U)],
     title="The plain mean of the averages is wrong",
@@ -117,7 +124,8 @@ derivation.refute(
 
 derivation.refute(
     "not-moved",
-    both, (first_mix(a) + second_mix(b)) / (first_sum(a) + second_sum(b)),
+    both,
+    (first_mix(a) + second_mix(b)) / (first_sum(a) + second_sum(b)),
     at={z: [0], V: [[1]], a: 0, y: [log(2)], U: [[0]], b: log(2)},
     code=[("snippets.blocks.merge.over_two_blocks", z, V, y, U)],
     title="Sums with different references do not add",

@@ -9,7 +9,8 @@ queries, keys, values = (
     for k in range(3)
 )
 S = derivation.define(
-    "S", array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
+    "S",
+    array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
     code=[("snippets.scaling.variance.scores", queries, keys, {"scale": 1})],
     title="The scores",
 )
@@ -29,9 +30,13 @@ first, second, third = denominators
 derivation.identity(
     "weights",
     softmax(S),
-    array([[1 / first, exp(2) / first, exp(2) / first],
-           [1 / second, exp(12) / second, exp(8) / second],
-           [1 / third, exp(8) / third, exp(6) / third]]),
+    array(
+        [
+            [1 / first, exp(2) / first, exp(2) / first],
+            [1 / second, exp(12) / second, exp(8) / second],
+            [1 / third, exp(8) / third, exp(6) / third],
+        ]
+    ),
     uses=["first-weight"],
     code=[("snippets.example.closed.closed_weights",)],
     title="All the weights",
@@ -40,9 +45,13 @@ derivation.identity(
 derivation.identity(
     "outputs",
     softmax(S) @ V,
-    array([[(1 + 4 * exp(2)) / first, (2 + 14 * exp(2)) / first, (3 + 3 * exp(2)) / first],
-           [(1 + 2 * exp(12) + 2 * exp(8)) / second, (2 + 8 * exp(12) + 6 * exp(8)) / second, (3 + 3 * exp(8)) / second],
-           [(1 + 2 * exp(8) + 2 * exp(6)) / third, (2 + 8 * exp(8) + 6 * exp(6)) / third, (3 + 3 * exp(6)) / third]]),
+    array(
+        [
+            [(1 + 4 * exp(2)) / first, (2 + 14 * exp(2)) / first, (3 + 3 * exp(2)) / first],
+            [(1 + 2 * exp(12) + 2 * exp(8)) / second, (2 + 8 * exp(12) + 6 * exp(8)) / second, (3 + 3 * exp(8)) / second],
+            [(1 + 2 * exp(8) + 2 * exp(6)) / third, (2 + 8 * exp(8) + 6 * exp(6)) / third, (3 + 3 * exp(6)) / third],
+        ]
+    ),
     uses=["weights"],
     code=[("snippets.example.closed.closed_outputs",)],
     title="The three outputs",
@@ -52,7 +61,8 @@ p = derivation.define("p", 1 / first, title="The first token's weight on itself,
 
 derivation.identity(
     "own-share",
-    softmax(array([2, 4, 4])) @ V, array([2 - p, 7 - 5 * p, (3 + 3 * p) / 2]),
+    softmax(array([2, 4, 4])) @ V,
+    array([2 - p, 7 - 5 * p, (3 + 3 * p) / 2]),
     uses=["outputs"],
     title="The first output, by the weight of the first token on itself",
 )

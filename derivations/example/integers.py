@@ -46,21 +46,24 @@ derivation.chain(
 
 derivation.identity(
     "queries",
-    X @ W_Q, array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]),
+    X @ W_Q,
+    array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]),
     code=[("snippets.example.integers.project", X, W_Q)],
     title="The queries",
 )
 
 derivation.identity(
     "keys",
-    X @ W_K, array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]),
+    X @ W_K,
+    array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]),
     code=[("snippets.example.integers.project", X, W_K)],
     title="The keys",
 )
 
 derivation.identity(
     "values",
-    X @ W_V, array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]),
+    X @ W_V,
+    array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]),
     code=[("snippets.example.integers.project", X, W_V)],
     title="The values",
 )
@@ -77,20 +80,23 @@ derivation.chain(
 
 derivation.identity(
     "merged",
-    X @ (W_Q @ W_K.T) @ X.T, array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
+    X @ (W_Q @ W_K.T) @ X.T,
+    array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
     uses=["simplify/bilinear#merged"],
     title="The same scores by way of one merged matrix",
 )
 
 derivation.identity(
     "one-score",
-    (Q @ K.T)[i, j], total(Q[i, a] * K[j, a], a),
+    (Q @ K.T)[i, j],
+    total(Q[i, a] * K[j, a], a),
     title="One score: queries and keys must share their dimension",
 )
 
 derivation.identity(
     "one-output",
-    (P @ V)[i, b], total(P[i, j] * V[j, b], j),
+    (P @ V)[i, b],
+    total(P[i, j] * V[j, b], j),
     title="One entry of the output: its dimension is that of the values",
 )
 

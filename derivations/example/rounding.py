@@ -19,27 +19,31 @@ s = derivation.define("s", array([2, 4, 4]), title="The first token's scores")
 
 derivation.identity(
     "source-output",
-    array([0, half, half]) @ V, array([2, 7, Fraction(3, 2)]),
+    array([0, half, half]) @ V,
+    array([2, 7, Fraction(3, 2)]),
     title="The first output from the weights that the source goes on with",
 )
 
 derivation.refute(
     "not-exact",
-    softmax(z) @ U, r @ U,
+    softmax(z) @ U,
+    r @ U,
     at={z: [2, 4, 4], r: [0, half, half], U: [[1, 2, 3], [2, 8, 0], [2, 6, 3]]},
     title="It is not the output",
 )
 
 derivation.identity(
     "lost",
-    softmax(s) @ V - array([0, half, half]) @ V, softmax(s)[1] * array([-1, -5, Fraction(3, 2)]),
+    softmax(s) @ V - array([0, half, half]) @ V,
+    softmax(s)[1] * array([-1, -5, Fraction(3, 2)]),
     uses=["source-output"],
     title="What the source's weights leave out",
 )
 
 derivation.refute(
     "not-nothing",
-    softmax(z)[1], Fraction(1, 20),
+    softmax(z)[1],
+    Fraction(1, 20),
     relation="<=",
     at={z: [2, 4, 4]},
     title="The weight left out is more than half of a tenth",
@@ -47,14 +51,16 @@ derivation.refute(
 
 derivation.refute(
     "sum",
-    total(r[j], j), 1,
+    total(r[j], j),
+    1,
     at={r: [tenth, half, half]},
     title="Rounded weights need not sum to one",
 )
 
 derivation.refute(
     "scores-first",
-    Fraction(9, 20), softmax(z)[1],
+    Fraction(9, 20),
+    softmax(z)[1],
     relation="<=",
     at={z: [0, half]},
     title="The first of these weights is too small to be rounded to a half",
@@ -62,14 +68,16 @@ derivation.refute(
 
 derivation.inequality(
     "bound",
-    total((r[j] - p[j]) * v[j], j) ** 2, total((r[j] - p[j]) ** 2, j) * total(v[j] ** 2, j),
+    total((r[j] - p[j]) * v[j], j) ** 2,
+    total((r[j] - p[j]) ** 2, j) * total(v[j] ** 2, j),
     because=total(((r[i] - p[i]) * v[j] - (r[j] - p[j]) * v[i]) ** 2, i, j) / 2,
     title="An output is off by no more than the rounding times the values",
 )
 
 derivation.identity(
     "shift",
-    total((r[j] - p[j]) * (v[j] - c), j), total((r[j] - p[j]) * v[j], j) - c * (total(r[j], j) - total(p[j], j)),
+    total((r[j] - p[j]) * (v[j] - c), j),
+    total((r[j] - p[j]) * v[j], j) - c * (total(r[j], j) - total(p[j], j)),
     title="A number subtracted from all values counts only if the rows have different sums",
 )
 

@@ -1,7 +1,7 @@
 """With its weights held fixed, a head is a Kronecker product on the flattened input, and several heads are a sum of them."""
 
 from derivations.kernel import Derivation, index, matrix, sizes, total
-from derivations.kernel.expr import symbol
+from derivations.kernel.core.expr import symbol
 
 n, m, d, p, h = sizes("n m d p h")
 P, X, W = matrix("P", n, m), matrix("X", m, d), matrix("W", d, p)
@@ -16,21 +16,24 @@ derivation = Derivation("One head as one matrix")
 
 derivation.identity(
     "by-rows",
-    (P @ X @ W)[i, c], total(P[i, j] * W.T[c, a] * X[j, a], j, a),
+    (P @ X @ W)[i, c],
+    total(P[i, j] * W.T[c, a] * X[j, a], j, a),
     code=[("snippets.heads.kronecker.head", P, X, W), ("snippets.heads.kronecker.by_rows", P, X, W)],
     title="Read by rows: weights first, map second",
 )
 
 derivation.identity(
     "by-columns",
-    (P @ X @ W).T[c, i], total(W.T[c, a] * P[i, j] * X.T[a, j], a, j),
+    (P @ X @ W).T[c, i],
+    total(W.T[c, a] * P[i, j] * X.T[a, j], a, j),
     code=[("snippets.heads.kronecker.by_columns", P, X, W)],
     title="Read by columns: the factors change places",
 )
 
 derivation.identity(
     "in-a-row",
-    P_2 @ (P_1 @ X_1 @ W_1) @ W_2, (P_2 @ P_1) @ X_1 @ (W_1 @ W_2),
+    P_2 @ (P_1 @ X_1 @ W_1) @ W_2,
+    (P_2 @ P_1) @ X_1 @ (W_1 @ W_2),
     code=[("snippets.heads.kronecker.head", P_2, ("snippets.heads.kronecker.head", P_1, X_1, W_1), W_2)],
     title="With fixed weights, two heads in a row are one",
 )
@@ -45,7 +48,8 @@ derivation.identity(
 
 derivation.identity(
     "exchange",
-    (P[i, j] * W[a, c]) * (P[k, l] * W[b, e]), (P[k, l] * W[a, c]) * (P[i, j] * W[b, e]),
+    (P[i, j] * W[a, c]) * (P[k, l] * W[b, e]),
+    (P[k, l] * W[a, c]) * (P[i, j] * W[b, e]),
     title="One head: who attends and what is brought can be exchanged",
 )
 
@@ -59,7 +63,8 @@ def entry(key, feature):
 
 derivation.refute(
     "no-exchange",
-    entry(1, 1) * entry(2, 2), entry(2, 1) * entry(1, 2),
+    entry(1, 1) * entry(2, 2),
+    entry(2, 1) * entry(1, 2),
     at={R: [[1, 0], [0, 1]], U: [[1, 0], [0, 1]]},
     title="Several heads: they cannot",
 )

@@ -1,8 +1,23 @@
 """The multi-head layer as a module, and what two slips of naming and scale do."""
 
-from derivations.kernel import (Derivation, Var, exp, index, independent, matrix, mean, product_is, random, sizes, softmax, sqrt,
-                                total, variance, vector)
-from derivations.kernel.expr import symbol
+from derivations.kernel import (
+    Derivation,
+    Var,
+    exp,
+    independent,
+    index,
+    matrix,
+    mean,
+    product_is,
+    random,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.core.expr import symbol
 
 n, m, d, d_k, d_v, h, w = sizes("n m d d_k d_v h w")
 X, Z = matrix("X", n, d), matrix("Z", m, d)
@@ -14,7 +29,8 @@ q, k = random("q", d_k), random("k", d_k)
 derivation = Derivation("The multi-head layer")
 
 derivation.define(
-    "H", softmax((X @ W_Q) @ (Z @ W_K).T / sqrt(d_k)) @ (Z @ W_V),
+    "H",
+    softmax((X @ W_Q) @ (Z @ W_K).T / sqrt(d_k)) @ (Z @ W_V),
     code=[("snippets.heads.module.one_head", X, Z, W_Q, W_K, W_V)],
     title="One head",
 )
@@ -23,7 +39,8 @@ B_1, B_2 = matrix("B_1", d_k, d), matrix("B_2", d_k, d)  # the transposes of two
 E_1, E_2 = matrix("E_1", d_k, w), matrix("E_2", d_k, w)  # selectors: which of all the rows are whose
 derivation.identity(
     "stacked",
-    X @ (E_1.T @ B_1 + E_2.T @ B_2).T @ E_1.T, X @ B_1.T,
+    X @ (E_1.T @ B_1 + E_2.T @ B_2).T @ E_1.T,
+    X @ B_1.T,
     given=[product_is(E_1, E_1.T, 1), product_is(E_2, E_1.T, 0)],
     uses=["heads/split#combine-split"],
     title="Projections stacked in one matrix",
@@ -41,7 +58,8 @@ derivation.chain(
 
 derivation.refute(
     "by-name",
-    (X @ W_K) @ (X @ W_Q).T, (X @ W_Q) @ (X @ W_K).T,
+    (X @ W_K) @ (X @ W_Q).T,
+    (X @ W_Q) @ (X @ W_K).T,
     at={X: [[1, 0], [0, 1]], W_Q: [[1], [0]], W_K: [[0], [1]]},
     title="Weights loaded by name do not survive it",
 )
@@ -57,7 +75,8 @@ derivation.chain(
 
 derivation.identity(
     "wrong-variance",
-    Var(q @ k / sqrt(h * d_k)), 1 / h,
+    Var(q @ k / sqrt(h * d_k)),
+    1 / h,
     given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
     uses=["scaling/variance#scaled"],
     title="Its scores have variance one over the number of heads",
@@ -80,7 +99,10 @@ def brought(key):
 def output(first, second):
     """Feature c of the output for x, whose context is two tokens and then m others."""
     tokens = [lambda b: first[b], lambda b: second[b]]
-    others = lambda b: Z[j, b]
+
+    def others(b):
+        return Z[j, b]
+
     one, other = tokens
     above = weight(one) * brought(one) + weight(other) * brought(other) + total(weight(others) * brought(others), j)
     below = weight(one) + weight(other) + total(weight(others), j)
@@ -89,7 +111,8 @@ def output(first, second):
 
 derivation.identity(
     "no-order",
-    output(y, z), output(z, y),
+    output(y, z),
+    output(z, y),
     title="No number of heads recovers the order of the words",
 )
 

@@ -30,21 +30,26 @@ derivation.chain(
 
 derivation.inequality(
     "at-most-one",
-    total(exp(z[i]) / (1 + sum_exp), i), 1,
+    total(exp(z[i]) / (1 + sum_exp), i),
+    1,
     because=1 / (1 + sum_exp),
     title="The weights sum to at most one",
 )
 
 derivation.identity(
     "sink",
-    exp(z[i]) / (exp(c) + sum_exp), exp(z[i] - c) / (1 + total(exp(z[j] - c), j)),
+    exp(z[i]) / (exp(c) + sum_exp),
+    exp(z[i] - c) / (1 + total(exp(z[j] - c), j)),
     code=[("snippets.heads.nothing.softmax_with_sink", z, c), ("snippets.heads.nothing.softmax_plus_one", z - c * ones(m))],
     title="A learned score in place of the one",
 )
 
 derivation.limit(
     "nothing",
-    exp(x) / (exp(c) + s), c, "oo", 0,
+    exp(x) / (exp(c) + s),
+    c,
+    "oo",
+    0,
     given=[positive(s)],
     uses=["sink"],
     title="Low scores: it attends to nothing",
@@ -52,7 +57,10 @@ derivation.limit(
 
 derivation.limit(
     "something",
-    exp(x) / (exp(-c) + s), c, "oo", exp(x) / s,
+    exp(x) / (exp(-c) + s),
+    c,
+    "oo",
+    exp(x) / s,
     given=[positive(s)],
     uses=["sink"],
     title="High scores: it is softmax",
@@ -60,7 +68,8 @@ derivation.limit(
 
 derivation.refute(
     "shift",
-    exp(z + c * ones(m)) / (1 + total(exp(z[j] + c), j)), exp(z) / (1 + sum_exp),
+    exp(z + c * ones(m)) / (1 + total(exp(z[j] + c), j)),
+    exp(z) / (1 + sum_exp),
     at={z: [0], c: 1},
     code=[("snippets.heads.nothing.softmax_plus_one", z + c * ones(m)), ("snippets.heads.nothing.softmax_plus_one", z)],
     title="A shift no longer drops out",

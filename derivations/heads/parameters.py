@@ -18,28 +18,33 @@ derivation.chain(
     (softmax(Q @ K.T / sqrt(d_k) + (Q @ b_K.T / sqrt(d_k)) @ keys.T), "multiply out: every score of a row gains one number"),
     (softmax(Q @ K.T / sqrt(d_k)), "softmax does not see what all scores of a row share"),
     uses=["simplify/softmax#shift"],
-    code=[("snippets.heads.parameters.weights_with_biases", Q, K, {"key_bias": b_K}),
-          ("snippets.scaling.saturation.attention_weights", Q, K)],
+    code=[
+        ("snippets.heads.parameters.weights_with_biases", Q, K, {"key_bias": b_K}),
+        ("snippets.scaling.saturation.attention_weights", Q, K),
+    ],
     title="A bias of the keys does nothing",
 )
 
 derivation.identity(
     "key-bias-gradient",
-    diff(softmax(Q @ (K + keys @ b_K).T)[i, j], b_K[1, r]), 0,
+    diff(softmax(Q @ (K + keys @ b_K).T)[i, j], b_K[1, r]),
+    0,
     uses=["key-bias"],
     title="So it gets no gradient",
 )
 
 derivation.refute(
     "query-bias",
-    softmax((Q + rows @ b_Q) @ K.T), softmax(Q @ K.T),
+    softmax((Q + rows @ b_Q) @ K.T),
+    softmax(Q @ K.T),
     at={Q: [[0]], b_Q: [[1]], K: [[0], [1]]},
     title="A bias of the queries does something",
 )
 
 derivation.refute(
     "turned-key-bias",
-    softmax(Q @ (K + B).T), softmax(Q @ K.T),
+    softmax(Q @ (K + B).T),
+    softmax(Q @ K.T),
     at={Q: [[1, 0]], K: [[0, 0], [0, 0]], B: [[1, 0], [0, 1]]},
     title="So does a bias of the keys that is turned with position",
 )
@@ -72,30 +77,35 @@ derivation.identity(
 
 derivation.refute(
     "dropped-weights",
-    P @ (V + keys @ b_V), P @ V + rows @ b_V,
+    P @ (V + keys @ b_V),
+    P @ V + rows @ b_V,
     at={P: [[0]], V: [[0]], b_V: [[1]]},
     title="Not if the weights do not sum to one",
 )
 
 derivation.define(
-    "N_w", h * (2 * d * d_k + d * d_v) + h * d_v * d,
+    "N_w",
+    h * (2 * d * d_k + d * d_v) + h * d_v * d,
     code=[("snippets.heads.parameters.weight_count", d, h, d_k, d_v)],
     title="Weights of h heads",
 )
 derivation.define(
-    "N_b", h * (2 * d_k + d_v) + d,
+    "N_b",
+    h * (2 * d_k + d_v) + d,
     code=[("snippets.heads.parameters.bias_count", d, h, d_k, d_v)],
     title="Biases of h heads",
 )
 derivation.identity(
     "count",
-    h * (2 * d * (d / h) + d * (d / h)) + h * (d / h) * d, 4 * d ** 2,
+    h * (2 * d * (d / h) + d * (d / h)) + h * (d / h) * d,
+    4 * d**2,
     uses=["define-n-w"],
     title="Heads that share the width: their number does not matter",
 )
 derivation.identity(
     "count-biases",
-    h * (2 * (d / h) + d / h) + d, 4 * d,
+    h * (2 * (d / h) + d / h) + d,
+    4 * d,
     uses=["define-n-b"],
     title="Nor for the biases",
 )

@@ -1,10 +1,10 @@
 """Attention between the patches of an image: how it is cut, what embeds a patch, and the four steps with every shape."""
 
 from derivations.kernel import Derivation, index, matrix, ones, product_is, rank, sizes, softmax, sqrt, total, zeros
-from derivations.kernel.expr import symbol
+from derivations.kernel.core.expr import symbol
 
-a, b, p, C, H, W = sizes("a b p C H W")      # rows and columns of patches, side of a patch, channels, height and width
-N, d, d_k, d_v, w = sizes("N d d_k d_v w")   # patches, width of the model and of a head, numbers in a patch
+a, b, p, C, H, W = sizes("a b p C H W")  # rows and columns of patches, side of a patch, channels, height and width
+N, d, d_k, d_v, w = sizes("N d d_k d_v w")  # patches, width of the model and of a head, numbers in a patch
 T, G = matrix("T", N, w), matrix("G", w, d)  # the flattened patches, and what embeds them
 W_Q, W_K = matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
 W_V, W_O = matrix("W_V", d, d_v), matrix("W_O", d_v, d)
@@ -19,7 +19,8 @@ image = ("snippets.heads.patches.assemble", D)
 
 derivation.identity(
     "embed",
-    total(D[c, r, u, s, v] * F[f, c, u, v], c, u, v), total(total(D[c, r, u, s, v] * F[f, c, u, v], c), u, v),
+    total(D[c, r, u, s, v] * F[f, c, u, v], c, u, v),
+    total(total(D[c, r, u, s, v] * F[f, c, u, v], c), u, v),
     code=[("snippets.heads.patches.embed_patches", image, F), ("snippets.heads.patches.embed_by_convolution", image, F)],
     title="One number of one embedded patch",
 )
@@ -37,20 +38,23 @@ derivation.identity(
 
 derivation.identity(
     "flatten",
-    (T @ R) @ (R.T @ G), T @ G,
+    (T @ R) @ (R.T @ G),
+    T @ G,
     given=[product_is(R, R.T, 1)],
     title="The order in which a patch is flattened means nothing",
 )
 
 derivation.identity(
     "numbers",
-    (H / p) * (W / p) * (C * p ** 2), C * H * W,
+    (H / p) * (W / p) * (C * p**2),
+    C * H * W,
     title="Patches times the numbers in each: the image",
 )
 
 derivation.identity(
     "half",
-    ((H / (p / 2)) * (W / (p / 2))) ** 2, 16 * ((H / p) * (W / p)) ** 2,
+    ((H / (p / 2)) * (W / (p / 2))) ** 2,
+    16 * ((H / p) * (W / p)) ** 2,
     title="Half the side, sixteen times the scores",
 )
 
@@ -63,15 +67,18 @@ X = matrix("X", N, d)
 Q = derivation.define("Q", X @ W_Q, code=[of(X, W_Q)], title="Step 1: queries")
 K = derivation.define("K", X @ W_K, code=[of(X, W_K)], title="Step 1: keys")
 derivation.define("V", X @ W_V, code=[of(X, W_V)], title="Step 1: values")
-derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.scaling.variance.scores", of(X, W_Q), of(X, W_K))],
-                  title="Step 2: scores")
+derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.scaling.variance.scores", of(X, W_Q), of(X, W_K))], title="Step 2: scores")
 weights = softmax((X @ W_Q) @ (X @ W_K).T / sqrt(d_k))
-derivation.define("P", weights, code=[("snippets.scaling.saturation.attention_weights", of(X, W_Q), of(X, W_K))],
-                  title="Step 3: weights")
-derivation.define("O", weights @ (X @ W_V), code=[("snippets.scaling.saturation.attention", of(X, W_Q), of(X, W_K), of(X, W_V))],
-                  title="Step 4: mix the values")
-derivation.define("Y", weights @ (X @ W_V) @ W_O, code=[("snippets.heads.patches.steps[6]", X, W_Q, W_K, W_V, W_O)],
-                  title="Step 4: and project")
+derivation.define("P", weights, code=[("snippets.scaling.saturation.attention_weights", of(X, W_Q), of(X, W_K))], title="Step 3: weights")
+derivation.define(
+    "O",
+    weights @ (X @ W_V),
+    code=[("snippets.scaling.saturation.attention", of(X, W_Q), of(X, W_K), of(X, W_V))],
+    title="Step 4: mix the values",
+)
+derivation.define(
+    "Y", weights @ (X @ W_V) @ W_O, code=[("snippets.heads.patches.steps[6]", X, W_Q, W_K, W_V, W_O)], title="Step 4: and project"
+)
 
 derivation.chain(
     "pixels",
@@ -85,7 +92,8 @@ derivation.chain(
 
 derivation.inequality(
     "pixels-rank",
-    rank((G @ W_Q) @ (G @ W_K).T), d_k,
+    rank((G @ W_Q) @ (G @ W_K).T),
+    d_k,
     because=(G @ W_Q, (G @ W_K).T),
     uses=["simplify/bilinear#rank"],
     title="One of low rank",
@@ -93,7 +101,8 @@ derivation.inequality(
 
 derivation.identity(
     "black",
-    softmax((zeros(N, w) @ G @ W_Q) @ (T @ G @ W_K).T / sqrt(d_k)), (1 / N) * ones(N, N),
+    softmax((zeros(N, w) @ G @ W_Q) @ (T @ G @ W_K).T / sqrt(d_k)),
+    (1 / N) * ones(N, N),
     title="A black patch attends to all alike",
 )
 

@@ -1,7 +1,7 @@
 """Splitting features into heads and combining them again: what a concatenation is, and why no loop over heads is needed."""
 
 from derivations.kernel import Derivation, index, log, matrix, product_is, rank, sizes, softmax, total
-from derivations.kernel.expr import symbol
+from derivations.kernel.core.expr import symbol
 
 n, m, d, d_v, w, h = sizes("n m d d_v w h")
 d_1, d_2 = sizes("d_1 d_2")
@@ -34,7 +34,8 @@ derivation.chain(
 
 derivation.identity(
     "heads-add",
-    (H_1 @ E_1 + H_2 @ E_2) @ W_O, H_1 @ (E_1 @ W_O) + H_2 @ (E_2 @ W_O),
+    (H_1 @ E_1 + H_2 @ E_2) @ W_O,
+    H_1 @ (E_1 @ W_O) + H_2 @ (E_2 @ W_O),
     title="Combine and project, or project and add",
 )
 
@@ -51,28 +52,32 @@ derivation.identity(
 
 derivation.identity(
     "by-entries",
-    total(total(O[i, t, f] * B[i, f, c], f), i), total(total(O[i, t, f] * B[i, f, c], i), f),
+    total(total(O[i, t, f] * B[i, f, c], f), i),
+    total(total(O[i, t, f] * B[i, f, c], i), f),
     code=[("snippets.heads.split.project_and_add", O, B), ("snippets.heads.split.combine_and_project", O, B)],
     title="Add up the features of each head, or the heads of each feature",
 )
 
 derivation.identity(
     "layout",
-    (H_1 @ E_1 + H_2 @ E_2) @ (E_1.T @ B_1 + E_2.T @ B_2), H_1 @ B_1 + H_2 @ B_2,
+    (H_1 @ E_1 + H_2 @ E_2) @ (E_1.T @ B_1 + E_2.T @ B_2),
+    H_1 @ B_1 + H_2 @ B_2,
     given=layout,
     title="The order of the columns means nothing",
 )
 
 derivation.identity(
     "scores-add",
-    (Q_1 @ E_1 + Q_2 @ E_2) @ (K_1 @ E_1 + K_2 @ E_2).T, Q_1 @ K_1.T + Q_2 @ K_2.T,
+    (Q_1 @ E_1 + Q_2 @ E_2) @ (K_1 @ E_1 + K_2 @ E_2).T,
+    Q_1 @ K_1.T + Q_2 @ K_2.T,
     given=layout,
     title="The scores of one wide head are the sum of the heads' scores",
 )
 
 derivation.inequality(
     "rank",
-    rank(Q_1 @ K_1.T), d_1,
+    rank(Q_1 @ K_1.T),
+    d_1,
     because=(Q_1, K_1.T),
     reason="it factors through the columns of the head",
     uses=["simplify/bilinear#rank"],
@@ -82,7 +87,8 @@ derivation.inequality(
 A, C, V = matrix("A", n, m), matrix("C", n, m), matrix("V", m, d)
 derivation.refute(
     "not-one-head",
-    softmax(A) @ V + softmax(C) @ V, softmax(A + C) @ (V + V),
+    softmax(A) @ V + softmax(C) @ V,
+    softmax(A + C) @ (V + V),
     at={A: [[0, log(3)]], C: [[0, log(3)]], V: [[0], [1]]},
     code=[("snippets.heads.split.sum_of_heads", A, C, V), ("snippets.heads.split.one_wide_head", A, C, V)],
     title="Several heads are not one wide head",
@@ -91,7 +97,8 @@ derivation.refute(
 M = matrix("M", n, n)
 derivation.refute(
     "view",
-    M, M.T,
+    M,
+    M.T,
     at={M: [[0, 1], [0, 0]]},
     title="A view without a transpose mixes tokens",
 )

@@ -1,13 +1,33 @@
 """Attention beside a linear layer: what is linear in it, what is not, linear attention, and kernel regression."""
 
-from derivations.kernel import (Derivation, E, diff, exp, eye, gaussian, index, independent, log, matrix, mean, ones, paren,
-                                random, scalars, sizes, softmax, sqrt, total, variance)
+from derivations.kernel import (
+    Derivation,
+    E,
+    diff,
+    exp,
+    eye,
+    gaussian,
+    independent,
+    index,
+    log,
+    matrix,
+    mean,
+    ones,
+    paren,
+    random,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+)
 
 n, m, d, d_k, d_v, r, t = sizes("n m d d_k d_v r t")
 Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
 U, V, S = matrix("U", m, d_v), matrix("V", m, d_v), matrix("S", n, m)
 X, A = matrix("X", n, d), matrix("A", n, n)
-F, G = matrix("F", n, r), matrix("G", m, r)                          # features of the queries and of the keys
+F, G = matrix("F", n, r), matrix("G", m, r)  # features of the queries and of the keys
 B, W, f, g, v = matrix("B", t, r), matrix("W", t, d_v), matrix("f", 1, r), matrix("g", 1, r), matrix("v", 1, d_v)
 omega, eta = random("omega"), random("eta")
 alpha, beta, c, x, y, z, u = scalars("alpha beta c x y z u")
@@ -18,27 +38,31 @@ derivation = Derivation("A linear layer")
 
 derivation.identity(
     "fixed",
-    diff((A @ X)[i, a], X[l, b]), A[i, l] * eye(d)[a, b],
+    diff((A @ X)[i, a], X[l, b]),
+    A[i, l] * eye(d)[a, b],
     title="A linear layer over tokens: the same slope at every input",
 )
 
 derivation.identity(
     "values",
-    softmax(S) @ (alpha * U + beta * V), alpha * (softmax(S) @ U) + beta * (softmax(S) @ V),
+    softmax(S) @ (alpha * U + beta * V),
+    alpha * (softmax(S) @ U) + beta * (softmax(S) @ V),
     code=[("snippets.simplify.softmax.matrix_after", S, alpha * U + beta * V)],
     title="With the weights held, attention is linear in the values",
 )
 
 derivation.identity(
     "weights-move",
-    diff((softmax(S) @ V)[i, o], S[i, j]), softmax(S)[i, j] * (V[j, o] - (softmax(S) @ V)[i, o]),
+    diff((softmax(S) @ V)[i, o], S[i, j]),
+    softmax(S)[i, j] * (V[j, o] - (softmax(S) @ V)[i, o]),
     uses=["scaling/saturation#jacobian"],
     title="The weights move as well: the slope by a score",
 )
 
 derivation.refute(
     "not-linear",
-    softmax((2 * X) @ (2 * X).T) @ (2 * X), 2 * (softmax(X @ X.T) @ X),
+    softmax((2 * X) @ (2 * X).T) @ (2 * X),
+    2 * (softmax(X @ X.T) @ X),
     at={X: [[0], [1]]},
     title="As a map of its input attention is not linear",
 )
@@ -62,7 +86,8 @@ derivation.chain(
 
 derivation.refute(
     "not-softmax",
-    exp(x * y) / (exp(x * y) + exp(x * z)), exp(x) * exp(y) / (exp(x) * exp(y) + exp(x) * exp(z)),
+    exp(x * y) / (exp(x * y) + exp(x * z)),
+    exp(x) * exp(y) / (exp(x) * exp(y) + exp(x) * exp(z)),
     at={x: 0, y: log(2), z: 0},
     title="Linear attention with exponentials is not softmax attention: one query, two keys",
 )
@@ -77,24 +102,28 @@ derivation.chain(
 )
 
 derivation.define(
-    "c_q", n * m * (r + d_v),
+    "c_q",
+    n * m * (r + d_v),
     code=[("snippets.kin.linear.quadratic_multiplications", n, m, r, d_v)],
     title="Multiplications, weights first",
 )
 derivation.define(
-    "c_l", (n + m) * r * d_v,
+    "c_l",
+    (n + m) * r * d_v,
     code=[("snippets.kin.linear.linear_multiplications", n, m, r, d_v)],
     title="Multiplications, keys and values first",
 )
 
 derivation.identity(
     "saving",
-    n ** 2 * (r + d_v) - 2 * n * r * d_v, n * (n * (r + d_v) - 2 * r * d_v),
+    n**2 * (r + d_v) - 2 * n * r * d_v,
+    n * (n * (r + d_v) - 2 * r * d_v),
     title="What regrouping saves, with as many keys as queries",
 )
 
 D = derivation.define(
-    "D", paren(Q * Q) @ ones(d_k, m) - 2 * (Q @ K.T) + ones(n, d_k) @ (K * K).T,
+    "D",
+    paren(Q * Q) @ ones(d_k, m) - 2 * (Q @ K.T) + ones(n, d_k) @ (K * K).T,
     code=[("snippets.kin.linear.squared_distances", Q, K)],
     title="A matrix of queries and keys",
 )
@@ -103,7 +132,8 @@ derivation.identity("distances", D[i, j], total((Q[i, s] - K[j, s]) ** 2, s), ti
 
 derivation.identity(
     "kernel",
-    softmax(Q @ K.T / sqrt(d_k)), softmax((ones(n, d_k) @ (K * K).T - D) / (2 * sqrt(d_k))),
+    softmax(Q @ K.T / sqrt(d_k)),
+    softmax((ones(n, d_k) @ (K * K).T - D) / (2 * sqrt(d_k))),
     uses=["simplify/softmax#shift"],
     code=[("snippets.scaling.saturation.attention_weights", Q, K)],
     title="Near keys count, and long ones",
@@ -111,27 +141,31 @@ derivation.identity(
 
 derivation.identity(
     "gaussian",
-    softmax((c * ones(n, m) - D) / (2 * sqrt(d_k))), softmax(-D / (2 * sqrt(d_k))),
+    softmax((c * ones(n, m) - D) / (2 * sqrt(d_k))),
+    softmax(-D / (2 * sqrt(d_k))),
     uses=["kernel", "simplify/softmax#shift"],
     code=[("snippets.kin.linear.gaussian_weights", Q, K)],
     title="With keys of one length, only near ones count",
 )
 
+
 def feature(w, at):
     """The exponent of a random feature of a number."""
-    return w * at - at ** 2 / 2
+    return w * at - at**2 / 2
 
 
 derivation.identity(
     "features",
-    E(exp(feature(omega, x) + feature(omega, y))), exp(x * y),
+    E(exp(feature(omega, x) + feature(omega, y))),
+    exp(x * y),
     given=[gaussian(omega), mean(omega, 0), variance(omega, 1)],
     title="Random features whose mean product is the exponential of a score of width one",
 )
 
 derivation.identity(
     "features-wider",
-    E(exp(feature(omega, x) + feature(omega, y) + feature(eta, z) + feature(eta, u))), exp(x * y + z * u),
+    E(exp(feature(omega, x) + feature(omega, y) + feature(eta, z) + feature(eta, u))),
+    exp(x * y + z * u),
     given=[gaussian(omega, eta), independent(omega, eta), mean(omega, 0), variance(omega, 1), mean(eta, 0), variance(eta, 1)],
     uses=["features"],
     title="With a second coordinate, drawn independently, of width two",

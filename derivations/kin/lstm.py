@@ -28,7 +28,8 @@ def slope(at):
 
 derivation.identity(
     "cell",
-    diff((f * c + i * g)[k], c[l]), f[k] * eye(d)[k, l],
+    diff((f * c + i * g)[k], c[l]),
+    f[k] * eye(d)[k, l],
     title="Along the cell, the slope is the forget gate",
 )
 
@@ -36,7 +37,8 @@ sigma = derivation.define("sigma", gate(z), code=[("snippets.kin.lstm.gate", z)]
 
 derivation.inequality(
     "never-grows",
-    p * sigma, p,
+    p * sigma,
+    p,
     because=p * exp(-z) / (1 + exp(-z)),
     given=[nonnegative(p)],
     title="One more gate never makes the product of the gates larger",
@@ -48,7 +50,8 @@ derivation.limit("open", sigma, z, "oo", 1, title="An opening gate: it goes to o
 
 derivation.inequality(
     "held",
-    1 + (T + 1) * exp(-z), ((1 + T * exp(-z)) + q) / sigma,
+    1 + (T + 1) * exp(-z),
+    ((1 + T * exp(-z)) + q) / sigma,
     because=q * (1 + exp(-z)) + T * exp(-z) ** 2,
     given=[nonnegative(q)],
     uses=["kin/rnn#growth"],
@@ -57,13 +60,17 @@ derivation.inequality(
 
 derivation.identity(
     "opening",
-    (T + 2) / (2 * (T + 1)) * (1 - 1 / (T + 2) ** 2), (T + 3) / (2 * (T + 2)),
+    (T + 2) / (2 * (T + 1)) * (1 - 1 / (T + 2) ** 2),
+    (T + 3) / (2 * (T + 2)),
     title="Gates that open fast enough: one more factor",
 )
 
 derivation.limit(
     "opening-half",
-    (T + 2) / (2 * (T + 1)), T, "oo", Fraction(1, 2),
+    (T + 2) / (2 * (T + 1)),
+    T,
+    "oo",
+    Fraction(1, 2),
     uses=["opening"],
     title="Their product does not vanish",
 )
@@ -72,27 +79,31 @@ forget, candidate = gate(b_f + u_f * h), tanh(b_g + u_g * h)
 
 derivation.identity(
     "by-gate",
-    diff(forget * y, h), u_f * forget * (1 - forget) * y,
+    diff(forget * y, h),
+    u_f * forget * (1 - forget) * y,
     title="Another path: the forget gate reads the last output",
 )
 
 derivation.identity(
     "by-candidate",
-    diff(e_i * candidate, h), u_g * e_i * (1 - candidate ** 2),
+    diff(e_i * candidate, h),
+    u_g * e_i * (1 - candidate**2),
     uses=["kin/rnn#slope"],
     title="Another: the candidate reads it, and enters by the input gate",
 )
 
 derivation.identity(
     "output",
-    diff(o * tanh(y), y), o * (1 - tanh(y) ** 2),
+    diff(o * tanh(y), y),
+    o * (1 - tanh(y) ** 2),
     uses=["kin/rnn#slope"],
     title="And the last output reads the cell",
 )
 
 derivation.refute(
     "can-grow",
-    forget + (u_f * forget * (1 - forget) * y + u_g * e_i * (1 - candidate ** 2)) * (o * (1 - tanh(y) ** 2)), 1,
+    forget + (u_f * forget * (1 - forget) * y + u_g * e_i * (1 - candidate**2)) * (o * (1 - tanh(y) ** 2)),
+    1,
     at={b_f: 0, u_f: 0, h: 0, y: 0, u_g: 4, b_g: 0, e_i: Fraction(1, 2), o: 1},
     relation="<=",
     uses=["by-gate", "by-candidate", "output"],
@@ -101,20 +112,23 @@ derivation.refute(
 
 derivation.identity(
     "residual",
-    diff(x[l] + total(tanh((x @ A)[a]) * B[a, l], a), x[k]), eye(d)[k, l] + total(A[k, a] * slope((x @ A)[a]) * B[a, l], a),
+    diff(x[l] + total(tanh((x @ A)[a]) * B[a, l], a), x[k]),
+    eye(d)[k, l] + total(A[k, a] * slope((x @ A)[a]) * B[a, l], a),
     uses=["kin/rnn#slope"],
     title="A residual block: the identity, and the slope of what is added",
 )
 
 derivation.identity(
     "paths",
-    (eye(d) + M) @ (eye(d) + N), eye(d) + M + N + M @ N,
+    (eye(d) + M) @ (eye(d) + N),
+    eye(d) + M + N + M @ N,
     title="Two of them: four paths, one of which goes around both",
 )
 
 derivation.refute(
     "can-vanish",
-    eye(d) + M, eye(d),
+    eye(d) + M,
+    eye(d),
     at={M: [[-1]]},
     title="What is added may still cancel the identity",
 )

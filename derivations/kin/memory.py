@@ -13,20 +13,23 @@ chapter = "snippets.kin.memory."
 derivation = Derivation("A step downhill")
 
 loss = derivation.define(
-    "L", total((total(K[i, a] * W[a, o], a) - V[i, o]) ** 2, i, o) / 2,
+    "L",
+    total((total(K[i, a] * W[a, o], a) - V[i, o]) ** 2, i, o) / 2,
     code=[(chapter + "loss", W, K, V)],
     title="How far a layer is from giving each key its value",
 )
 
 derivation.identity(
     "slope",
-    diff(loss, W[b, o]), (K.T @ (K @ W - V))[b, o],
+    diff(loss, W[b, o]),
+    (K.T @ (K @ W - V))[b, o],
     title="Its slope by the weights of the layer",
 )
 
 derivation.identity(
     "step",
-    q @ (W - eta * (K.T @ (K @ W - V))), q @ W + eta * ((q @ K.T) @ (V - K @ W)),
+    q @ (W - eta * (K.T @ (K @ W - V))),
+    q @ W + eta * ((q @ K.T) @ (V - K @ W)),
     code=[(chapter + "ask_after_step", q, W, K, V, eta), (chapter + "attend_to_errors", q, W, K, V, eta)],
     uses=["slope"],
     title="A step downhill adds linear attention over what is still wrong",
@@ -34,13 +37,15 @@ derivation.identity(
 
 derivation.identity(
     "first-step",
-    q @ (zeros(d, d_v) - eta * (K.T @ (K @ zeros(d, d_v) - V))), (eta * (q @ K.T)) @ V,
+    q @ (zeros(d, d_v) - eta * (K.T @ (K @ zeros(d, d_v) - V))),
+    (eta * (q @ K.T)) @ V,
     uses=["step"],
     title="From nothing, one step is linear attention",
 )
 
 energy = derivation.define(
-    "E", (x @ x) / 2 - log(total(exp(beta * (X @ x)[i]), i)) / beta,
+    "E",
+    (x @ x) / 2 - log(total(exp(beta * (X @ x)[i]), i)) / beta,
     given=[nonzero(beta)],
     code=[(chapter + "energy", x, X, beta)],
     title="The energy of a state, with the stored patterns as rows of $X$",
@@ -50,7 +55,8 @@ recalled = softmax(beta * (X @ x)) @ X
 
 derivation.identity(
     "energy-slope",
-    diff(energy, x[a]), x[a] - recalled[a],
+    diff(energy, x[a]),
+    x[a] - recalled[a],
     given=[nonzero(beta)],
     title="Its slope is the state, less the patterns as attention averages them",
 )
@@ -66,21 +72,24 @@ derivation.chain(
 
 derivation.identity(
     "one-pattern",
-    (softmax(beta * (B @ x)) @ B)[a], B[1, a],
+    (softmax(beta * (B @ x)) @ B)[a],
+    B[1, a],
     uses=["recall"],
     title="A single pattern is recalled at once, from any state",
 )
 
 derivation.identity(
     "no-scores",
-    (softmax(0 * (X @ x)) @ X)[a], total(X[i, a], i) / n,
+    (softmax(0 * (X @ x)) @ X)[a],
+    total(X[i, a], i) / n,
     uses=["recall"],
     title="Where the scores count for nothing, the mean of all patterns comes back",
 )
 
 derivation.refute(
     "not-itself",
-    softmax(X @ X.T) @ X, X,
+    softmax(X @ X.T) @ X,
+    X,
     at={X: [[0], [1]]},
     code=[(chapter + "recall", X, X, 1)],
     title="A pattern that is asked for by itself does not come back exactly",

@@ -1,7 +1,21 @@
 """The gradient of a recurrent network through time is a product, one factor for each token; that of attention is one weight."""
 
-from derivations.kernel import (Derivation, diff, exp, eye, index, matrix, nonnegative, positive, product_is, scalars, sizes,
-                                softmax, total, vector)
+from derivations.kernel import (
+    Derivation,
+    diff,
+    exp,
+    eye,
+    index,
+    matrix,
+    nonnegative,
+    positive,
+    product_is,
+    scalars,
+    sizes,
+    softmax,
+    total,
+    vector,
+)
 
 d, p, n, m, d_v, T, N = sizes("d p n m d_v T N")
 h, z = vector("h", d), vector("z", d)
@@ -27,7 +41,8 @@ tau = derivation.define("tau", tanh(t), code=[("snippets.kin.rnn.squash", t)], t
 
 derivation.identity(
     "tanh",
-    tau, (exp(t) - exp(-t)) / (exp(t) + exp(-t)),
+    tau,
+    (exp(t) - exp(-t)) / (exp(t) + exp(-t)),
     code=[("snippets.kin.rnn.squash", t)],
     title="The same as a quotient",
 )
@@ -35,22 +50,23 @@ derivation.identity(
 derivation.chain(
     "slope",
     diff(tau, t),
-    (1 - tau ** 2, "differentiate"),
+    (1 - tau**2, "differentiate"),
     (slope(t), "put both terms over one denominator"),
     (4 / (exp(t) + exp(-t)) ** 2, "divide both parts by the same exponential"),
     code=[("snippets.kin.rnn.squash_slope", t)],
     title="Its slope",
 )
 
-derivation.inequality("slope-least", 0, 1 - tau ** 2, because=slope(t), uses=["slope"], title="The slope is not negative")
+derivation.inequality("slope-least", 0, 1 - tau**2, because=slope(t), uses=["slope"], title="The slope is not negative")
 
-derivation.inequality("slope-most", 1 - tau ** 2, 1, because=tau ** 2, title="It is at most one")
+derivation.inequality("slope-most", 1 - tau**2, 1, because=tau**2, title="It is at most one")
 
 derivation.limit("saturates", 4 / (exp(t) + exp(-t)) ** 2, t, "oo", 0, uses=["slope"], title="Far out it goes to zero")
 
 derivation.identity(
     "linear",
-    (h @ W + x @ U) @ W + y @ U, h @ W @ W + x @ U @ W + y @ U,
+    (h @ W + x @ U) @ W + y @ U,
+    h @ W @ W + x @ U @ W + y @ U,
     code=[("snippets.kin.rnn.linear_step", y, ("snippets.kin.rnn.linear_step", x, h, U, W), U, W)],
     title="Without tanh: a token passes the same matrix once for each step since",
 )
@@ -62,7 +78,8 @@ def state(at):
 
 derivation.identity(
     "step",
-    diff(state(j), h[i]), W[i, j] * (1 - state(j) ** 2),
+    diff(state(j), h[i]),
+    W[i, j] * (1 - state(j) ** 2),
     uses=["slope"],
     title="The slope of the new state by the old",
 )
@@ -77,7 +94,8 @@ derivation.identity(
 
 derivation.inequality(
     "step-bound",
-    (W[i, j] * (1 - tanh(z[j]) ** 2)) ** 2, W[i, j] ** 2,
+    (W[i, j] * (1 - tanh(z[j]) ** 2)) ** 2,
+    W[i, j] ** 2,
     because=W[i, j] ** 2 * tanh(z[j]) ** 2 * (1 + 4 * exp(2 * z[j]) / (1 + exp(2 * z[j])) ** 2),
     uses=["slope-most"],
     title="No entry of a step's slope is larger than that of the matrix",
@@ -85,14 +103,16 @@ derivation.inequality(
 
 derivation.inequality(
     "product-bound",
-    total((A @ B)[i, k] ** 2, i, k), total(A[i, j] ** 2, i, j) * total(B[l, k] ** 2, l, k),
+    total((A @ B)[i, k] ** 2, i, k),
+    total(A[i, j] ** 2, i, j) * total(B[l, k] ** 2, l, k),
     because=total((A[i, j] * B[l, k] - A[i, l] * B[j, k]) ** 2, i, j, k, l) / 2,
     title="The norm of a product is at most the product of the norms: their squares",
 )
 
 derivation.identity(
     "rotation",
-    (h @ (w * R)) @ (h @ (w * R)), w ** 2 * (h @ h),
+    (h @ (w * R)) @ (h @ (w * R)),
+    w**2 * (h @ h),
     given=[product_is(R, R.T, 1)],
     uses=["linear"],
     title="A rotation times a number: the squared length of a change after one step",
@@ -100,15 +120,17 @@ derivation.identity(
 
 derivation.refute(
     "may-be-smaller",
-    total((W @ W)[i, j] ** 2, i, j), total(W[i, j] ** 2, i, j) ** 2,
+    total((W @ W)[i, j] ** 2, i, j),
+    total(W[i, j] ** 2, i, j) ** 2,
     at={W: [[0, 2], [0, 0]]},
     title="It may be smaller: a matrix of large norm need not explode",
 )
 
 derivation.inequality(
     "growth",
-    1 + (T + 1) * s, (1 + s) * ((1 + T * s) + g),
-    because=(1 + s) * g + T * s ** 2,
+    1 + (T + 1) * s,
+    (1 + s) * ((1 + T * s) + g),
+    because=(1 + s) * g + T * s**2,
     given=[positive(1 + s), nonnegative(g)],
     without={positive(1 + s): {s: -3, g: 5, T: 1}},
     title="One more factor: the step of an induction over the number of factors",
@@ -116,14 +138,18 @@ derivation.inequality(
 
 derivation.limit(
     "vanishes",
-    1 / (1 + T / N), T, "oo", 0,
+    1 / (1 + T / N),
+    T,
+    "oo",
+    0,
     uses=["growth"],
     title="One over a line that rises, however slowly, goes to zero",
 )
 
 derivation.identity(
     "attention",
-    diff((softmax(S) @ V)[a, b], V[c, o]), softmax(S)[a, c] * eye(d_v)[b, o],
+    diff((softmax(S) @ V)[a, b], V[c, o]),
+    softmax(S)[a, c] * eye(d_v)[b, o],
     title="Attention: from any value to any output in one step",
 )
 

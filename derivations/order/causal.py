@@ -2,9 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (
-    Derivation, diff, exp, eye, index, matrix, nonzero, ones, scalars, sizes, softmax, total, vector,
-)
+from derivations.kernel import Derivation, diff, exp, eye, index, matrix, nonzero, ones, scalars, sizes, softmax, total, vector
 
 n, m, d, d_k, d_v = sizes("n m d d_k d_v")
 L, h, h_kv, g = sizes("L h h_kv g")  # layers, query heads, key-value heads, bytes of a number
@@ -21,13 +19,15 @@ derivation = Derivation("Looking back only")
 
 all_keys = total(c[l] * exp((X @ q)[l]), l)
 weights = derivation.define(
-    "p", c * exp(X @ q) / all_keys,
+    "p",
+    c * exp(X @ q) / all_keys,
     given=[nonzero(all_keys)],
     code=[("snippets.order.causal.kept_weights", q, X, c)],
     title="The weights: exponentials of the scores, times keep factors, over their sum",
 )
 output = derivation.define(
-    "o", weights @ X,
+    "o",
+    weights @ X,
     given=[nonzero(all_keys)],
     code=[("snippets.order.causal.kept_mean", q, X, c)],
     title="The output: the mean of the tokens",
@@ -35,7 +35,8 @@ output = derivation.define(
 
 derivation.identity(
     "by-token",
-    diff(output[a], X[j, b]), weights[j] * (eye(d)[a, b] + (X[j, a] - output[a]) * q[b]),
+    diff(output[a], X[j, b]),
+    weights[j] * (eye(d)[a, b] + (X[j, a] - output[a]) * q[b]),
     given=[nonzero(all_keys)],
     code=[("snippets.order.causal.token_slopes", q, X, c)],
     title="How it moves with a token",
@@ -60,7 +61,10 @@ derivation.chain(
 
 derivation.limit(
     "vanishes",
-    1 / (1 + exp(x - y + z)), z, "oo", 0,
+    1 / (1 + exp(x - y + z)),
+    z,
+    "oo",
+    0,
     uses=["share"],
     title="As they go down without end, it goes to zero",
 )
@@ -68,7 +72,7 @@ derivation.limit(
 derivation.chain(
     "pairs",
     total((1 + eye(n)[i, j] + J[i, j] - J[j, i]) / 2, i, j),
-    ((n ** 2 + n) / 2, "every entry of $J$ stands once with each sign"),
+    ((n**2 + n) / 2, "every entry of $J$ stands once with each sign"),
     (n * (n + 1) / 2, "factor"),
     code=[("snippets.order.causal.causal_pairs", n)],
     title="How many pairs a causal mask keeps",
@@ -76,27 +80,33 @@ derivation.chain(
 
 derivation.limit(
     "half",
-    n * (n + 1) / (2 * n ** 2), n, "oo", Fraction(1, 2),
+    n * (n + 1) / (2 * n**2),
+    n,
+    "oo",
+    Fraction(1, 2),
     uses=["pairs"],
     title="In the long run half of all pairs",
 )
 
 derivation.identity(
     "marker",
-    total(softmax(x * ones(n))[l] * eye(n)[l, 1], l), 1 / n,
+    total(softmax(x * ones(n))[l] * eye(n)[l, 1], l),
+    1 / n,
     code=[("snippets.order.causal.marker_share", n)],
     title="Equal weights on the first $n$ tokens, the first of which is marked",
 )
 
 derivation.define(
-    "b_c", 2 * L * h_kv * d_k * n * g,
+    "b_c",
+    2 * L * h_kv * d_k * n * g,
     code=[("snippets.order.causal.cache_bytes", n, L, h_kv, d_k, g)],
     title="Bytes of a cache",
 )
 
 derivation.identity(
     "shared-cache",
-    (2 * L * h_kv * d_k * n * g) / (2 * L * h * d_k * n * g), h_kv / h,
+    (2 * L * h_kv * d_k * n * g) / (2 * L * h * d_k * n * g),
+    h_kv / h,
     title="Heads that share keys and values share the cache",
 )
 

@@ -1,7 +1,7 @@
 """Attention sees a set of tokens, not a sequence: what a change of their order does, and what it does not do."""
 
 from derivations.kernel import Derivation, exp, eye, index, matrix, product_is, scalars, sizes, softmax, total, vector
-from derivations.kernel.expr import symbol
+from derivations.kernel.core.expr import symbol
 
 n, m, d, d_v, h = sizes("n m d d_v h")
 X, W, W_V, P = matrix("X", n, d), matrix("W", d, d), matrix("W_V", d, d_v), matrix("P", n, n)
@@ -21,7 +21,8 @@ derivation = Derivation("No order among tokens")
 
 derivation.identity(
     "scores",
-    (Pi @ X) @ W @ (Pi @ X).T, Pi @ (X @ W @ X.T) @ Pi.T,
+    (Pi @ X) @ W @ (Pi @ X).T,
+    Pi @ (X @ W @ X.T) @ Pi.T,
     code=[("snippets.simplify.bilinear.merged_scores", ("snippets.order.permutation.reorder", Pi, X), W)],
     title="Scores of reordered tokens are the scores, reordered",
 )
@@ -46,7 +47,8 @@ derivation.identity(
 
 derivation.refute(
     "any-rotation",
-    softmax(Pi @ S @ Pi.T), Pi @ softmax(S) @ Pi.T,
+    softmax(Pi @ S @ Pi.T),
+    Pi @ softmax(S) @ Pi.T,
     at={Pi: [[1, 0], [0, -1]], S: [[0, 0], [0, 0]]},
     title="Softmax does not let every orthogonal matrix through",
 )
@@ -56,30 +58,31 @@ def output(first, second):
     """Feature b of what a query gets from two tokens, in this order, and the further ones: the sum over all heads."""
     near = [(exp((Q @ token)[g]), token[a]) for token in (first, second)]
     far = exp((Q @ R.T)[g, r])
-    mean = ((near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * R[r, a], r))
-            / (near[0][0] + near[1][0] + total(far, r)))
+    mean = (near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * R[r, a], r)) / (near[0][0] + near[1][0] + total(far, r))
     return total(mean * M[g, a, b], g, a)
 
 
 whole = "snippets.order.permutation.output"
 derivation.identity(
     "any-query",
-    output(x, y), output(y, x),
-    code=[(whole, Q, ("snippets.order.permutation.sequence", x, y, R), M),
-          (whole, Q, ("snippets.order.permutation.sequence", y, x, R), M)],
+    output(x, y),
+    output(y, x),
+    code=[(whole, Q, ("snippets.order.permutation.sequence", x, y, R), M), (whole, Q, ("snippets.order.permutation.sequence", y, x, R), M)],
     title="Two tokens change places, and no query notices",
 )
 
 derivation.identity(
     "pooled",
-    u @ ((eye(n) + D) @ Y), u @ Y,
+    u @ ((eye(n) + D) @ Y),
+    u @ Y,
     given=[product_is(u, D, 0)],
     title="A mean over the outputs does not notice either",
 )
 
 derivation.refute(
     "invariant",
-    softmax((Pi @ X) @ (Pi @ X).T) @ (Pi @ X), softmax(X @ X.T) @ X,
+    softmax((Pi @ X) @ (Pi @ X).T) @ (Pi @ X),
+    softmax(X @ X.T) @ X,
     at={Pi: [[0, 1], [1, 0]], X: [[0], [1]]},
     code=[("snippets.attention.basic.basic_attention", ("snippets.order.permutation.reorder", Pi, X))],
     title="Self-attention is not invariant",
@@ -87,7 +90,8 @@ derivation.refute(
 
 derivation.refute(
     "causal",
-    (exp(t * s) * s + exp(t * t) * t) / (exp(t * s) + exp(t * t)), t,
+    (exp(t * s) * s + exp(t * t) * t) / (exp(t * s) + exp(t * t)),
+    t,
     at={s: 0, t: 1},
     title="With a causal mask, a token that comes last gets another output than if it came first",
 )

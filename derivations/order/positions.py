@@ -1,8 +1,6 @@
 """Positions added to the tokens: sines and cosines as exponentials, their shifts, their products, their longest wave."""
 
-from derivations.kernel import (
-    Derivation, I, exp, index, matrix, nonnegative, ones, scalars, sizes, total, vector,
-)
+from derivations.kernel import Derivation, I, exp, index, matrix, nonnegative, ones, scalars, sizes, total, vector
 
 n, d, h = sizes("n d h")  # h frequencies, each with a sine and a cosine
 p, k, gamma, tau = scalars("p k gamma tau")  # a position, an offset; the logarithm of a base, and a full turn
@@ -22,22 +20,26 @@ def sines(position):
 def waves(name, position, of):
     """The two definitions for one position; `name` is their subscript."""
     code = [[(f"snippets.order.positions.waves[{k}]", position, omega)] for k in (0, 1)]
-    return (derivation.define(f"C_{name}", cosines(position), code=code[0], title=f"Cosines of {of}"),
-            derivation.define(f"S_{name}", sines(position), code=code[1], title=f"Sines of {of}"))
+    return (
+        derivation.define(f"C_{name}", cosines(position), code=code[0], title=f"Cosines of {of}"),
+        derivation.define(f"S_{name}", sines(position), code=code[1], title=f"Sines of {of}"),
+    )
 
 
 derivation = Derivation("Positions")
 
 derivation.identity(
     "added",
-    (X + P) @ W @ (X + P).T, X @ W @ X.T + X @ W @ P.T + P @ W @ X.T + P @ W @ P.T,
+    (X + P) @ W @ (X + P).T,
+    X @ W @ X.T + X @ W @ P.T + P @ W @ X.T + P @ W @ P.T,
     code=[("snippets.simplify.bilinear.merged_scores", X + P, W)],
     title="Scores of tokens with positions added",
 )
 
 derivation.refute(
     "positions-break",
-    Pi @ X + P, Pi @ (X + P),
+    Pi @ X + P,
+    Pi @ (X + P),
     at={Pi: [[0, 1], [1, 0]], X: [[0], [0]], P: [[0], [1]]},
     title="Reordered tokens with positions are not the tokens with positions, reordered",
 )
@@ -51,19 +53,22 @@ derivation.identity("circle", s_p[i] ** 2 + c_p[i] ** 2, 1, title="A sine and it
 
 derivation.identity(
     "shift-sine",
-    s_r[i], c_k[i] * s_p[i] + s_k[i] * c_p[i],
+    s_r[i],
+    c_k[i] * s_p[i] + s_k[i] * c_p[i],
     title="To move a position is to turn its sines and cosines: the new sines",
 )
 
 derivation.identity(
     "shift-cosine",
-    c_r[i], c_k[i] * c_p[i] - s_k[i] * s_p[i],
+    c_r[i],
+    c_k[i] * c_p[i] - s_k[i] * s_p[i],
     title="The new cosines",
 )
 
 derivation.identity(
     "product",
-    s_p @ s_r + c_p @ c_r, total(c_k[i], i),
+    s_p @ s_r + c_p @ c_r,
+    total(c_k[i], i),
     uses=["shift-sine", "shift-cosine", "circle"],
     code=[("snippets.order.positions.encoding_product", p, p + k, omega)],
     title="The product of two encodings depends on their distance alone",
@@ -71,21 +76,24 @@ derivation.identity(
 
 derivation.identity(
     "even",
-    cosines(-k) @ ones(h), cosines(k) @ ones(h),
+    cosines(-k) @ ones(h),
+    cosines(k) @ ones(h),
     uses=["product"],
     title="It does not tell forward from back",
 )
 
 derivation.identity(
     "longest",
-    tau * exp(gamma * (h - 1) / h), tau * exp(gamma) / exp(gamma / h),
+    tau * exp(gamma * (h - 1) / h),
+    tau * exp(gamma) / exp(gamma / h),
     code=[("snippets.order.positions.longest_wave", h, exp(gamma), tau)],
     title="The longest wave falls short of as many turns as the base says, by a root of the base",
 )
 
 derivation.inequality(
     "below",
-    tau * exp(gamma * (h - 1) / h), tau * exp(gamma),
+    tau * exp(gamma * (h - 1) / h),
+    tau * exp(gamma),
     because=tau * exp(gamma * (h - 1) / h) * (exp(gamma / h) - 1),
     given=[nonnegative(tau), nonnegative(exp(gamma / h) - 1)],
     uses=["longest"],
@@ -94,7 +102,10 @@ derivation.inequality(
 
 derivation.limit(
     "tends",
-    tau * exp(gamma * (h - 1) / h), h, "oo", tau * exp(gamma),
+    tau * exp(gamma * (h - 1) / h),
+    h,
+    "oo",
+    tau * exp(gamma),
     title="The more frequencies, the closer it comes",
 )
 

@@ -27,10 +27,14 @@ def turned(name, first, second, position, of):
     """The two halves of a vector turned by a position, as definitions."""
     turn = "snippets.order.rotary.turn"
     cosines, sines = cos(position * omega), sin(position * omega)
-    return (derivation.define(f"{name}_1", first * cosines - second * sines,
-                              code=[(f"{turn}[0]", first, second, position, omega)], title=f"{of}, first half"),
-            derivation.define(f"{name}_2", first * sines + second * cosines,
-                              code=[(f"{turn}[1]", first, second, position, omega)], title=f"{of}, second half"))
+    return (
+        derivation.define(
+            f"{name}_1", first * cosines - second * sines, code=[(f"{turn}[0]", first, second, position, omega)], title=f"{of}, first half"
+        ),
+        derivation.define(
+            f"{name}_2", first * sines + second * cosines, code=[(f"{turn}[1]", first, second, position, omega)], title=f"{of}, second half"
+        ),
+    )
 
 
 a_1, a_2 = turned("a", q_1, q_2, s, "The query, turned by its position")
@@ -40,7 +44,8 @@ c_1, c_2 = turned("c", k_1, k_2, r, "The key, turned by the distance")
 
 derivation.identity(
     "relative",
-    a_1 @ b_1 + a_2 @ b_2, q_1 @ c_1 + q_2 @ c_2,
+    a_1 @ b_1 + a_2 @ b_2,
+    q_1 @ c_1 + q_2 @ c_2,
     code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, s, t, omega)],
     title="The score knows the distance alone",
 )
@@ -58,26 +63,30 @@ derivation.identity(
 
 derivation.identity(
     "length",
-    a_1 @ a_1 + a_2 @ a_2, q_1 @ q_1 + q_2 @ q_2,
+    a_1 @ a_1 + a_2 @ a_2,
+    q_1 @ q_1 + q_2 @ q_2,
     title="Turning changes no length",
 )
 
 derivation.identity(
     "layouts",
-    (Q @ Pi) @ (K @ Pi).T, Q @ K.T,
+    (Q @ Pi) @ (K @ Pi).T,
+    Q @ K.T,
     given=[product_is(Pi, Pi.T, 1)],
     title="Features of queries and keys may be reordered together",
 )
 
 derivation.identity(
     "twice",
-    cos(w * (2 * p)), 2 * cos(w * p) ** 2 - 1,
+    cos(w * (2 * p)),
+    2 * cos(w * p) ** 2 - 1,
     title="The cosine at twice a distance",
 )
 
 derivation.inequality(
     "rises",
-    x, 2 * x ** 2 - 1,
+    x,
+    2 * x**2 - 1,
     because=(-2 * x - 1) * ((-2 * x - 1) + 3) / 2,
     given=[nonnegative(-2 * x - 1)],
     uses=["twice"],
@@ -86,7 +95,8 @@ derivation.inequality(
 
 derivation.refute(
     "decays",
-    2 * x ** 2 - 1, x,
+    2 * x**2 - 1,
+    x,
     at={x: -1},
     relation="<=",
     uses=["twice"],
@@ -98,13 +108,13 @@ def output(first, second):
     """Feature f of what a query gets from two keys with one bias, and further ones with biases of their own."""
     near = [(exp(q @ key + c), value[f]) for key, value in (first, second)]
     far = exp(total(q[a] * K[j, a], a) + z[j])
-    return ((near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * V[j, f], j))
-            / (near[0][0] + near[1][0] + total(far, j)))
+    return (near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * V[j, f], j)) / (near[0][0] + near[1][0] + total(far, j))
 
 
 derivation.identity(
     "same-bias",
-    output((k, u), (g, v)), output((g, v), (k, u)),
+    output((k, u), (g, v)),
+    output((g, v), (k, u)),
     uses=["order/permutation#any-query"],
     title="Two keys whose biases are the same may change places",
 )

@@ -16,14 +16,16 @@ derivation = Derivation("The limit is normal")
 
 derivation.identity(
     "third-moment",
-    E((q @ k) ** 3), 0,
+    E((q @ k) ** 3),
+    0,
     given=[independent(q, k), mean(q, 0), gaussian(q)],
     title="The third moment is zero",
 )
 
 derivation.identity(
     "self-third-moment",
-    E((q @ q - d) ** 3), 8 * d,
+    E((q @ q - d) ** 3),
+    8 * d,
     given=standard_normal(q),
     uses=["scaling/variance#self-mean"],
     title="A vector with itself: the third moment about the mean",
@@ -31,7 +33,8 @@ derivation.identity(
 
 derivation.identity(
     "fourth-moment",
-    E((q @ k) ** 4), 3 * d ** 2 + 6 * d,
+    E((q @ k) ** 4),
+    3 * d**2 + 6 * d,
     given=standard_normal(q, k),
     code=[("snippets.scaling.normal.predicted_fourth_moment", d)],
     title="The fourth moment",
@@ -40,10 +43,18 @@ derivation.identity(
 derivation.chain(
     "excess-kurtosis",
     E((q @ k) ** 4) / Var(q @ k) ** 2 - 3,
-    ((3 * d ** 2 + 6 * d) / d ** 2 - 3, "the fourth moment over the square of the variance; both variances cancel"),
+    ((3 * d**2 + 6 * d) / d**2 - 3, "the fourth moment over the square of the variance; both variances cancel"),
     (6 / d, "cancel"),
-    given=[independent(q, k), gaussian(q, k), mean(q, 0), mean(k, 0), variance(q, sigma ** 2), variance(k, tau ** 2),
-           nonzero(sigma), nonzero(tau)],
+    given=[
+        independent(q, k),
+        gaussian(q, k),
+        mean(q, 0),
+        mean(k, 0),
+        variance(q, sigma**2),
+        variance(k, tau**2),
+        nonzero(sigma),
+        nonzero(tau),
+    ],
     uses=["fourth-moment", "scaling/variance#variance"],
     code=[("snippets.scaling.normal.predicted_excess_kurtosis", d)],
     title="The excess kurtosis",
@@ -51,22 +62,26 @@ derivation.chain(
 
 derivation.limit(
     "kurtosis-vanishes",
-    6 / d, d, "oo", 0,
+    6 / d,
+    d,
+    "oo",
+    0,
     title="The excess kurtosis goes to zero",
 )
 
 derivation.chain(
     "one-product",
     E(exp(I * s * (x * y))),
-    (E(exp(-(s ** 2 * y ** 2) / 2)), "average over $x$ with $y$ fixed: a Gaussian integral"),
-    (1 / sqrt(1 + s ** 2), "average over $y$: another Gaussian integral"),
+    (E(exp(-(s**2 * y**2) / 2)), "average over $x$ with $y$ fixed: a Gaussian integral"),
+    (1 / sqrt(1 + s**2), "average over $y$: another Gaussian integral"),
     given=standard_normal(x, y),
     title="The characteristic function of one product",
 )
 
 derivation.identity(
     "characteristic",
-    E(exp(I * t * (q @ k) / sqrt(d))), (1 + t ** 2 / d) ** (-d / 2),
+    E(exp(I * t * (q @ k) / sqrt(d))),
+    (1 + t**2 / d) ** (-d / 2),
     reason="a product of $d$ independent factors, one for each coordinate",
     given=standard_normal(q, k),
     uses=["one-product"],
@@ -76,7 +91,8 @@ derivation.identity(
 
 derivation.identity(
     "normal-characteristic",
-    E(exp(I * t * z)), exp(-t ** 2 / 2),
+    E(exp(I * t * z)),
+    exp(-(t**2) / 2),
     given=standard_normal(z)[1:],
     code=[("snippets.scaling.normal.normal_characteristic_function", t)],
     title="The characteristic function of a standard normal variable",
@@ -84,7 +100,10 @@ derivation.identity(
 
 derivation.limit(
     "normal-limit",
-    (1 + t ** 2 / d) ** (-d / 2), d, "oo", exp(-t ** 2 / 2),
+    (1 + t**2 / d) ** (-d / 2),
+    d,
+    "oo",
+    exp(-(t**2) / 2),
     reason="the series of the logarithm has one term that survives",
     uses=["characteristic", "normal-characteristic"],
     title="The limit is the normal one",

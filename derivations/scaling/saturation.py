@@ -22,14 +22,16 @@ derivation.chain(
 )
 
 p = derivation.define(
-    "p", 1 / (1 + exp(-gap)),
+    "p",
+    1 / (1 + exp(-gap)),
     code=[("snippets.scaling.saturation.two_key_weight", gap)],
     title="The larger weight as a function of the gap",
 )
 
 derivation.identity(
     "slope",
-    diff(p, gap), p * (1 - p),
+    diff(p, gap),
+    p * (1 - p),
     code=[("snippets.scaling.saturation.two_key_slope", gap)],
     title="The slope of the weight",
 )
@@ -45,7 +47,8 @@ derivation.chain(
 
 derivation.inequality(
     "quarter",
-    p * (1 - p), Fraction(1, 4),
+    p * (1 - p),
+    Fraction(1, 4),
     because=(p - Fraction(1, 2)) ** 2,
     title="The slope is at most a quarter",
 )
@@ -66,21 +69,24 @@ derivation.chain(
 
 derivation.identity(
     "jacobian-rows",
-    total(diff(softmax(z)[i], z[j]), j), 0,
+    total(diff(softmax(z)[i], z[j]), j),
+    0,
     uses=["jacobian"],
     title="Raising all scores together changes no weight",
 )
 
 derivation.identity(
     "jacobian-symmetric",
-    diff(softmax(z)[i], z[j]), diff(softmax(z)[j], z[i]),
+    diff(softmax(z)[i], z[j]),
+    diff(softmax(z)[j], z[i]),
     uses=["jacobian"],
     title="The slopes are symmetric",
 )
 
 derivation.refute(
     "scale-matters",
-    softmax(2 * z), softmax(z),
+    softmax(2 * z),
+    softmax(z),
     at={z: [1, 0]},
     title="Scaling the scores is not free",
 )

@@ -1,7 +1,6 @@
 """Mean and variance of a dot product of random vectors, for every d, and what each assumption is there for."""
 
-from derivations.kernel import (Derivation, E, Var, gaussian, index, independent, mean, random, scalars, sizes, sqrt, total,
-                                variance, vector)
+from derivations.kernel import Derivation, E, Var, gaussian, independent, index, mean, random, scalars, sizes, sqrt, total, variance, vector
 
 d = sizes("d")
 q, k, l = random("q", d), random("k", d), random("l", d)
@@ -60,29 +59,33 @@ derivation.chain(
 
 derivation.identity(
     "fixed-query",
-    Var(a @ k), total(a[i] ** 2, i),
+    Var(a @ k),
+    total(a[i] ** 2, i),
     given=[independent(k), variance(k, 1)],
     title="For a fixed query the variance is its squared length",
 )
 
 derivation.identity(
     "general-mean",
-    E(q @ k), d * mu * nu,
+    E(q @ k),
+    d * mu * nu,
     given=[independent(q, k), mean(q, mu), mean(k, nu)],
     title="Any means",
 )
 
 derivation.identity(
     "general-variance",
-    Var(q @ k), d * (sigma ** 2 * tau ** 2 + sigma ** 2 * nu ** 2 + tau ** 2 * mu ** 2),
-    given=[independent(q, k), mean(q, mu), mean(k, nu), variance(q, sigma ** 2), variance(k, tau ** 2)],
+    Var(q @ k),
+    d * (sigma**2 * tau**2 + sigma**2 * nu**2 + tau**2 * mu**2),
+    given=[independent(q, k), mean(q, mu), mean(k, nu), variance(q, sigma**2), variance(k, tau**2)],
     title="Any means and variances",
 )
 
 derivation.identity(
     "same-variance",
-    Var(q @ k), d * sigma ** 2 * (sigma ** 2 + 2 * mu ** 2),
-    given=[independent(q, k), mean(q, mu), mean(k, mu), variance(q, sigma ** 2), variance(k, sigma ** 2)],
+    Var(q @ k),
+    d * sigma**2 * (sigma**2 + 2 * mu**2),
+    given=[independent(q, k), mean(q, mu), mean(k, mu), variance(q, sigma**2), variance(k, sigma**2)],
     uses=["general-variance"],
     code=[("snippets.scaling.variance.predicted_moments[1]", d, mu, sigma)],
     title="Queries and keys with one mean and one variance",
@@ -90,7 +93,8 @@ derivation.identity(
 
 derivation.identity(
     "self-mean",
-    E(q @ q), d,
+    E(q @ q),
+    d,
     given=[mean(q, 0), variance(q, 1)],
     code=[("snippets.scaling.variance.predicted_moments_same[0]", d)],
     title="A vector with itself: the mean is the width",
@@ -98,7 +102,8 @@ derivation.identity(
 
 derivation.identity(
     "self-variance",
-    Var(q @ q), 2 * d,
+    Var(q @ q),
+    2 * d,
     given=[independent(q), mean(q, 0), variance(q, 1), gaussian(q)],
     code=[("snippets.scaling.variance.predicted_moments_same[1]", d)],
     title="A Gaussian vector with itself: the variance doubles",
@@ -106,7 +111,8 @@ derivation.identity(
 
 derivation.refute(
     "without-independence",
-    Var(q @ q), d,
+    Var(q @ q),
+    d,
     at={d: 1},
     given=[independent(q), mean(q, 0), variance(q, 1), gaussian(q)],
     title="Without independence the variance is not the width",
@@ -114,7 +120,8 @@ derivation.refute(
 
 derivation.refute(
     "without-zero-mean",
-    Var(q @ k), d,
+    Var(q @ k),
+    d,
     at={d: 1},
     given=[independent(q, k), mean(q, 1), mean(k, 1), variance(q, 1), variance(k, 1)],
     title="Without zero mean the variance is not the width",
@@ -122,7 +129,8 @@ derivation.refute(
 
 derivation.refute(
     "squared-width",
-    Var(q @ k), d ** 2,
+    Var(q @ k),
+    d**2,
     at={d: 2},
     given=standard,
     title="The variance does not grow with the square of the width",

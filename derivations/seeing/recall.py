@@ -16,15 +16,16 @@ derivation = Derivation("Recall needs attention")
 
 derivation.identity(
     "one-mixing",
-    B @ (A @ X @ W) @ U, (B @ A) @ X @ (W @ U),
-    code=[("snippets.seeing.recall.mix", B, ("snippets.seeing.recall.mix", A, X, W), U),
-          ("snippets.seeing.recall.mix", B @ A, X, W @ U)],
+    B @ (A @ X @ W) @ U,
+    (B @ A) @ X @ (W @ U),
+    code=[("snippets.seeing.recall.mix", B, ("snippets.seeing.recall.mix", A, X, W), U), ("snippets.seeing.recall.mix", B @ A, X, W @ U)],
     title="Two layers of fixed mixing are one",
 )
 
 derivation.identity(
     "additive",
-    (a @ X + q) @ W - (a @ X + r) @ W, (a @ Y + q) @ W - (a @ Y + r) @ W,
+    (a @ X + q) @ W - (a @ X + r) @ W,
+    (a @ Y + q) @ W - (a @ Y + r) @ W,
     title="With fixed mixing, what another question changes does not depend on the context",
 )
 
@@ -36,7 +37,8 @@ def favour(context, question):
 
 derivation.identity(
     "four-cases",
-    favour(X, q) + favour(Y, r), favour(X, r) + favour(Y, q),
+    favour(X, q) + favour(Y, r),
+    favour(X, r) + favour(Y, q),
     uses=["additive"],
     title="Two questions in two contexts: right in all four cases is out of reach",
 )
@@ -44,7 +46,8 @@ derivation.identity(
 middle = (x + y) / 2
 derivation.inequality(
     "fixed-fails",
-    (x - y) ** 2, (b + s - x) ** 2 + (b + t - y) ** 2 + (c + s - y) ** 2 + (c + t - x) ** 2,
+    (x - y) ** 2,
+    (b + s - x) ** 2 + (b + t - y) ** 2 + (c + s - y) ** 2 + (c + t - x) ** 2,
     because=(b + s - middle) ** 2 + (b + t - middle) ** 2 + (c + s - middle) ** 2 + (c + t - middle) ** 2,
     uses=["additive"],
     title="Fixed mixing errs by as much as the values differ",
@@ -52,14 +55,16 @@ derivation.inequality(
 
 derivation.identity(
     "unit-scores",
-    K @ K.T @ V, V,
+    K @ K.T @ V,
+    V,
     given=[product_is(K, K.T, 1)],
     title="With orthonormal keys, scores alone find each key's value",
 )
 
 derivation.inequality(
     "own-key",
-    q @ k, (q @ q + k @ k) / 2,
+    q @ k,
+    (q @ q + k @ k) / 2,
     because=total((q[i] - k[i]) ** 2, i) / 2,
     title="Among keys of one length, a key scores highest with itself",
 )
@@ -75,29 +80,37 @@ derivation.chain(
 
 derivation.inequality(
     "missed",
-    1 - 1 / (1 + others), others,
-    because=others ** 2 / (1 + others),
+    1 - 1 / (1 + others),
+    others,
+    because=others**2 / (1 + others),
     uses=["match"],
     title="What the match does not get",
 )
 
 derivation.limit(
     "sharper",
-    exp(beta) / (exp(beta) + m), beta, "oo", 1,
+    exp(beta) / (exp(beta) + m),
+    beta,
+    "oo",
+    1,
     uses=["match"],
     title="With the other scores at nothing, the match takes all",
 )
 
 derivation.identity(
     "shifted",
-    X @ (L @ X).T, L.T,
+    X @ (L @ X).T,
+    L.T,
     given=[product_is(X, X.T, 1)],
     title="Move the tokens first, then compare",
 )
 
 derivation.limit(
     "by-hand",
-    (softmax(beta * array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])) @ u)[1], beta, "oo", u[2],
+    (softmax(beta * array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])) @ u)[1],
+    beta,
+    "oo",
+    u[2],
     uses=["shifted"],
     title="Three tokens in a circle: the first finds what followed it",
 )

@@ -27,7 +27,8 @@ derivation.chain(
 
 derivation.identity(
     "merged-scaled",
-    (X @ W_Q) @ (Z @ W_K).T / sqrt(d_k), X @ (W_Q @ W_K.T / sqrt(d_k)) @ Z.T,
+    (X @ W_Q) @ (Z @ W_K).T / sqrt(d_k),
+    X @ (W_Q @ W_K.T / sqrt(d_k)) @ Z.T,
     uses=["merged"],
     code=[("snippets.scaling.variance.scores", X @ W_Q, Z @ W_K)],
     title="With a context of its own, and the scale inside",
@@ -35,27 +36,31 @@ derivation.identity(
 
 derivation.identity(
     "one-score",
-    (X @ W @ X.T)[i, j], total(X[i, a] * W[a, b] * X[j, b], a, b),
+    (X @ W @ X.T)[i, j],
+    total(X[i, a] * W[a, b] * X[j, b], a, b),
     code=[("snippets.simplify.bilinear.merged_scores", X, W)],
     title="One score",
 )
 
 derivation.identity(
     "linear-in-each",
-    (c * X + Y) @ W @ (Z + U).T, c * (X @ W @ Z.T) + c * (X @ W @ U.T) + Y @ W @ Z.T + Y @ W @ U.T,
+    (c * X + Y) @ W @ (Z + U).T,
+    c * (X @ W @ Z.T) + c * (X @ W @ U.T) + Y @ W @ Z.T + Y @ W @ U.T,
     title="Linear in the tokens that ask, and in those that are asked",
 )
 
 derivation.identity(
     "quadratic",
-    (2 * X) @ W @ (2 * X).T, 4 * (X @ W @ X.T),
+    (2 * X) @ W @ (2 * X).T,
+    4 * (X @ W @ X.T),
     code=[("snippets.simplify.bilinear.merged_scores", 2 * X, W)],
     title="Quadratic in the input as a whole",
 )
 
 derivation.inequality(
     "rank",
-    rank(W_Q @ W_K.T), d_k,
+    rank(W_Q @ W_K.T),
+    d_k,
     because=(W_Q, W_K.T),
     reason="it factors through $d_k$ columns",
     title="The merged matrix has low rank",
@@ -69,22 +74,29 @@ derivation.chain(
     given=[invertible(M)],
     code=[
         ("snippets.simplify.bilinear.split_scores", X, W_Q, W_K, {"scale": 1}),
-        ("snippets.simplify.bilinear.split_scores", X, ("snippets.simplify.bilinear.change_gauge[0]", W_Q, W_K, M),
-         ("snippets.simplify.bilinear.change_gauge[1]", W_Q, W_K, M), {"scale": 1}),
+        (
+            "snippets.simplify.bilinear.split_scores",
+            X,
+            ("snippets.simplify.bilinear.change_gauge[0]", W_Q, W_K, M),
+            ("snippets.simplify.bilinear.change_gauge[1]", W_Q, W_K, M),
+            {"scale": 1},
+        ),
     ],
     title="Other projections with the same scores",
 )
 
 derivation.identity(
     "swap",
-    (X @ W_K) @ (X @ W_Q).T, ((X @ W_Q) @ (X @ W_K).T).T,
+    (X @ W_K) @ (X @ W_Q).T,
+    ((X @ W_Q) @ (X @ W_K).T).T,
     code=[("snippets.simplify.bilinear.split_scores", X, W_K, W_Q, {"scale": 1})],
     title="Swapping queries and keys transposes the scores",
 )
 
 derivation.refute(
     "swap-weights",
-    softmax(S.T), softmax(S).T,
+    softmax(S.T),
+    softmax(S).T,
     at={S: [[0, 1], [0, 0]]},
     title="It does not transpose the weights",
 )
@@ -102,47 +114,54 @@ derivation.chain(
 
 derivation.inequality(
     "output-rank",
-    rank(W_V @ W_O), d_v,
+    rank(W_V @ W_O),
+    d_v,
     because=(W_V, W_O),
     title="The second merged matrix has low rank",
 )
 
 split = derivation.define(
-    "c_s", 2 * n * d * d_k + n ** 2 * d_k,
+    "c_s",
+    2 * n * d * d_k + n**2 * d_k,
     code=[("snippets.simplify.bilinear.split_multiplications", n, d, d_k)],
     title="Multiplications, two projections",
 )
 merged = derivation.define(
-    "c_m", n * d ** 2 + n ** 2 * d,
+    "c_m",
+    n * d**2 + n**2 * d,
     code=[("snippets.simplify.bilinear.merged_multiplications", n, d)],
     title="Multiplications, one merged matrix",
 )
 
 derivation.identity(
     "cost-difference",
-    merged - split, n * d * (d - 2 * d_k) + n ** 2 * (d - d_k),
+    merged - split,
+    n * d * (d - 2 * d_k) + n**2 * (d - d_k),
     title="What merging changes",
 )
 
 derivation.identity(
     "cost-one-head",
-    n * d ** 2 + n ** 2 * d, (2 * n * d * d + n ** 2 * d) - n * d ** 2,
+    n * d**2 + n**2 * d,
+    (2 * n * d * d + n**2 * d) - n * d**2,
     code=[("snippets.simplify.bilinear.merged_multiplications", n, d)],
     title="One head as wide as the model: merging saves",
 )
 
 derivation.inequality(
     "cost-heads",
-    2 * n * d * (d / h) + n ** 2 * (d / h), n * d ** 2 + n ** 2 * d,
-    because=n * d ** 2 * (h - 2) / h + n ** 2 * d * ((h - 2) + 1) / h,
+    2 * n * d * (d / h) + n**2 * (d / h),
+    n * d**2 + n**2 * d,
+    because=n * d**2 * (h - 2) / h + n**2 * d * ((h - 2) + 1) / h,
     given=[nonnegative(h - 2)],
     title="Two or more heads: merging costs",
 )
 
 derivation.inequality(
     "parameters",
-    2 * d * (d / h), d ** 2,
-    because=d ** 2 * (h - 2) / h,
+    2 * d * (d / h),
+    d**2,
+    because=d**2 * (h - 2) / h,
     given=[nonnegative(h - 2)],
     title="Two or more heads: the merged matrix holds at least as many numbers",
 )

@@ -15,7 +15,8 @@ derivation = Derivation("Softmax stops the merge")
 
 derivation.identity(
     "without-softmax",
-    paren(Q @ K.T) @ V, Q @ paren(K.T @ V),
+    paren(Q @ K.T) @ V,
+    Q @ paren(K.T @ V),
     uses=["associativity/products#associative"],
     title="Without softmax, keys may meet values first",
 )
@@ -24,28 +25,32 @@ derivation.identity("sums-to-one", total(softmax(z)[i], i), 1, title="The weight
 
 derivation.refute(
     "not-additive",
-    softmax(y + z), softmax(y) + softmax(z),
+    softmax(y + z),
+    softmax(y) + softmax(z),
     at={y: [0], z: [0]},
     title="Softmax is not additive",
 )
 
 derivation.refute(
     "not-homogeneous",
-    softmax(2 * z), softmax(z),
+    softmax(2 * z),
+    softmax(z),
     at={z: [1, 0]},
     title="A factor does not drop out",
 )
 
 derivation.refute(
     "not-homogeneous-outside",
-    softmax(2 * z), 2 * softmax(z),
+    softmax(2 * z),
+    2 * softmax(z),
     at={z: [0]},
     title="Nor does it come out",
 )
 
 derivation.refute(
     "no-matrix-through",
-    softmax(S @ W), softmax(S) @ W,
+    softmax(S @ W),
+    softmax(S) @ W,
     at={S: [[0]], W: [[2]]},
     code=[("snippets.simplify.softmax.matrix_inside", S, W), ("snippets.simplify.softmax.matrix_after", S, W)],
     title="A matrix does not move through softmax",
@@ -53,32 +58,37 @@ derivation.refute(
 
 derivation.identity(
     "shift",
-    softmax(z + c * ones(n)), softmax(z),
+    softmax(z + c * ones(n)),
+    softmax(z),
     title="A constant added to every score does drop out",
 )
 
 derivation.identity(
     "sum-of-scores",
-    softmax(y + z)[i], softmax(y)[i] * softmax(z)[i] / total(softmax(y)[j] * softmax(z)[j], j),
+    softmax(y + z)[i],
+    softmax(y)[i] * softmax(z)[i] / total(softmax(y)[j] * softmax(z)[j], j),
     title="What softmax makes of a sum: a product, normalised again",
 )
 
 derivation.identity(
     "after-softmax",
-    P @ (X @ V_W), (P @ X) @ V_W,
+    P @ (X @ V_W),
+    (P @ X) @ V_W,
     title="To the right of the weights everything still regroups",
 )
 
 derivation.inequality(
     "low-rank-scores",
-    rank(q @ k.T), 1,
+    rank(q @ k.T),
+    1,
     because=(q, k.T),
     title="Scores from width one have rank one at most",
 )
 
 derivation.refute(
     "low-rank-weights",
-    rank(softmax(q @ k.T)), 1,
+    rank(softmax(q @ k.T)),
+    1,
     at={q: [[0], [1], [2]], k: [[0], [log(2)], [log(3)]]},
     title="Their weights can have full rank",
 )

@@ -1,7 +1,7 @@
 """Products of batches, what a transpose swaps, and which axis softmax makes sum to one."""
 
 from derivations.kernel import Derivation, diff, exp, eye, index, matrix, ones, sizes, softmax, total
-from derivations.kernel.expr import symbol
+from derivations.kernel.core.expr import symbol
 
 b, n, m, p, r = sizes("b n m p r")
 A, B, C = symbol("A", "real", (b, n, m)), symbol("B", "real", (b, m, p)), symbol("C", "real", (b, p, r))
@@ -18,7 +18,8 @@ derivation = Derivation("Axes")
 
 derivation.identity(
     "swapped",
-    total(A[a, i, k] * B[a, k, q], k), total(B[a, k, q] * A[a, i, k], k),
+    total(A[a, i, k] * B[a, k, q], k),
+    total(B[a, k, q] * A[a, i, k], k),
     code=[
         ("snippets.softmax.axes.batched_product", A, B),
         (SWAP, ("snippets.softmax.axes.batched_product", (SWAP, B), (SWAP, A))),
@@ -28,13 +29,15 @@ derivation.identity(
 
 derivation.identity(
     "batches-apart",
-    diff(total(A[a, i, k] * B[a, k, q], k), A[c, u, l]), eye(b)[a, c] * eye(n)[i, u] * B[a, l, q],
+    diff(total(A[a, i, k] * B[a, k, q], k), A[c, u, l]),
+    eye(b)[a, c] * eye(n)[i, u] * B[a, l, q],
     title="No matrix of a batch sees another",
 )
 
 derivation.identity(
     "associative",
-    total(total(A[a, i, k] * B[a, k, q], k) * C[a, q, v], q), total(A[a, i, k] * total(B[a, k, q] * C[a, q, v], q), k),
+    total(total(A[a, i, k] * B[a, k, q], k) * C[a, q, v], q),
+    total(A[a, i, k] * total(B[a, k, q] * C[a, q, v], q), k),
     code=[
         ("snippets.softmax.axes.batched_product", ("snippets.softmax.axes.batched_product", A, B), C),
         ("snippets.softmax.axes.batched_product", A, ("snippets.softmax.axes.batched_product", B, C)),
@@ -44,20 +47,23 @@ derivation.identity(
 
 derivation.identity(
     "multiplications",
-    total(1, a, i, k, q), b * n * m * p,
+    total(1, a, i, k, q),
+    b * n * m * p,
     title="Multiplications in a product of batches",
 )
 
 derivation.refute(
     "reshape",
-    F[1, 2], F[2, 1],
+    F[1, 2],
+    F[2, 1],
     at={F: [[1, 2, 3], [4, 5, 6]]},
     title="A reshape is no transpose",
 )
 
 derivation.identity(
     "last-axis",
-    total(softmax(X)[a, i, j], j), 1,
+    total(softmax(X)[a, i, j], j),
+    1,
     code=[("snippets.softmax.axes.sums", X, {"dim": 2})],
     uses=["simplify/softmax#sums-to-one"],
     title="Along the last axis",
@@ -65,21 +71,24 @@ derivation.identity(
 
 derivation.identity(
     "middle-axis",
-    total(exp(X[a, i, j]) / total(exp(X[a, u, j]), u), i), 1,
+    total(exp(X[a, i, j]) / total(exp(X[a, u, j]), u), i),
+    1,
     code=[("snippets.softmax.axes.sums", X, {"dim": 1})],
     title="Along the middle axis",
 )
 
 derivation.identity(
     "first-axis",
-    total(exp(X[a, i, j]) / total(exp(X[c, i, j]), c), a), 1,
+    total(exp(X[a, i, j]) / total(exp(X[c, i, j]), c), a),
+    1,
     code=[("snippets.softmax.axes.sums", X, {"dim": 0})],
     title="Along the first axis",
 )
 
 derivation.refute(
     "wrong-axis",
-    softmax(S.T).T @ ones(m, 1), ones(n, 1),
+    softmax(S.T).T @ ones(m, 1),
+    ones(n, 1),
     at={S: [[0, 0]]},
     code=[("snippets.softmax.axes.mix", S, ones(m, 1), {"dim": -2})],
     title="Along the wrong axis rows do not sum to one",
@@ -87,21 +96,24 @@ derivation.refute(
 
 derivation.identity(
     "one-query",
-    softmax(row.T).T @ V, ones(1, m) @ V,
+    softmax(row.T).T @ V,
+    ones(1, m) @ V,
     code=[("snippets.softmax.axes.mix", row, V, {"dim": -2})],
     title="One query along the wrong axis adds up all values",
 )
 
 derivation.identity(
     "rows-apart",
-    diff(softmax(S)[i, j], S[u, l]), eye(n)[i, u] * softmax(S)[i, j] * (eye(m)[j, l] - softmax(S)[i, l]),
+    diff(softmax(S)[i, j], S[u, l]),
+    eye(n)[i, u] * softmax(S)[i, j] * (eye(m)[j, l] - softmax(S)[i, l]),
     uses=["scaling/saturation#jacobian"],
     title="Along the last axis no query sees another",
 )
 
 derivation.identity(
     "wrong-axis-mixes",
-    diff(softmax(S.T).T[i, j], S[u, l]), eye(m)[j, l] * softmax(S.T).T[i, j] * (eye(n)[i, u] - softmax(S.T).T[u, j]),
+    diff(softmax(S.T).T[i, j], S[u, l]),
+    eye(m)[j, l] * softmax(S.T).T[i, j] * (eye(n)[i, u] - softmax(S.T).T[u, j]),
     uses=["scaling/saturation#jacobian"],
     title="Along the wrong axis each query sees the others",
 )

@@ -14,7 +14,8 @@ derivation = Derivation("Many keys")
 
 derivation.inequality(
     "gap-bound",
-    softmax(z)[i], exp(g) / (exp(g) + n - 1),
+    softmax(z)[i],
+    exp(g) / (exp(g) + n - 1),
     because=total((1 - eye(n)[i, j]) ** 2 * softmax(z)[j] * (exp(g) - exp(z[i] - z[j])), j) / (exp(g) + (n - 1)),
     given=[nonnegative(exp(g) - exp(z[i] - z[j]))],
     title="Bounded gaps bound every weight",
@@ -24,10 +25,13 @@ not_above, not_below = nonnegative(exp(B) - exp(z[1])), nonnegative(exp(B) - exp
 
 derivation.inequality(
     "dilution",
-    softmax(z)[1], exp(2 * B) / (exp(2 * B) + n - 1),
+    softmax(z)[1],
+    exp(2 * B) / (exp(2 * B) + n - 1),
     because=total(
-        (1 - eye(n)[1, j]) ** 2 * softmax(z)[j] * (exp(B) * (exp(B) - exp(-z[j])) + exp(-z[j]) * (exp(B) - exp(z[1]))), j,
-    ) / (exp(2 * B) + (n - 1)),
+        (1 - eye(n)[1, j]) ** 2 * softmax(z)[j] * (exp(B) * (exp(B) - exp(-z[j])) + exp(-z[j]) * (exp(B) - exp(z[1]))),
+        j,
+    )
+    / (exp(2 * B) + (n - 1)),
     given=[not_above, not_below],
     without={not_above: {B: 0, z: [2, 1]}, not_below: {B: 0, z: [-1, -2]}},
     uses=["gap-bound"],
@@ -36,7 +40,10 @@ derivation.inequality(
 
 derivation.limit(
     "thin",
-    exp(2 * B) / (exp(2 * B) + n - 1), n, "oo", 0,
+    exp(2 * B) / (exp(2 * B) + n - 1),
+    n,
+    "oo",
+    0,
     code=[("snippets.softmax.dilution.most_weight", 2 * B, n)],
     uses=["dilution"],
     title="With more and more keys the bound goes to zero",
@@ -44,7 +51,8 @@ derivation.limit(
 
 derivation.identity(
     "needed-gap",
-    exp(log(m * w)) / (exp(log(m * w)) + m), w / (1 + w),
+    exp(log(m * w)) / (exp(log(m * w)) + m),
+    w / (1 + w),
     given=[positive(w)],
     code=[
         ("snippets.softmax.dilution.most_weight", log(m * w), m + 1),
@@ -55,21 +63,28 @@ derivation.identity(
 
 derivation.identity(
     "logarithmic-lead",
-    exp(c * log(m)) / (exp(c * log(m)) + m), 1 / (1 + m ** (1 - c)),
+    exp(c * log(m)) / (exp(c * log(m)) + m),
+    1 / (1 + m ** (1 - c)),
     code=[("snippets.softmax.dilution.most_weight", c * log(m), m + 1)],
     title="A lead of some multiple of the logarithm",
 )
 
 derivation.limit(
     "lost",
-    1 / (1 + m ** Fraction(1, 2)), m, "oo", 0,
+    1 / (1 + m ** Fraction(1, 2)),
+    m,
+    "oo",
+    0,
     uses=["logarithmic-lead"],
     title="Half the logarithm loses the weight",
 )
 
 derivation.limit(
     "won",
-    1 / (1 + 1 / m), m, "oo", 1,
+    1 / (1 + 1 / m),
+    m,
+    "oo",
+    1,
     uses=["logarithmic-lead"],
     title="Twice the logarithm takes all of it",
 )

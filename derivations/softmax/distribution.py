@@ -1,7 +1,6 @@
 """Weights are a distribution: positive, of sum one, so that an output is a mean of values. And what they are not."""
 
-from derivations.kernel import (Derivation, exp, eye, index, log, matrix, nonnegative, rounded, scalars, sizes, softmax, sqrt,
-                                total, vector)
+from derivations.kernel import Derivation, exp, eye, index, log, matrix, nonnegative, rounded, scalars, sizes, softmax, sqrt, total, vector
 
 n, m, d_k, d_v = sizes("n m d_k d_v")
 c = scalars("c")
@@ -15,7 +14,8 @@ derivation = Derivation("A distribution")
 
 derivation.identity(
     "gaps",
-    softmax(z)[j], 1 / total(exp(z[k] - z[j]), k),
+    softmax(z)[j],
+    1 / total(exp(z[k] - z[j]), k),
     code=[("snippets.softmax.distribution.softmax", z)],
     uses=["simplify/softmax#shift"],
     title="A weight depends on the gaps alone",
@@ -23,7 +23,8 @@ derivation.identity(
 
 derivation.inequality(
     "positive",
-    0, softmax(z)[j],
+    0,
+    softmax(z)[j],
     because=1 / total(exp(z[k] - z[j]), k),
     uses=["gaps"],
     title="No weight is negative",
@@ -31,7 +32,8 @@ derivation.inequality(
 
 derivation.inequality(
     "at-most-one",
-    softmax(z)[j], 1,
+    softmax(z)[j],
+    1,
     because=total((1 - eye(m)[j, k]) ** 2 * softmax(z)[k], k),
     uses=["simplify/softmax#sums-to-one"],
     title="No weight exceeds one",
@@ -39,13 +41,15 @@ derivation.inequality(
 
 derivation.identity(
     "log-odds",
-    log(softmax(z)[j]) - log(softmax(z)[k]), z[j] - z[k],
+    log(softmax(z)[j]) - log(softmax(z)[k]),
+    z[j] - z[k],
     title="The weights still hold every gap",
 )
 
 derivation.inequality(
     "mean-below",
-    total(softmax(z)[j] * v[j], j), c,
+    total(softmax(z)[j] * v[j], j),
+    c,
     because=total(softmax(z)[j] * (c - v[j]), j),
     given=[nonnegative(c - v[j])],
     uses=["positive", "simplify/softmax#sums-to-one"],
@@ -54,7 +58,8 @@ derivation.inequality(
 
 derivation.inequality(
     "mean-above",
-    c, total(softmax(z)[j] * v[j], j),
+    c,
+    total(softmax(z)[j] * v[j], j),
     because=total(softmax(z)[j] * (v[j] - c), j),
     given=[nonnegative(v[j] - c)],
     uses=["positive", "simplify/softmax#sums-to-one"],
@@ -63,7 +68,8 @@ derivation.inequality(
 
 derivation.inequality(
     "hull",
-    ((softmax(S) @ V) @ u)[i], c,
+    ((softmax(S) @ V) @ u)[i],
+    c,
     because=total(softmax(S)[i, j] * (c - (V @ u)[j]), j),
     given=[nonnegative(c - (V @ u)[j])],
     uses=["mean-below"],
@@ -72,7 +78,8 @@ derivation.inequality(
 
 derivation.inequality(
     "effective-most",
-    total(exp(z[j]), j) ** 2 / total(exp(z[j]) ** 2, j), m,
+    total(exp(z[j]), j) ** 2 / total(exp(z[j]) ** 2, j),
+    m,
     because=m * total((exp(z[j]) - total(exp(z[k]), k) / m) ** 2, j) / total(exp(z[j]) ** 2, j),
     code=[("snippets.softmax.distribution.effective_keys", z)],
     title="The effective number of keys is at most their number",
@@ -80,14 +87,16 @@ derivation.inequality(
 
 derivation.inequality(
     "effective-least",
-    1, total(exp(z[j]), j) ** 2 / total(exp(z[j]) ** 2, j),
+    1,
+    total(exp(z[j]), j) ** 2 / total(exp(z[j]) ** 2, j),
     because=total((1 - eye(m)[j, k]) ** 2 * exp(z[j]) * exp(z[k]), j, k) / total(exp(z[j]) ** 2, j),
     title="And at least one",
 )
 
 derivation.refute(
     "scale-outside",
-    softmax(z / sqrt(d_k))[1], exp(z[1]) / (sqrt(d_k) * total(exp(z[k]), k)),
+    softmax(z / sqrt(d_k))[1],
+    exp(z[1]) / (sqrt(d_k) * total(exp(z[k]), k)),
     at={z: [0], d_k: 4},
     code=[("snippets.softmax.distribution.scaled_before[0]", z, d_k), ("snippets.softmax.distribution.scaled_after[0]", z, d_k)],
     title="The scale does not come out of softmax",
@@ -95,20 +104,23 @@ derivation.refute(
 
 derivation.identity(
     "scale-outside-sum",
-    total(exp(z[j]) / (sqrt(d_k) * total(exp(z[k]), k)), j), 1 / sqrt(d_k),
+    total(exp(z[j]) / (sqrt(d_k) * total(exp(z[k]), k)), j),
+    1 / sqrt(d_k),
     title="What such rows would sum to",
 )
 
 derivation.refute(
     "rounding-first",
-    1 / (1 + exp(rounded(pair[1]) - rounded(pair[2]))), softmax(pair)[2],
-    at={pair: [2 ** 24, 2 ** 24 + 1]},
+    1 / (1 + exp(rounded(pair[1]) - rounded(pair[2]))),
+    softmax(pair)[2],
+    at={pair: [2**24, 2**24 + 1]},
     title="Rounding does not commute with softmax",
 )
 
 derivation.refute(
     "rounded-sum",
-    total(rounded(softmax(z)[j]), j), 1,
+    total(rounded(softmax(z)[j]), j),
+    1,
     at={z: [0, 0, 0]},
     title="Rounded weights need not sum to one",
 )

@@ -2,8 +2,22 @@
 
 from fractions import Fraction
 
-from derivations.kernel import (Derivation, diff, exp, eye, index, log, nonnegative, nonzero, positive, scalars, sizes, softmax,
-                                total, vector)
+from derivations.kernel import (
+    Derivation,
+    diff,
+    exp,
+    eye,
+    index,
+    log,
+    nonnegative,
+    nonzero,
+    positive,
+    scalars,
+    sizes,
+    softmax,
+    total,
+    vector,
+)
 
 n, l = sizes("n l")
 z, x, v, y = vector("z", n), vector("x", n), vector("v", n), vector("y", l)
@@ -15,13 +29,15 @@ derivation = Derivation("Temperature")
 
 derivation.identity(
     "power",
-    softmax(beta * z)[i] / softmax(beta * z)[j], softmax(z)[i] ** beta / softmax(z)[j] ** beta,
+    softmax(beta * z)[i] / softmax(beta * z)[j],
+    softmax(z)[i] ** beta / softmax(z)[j] ** beta,
     title="A factor on the scores is an exponent on the ratios of weights",
 )
 
 derivation.inequality(
     "hot-most",
-    n * softmax(beta * z)[i], exp(beta * g),
+    n * softmax(beta * z)[i],
+    exp(beta * g),
     because=total(exp(beta * z[j]) * (exp(beta * g) - exp(beta * (z[i] - z[j]))), j) / total(exp(beta * z[j]), j),
     given=[nonnegative(exp(beta * g) - exp(beta * (z[i] - z[j])))],
     title="At most so many equal shares",
@@ -29,7 +45,8 @@ derivation.inequality(
 
 derivation.inequality(
     "hot-least",
-    exp(-beta * g), n * softmax(beta * z)[i],
+    exp(-beta * g),
+    n * softmax(beta * z)[i],
     because=total(exp(beta * z[j]) * (exp(beta * (z[i] - z[j])) - exp(-beta * g)), j) / total(exp(beta * z[j]), j),
     given=[nonnegative(exp(beta * (z[i] - z[j])) - exp(-beta * g))],
     title="And at least so many",
@@ -39,7 +56,8 @@ derivation.limit("hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"
 
 derivation.inequality(
     "leader",
-    exp(t) / (exp(t) + n - 1), softmax(z)[i],
+    exp(t) / (exp(t) + n - 1),
+    softmax(z)[i],
     because=total(softmax(z)[j] * ((1 - eye(n)[i, j]) * (exp(z[i] - z[j]) - exp(t))), j) / (exp(t) + (n - 1)),
     given=[nonnegative((1 - eye(n)[i, j]) * (exp(z[i] - z[j]) - exp(t)))],
     title="A score that leads by t has this weight at least",
@@ -47,14 +65,18 @@ derivation.inequality(
 
 derivation.limit(
     "leader-takes-all",
-    exp(t) / (exp(t) + n - 1), t, "oo", 1,
+    exp(t) / (exp(t) + n - 1),
+    t,
+    "oo",
+    1,
     uses=["leader"],
     title="As its lead grows it takes all the weight",
 )
 
 derivation.inequality(
     "cold-least",
-    1 / (k + l * exp(-t)), 1 / (k + total(exp(y[c]), c)),
+    1 / (k + l * exp(-t)),
+    1 / (k + total(exp(y[c]), c)),
     because=total(exp(-t) - exp(y[c]), c) / ((k + l * exp(-t)) * (k + total(exp(y[c]), c))),
     given=[positive(k), nonnegative(exp(-t) - exp(y[c]))],
     title="Several equal leaders have this weight each, at least",
@@ -62,7 +84,10 @@ derivation.inequality(
 
 derivation.limit(
     "cold",
-    1 / (k + l * exp(-t)), t, "oo", 1 / k,
+    1 / (k + l * exp(-t)),
+    t,
+    "oo",
+    1 / k,
     given=[positive(k)],
     uses=["cold-least"],
     title="Cold: the largest scores share all the weight",
@@ -72,7 +97,8 @@ p = derivation.define("p", softmax(beta * z), title="The weights at inverse temp
 
 derivation.identity(
     "mean-slope",
-    diff(total(p[i] * z[i], i), beta), total(p[i] * z[i] ** 2, i) - total(p[i] * z[i], i) ** 2,
+    diff(total(p[i] * z[i], i), beta),
+    total(p[i] * z[i] ** 2, i) - total(p[i] * z[i], i) ** 2,
     uses=["softmax/jacobian#variance"],
     code=[("snippets.softmax.jacobian.variance", softmax(beta * z), z)],
     title="Cooling raises the mean score by the variance of the scores",
@@ -93,7 +119,8 @@ def objective(weights):
 
 derivation.identity(
     "value",
-    objective(softmax(z / tau)), tau * log(total(exp(z[i] / tau), i)),
+    objective(softmax(z / tau)),
+    tau * log(total(exp(z[i] / tau), i)),
     given=[nonzero(tau)],
     code=[("snippets.softmax.temperature.objective", softmax(z / tau), z, tau)],
     title="Mean score plus temperature times entropy, at softmax",
@@ -111,8 +138,9 @@ derivation.identity(
 
 derivation.inequality(
     "maximum",
-    t * diff(exp(objective(q)), t), 0,
-    because=t ** 2 * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) / tau * exp(objective(q)),
+    t * diff(exp(objective(q)), t),
+    0,
+    because=t**2 * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) / tau * exp(objective(q)),
     given=[positive(tau)],
     uses=["path-slope"],
     title="It only falls",
@@ -129,7 +157,9 @@ derivation.identity(
 
 derivation.limit(
     "distillation-hot",
-    tau * (softmax(three / tau)[1] - softmax(other / tau)[1]), tau, "oo",
+    tau * (softmax(three / tau)[1] - softmax(other / tau)[1]),
+    tau,
+    "oo",
     Fraction(1, 3) * ((three[1] - (three[1] + three[2] + three[3]) / 3) - (other[1] - (other[1] + other[2] + other[3]) / 3)),
     given=[nonzero(tau)],
     title="At a high temperature distillation compares the scores themselves",

@@ -17,10 +17,19 @@ from IPython.display import SVG, display
 sys.path.insert(0, str(next(p for p in (Path.cwd(), *Path.cwd().parents) if (p / "snippets").is_dir())))
 
 SCALED, UNSCALED = "#4a86c5", "#c8701e"  # each at a contrast of 3 or more to paper and to a dark ground
-plt.rcParams.update({
-    "figure.figsize": (5.6, 3.4), "figure.facecolor": "none", "axes.facecolor": "none", "legend.frameon": False,
-    "font.size": 11, "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none", "svg.hashsalt": "lab",
-})
+plt.rcParams.update(
+    {
+        "figure.figsize": (5.6, 3.4),
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+        "legend.frameon": False,
+        "font.size": 11,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "lab",
+    }
+)
 
 
 def over_widths(axes, label):
@@ -69,8 +78,11 @@ axes.loglog(widths, scaled, "s", color=SCALED, label="measured, with the scale")
 axes.set(ylim=(0.5, 120))
 over_widths(axes, "standard deviation of a score")
 axes.legend(loc="upper left")
-show(figure, "Standard deviation of a score against the width of a head, on logarithmic axes: unscaled scores follow "
-             "the square root of the width, scaled ones stay at 1.")
+show(
+    figure,
+    "Standard deviation of a score against the width of a head, on logarithmic axes: unscaled scores follow "
+    "the square root of the width, scaled ones stay at 1.",
+)
 assert worst < 0.2 and all(abs(s - 1) < 0.2 for s in scaled)
 
 # %% [markdown]
@@ -100,8 +112,11 @@ normal = torch.distributions.Normal(0, 1).log_prob(grid).exp()
 axes.plot(grid, normal, ":", color="black", linewidth=1.5, label="normal density")
 axes.set(xlabel="scaled score", ylabel="density", xlim=(-4, 4), ylim=(0, None))
 axes.legend(loc="upper right")
-show(figure, "Histograms of scaled scores for heads of width 1, 4 and 64, and the normal density: width 1 has a sharp "
-             "peak at 0, width 64 lies on the normal curve.")
+show(
+    figure,
+    "Histograms of scaled scores for heads of width 1, 4 and 64, and the normal density: width 1 has a sharp "
+    "peak at 0, width 64 lies on the normal curve.",
+)
 
 # %% [markdown]
 # For one feature the peak is high and the tails are heavy. At 4 features most of that is gone, and at 64 the histogram
@@ -143,8 +158,7 @@ axes.semilogx(widths, mean_entropy["unscaled"], "o-", color=UNSCALED, label="wit
 axes.set(ylim=(0, 3.1))
 over_widths(axes, "mean entropy of the weights")
 axes.legend(loc="center right")
-show(figure, "Mean entropy of the weights against the width of a head: with the scale it stays level, without it falls "
-             "towards 0.")
+show(figure, "Mean entropy of the weights against the width of a head: with the scale it stays level, without it falls towards 0.")
 assert min(mean_entropy["scaled"]) > 2 and mean_entropy["unscaled"][-1] < 0.2
 
 # %% [markdown]
@@ -164,8 +178,7 @@ for name, lengths in gradients.items():
 
 best, second = scores(query, key, scale=1.0).topk(2, dim=-1).values.unbind(-1)  # at the last width, 1024
 gap, x = (best - second).flatten(), gradients["unscaled"][-1]
-print(f"median gap of the two best scores: {gap.median():.1f}; at the 30 largest gradients: "
-      f"{gap[x.topk(30).indices].median():.1f}")
+print(f"median gap of the two best scores: {gap.median():.1f}; at the 30 largest gradients: {gap[x.topk(30).indices].median():.1f}")
 
 # %% tags=["hide"]
 figure, axes = plt.subplots()
@@ -176,8 +189,11 @@ for (name, lengths), colour, marker in zip(gradients.items(), (SCALED, UNSCALED)
 axes.set(ylim=(1e-4, 10))
 over_widths(axes, "length of a query's gradient")
 axes.legend(loc="lower left")
-show(figure, "Mean and median length of the gradients of queries against the width of a head, on logarithmic axes: with "
-             "the scale both stay level; without it the mean stays near 1 and the median falls by orders of magnitude.")
+show(
+    figure,
+    "Mean and median length of the gradients of queries against the width of a head, on logarithmic axes: with "
+    "the scale both stay level; without it the mean stays near 1 and the median falls by orders of magnitude.",
+)
 assert gradients["unscaled"][-1].median() < 0.01 < 0.5 < gradients["unscaled"][-1].mean()
 assert x.topk(30).values.min() > gradients["scaled"][-1].max()
 assert gap[x.topk(30).indices].median() < 3 < gap.median()

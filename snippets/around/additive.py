@@ -59,6 +59,8 @@ def additive_scores(query: Tensor, key: Tensor, W_1: Tensor, W_2: Tensor, v: Ten
     check_shapes("query: n d_q, key: m d_k, W_1: d_q r, W_2: d_k r, v: r", query, key, W_1, W_2, v)
     added = (query @ W_1).unsqueeze(-2) + (key @ W_2).unsqueeze(-3)  # (..., n, m, r)
     return torch.tanh(added) @ v  # (..., n, m)
+
+
 # --8<-- [end:additive]
 
 
@@ -67,11 +69,15 @@ def concat_scores(query: Tensor, key: Tensor, W: Tensor, v: Tensor) -> Tensor:
     """The same with query and key side by side, and one matrix of d_q + d_k rows."""
     check_shapes("query: n d_q, key: m d_k, W: d_qk r, v: r", query, key, W, v)
     if W.shape[-2] != query.shape[-1] + key.shape[-1]:
-        raise ValueError(f"W has {W.shape[-2]} rows; "
-                         f"expected {query.shape[-1]} + {key.shape[-1]}, those of query and key")
+        raise ValueError(
+            f"W has {W.shape[-2]} rows; "
+            f"expected {query.shape[-1]} + {key.shape[-1]}, those of query and key"
+        )
     pairs = *query.shape[:-1], key.shape[-2], -1
     query, key = query.unsqueeze(-2).expand(pairs), key.unsqueeze(-3).expand(pairs)
     return torch.tanh(torch.cat([query, key], dim=-1) @ W) @ v  # (..., n, m)
+
+
 # --8<-- [end:concat]
 
 
@@ -81,6 +87,8 @@ def plain_weights(q: Tensor, K: Tensor, W_1: Tensor, W_2: Tensor, v: Tensor) -> 
     check_shapes("q: d_q, K: m d_k, W_1: d_q r, W_2: d_k r, v: r", q, K, W_1, W_2, v)
     scores = (q @ W_1).unsqueeze(-2) @ v + K @ W_2 @ v  # (..., m)
     return torch.softmax(scores, dim=-1)
+
+
 # --8<-- [end:plain]
 
 
@@ -89,4 +97,6 @@ def general_scores(query: Tensor, key: Tensor, W: Tensor) -> Tensor:
     """q W k for every query and key (Luong et al. 2015)."""
     check_shapes("query: n d_q, key: m d_k, W: d_q d_k", query, key, W)
     return query @ W @ key.transpose(-2, -1)  # (..., n, m)
+
+
 # --8<-- [end:general]

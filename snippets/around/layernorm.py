@@ -80,6 +80,8 @@ def layer_norm(x: Tensor, epsilon: float = 1e-5) -> Tensor:
 def mean_square(y: Tensor) -> Tensor:
     """The mean of the squared features of each token."""
     return y.square().mean(-1)  # (..., d) -> (...)
+
+
 # --8<-- [end:layernorm]
 
 
@@ -92,4 +94,6 @@ def post_norm(x: Tensor, block: Callable[[Tensor], Tensor]) -> Tensor:
 def pre_norm(x: Tensor, block: Callable[[Tensor], Tensor]) -> Tensor:
     """As in most since: normalise what the block sees, and add to what came in."""
     return x + block(layer_norm(x))  # (..., d)
+
+
 # --8<-- [end:stack]

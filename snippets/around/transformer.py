@@ -78,6 +78,8 @@ def embed(token: Tensor, table: Tensor) -> Tensor:
     """The row of the table that each token names."""
     check_shapes("token: n, table: N d", token, table)
     return table[token]  # (..., n) -> (..., n, d)
+
+
 # --8<-- [end:embedding]
 
 
@@ -85,12 +87,15 @@ def embed(token: Tensor, table: Tensor) -> Tensor:
 def multi_head(X: Tensor, weights: dict[str, Tensor], heads: int) -> Tensor:
     """Every token attends to all; each head does so on its own share of the features."""
     if X.shape[-1] % heads:
-        raise ValueError(f"{heads} heads do not divide the {X.shape[-1]} features of X "
-                         f"{tuple(X.shape)}; expected a multiple")
+        raise ValueError(
+            f"{heads} heads do not divide the {X.shape[-1]} features of X "
+            f"{tuple(X.shape)}; expected a multiple"
+        )
     projected = linear(X, weights["self_attn.in_proj_weight"], weights["self_attn.in_proj_bias"])
     query, key, value = (
         part.unflatten(-1, (heads, -1)).transpose(-3, -2)  # (..., h, n, d / h)
-        for part in projected.chunk(3, dim=-1))
+        for part in projected.chunk(3, dim=-1)
+    )
     mixed = attention(query, key, value).transpose(-3, -2).flatten(-2)  # (..., n, d)
     return linear(mixed, weights["self_attn.out_proj.weight"], weights["self_attn.out_proj.bias"])
 
@@ -99,6 +104,8 @@ def feed_forward(X: Tensor, weights: dict[str, Tensor]) -> Tensor:
     """Every token by itself: wider, what is negative set to zero, and back."""
     hidden = linear(X, weights["linear1.weight"], weights["linear1.bias"]).relu()  # (..., n, d_f)
     return linear(hidden, weights["linear2.weight"], weights["linear2.bias"])  # (..., n, d)
+
+
 # --8<-- [end:parts]
 
 
@@ -121,6 +128,8 @@ def encoder_block(
         return X + feed_forward(norm(X, "norm2"), weights)
     X = norm(X + multi_head(X, weights, heads), "norm1")
     return norm(X + feed_forward(X, weights), "norm2")  # (..., n, d)
+
+
 # --8<-- [end:block]
 
 
@@ -134,4 +143,6 @@ def linear_share(n: int, d: int) -> float:
     """The share of the linear layers in a block's multiplications; d_f is 4 d."""
     layers, attending = 12 * n * d**2, 2 * n**2 * d
     return layers / (layers + attending)
+
+
 # --8<-- [end:count]

@@ -41,7 +41,6 @@ inf
 --8<-- [end:example-split]
 """
 
-import torch
 from torch import Tensor
 
 from snippets.scaling.variance import scores
@@ -59,6 +58,8 @@ def grouped_right(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
     """A(BC)."""
     check_shapes("A: n p, B: p q, C: q m", A, B, C)
     return A @ (B @ C)  # (..., p, q) (..., q, m) -> (..., p, m), then (..., n, p) -> (..., n, m)
+
+
 # --8<-- [end:groupings]
 
 
@@ -67,6 +68,8 @@ def scalar_placements(A: Tensor, B: Tensor, c: float) -> tuple[Tensor, Tensor, T
     """(cA)B, A(cB) and c(AB)."""
     check_shapes("A: n p, B: p q", A, B)
     return (c * A) @ B, A @ (c * B), c * (A @ B)  # (..., n, q), three times
+
+
 # --8<-- [end:placements]
 
 
@@ -76,4 +79,6 @@ def split_scale(query: Tensor, key: Tensor) -> Tensor:
     check_shapes("query: n d_k, key: m d_k", query, key)
     root = query.shape[-1] ** 0.25
     return scores(query / root, key / root, scale=1.0)  # (..., n, m)
+
+
 # --8<-- [end:split-scale]

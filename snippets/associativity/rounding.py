@@ -81,6 +81,8 @@ def gamma(n: int, dtype: torch.dtype) -> float:
     if n * u >= 1:
         raise ValueError(f"n is {n}; expected less than 1 / u, which is {1 / u:.0f} for {dtype}")
     return n * u / (1 - n * u)
+
+
 # --8<-- [end:gamma]
 
 
@@ -95,6 +97,8 @@ def rounding_bound(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
     p, q = B.shape[-2:]
     magnitude = grouped_left(*(M.double().abs() for M in (A, B, C)))  # (..., n, m)
     return 2 * gamma(p + q, A.dtype) * magnitude
+
+
 # --8<-- [end:bound]
 
 
@@ -103,6 +107,8 @@ def grouping_gap(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
     """How far apart (AB)C and A(BC) come out, entry by entry."""
     left, right = grouped_left(A, B, C), grouped_right(A, B, C)  # (..., n, m), twice
     return (left.double() - right.double()).abs()  # in double: rounds next to nothing
+
+
 # --8<-- [end:gap]
 
 
@@ -117,4 +123,6 @@ def divide_first(A: Tensor, B: Tensor, c: float) -> Tensor:
     """A(B/c)."""
     check_shapes("A: n p, B: p q", A, B)
     return A @ (B / c)  # (..., n, q)
+
+
 # --8<-- [end:division]

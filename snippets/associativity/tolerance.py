@@ -91,6 +91,8 @@ def smallest(dtype: torch.dtype) -> float:
 def growth(n: int, dtype: torch.dtype) -> float:
     """The factor by which n roundings make a number larger or smaller at most."""
     return 1 + gamma(n, dtype)
+
+
 # --8<-- [end:format]
 
 
@@ -102,6 +104,8 @@ def exponential_error(x: Tensor) -> float:
     normal = (exact >= info.smallest_normal) & (exact <= info.max)
     error = (x.exp().double() - exact).abs() / exact
     return error[normal].max().item() / unit_roundoff(x.dtype)
+
+
 # --8<-- [end:exponential]
 
 
@@ -114,6 +118,8 @@ def score_error_bound(query: Tensor, key: Tensor, sums: torch.dtype | None = Non
     # A product and d_k - 1 additions; then rounding the sum and the scale, and multiplying by it.
     factor = growth(d_k, sums or dtype) * growth(3, dtype)
     return (factor - 1) * magnitude + factor * (d_k + 2) * smallest(dtype)
+
+
 # --8<-- [end:scores]
 
 
@@ -128,6 +134,8 @@ def weight_factor(query: Tensor, key: Tensor, sums: torch.dtype | None = None) -
     # m - 1 additions; one unit, 2 roundings, for an exponential, above and below; the division.
     rounded = growth(m, sums or dtype) * growth(6, dtype) / (1 - m * smallest(dtype))
     return torch.exp(2 * epsilon) * rounded  # (..., n, 1)
+
+
 # --8<-- [end:weights]
 
 
@@ -150,6 +158,8 @@ def attention_error_bound(
     dot = scores(query.double().abs(), key.double().abs(), scale=1.0).amax(-1, keepdim=True)
     fits = (dot * growth(d_k + 3, sums or dtype) <= largest) & (output + bound <= largest)
     return torch.where(fits, bound, torch.inf)
+
+
 # --8<-- [end:bound]
 
 
@@ -158,4 +168,6 @@ def attention_error(query: Tensor, key: Tensor, value: Tensor, exact=None) -> Te
     """How far attention comes out from the same in double precision, of inputs `exact` if given."""
     doubled = (number.double() for number in exact or (query, key, value))
     return (attention(query, key, value).double() - attention(*doubled)).abs()  # (..., n, d_v)
+
+
 # --8<-- [end:error]

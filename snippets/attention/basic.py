@@ -86,16 +86,21 @@ from snippets.shapes import check_shapes
 def basic_attention(X: Tensor) -> Tensor:
     """Each token becomes a weighted mean of all tokens, by their dot products with it."""
     return attention(X, X, X, scale=1.0)  # (..., n, d) -> (..., n, d)
+
+
 # --8<-- [end:basic]
 
 
 # --8<-- [start:slope]
 def own_slope(first: Tensor, second: Tensor) -> Tensor:
     """Of two tokens with one feature, how fast the first output changes with the first token."""
+
     def output(x: Tensor) -> Tensor:
         return basic_attention(torch.stack([x, second])[:, None])[0, 0]  # (2, 1), then one number
 
     return torch.func.grad(output)(first)
+
+
 # --8<-- [end:slope]
 
 
@@ -109,8 +114,12 @@ def project_rows(X: Tensor, W: Tensor) -> Tensor:
 def project_columns(W: Tensor, X: Tensor) -> Tensor:
     """Each token is a column, and the matrix stands on its left."""
     check_shapes("W: d_k d, X: n d", W, X)
-    columns = [W @ x.unsqueeze(-1) for x in X.unbind(-2)]  # (..., d_k, d) (..., d, 1) -> (..., d_k, 1)
+    columns = [
+        W @ x.unsqueeze(-1) for x in X.unbind(-2)
+    ]  # (..., d_k, d) (..., d, 1) -> (..., d_k, 1)
     return torch.cat(columns, dim=-1).mT  # (..., d_k, n), then (..., n, d_k)
+
+
 # --8<-- [end:conventions]
 
 
@@ -125,4 +134,6 @@ def average_tokens(X: Tensor, W_Q: Tensor, W_K: Tensor) -> Tensor:
     """The slip: the weights mix the tokens, and the values are forgotten."""
     check_shapes("X: n d, W_Q: d d_k, W_K: d d_k", X, W_Q, W_K)
     return attention_weights(X @ W_Q, X @ W_K, scale=1.0) @ X  # (..., n, d)
+
+
 # --8<-- [end:values]

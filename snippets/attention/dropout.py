@@ -57,6 +57,8 @@ def drop(weights: Tensor, p: float, generator: torch.Generator | None = None) ->
         raise ValueError(f"p is {p}; expected a probability below 1")
     kept = torch.rand(weights.shape, generator=generator, dtype=weights.dtype) >= p  # (..., m)
     return weights * kept / (1 - p)
+
+
 # --8<-- [end:drop]
 
 
@@ -69,4 +71,6 @@ def multiplier_variance(p: float) -> float:
 def row_sum_variance(weights: Tensor, variance: float) -> Tensor:
     """The variance of the sum of each row, under independent multipliers of the given variance."""
     return variance * (weights**2).sum(-1)  # (..., m) -> (...)
+
+
 # --8<-- [end:moments]

@@ -112,10 +112,14 @@ from snippets.shapes import check_shapes
 def attention_2d(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The formula as it is written, for matrices: (n, d_k), (m, d_k) and (m, d_v) give (n, d_v)."""
     if (query.dim(), key.dim(), value.dim()) != (2, 2, 2):
-        raise ValueError(f"query has {query.dim()} axes, key {key.dim()} and value {value.dim()}; "
-                         "expected two each, since key.T is for matrices")
+        raise ValueError(
+            f"query has {query.dim()} axes, key {key.dim()} and value {value.dim()}; "
+            "expected two each, since key.T is for matrices"
+        )
     check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
     return torch.softmax(query @ key.T / query.shape[-1] ** 0.5, dim=-1) @ value
+
+
 # --8<-- [end:two-axes]
 
 
@@ -124,22 +128,28 @@ class Steps(NamedTuple):
     """What each operation of attention makes."""
 
     products: Tensor  # (..., n, m)
-    scaled: Tensor    # (..., n, m)
-    masked: Tensor    # (..., n, m)
-    weights: Tensor   # (..., n, m)
-    output: Tensor    # (..., n, d_v)
+    scaled: Tensor  # (..., n, m)
+    masked: Tensor  # (..., n, m)
+    weights: Tensor  # (..., n, m)
+    output: Tensor  # (..., n, d_v)
 
 
 def steps(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    scale: float | None = None,
 ) -> Steps:
     """Attention one operation at a time; a boolean mask keeps what is True, any other is added."""
     check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    products = query @ key.transpose(-2, -1)   # (..., n, d_k) (..., d_k, m) -> (..., n, m)
+    products = query @ key.transpose(-2, -1)  # (..., n, d_k) (..., d_k, m) -> (..., n, m)
     scaled = products * (query.shape[-1] ** -0.5 if scale is None else scale)
     masked = mask_scores(scaled, mask)
-    weights = masked_softmax(masked)           # every row sums to 1
+    weights = masked_softmax(masked)  # every row sums to 1
     return Steps(products, scaled, masked, weights, weights @ value)
+
+
 # --8<-- [end:steps]
 
 
@@ -163,7 +173,11 @@ class SelfAttention(nn.Module):
         self.W_O = weight(d_v, d)
 
     def forward(self, X: Tensor) -> Tensor:
-        return self_attention(X, self.W_Q, self.W_K, self.W_V, self.W_O)  # (..., n, d) -> (..., n, d)
+        return self_attention(
+            X, self.W_Q, self.W_K, self.W_V, self.W_O
+        )  # (..., n, d) -> (..., n, d)
+
+
 # --8<-- [end:block]
 
 
@@ -171,4 +185,6 @@ class SelfAttention(nn.Module):
 def slipped_scores(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The scores with a slip: the width of the values stands under the root as well."""
     return scores(query, key, scale=(query.shape[-1] * value.shape[-1]) ** -0.5)  # (..., n, m)
+
+
 # --8<-- [end:slip]

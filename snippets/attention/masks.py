@@ -140,6 +140,8 @@ def renormalised_weights(scores: Tensor, keep: Tensor) -> Tensor:
     """Softmax over all keys, then 0 for the masked ones, then each row divided by its sum."""
     weights = torch.softmax(scores, dim=-1) * keep  # (..., n, m)
     return weights / weights.sum(-1, keepdim=True)
+
+
 # --8<-- [end:ways]
 
 
@@ -147,11 +149,15 @@ def renormalised_weights(scores: Tensor, keep: Tensor) -> Tensor:
 def lower_right(n: int, m: int) -> Tensor:
     """The causal mask of n queries that are the last of m tokens: True keeps."""
     return torch.ones(n, m, dtype=torch.bool).tril(diagonal=m - n)  # (n, m)
+
+
 # --8<-- [end:lower-right]
 
 
 # --8<-- [start:alibi]
-def weights_by_distance(scores: Tensor, slope: float, query_places: Tensor, key_places: Tensor) -> Tensor:
+def weights_by_distance(
+    scores: Tensor, slope: float, query_places: Tensor, key_places: Tensor
+) -> Tensor:
     """Each score is lowered by the slope times the distance from its key to its query."""
     check_shapes("scores: n m, query_places: n, key_places: m", scores, query_places, key_places)
     distance = query_places.unsqueeze(-1) - key_places.unsqueeze(-2)  # (..., n, m)
@@ -162,4 +168,6 @@ def weights_by_place(scores: Tensor, slope: float, key_places: Tensor) -> Tensor
     """Each score is raised by the slope times the place of its key."""
     check_shapes("scores: n m, key_places: m", scores, key_places)
     return masked_softmax(mask_scores(scores, slope * key_places.unsqueeze(-2)))  # (..., n, m)
+
+
 # --8<-- [end:alibi]

@@ -72,13 +72,17 @@ class Reference(nn.Module):
         self.temperature = temperature
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
         """(..., n, d_k), (..., m, d_k) and (..., m, d_v) give (..., n, d_v); the mask keeps what is True."""
         check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
         scores = query / self.temperature @ key.transpose(-2, -1)  # (..., n, m)
         if mask is not None:
             scores = scores.masked_fill(~mask, -1e9)
         return self.dropout(torch.softmax(scores, dim=-1)) @ value
+
+
 # --8<-- [end:reference]
 
 
@@ -96,6 +100,8 @@ def slipped_scores(query: Tensor, key: Tensor, heads: int) -> Tensor:
 def slipped_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Attention with the slip."""
     return attention(query, key, value, slipped_scale(key))  # (batch, ..., n, d_v)
+
+
 # --8<-- [end:slip]
 
 
@@ -104,5 +110,7 @@ def pad(key: Tensor, value: Tensor, extra: int) -> tuple[Tensor, Tensor, Tensor]
     """Keys and values with `extra` more of zeros behind them, and the mask that keeps the old ones."""
     check_shapes("key: m d_k, value: m d_v", key, value)
     longer = [nn.functional.pad(x, (0, 0, 0, extra)) for x in (key, value)]  # (..., m + extra, d)
-    return *longer, torch.arange(key.shape[-2] + extra) < key.shape[-2]      # (m + extra)
+    return *longer, torch.arange(key.shape[-2] + extra) < key.shape[-2]  # (m + extra)
+
+
 # --8<-- [end:pad]

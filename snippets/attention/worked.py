@@ -85,30 +85,44 @@ def case(*rows: list) -> Tensor:
 
 
 TOKENS = case(  # (batch, n, d)
-    [0.2688, 0.3804, -1.7762, 0.8495], [-0.1935, -0.3447, -0.3844, 0.7467],
-    [1.3795, -0.3551, 0.0151, -1.9090], [-0.3196, 1.8688, -0.8605, 0.5735],
-    [-0.2754, -0.9110, -0.9624, -1.8642], [1.0176, -2.2407, -0.6599, 1.0171],
+    [0.2688, 0.3804, -1.7762, 0.8495],
+    [-0.1935, -0.3447, -0.3844, 0.7467],
+    [1.3795, -0.3551, 0.0151, -1.9090],
+    [-0.3196, 1.8688, -0.8605, 0.5735],
+    [-0.2754, -0.9110, -0.9624, -1.8642],
+    [1.0176, -2.2407, -0.6599, 1.0171],
 )
 SCORES = case(  # (batch, n, n), unscaled
-    [4.0935, 1.1339, -1.4127], [1.1339, 0.8616, -1.5759],
-    [-1.4127, -1.5759, 5.6737], [4.6638, -1.8554, -3.3616],
-    [-1.8554, 5.3073, 0.5000], [-3.3616, 0.5000, 7.5263],
+    [4.0935, 1.1339, -1.4127],
+    [1.1339, 0.8616, -1.5759],
+    [-1.4127, -1.5759, 5.6737],
+    [4.6638, -1.8554, -3.3616],
+    [-1.8554, 5.3073, 0.5000],
+    [-3.3616, 0.5000, 7.5263],
 )
 WEIGHTS = case(  # (batch, n, n)
-    [0.9471, 0.0491, 0.0038], [0.5470, 0.4166, 0.0364],
-    [0.0008, 0.0007, 0.9985], [0.9982, 0.0015, 0.0003],
-    [0.0008, 0.9911, 0.0081], [0.0000, 0.0009, 0.9991],
+    [0.9471, 0.0491, 0.0038],
+    [0.5470, 0.4166, 0.0364],
+    [0.0008, 0.0007, 0.9985],
+    [0.9982, 0.0015, 0.0003],
+    [0.0008, 0.9911, 0.0081],
+    [0.0000, 0.0009, 0.9991],
 )
 OUTPUTS = case(  # (batch, n, d)
-    [0.2504, 0.3420, -1.7010, 0.8338], [0.1166, 0.0516, -1.1312, 0.7063],
-    [1.3775, -0.3544, 0.0133, -1.9048], [-0.3191, 1.8633, -0.8606, 0.5700],
-    [-0.2650, -0.9196, -0.9599, -1.8390], [1.0164, -2.2395, -0.6602, 1.0146],
+    [0.2504, 0.3420, -1.7010, 0.8338],
+    [0.1166, 0.0516, -1.1312, 0.7063],
+    [1.3775, -0.3544, 0.0133, -1.9048],
+    [-0.3191, 1.8633, -0.8606, 0.5700],
+    [-0.2650, -0.9196, -0.9599, -1.8390],
+    [1.0164, -2.2395, -0.6602, 1.0146],
 )
 
 FINER = case(  # six places; found by search among the inputs that round to the printed ones
-    [0.268816, 0.380406, -1.776211, 0.849488], [-0.193532, -0.344677, -0.384374, 0.746729],
+    [0.268816, 0.380406, -1.776211, 0.849488],
+    [-0.193532, -0.344677, -0.384374, 0.746729],
     [1.379512, -0.355059, 0.015087, -1.909025],
-    [-0.319631, 1.868778, -0.860471, 0.573471], [-0.275416, -0.911011, -0.962416, -1.864216],
+    [-0.319631, 1.868778, -0.860471, 0.573471],
+    [-0.275416, -0.911011, -0.962416, -1.864216],
     [1.017611, -2.240720, -0.659884, 1.017121],
 )
 # --8<-- [end:printed]
@@ -118,6 +132,8 @@ FINER = case(  # six places; found by search among the inputs that round to the 
 def places_off(found: Tensor, expected: Tensor) -> int:
     """By how many units of the fourth place the found numbers, rounded, miss the expected ones."""
     return int(((found / DIGITS).round() - (expected / DIGITS).round()).abs().max())
+
+
 # --8<-- [end:places]
 
 
@@ -131,9 +147,11 @@ def score_bound(x: Tensor, y: Tensor, half: float) -> Tensor:
 def error_bounds(X: Tensor, half: float) -> tuple[Tensor, Tensor, Tensor]:
     """How far scores, weights and outputs of basic attention can move with X."""
     score = score_bound(X.unsqueeze(-2), X.unsqueeze(-3), half)  # (..., n, 1, d) (..., 1, n, d)
-    factor = torch.expm1(2 * score.amax(-1, keepdim=True))       # (..., n, 1)
-    weight = factor * attention_weights(X, X, scale=1.0)         # (..., n, n)
-    return score, weight, weight @ X.abs() + half                # (..., n, n) twice, (..., n, d)
+    factor = torch.expm1(2 * score.amax(-1, keepdim=True))  # (..., n, 1)
+    weight = factor * attention_weights(X, X, scale=1.0)  # (..., n, n)
+    return score, weight, weight @ X.abs() + half  # (..., n, n) twice, (..., n, d)
+
+
 # --8<-- [end:bounds]
 
 
@@ -141,4 +159,6 @@ def error_bounds(X: Tensor, half: float) -> tuple[Tensor, Tensor, Tensor]:
 def least_weight(gap: Tensor, others: int) -> Tensor:
     """The least weight of a score that leads each of the others by at least the gap."""
     return 1 / (1 + others * torch.exp(-gap))  # (...) -> (...)
+
+
 # --8<-- [end:least]

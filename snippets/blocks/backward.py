@@ -56,8 +56,9 @@ from snippets.shapes import check_shapes
 def row_sums(a: Tensor, b: Tensor) -> Tensor:
     """The sum over each row of the products of two matrices' entries."""
     if a.shape != b.shape:
-        raise ValueError(f"{tuple(a.shape)} and {tuple(b.shape)} differ; "
-                         "expected one shape (..., n, p)")
+        raise ValueError(
+            f"{tuple(a.shape)} and {tuple(b.shape)} differ; expected one shape (..., n, p)"
+        )
     return (a * b).sum(-1, keepdim=True)  # (..., n, p) (..., n, p) -> (..., n, 1)
 
 
@@ -72,6 +73,8 @@ def check_column(name: str, x: Tensor) -> None:
     """Raise a ValueError unless there is one number for each query: a column, that broadcasts."""
     if x.shape[-1] != 1:
         raise ValueError(f"{name} is {tuple(x.shape)}; expected (..., n, 1)")
+
+
 # --8<-- [end:scores]
 
 
@@ -98,6 +101,8 @@ def through_weights(
     slopes = d_products @ key, d_products.mT @ query, weights.mT @ slope
     # An input that was shared along a leading axis gets the sum over that axis.
     return tuple(s.sum_to_size(x.shape) for s, x in zip(slopes, (query, key, value)))
+
+
 # --8<-- [end:backward]
 
 
@@ -112,12 +117,19 @@ def weights_again(query: Tensor, key: Tensor, log_sums: Tensor) -> Tensor:
     check_shapes("query: n d_k, key: m d_k, log_sums: n one", query, key, log_sums)
     check_column("log_sums", log_sums)
     return (scores(query, key) - log_sums).exp()  # (..., n, m)
+
+
 # --8<-- [end:again]
 
 
 # --8<-- [start:blocks]
 def backward_in_blocks(
-    query: Tensor, key: Tensor, value: Tensor, output: Tensor, log_sums: Tensor, slope: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    output: Tensor,
+    log_sums: Tensor,
+    slope: Tensor,
     block: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The same from what the way forward kept, with at most `block` keys at a time."""
@@ -133,4 +145,6 @@ def backward_in_blocks(
         d_key.append(d_k)
         d_value.append(d_v)
     return d_query, torch.cat(d_key, dim=-2), torch.cat(d_value, dim=-2)
+
+
 # --8<-- [end:blocks]

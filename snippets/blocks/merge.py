@@ -92,6 +92,8 @@ def state(scores: Tensor, value: Tensor) -> State:
 def average(kept: State) -> Tensor:
     """Attention over the keys of a state: (..., n, d_v); 0 where there is no key."""
     return kept.mixed / kept.total.masked_fill(kept.total == 0, 1)
+
+
 # --8<-- [end:state]
 
 
@@ -108,6 +110,8 @@ def merge(first: State, second: State) -> State:
     f, g = (move(1, kept.reference, to) for kept in (first, second))
     total = f * first.total + g * second.total  # (..., n, 1)
     return State(to, total, f * first.mixed + g * second.mixed)
+
+
 # --8<-- [end:merge]
 
 
@@ -132,13 +136,13 @@ def columns(mask: Tensor, m: int) -> Tensor:
         shape = tuple(mask.shape)
         raise ValueError(f"mask {shape} does not fit {m} keys; expected (..., n, m)")
     return mask.expand(*mask.shape[:-1], m)  # (..., n, m)
+
+
 # --8<-- [end:attention]
 
 
 # --8<-- [start:two]
-def over_all(
-    scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor
-) -> Tensor:
+def over_all(scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor) -> Tensor:
     """Attention of one query over two blocks of keys, (m) and (p), at once."""
     check_shapes("scores: m, value: m d_v", scores, value)
     check_shapes("more: p, more_value: p d_v", more, more_value)
@@ -146,11 +150,11 @@ def over_all(
     return weights @ torch.cat([value, more_value])  # (d_v)
 
 
-def over_two_blocks(
-    scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor
-) -> Tensor:
+def over_two_blocks(scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor) -> Tensor:
     """The same, each block by itself, and merged: (d_v)."""
     return average(merge(state(scores, value), state(more, more_value)))
+
+
 # --8<-- [end:two]
 
 
@@ -160,6 +164,8 @@ def about(scores: Tensor, value: Tensor, reference: Tensor) -> Tensor:
     check_shapes("scores: m, value: m d_v", scores, value)
     terms = torch.exp(scores - reference)  # (m)
     return terms @ value / terms.sum()  # (d_v)
+
+
 # --8<-- [end:about]
 
 
@@ -170,13 +176,13 @@ def log_sum(scores: Tensor) -> Tensor:
     return (kept.reference + kept.total.log()).squeeze(-1)
 
 
-def merge_averages(
-    first: Tensor, first_log: Tensor, second: Tensor, second_log: Tensor
-) -> Tensor:
+def merge_averages(first: Tensor, first_log: Tensor, second: Tensor, second_log: Tensor) -> Tensor:
     """Attention over both blocks, from outputs (..., d_v) and log_sum (...) of each."""
     check_shapes("first: d_v, second: d_v", first, second)
     gap = (first_log - second_log).unsqueeze(-1)  # (..., 1)
     return torch.sigmoid(gap) * first + torch.sigmoid(-gap) * second
+
+
 # --8<-- [end:averages]
 
 
@@ -189,4 +195,6 @@ def one_more(
     to = torch.maximum(reference, score)
     before, new = move(total, reference, to), move(1, score, to)
     return mixed / total + new / (before + new) * (value - mixed / total)
+
+
 # --8<-- [end:one-more]

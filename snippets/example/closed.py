@@ -60,4 +60,6 @@ def closed_outputs() -> Tensor:
     second = (one + e**12 * two + e**8 * three) / (1 + e**12 + e**8)
     third = (one + e**8 * two + e**6 * three) / (1 + e**8 + e**6)
     return torch.stack([first, second, third])  # (n, d_v)
+
+
 # --8<-- [end:closed]

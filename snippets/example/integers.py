@@ -53,6 +53,8 @@ def weights() -> tuple[Tensor, Tensor, Tensor]:
     W_K = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]).double()  # (d, d_k)
     W_V = torch.tensor([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]).double()  # (d, d_v)
     return W_Q, W_K, W_V
+
+
 # --8<-- [end:tokens]
 
 
@@ -61,4 +63,6 @@ def project(X: Tensor, W: Tensor) -> Tensor:
     """Queries, keys or values: every token through one projection."""
     check_shapes("X: n d, W: d p", X, W)
     return X @ W  # (..., n, d) (..., d, p) -> (..., n, p)
+
+
 # --8<-- [end:project]

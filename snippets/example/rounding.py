@@ -60,6 +60,8 @@ from snippets.shapes import check_shapes
 def to_places(x: Tensor, places: int) -> Tensor:
     """Each entry to the nearest number of so many decimal places; a tie goes to the even digit."""
     return x.round(decimals=places)
+
+
 # --8<-- [end:round]
 
 
@@ -74,4 +76,6 @@ def gap_bound(p: Tensor, r: Tensor, V: Tensor) -> Tensor:
     """What that gap can be at most: the length of r - p, times that of each column of V."""
     check_shapes("p: m, r: m, V: m d_v", p, r, V)
     return (r - p).norm(dim=-1, keepdim=True) * V.norm(dim=-2)  # (..., d_v)
+
+
 # --8<-- [end:gap]

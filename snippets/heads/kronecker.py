@@ -46,6 +46,8 @@ def head(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
     """A head with its weights P given, and its two matrices for values and output merged to W."""
     check_shapes("P: n m, X: m d, W: d p", P, X, W)
     return P @ X @ W  # (..., n, m) (..., m, d) (..., d, p) -> (..., n, p)
+
+
 # --8<-- [end:head]
 
 
@@ -69,6 +71,8 @@ def by_columns(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
     check_shapes("P: n m, X: m d, W: d p", P, X, W)
     whole = kronecker(W.mT, P)  # (p, d) (n, m) -> (p * n, d * m)
     return (whole @ X.mT.flatten()).view(-1, len(P))  # (p * n,) -> (p, n)
+
+
 # --8<-- [end:flattened]
 
 
@@ -89,6 +93,8 @@ def heads_by_rows(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
     """The sum over heads by way of that matrix."""
     check_shapes("P: heads n m, X: m d, W: heads d p", P, X, W)
     return (heads_matrix(P, W) @ X.flatten()).view(P.shape[-2], -1)  # (n * p,) -> (n, p)
+
+
 # --8<-- [end:heads]
 
 
@@ -97,7 +103,11 @@ def rearranged(whole: Tensor, n: int, m: int, d: int, p: int) -> Tensor:
     """The entries of a matrix (n * p, m * d) with a row for each pair of tokens and a column for
     each pair of features: the matrix is a Kronecker product if and only if this has rank 1 or 0."""
     if whole.shape != (n * p, m * d):
-        raise ValueError(f"whole {tuple(whole.shape)} is not of shape {(n * p, m * d)}; "
-                         "expected whole (n * p, m * d)")
+        raise ValueError(
+            f"whole {tuple(whole.shape)} is not of shape {(n * p, m * d)}; "
+            "expected whole (n * p, m * d)"
+        )
     return whole.view(n, p, m, d).permute(0, 2, 3, 1).reshape(n * m, d * p)
+
+
 # --8<-- [end:rearranged]

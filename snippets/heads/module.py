@@ -85,6 +85,8 @@ def one_head(X: Tensor, Z: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor) -> Ten
     check_shapes("X: n d, Z: m d, W_Q: d d_k, W_K: d d_k, W_V: d d_v", X, Z, W_Q, W_K, W_V)
     # (..., n, d_k) (..., m, d_k) (..., m, d_v) -> (..., n, d_v)
     return attention(X @ W_Q, Z @ W_K, Z @ W_V)
+
+
 # --8<-- [end:one-head]
 
 
@@ -106,20 +108,32 @@ class MultiHeadAttention(nn.Module):
     def project(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values, without heads as yet."""
         check_shapes("x: n d, context: m d", x, context)
-        return self.query(x), self.key(context), self.value(context)  # (..., n, d), (..., m, d) twice
+        return (
+            self.query(x),
+            self.key(context),
+            self.value(context),
+        )  # (..., n, d), (..., m, d) twice
 
     def weights(
-        self, x: Tensor, context: Tensor | None = None,
-        mask: Tensor | None = None, is_causal: bool = False,
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        mask: Tensor | None = None,
+        is_causal: bool = False,
     ) -> Tensor:
         """The weights of each head."""
         query, key, _ = self.project(x, x if context is None else context)
-        query, key = (split_heads(part, self.heads) for part in (query, key))  # (..., heads, n, d_k)
+        query, key = (
+            split_heads(part, self.heads) for part in (query, key)
+        )  # (..., heads, n, d_k)
         return attention_weights(query, key, mask=mask, is_causal=is_causal)  # (..., heads, n, m)
 
     def forward(
-        self, x: Tensor, context: Tensor | None = None,
-        mask: Tensor | None = None, is_causal: bool = False,
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        mask: Tensor | None = None,
+        is_causal: bool = False,
     ) -> Tensor:
         """x attends to the context, or to itself.
 
@@ -127,9 +141,15 @@ class MultiHeadAttention(nn.Module):
         """
         context = x if context is None else context
         query, key, value = (split_heads(part, self.heads) for part in self.project(x, context))
-        weights = attention_weights(query, key, mask=mask, is_causal=is_causal)  # (..., heads, n, m)
-        combined = combine_heads(self.dropout(weights) @ value)  # (..., heads, n, d_v) -> (..., n, d)
+        weights = attention_weights(
+            query, key, mask=mask, is_causal=is_causal
+        )  # (..., heads, n, m)
+        combined = combine_heads(
+            self.dropout(weights) @ value
+        )  # (..., heads, n, d_v) -> (..., n, d)
         return self.dropout(self.output(combined))  # (..., n, d)
+
+
 # --8<-- [end:module]
 
 
@@ -137,7 +157,9 @@ class MultiHeadAttention(nn.Module):
 def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
     """Our layer with the weights of PyTorch's, which stacks three projections in one matrix."""
     if layer.in_proj_weight is None or layer.bias_k is not None or layer.add_zero_attn:
-        raise ValueError("expected a layer with one width, without bias_k, bias_v and add_zero_attn")
+        raise ValueError(
+            "expected a layer with one width, without bias_k, bias_v and add_zero_attn"
+        )
     bias = layer.in_proj_bias is not None
     copy = MultiHeadAttention(layer.embed_dim, layer.num_heads, bias)
     copy = copy.to(layer.in_proj_weight).train(layer.training)
@@ -148,6 +170,8 @@ def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
         state |= zip(("query.bias", "key.bias", "value.bias"), layer.in_proj_bias.chunk(3))
     copy.load_state_dict(state)
     return copy
+
+
 # --8<-- [end:pytorch]
 
 
@@ -163,5 +187,9 @@ def swap_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The same parameters, those of query under the name key and the other way round."""
     other = {"query": "key", "key": "query"}
     parts = {name: name.split(".") for name in state}  # as in query.weight
-    return {f"{other.get(layer, layer)}.{kind}": state[name] for name, (layer, kind) in parts.items()}
+    return {
+        f"{other.get(layer, layer)}.{kind}": state[name] for name, (layer, kind) in parts.items()
+    }
+
+
 # --8<-- [end:misnamed]

@@ -56,12 +56,16 @@ from snippets.shapes import check_shapes
 def softmax_with_sink(scores: Tensor, sink: Tensor) -> Tensor:
     """The weights where one more key, with the score sink, takes its share and brings nothing."""
     sink = sink.expand(scores.shape[:-1]).unsqueeze(-1)  # (..., 1)
-    return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]  # (..., m) -> (..., m)
+    return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[
+        ..., :-1
+    ]  # (..., m) -> (..., m)
 
 
 def softmax_plus_one(scores: Tensor) -> Tensor:
     """The same with the score 0: exp(s) / (1 + the sum of all exp(s)), without overflow."""
     return softmax_with_sink(scores, scores.new_zeros(()))
+
+
 # --8<-- [end:softmax]
 
 
@@ -81,4 +85,6 @@ def attention_with_zero_key(
     """Attention proper, to one more key and value, both of them zero."""
     key, value = (pad(tensor, (0, 0, 0, 1)) for tensor in (key, value))  # (..., m + 1, d)
     return attention(query, key, value, scale)  # (..., n, d_v)
+
+
 # --8<-- [end:attention]

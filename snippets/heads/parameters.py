@@ -56,7 +56,10 @@ from snippets.shapes import check_shapes
 
 # --8<-- [start:biases]
 def weights_with_biases(
-    query: Tensor, key: Tensor, query_bias: Tensor | None = None, key_bias: Tensor | None = None,
+    query: Tensor,
+    key: Tensor,
+    query_bias: Tensor | None = None,
+    key_bias: Tensor | None = None,
 ) -> Tensor:
     """The weights where a bias is added to every query, and one to every key."""
     if query_bias is not None:
@@ -64,13 +67,17 @@ def weights_with_biases(
     if key_bias is not None:
         key = key + key_bias  # (..., m, d_k) + (..., 1, d_k) or (d_k,)
     return attention_weights(query, key)  # (..., n, m)
+
+
 # --8<-- [end:biases]
 
 
 # --8<-- [start:fold]
 def folded_bias(value_bias: Tensor, W_O: Tensor, output_bias: Tensor) -> Tensor:
     """The output's bias with the values' bias folded in."""
-    check_shapes("value_bias: one d_v, W_O: d_v d, output_bias: one d", value_bias, W_O, output_bias)
+    check_shapes(
+        "value_bias: one d_v, W_O: d_v d, output_bias: one d", value_bias, W_O, output_bias
+    )
     return value_bias @ W_O + output_bias  # (..., 1, d_v) (..., d_v, d) -> (..., 1, d)
 
 
@@ -84,6 +91,8 @@ def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
     key_bias.zero_()
     value_bias.zero_()
     return layer
+
+
 # --8<-- [end:fold]
 
 
@@ -96,4 +105,6 @@ def weight_count(d: int, heads: int, d_k: int, d_v: int) -> int:
 def bias_count(d: int, heads: int, d_k: int, d_v: int) -> int:
     """Numbers in the biases that go with them."""
     return heads * (2 * d_k + d_v) + d
+
+
 # --8<-- [end:count]

@@ -75,8 +75,10 @@ def grid(image: Tensor, side: int) -> Tensor:
     """The image with its rows and columns counted by patch, and by pixel within a patch."""
     check_shapes("image: C H W", image)
     if side < 1 or image.shape[-2] % side or image.shape[-1] % side:
-        raise ValueError(f"a side of {side} does not divide image {tuple(image.shape)}; "
-                         "expected image (..., C, H, W)")
+        raise ValueError(
+            f"a side of {side} does not divide image {tuple(image.shape)}; "
+            "expected image (..., C, H, W)"
+        )
     return image.unflatten(-1, (-1, side)).unflatten(-3, (-1, side))  # (..., C, a, p, b, p)
 
 
@@ -84,6 +86,8 @@ def cut(image: Tensor, side: int) -> Tensor:
     """The patches of an image, each flattened: channel by channel, row by row."""
     rows = grid(image, side).movedim((-4, -2), (-5, -4))  # (..., a, b, C, p, p)
     return rows.flatten(-3).flatten(-3, -2)  # (..., a * b, C * p * p)
+
+
 # --8<-- [end:cut]
 
 
@@ -99,6 +103,8 @@ def join(patches: Tensor, side: int, width: int) -> Tensor:
     rows = patches.unflatten(-1, (-1, side, side))  # (..., N, C, p, p)
     rows = rows.unflatten(-4, (-1, width // side))  # (..., a, b, C, p, p)
     return assemble(rows.movedim((-5, -4), (-4, -2)))  # (..., C, a, p, b, p) -> (..., C, H, W)
+
+
 # --8<-- [end:join]
 
 
@@ -106,6 +112,8 @@ def join(patches: Tensor, side: int, width: int) -> Tensor:
 def cut_wrongly(image: Tensor, side: int) -> Tensor:
     """The slip: as many rows and columns as there should be, but not of patches."""
     return image.reshape(*image.shape[:-3], -1, image.shape[-3] * side**2)  # (..., N, C * p * p)
+
+
 # --8<-- [end:wrong]
 
 
@@ -122,6 +130,8 @@ def embed_by_convolution(image: Tensor, kernel: Tensor) -> Tensor:
     """The same by a convolution that moves on by the side of a patch. At most one axis leads."""
     check_shapes("image: C H W, kernel: d C p p", image, kernel)
     return conv2d(image, kernel, stride=kernel.shape[-1]).movedim(-3, -1)  # (..., a, b, d)
+
+
 # --8<-- [end:embed]
 
 
@@ -139,4 +149,6 @@ def steps(X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_O: Tensor) -> tupl
     P = torch.softmax(S, dim=-1)  # (..., N, N)
     O = P @ V  # (..., N, d_v)
     return Q, K, V, S, P, O, project(O, W_O)  # the last: (..., N, d)
+
+
 # --8<-- [end:steps]

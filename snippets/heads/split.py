@@ -75,15 +75,21 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
     """Each token's features cut into heads of equal width, and the heads put before the tokens."""
     check_shapes("x: n d", x)
     if heads < 1 or x.shape[-1] % heads:
-        raise ValueError(f"{heads} heads do not divide d = {x.shape[-1]} of x {tuple(x.shape)}; "
-                         "expected x (..., n, d)")
-    return x.unflatten(-1, (heads, -1)).transpose(-3, -2)  # (..., n, d) -> (..., heads, n, d / heads)
+        raise ValueError(
+            f"{heads} heads do not divide d = {x.shape[-1]} of x {tuple(x.shape)}; "
+            "expected x (..., n, d)"
+        )
+    return x.unflatten(-1, (heads, -1)).transpose(
+        -3, -2
+    )  # (..., n, d) -> (..., heads, n, d / heads)
 
 
 def combine_heads(x: Tensor) -> Tensor:
     """The way back: the heads of each token side by side."""
     check_shapes("x: heads n d_v", x)
     return x.transpose(-3, -2).flatten(-2)  # (..., heads, n, d_v) -> (..., n, heads * d_v)
+
+
 # --8<-- [end:split]
 
 
@@ -91,6 +97,8 @@ def combine_heads(x: Tensor) -> Tensor:
 def view_heads(x: Tensor, heads: int) -> Tensor:
     """The slip: the right shape, but what stands in one head are all the features of a few tokens."""
     return x.reshape(*x.shape[:-2], heads, x.shape[-2], -1)  # (..., heads, n, d / heads)
+
+
 # --8<-- [end:view]
 
 
@@ -105,6 +113,8 @@ def project_each(x: Tensor, W: Tensor, heads: int) -> Tensor:
     """The same in a loop over the heads, each with its own columns of W."""
     check_shapes("x: n d, W: d w", x, W)
     return torch.stack([x @ columns for columns in W.chunk(heads, dim=-1)], dim=-3)
+
+
 # --8<-- [end:fused]
 
 
@@ -119,6 +129,8 @@ def project_and_add(O: Tensor, W_O: Tensor) -> Tensor:
     """Each head times its own block, and the sum over the heads."""
     check_shapes("O: heads n d_v, W_O: heads d_v d", O, W_O)
     return (O @ W_O).sum(-3)  # (..., heads, n, d_v) (heads, d_v, d) -> (..., n, d)
+
+
 # --8<-- [end:output]
 
 
@@ -133,4 +145,6 @@ def one_wide_head(A: Tensor, C: Tensor, V: Tensor) -> Tensor:
     """One head with the sum of both scores, and the sum of both values."""
     check_shapes("A: n m, C: n m, V: m d", A, C, V)
     return torch.softmax(A + C, dim=-1) @ (V + V)  # (..., n, d)
+
+
 # --8<-- [end:wide]

@@ -94,6 +94,8 @@ from snippets.shapes import check_shapes
 def slope(function: Callable[[Tensor], Tensor], X: Tensor) -> Tensor:
     """The derivative of every output by every input, at X."""
     return torch.autograd.functional.jacobian(function, X)  # (*output, *input)
+
+
 # --8<-- [end:slope]
 
 
@@ -108,6 +110,8 @@ def sum_then_ask(F: Tensor, G: Tensor, V: Tensor) -> Tensor:
     """F (G^T V): one sum over all keys and values, which every query asks."""
     check_shapes("F: n r, G: m r, V: m d_v", F, G, V)
     return F @ (G.transpose(-2, -1) @ V)  # (..., n, r) (..., r, d_v) -> (..., n, d_v)
+
+
 # --8<-- [end:groupings]
 
 
@@ -123,6 +127,8 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The same, regrouped: no tensor here has an axis for queries and another for keys."""
     state = sum_then_ask(query.exp(), key.exp(), value)  # (..., n, d_v)
     return state / sum_then_ask(query.exp(), key.exp(), torch.ones_like(value[..., :1]))
+
+
 # --8<-- [end:linear]
 
 
@@ -137,6 +143,8 @@ def causal_scan(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         output = (q.unsqueeze(-2) @ state).squeeze(-2)  # (..., d_v)
         outputs.append(output / (q * normaliser).sum(-1, keepdim=True))
     return torch.stack(outputs, dim=-2)  # (..., n, d_v)
+
+
 # --8<-- [end:scan]
 
 
@@ -149,6 +157,8 @@ def quadratic_multiplications(n: int, m: int, r: int, d_v: int) -> int:
 def linear_multiplications(n: int, m: int, r: int, d_v: int) -> int:
     """Multiplications in F (G^T V)."""
     return (n + m) * r * d_v
+
+
 # --8<-- [end:cost]
 
 
@@ -163,6 +173,8 @@ def squared_distances(query: Tensor, key: Tensor) -> Tensor:
 def gaussian_weights(query: Tensor, key: Tensor) -> Tensor:
     """Kernel regression: weights fall as a Gaussian of variance sqrt(d_k) does."""
     return torch.softmax(-squared_distances(query, key) / (2 * query.shape[-1] ** 0.5), dim=-1)
+
+
 # --8<-- [end:gaussian]
 
 
@@ -172,4 +184,6 @@ def random_features(x: Tensor, draws: Tensor) -> Tensor:
     check_shapes("x: d, draws: r d", x, draws)
     exponent = (draws @ x.unsqueeze(-1)).squeeze(-1) - x.square().sum(-1, keepdim=True) / 2
     return exponent.exp() / draws.shape[-2] ** 0.5  # (..., r)
+
+
 # --8<-- [end:features]

@@ -73,11 +73,15 @@ def lstm_step(
     candidate and output parts, in PyTorch's order."""
     check_shapes("x: p, h: d, c: d, U: p 4d, W: d 4d", x, h, c, U, W)
     if W.shape[-1] != 4 * c.shape[-1]:
-        raise ValueError(f"W {tuple(W.shape)} has {W.shape[-1]} columns; "
-                         f"expected 4 for each of the {c.shape[-1]} features of c {tuple(c.shape)}")
+        raise ValueError(
+            f"W {tuple(W.shape)} has {W.shape[-1]} columns; "
+            f"expected 4 for each of the {c.shape[-1]} features of c {tuple(c.shape)}"
+        )
     i, f, g, o = (h @ W + x @ U + bias).chunk(4, dim=-1)  # (..., d) each
     c = gate(f) * c + gate(i) * torch.tanh(g)  # the forget gate keeps, the input gate lets in
     return gate(o) * torch.tanh(c), c
+
+
 # --8<-- [end:cell]
 
 
@@ -90,6 +94,8 @@ def cell_path(f: Tensor) -> Tensor:
 def opening_gates(T: int) -> Tensor:
     """T gates that open as time goes on: 3/4, 8/9, 15/16 and so on."""
     return 1 - torch.arange(2, T + 2, dtype=torch.float64) ** -2  # (T)
+
+
 # --8<-- [end:gates]
 
 
@@ -106,6 +112,8 @@ def slopes(u: float) -> tuple[float, float]:
         _, after = lstm_step(torch.zeros(1, dtype=torch.float64), h, before, torch.zeros_like(W), W)
         found.append(torch.autograd.grad(after.sum(), before)[0].item())
     return found[0], found[1]
+
+
 # --8<-- [end:slopes]
 
 
@@ -114,4 +122,6 @@ def residual(x: Tensor, A: Tensor, B: Tensor) -> Tensor:
     """The input, and what a small network makes of it, added."""
     check_shapes("x: d, A: d r, B: r d", x, A, B)
     return x + torch.tanh(x @ A) @ B  # (..., d) -> (..., d)
+
+
 # --8<-- [end:residual]

@@ -54,6 +54,8 @@ def squash(t: Tensor) -> Tensor:
 def squash_slope(t: Tensor) -> Tensor:
     """Its derivative; unlike 1 - tanh(t)^2 it does not cancel to 0 where tanh rounds to 1."""
     return torch.cosh(t).square().reciprocal()  # (...) -> (...)
+
+
 # --8<-- [end:squash]
 
 
@@ -76,6 +78,8 @@ def run(x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0) 
         h = step(token, h, U, W, bias)
         states.append(h)
     return torch.stack(states, dim=-2)  # (..., n, p) -> (..., n, d)
+
+
 # --8<-- [end:step]
 
 
@@ -104,4 +108,6 @@ def attention_reach(T: int, score: float, d: int = 8) -> Tensor:
     value = torch.zeros(T, d, dtype=torch.float64)
     slope = torch.autograd.functional.jacobian(lambda v: attention(query, key, v)[0], value)
     return torch.linalg.matrix_norm(slope[:, 0], ord=2)  # (d, T, d), of which (d, d)
+
+
 # --8<-- [end:reach]

@@ -117,6 +117,8 @@ def kept_mean(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
 def token_slopes(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
     """The derivative of each entry of that by each entry of every token, by autograd."""
     return torch.func.jacrev(kept_mean, argnums=1)(query, X, keep)  # (d, n, d)
+
+
 # --8<-- [end:slopes]
 
 
@@ -139,6 +141,8 @@ def step(
     if cache is not None:
         new = Cache(*(torch.cat(pair, dim=-2) for pair in zip(cache, new)))
     return attention(x @ W_Q, *new), new  # (..., 1, d_v)
+
+
 # --8<-- [end:cache]
 
 
@@ -151,6 +155,8 @@ def cut(scores: Tensor, value: Tensor, keep: int) -> tuple[Tensor, Tensor, Tenso
     share = torch.softmax(scores, dim=-1)[..., keep:].sum(-1, keepdim=True)  # (..., n, 1)
     first = torch.softmax(scores[..., :keep], dim=-1) @ value[..., :keep, :]  # (..., n, d_v)
     return first, torch.softmax(scores[..., keep:], dim=-1) @ value[..., keep:, :], share
+
+
 # --8<-- [end:window]
 
 
@@ -169,4 +175,6 @@ def marker_share(n: int) -> float:
 def cache_bytes(n: int, layers: int, heads: int, d_k: int, size: int) -> int:
     """A key and a value for each token, layer and head, both d_k numbers of that size."""
     return 2 * layers * heads * d_k * n * size
+
+
 # --8<-- [end:counts]

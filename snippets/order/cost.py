@@ -80,8 +80,15 @@ from snippets.shapes import check_shapes
 
 
 # --8<-- [start:layer]
-def layer(x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_O: Tensor,
-          heads: int, is_causal: bool = False) -> Tensor:
+def layer(
+    x: Tensor,
+    W_Q: Tensor,
+    W_K: Tensor,
+    W_V: Tensor,
+    W_O: Tensor,
+    heads: int,
+    is_causal: bool = False,
+) -> Tensor:
     """Self-attention with several heads: three projections, attention, one projection."""
     check_shapes("x: n d, W_Q: d d, W_K: d d, W_V: d d, W_O: d d", x, W_Q, W_K, W_V, W_O)
     query, key, value = (split_heads(x @ W, heads) for W in (W_Q, W_K, W_V))
@@ -92,6 +99,8 @@ def layer(x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_O: Tensor,
 def training_step(x: Tensor, *weights_and_heads) -> None:
     """Forward and backward."""
     layer(x, *weights_and_heads).sum().backward()
+
+
 # --8<-- [end:layer]
 
 
@@ -102,6 +111,8 @@ def operations(function: Callable, *args, **keywords) -> int:
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         function(*args, **keywords)
     return counter.get_total_flops()
+
+
 # --8<-- [end:operations]
 
 
@@ -124,6 +135,8 @@ def forward_operations(n: int, d: int) -> int:
 def backward_of_product(n: int, m: int, p: int) -> int:
     """For A B, (n, m) (m, p): a product with the transpose of B, and one with that of A."""
     return 2 * n * p * m + 2 * m * n * p
+
+
 # --8<-- [end:formulas]
 
 
@@ -136,6 +149,8 @@ def doubling_ratio(n: int, d: int) -> float:
 def excess_of_pairs(n: int, d: int) -> int:
     """By how much scores and mixing exceed the projections."""
     return pair_operations(n, d) - projection_operations(n, d)
+
+
 # --8<-- [end:ratios]
 
 
@@ -148,6 +163,8 @@ def weights_held(n: int, heads: int) -> int:
 def weights_per_output(n: int, d_k: int) -> float:
     """For each number of the heads' output, how many weights."""
     return n / d_k
+
+
 # --8<-- [end:memory]
 
 
@@ -165,4 +182,6 @@ def step_operations(i: int, d: int) -> int:
 def operations_with_cache(n: int, d: int) -> int:
     """n tokens one by one, with keys and values kept."""
     return sum(step_operations(i, d) for i in range(1, n + 1))
+
+
 # --8<-- [end:cache]

@@ -67,6 +67,8 @@ def sequence(first: Tensor, second: Tensor, others: Tensor) -> Tensor:
     """Two tokens and then others, as one tensor."""
     check_shapes("first: d, second: d, others: m d", first, second, others)
     return torch.cat([first.unsqueeze(-2), second.unsqueeze(-2), others], dim=-2)  # (..., m + 2, d)
+
+
 # --8<-- [end:reorder]
 
 
@@ -84,4 +86,6 @@ def output(Q: Tensor, X: Tensor, M: Tensor) -> Tensor:
     check_shapes("Q: heads d, X: n d, M: heads d d", Q, X, M)
     mean = torch.softmax(Q @ X.transpose(-2, -1), dim=-1) @ X  # (..., heads, d)
     return (mean.unsqueeze(-2) @ M).squeeze(-2).sum(-2)  # (..., heads, d) -> (..., d)
+
+
 # --8<-- [end:layer]

@@ -93,6 +93,8 @@ def encoding(n: int, d: int, base: float = 10000.0) -> Tensor:
     """The encodings of positions 0, 1, ...: sine and cosine of the first frequency, and so on."""
     cosines, sines = waves(torch.arange(n), frequencies(d, base))  # (n, d / 2) each
     return torch.stack([sines, cosines], dim=-1).flatten(-2)  # (n, d / 2, 2) -> (n, d)
+
+
 # --8<-- [end:encoding]
 
 
@@ -104,6 +106,8 @@ def shift(PE: Tensor, k: float, base: float = 10000.0) -> Tensor:
     sine, cosine = PE[..., 0::2], PE[..., 1::2]  # (..., n, d / 2) each
     turned = cosines * sine + sines * cosine, cosines * cosine - sines * sine
     return torch.stack(turned, dim=-1).flatten(-2)  # (..., n, d)
+
+
 # --8<-- [end:shift]
 
 
@@ -112,6 +116,8 @@ def encoding_product(p: Tensor, r: Tensor, omega: Tensor) -> Tensor:
     """The dot product of the encodings of two positions."""
     (cos_p, sin_p), (cos_r, sin_r) = waves(p, omega), waves(r, omega)
     return (sin_p * sin_r + cos_p * cos_r).sum(-1)  # (..., h) -> (...)
+
+
 # --8<-- [end:product]
 
 
@@ -119,4 +125,6 @@ def encoding_product(p: Tensor, r: Tensor, omega: Tensor) -> Tensor:
 def longest_wave(h: int, base: float, turn: float) -> float:
     """The length of the longest of h waves: a full turn over the last frequency."""
     return turn * base ** ((h - 1) / h)
+
+
 # --8<-- [end:longest]

@@ -76,6 +76,8 @@ def turned_score(
     """The score of a query at position s with a key at position t, without the scale."""
     (a_1, a_2), (b_1, b_2) = turn(q_1, q_2, s, omega), turn(k_1, k_2, t, omega)
     return (a_1 * b_1 + a_2 * b_2).sum(-1)  # (..., h) -> (...)
+
+
 # --8<-- [end:turn]
 
 
@@ -95,6 +97,8 @@ def rotate_interleaved(x: Tensor, position: Tensor, base: float = 10000.0) -> Te
 def interleave(x: Tensor) -> Tensor:
     """From the first layout to the second: the two halves, feature by feature in turn."""
     return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)  # (..., d_k)
+
+
 # --8<-- [end:layouts]
 
 
@@ -102,6 +106,8 @@ def interleave(x: Tensor) -> Tensor:
 def mean_cosine(distance: Tensor, omega: Tensor) -> Tensor:
     """The score of a vector with itself at a distance, if all pairs are of one length, in all 1."""
     return waves(distance, omega)[0].mean(-1)  # (...) -> (...)
+
+
 # --8<-- [end:decay]
 
 
@@ -113,4 +119,6 @@ def clipped_bias(table: Tensor, n: int, m: int) -> Tensor:
     reach = table.shape[0] // 2
     distance = torch.arange(m) - torch.arange(n).unsqueeze(-1)  # (n, m)
     return table[distance.clamp(-reach, reach) + reach]  # (n, m)
+
+
 # --8<-- [end:clipped]

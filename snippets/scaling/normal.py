@@ -61,6 +61,8 @@ def scaled_dots(draws: int, d: int, generator: torch.Generator) -> Tensor:
     """Draws of q.k / sqrt(d), for independent standard normal entries."""
     q, k = draw(2, draws, d, generator=generator)  # (draws, d), (draws, d)
     return dot(q, k) * d**-0.5  # (draws,)
+
+
 # --8<-- [end:scaled-dots]
 
 
@@ -73,6 +75,8 @@ def fourth_moment(x: Tensor) -> Tensor:
 def predicted_fourth_moment(d: int) -> float:
     """The mean of (q.k)^4, before any scale."""
     return 3.0 * d**2 + 6.0 * d
+
+
 # --8<-- [end:fourth-moment]
 
 
@@ -86,6 +90,8 @@ def excess_kurtosis(x: Tensor) -> Tensor:
 def predicted_excess_kurtosis(d: int) -> float:
     """The excess kurtosis of q.k, with or without the scale."""
     return 6.0 / d
+
+
 # --8<-- [end:kurtosis]
 
 
@@ -98,6 +104,8 @@ def characteristic_function(t: Tensor, d: int) -> Tensor:
 def normal_characteristic_function(t: Tensor) -> Tensor:
     """The mean of exp(i t x) for a standard normal x."""
     return torch.exp(-(t**2) / 2)
+
+
 # --8<-- [end:characteristic]
 
 
@@ -106,4 +114,6 @@ def empirical_characteristic_function(x: Tensor, t: Tensor) -> Tensor:
     """The mean of exp(i t x) over the draws, at each t."""
     phase = t.unsqueeze(-1) * x.unsqueeze(-2)  # (T, 1) (..., 1, draws) -> (..., T, draws)
     return torch.exp(1j * phase).mean(-1)  # (..., T)
+
+
 # --8<-- [end:empirical-characteristic]

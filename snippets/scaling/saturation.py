@@ -103,21 +103,31 @@ def masked_softmax(scores: Tensor) -> Tensor:
     empty = (scores == -torch.inf).all(-1, keepdim=True)  # (..., n, 1)
     # Filled before as well: softmax makes such a row NaN, and its gradients with it.
     return torch.softmax(scores.masked_fill(empty, 0), dim=-1).masked_fill(empty, 0)
+
+
 # --8<-- [end:masks]
 
 
 # --8<-- [start:attention]
 def attention_weights(
-    query: Tensor, key: Tensor, scale: float | None = None,
-    mask: Tensor | None = None, is_causal: bool = False,
+    query: Tensor,
+    key: Tensor,
+    scale: float | None = None,
+    mask: Tensor | None = None,
+    is_causal: bool = False,
 ) -> Tensor:
     """The softmax of each row of scores: every row is a distribution over the keys not masked."""
     return masked_softmax(mask_scores(scores(query, key, scale), mask, is_causal))  # (..., n, m)
 
 
 def attention(
-    query: Tensor, key: Tensor, value: Tensor, scale: float | None = None,
-    mask: Tensor | None = None, is_causal: bool = False, enable_gqa: bool = False,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    scale: float | None = None,
+    mask: Tensor | None = None,
+    is_causal: bool = False,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """For every query, the mean of the values under its weights; 0 where all keys are masked."""
     if enable_gqa:
@@ -131,9 +141,13 @@ def share_heads(query: Tensor, shared: Tensor) -> Tensor:
     """Keys or values, each head repeated for the group of query heads in a row that share it."""
     heads = shared.shape[-3] if min(query.dim(), shared.dim()) >= 3 else 0
     if not heads or query.shape[-3] % heads:
-        raise ValueError(f"the heads of {tuple(shared.shape)} do not divide those of "
-                         f"query {tuple(query.shape)}; expected (..., heads, tokens, features)")
+        raise ValueError(
+            f"the heads of {tuple(shared.shape)} do not divide those of "
+            f"query {tuple(query.shape)}; expected (..., heads, tokens, features)"
+        )
     return shared.repeat_interleave(query.shape[-3] // heads, dim=-3)  # (..., H, m, d)
+
+
 # --8<-- [end:attention]
 
 
@@ -147,6 +161,8 @@ def two_key_slope(gap: Tensor) -> Tensor:
     """The derivative of that weight with respect to the gap."""
     # Both factors are sigmoids: 1 - sigmoid(gap) would cancel to 0 from a gap of 37 on.
     return torch.sigmoid(gap) * torch.sigmoid(-gap)  # (...) -> (...)
+
+
 # --8<-- [end:two-keys]
 
 
@@ -154,6 +170,8 @@ def two_key_slope(gap: Tensor) -> Tensor:
 def entropy(weights: Tensor) -> Tensor:
     """The entropy of each row of weights, in nats: 0 for a single key, log m for equal weights."""
     return torch.special.entr(weights).sum(-1)  # (..., n, m) -> (..., n)
+
+
 # --8<-- [end:entropy]
 
 
@@ -161,6 +179,8 @@ def entropy(weights: Tensor) -> Tensor:
 def slopes(weights: Tensor) -> Tensor:
     """The derivative of each weight with respect to its own score."""
     return weights * (1 - weights)  # (..., n, m) -> (..., n, m)
+
+
 # --8<-- [end:slopes]
 
 
@@ -172,6 +192,8 @@ def concentration(
     weights = attention_weights(query, key, scale)  # (..., n, m)
     total = slopes(weights).sum(-1)  # (..., n)
     return weights.amax(-1).mean().item(), entropy(weights).mean().item(), total.median().item()
+
+
 # --8<-- [end:concentration]
 
 
@@ -183,4 +205,6 @@ def query_gradients(
     query = query.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(attention(query, key, value, scale).sum(), query)
     return gradient.norm(dim=-1)  # (..., n, d_k) -> (..., n)
+
+
 # --8<-- [end:query-gradients]

@@ -70,6 +70,8 @@ def scores(query: Tensor, key: Tensor, scale: float | None = None) -> Tensor:
     if scale is None:
         scale = query.shape[-1] ** -0.5
     return query @ key.transpose(-2, -1) * scale  # (..., n, d_k) (..., d_k, m) -> (..., n, m)
+
+
 # --8<-- [end:scores]
 
 
@@ -78,6 +80,8 @@ def dot(q: Tensor, k: Tensor) -> Tensor:
     """The dot product of each query with the key in the same place."""
     check_shapes("q: d, k: d", q, k)
     return (q * k).sum(-1)  # (..., d) (..., d) -> (...)
+
+
 # --8<-- [end:dot]
 
 
@@ -85,6 +89,8 @@ def dot(q: Tensor, k: Tensor) -> Tensor:
 def draw(*shape: int, mu: float = 0.0, sigma: float = 1.0, generator: torch.Generator) -> Tensor:
     """Independent Gaussian entries with mean mu and standard deviation sigma."""
     return mu + sigma * torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
 # --8<-- [end:draw]
 
 
@@ -94,6 +100,8 @@ def sample_moments(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     check_shapes("q: draws d, k: draws d", q, k)
     products = dot(q, k)  # (..., draws, d) (..., draws, d) -> (..., draws)
     return products.mean(-1), products.var(-1)  # (...), (...)
+
+
 # --8<-- [end:sample-moments]
 
 
@@ -101,6 +109,8 @@ def sample_moments(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
 def predicted_moments(d: int, mu: float = 0.0, sigma: float = 1.0) -> tuple[float, float]:
     """Mean and variance of q.k, all entries independent with mean mu and variance sigma^2."""
     return d * mu**2, d * sigma**2 * (sigma**2 + 2 * mu**2)
+
+
 # --8<-- [end:predicted]
 
 
@@ -108,4 +118,6 @@ def predicted_moments(d: int, mu: float = 0.0, sigma: float = 1.0) -> tuple[floa
 def predicted_moments_same(d: int, mu: float = 0.0, sigma: float = 1.0) -> tuple[float, float]:
     """Mean and variance of q.q, the entries of q being independent Gaussians."""
     return d * (mu**2 + sigma**2), 2 * d * sigma**2 * (sigma**2 + 2 * mu**2)
+
+
 # --8<-- [end:predicted-same]

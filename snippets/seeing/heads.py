@@ -89,6 +89,8 @@ def second_head(A: Tensor, B: Tensor, X: Tensor, W: Tensor, U: Tensor) -> Tensor
     """
     check_shapes("A: n n, B: n n, X: n d, W: d d, U: d d", A, B, X, W, U)
     return B @ (X + A @ X @ W) @ U  # (..., n, d)
+
+
 # --8<-- [end:two-heads]
 
 
@@ -103,6 +105,8 @@ def other_weights(weights: Tensor, value: Tensor) -> Tensor:
         return weights
     falling = change < 0
     return weights + (weights[falling] / -change[falling]).min() * change  # (m)
+
+
 # --8<-- [end:other]
 
 
@@ -114,6 +118,8 @@ def head_weights(model: Recall, tokens: Tensor) -> list[Tensor]:
         found.append(head.weights(x))  # (..., n, n)
         x = x + head(x)
     return found
+
+
 # --8<-- [end:weights]
 
 
@@ -122,6 +128,8 @@ def read_association(weights: Tensor, tokens: Tensor) -> Tensor:
     """The token to which the last one gives the most weight."""
     place = weights[..., -1, :].argmax(-1, keepdim=True)  # (..., 1)
     return tokens.gather(-1, place).squeeze(-1)  # (...)
+
+
 # --8<-- [end:read]
 
 
@@ -141,4 +149,6 @@ def replacements(weights: Tensor) -> dict[str, Tensor | None]:
         "uniform": uniform_weights(n),
         "none": torch.zeros(n, n, dtype=weights.dtype),
     }
+
+
 # --8<-- [end:replace]

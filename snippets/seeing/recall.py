@@ -89,6 +89,8 @@ def draw_cases(count: int, generator: torch.Generator, held_out: bool) -> tuple[
     place = torch.multinomial(may_ask.double(), 1, generator=generator)  # (count, 1)
     tokens = torch.cat([order, order.gather(1, place)], dim=1)  # (count, 15)
     return tokens, order.gather(1, place + 1).squeeze(1)  # (count, 15), (count,)
+
+
 # --8<-- [end:task]
 
 
@@ -101,6 +103,8 @@ def spell(tokens: Tensor) -> str:
 def read(text: str) -> Tensor:
     """Letters as tokens."""
     return torch.tensor([ord(letter) - ord("a") for letter in text.split()])
+
+
 # --8<-- [end:letters]
 
 
@@ -135,6 +139,8 @@ class Recall(nn.Module):
         for head, given in zip(self.heads, weights or [None] * len(self.heads), strict=True):
             x = x + head(x, given)
         return self.answer(x[..., -1, :])  # (..., letters)
+
+
 # --8<-- [end:model]
 
 
@@ -149,6 +155,8 @@ class FixedHead(Head):
 
     def weights(self, x: Tensor) -> Tensor:
         return masked_softmax(mask_scores(self.table, is_causal=True))  # (n, n)
+
+
 # --8<-- [end:fixed]
 
 
@@ -164,9 +172,9 @@ KINDS = {
 def restore(kind: str, parameters: dict[str, list]) -> Recall:
     """The model of one kind with the parameters given as nested lists."""
     model = Recall(**KINDS[kind]).double()
-    model.load_state_dict({
-        name: torch.tensor(value, dtype=torch.float64) for name, value in parameters.items()
-    })
+    model.load_state_dict(
+        {name: torch.tensor(value, dtype=torch.float64) for name, value in parameters.items()}
+    )
     return model.requires_grad_(False)
 
 
@@ -176,15 +184,17 @@ def load(kind: str = "attention") -> Recall:
     if sha256(content).hexdigest() != DIGEST:
         raise ValueError(f"{STORED.name} is not the file that training wrote; train again")
     return restore(kind, json.loads(content)[kind]["parameters"])
+
+
 # --8<-- [end:load]
 
 
 # --8<-- [start:accuracy]
-def accuracy(
-    model: Recall, tokens: Tensor, answers: Tensor, weights: list | None = None
-) -> float:
+def accuracy(model: Recall, tokens: Tensor, answers: Tensor, weights: list | None = None) -> float:
     """The share of cases in which the model's first guess is right."""
     return (model(tokens, weights).argmax(-1) == answers).double().mean().item()
+
+
 # --8<-- [end:accuracy]
 
 
@@ -193,6 +203,8 @@ def mix(A: Tensor, X: Tensor, W: Tensor) -> Tensor:
     """Tokens mixed under fixed weights, then mapped."""
     check_shapes("A: n m, X: m d, W: d p", A, X, W)
     return A @ X @ W  # (..., n, m) (..., m, d) (..., d, p) -> (..., n, p)
+
+
 # --8<-- [end:mix]
 
 
@@ -201,6 +213,8 @@ def match_weight(match: Tensor, others: Tensor) -> Tensor:
     """The weight of a key with the score `match`, beside keys with the scores `others`."""
     scores = torch.cat([match.unsqueeze(-1), others], dim=-1)  # (..., 1 + m)
     return torch.softmax(scores, dim=-1)[..., 0]  # (...)
+
+
 # --8<-- [end:match]
 
 
@@ -214,4 +228,6 @@ def recall_by_hand(X: Tensor, q: Tensor, beta: float) -> Tensor:
     before = X.roll(1, dims=-2)  # (..., n, d): the first head brings each token the one before it
     scores = beta * (before @ q.unsqueeze(-1)).squeeze(-1)  # (..., n): the second compares
     return (torch.softmax(scores, dim=-1).unsqueeze(-2) @ X).squeeze(-2)  # (..., d)
+
+
 # --8<-- [end:by-hand]

@@ -39,6 +39,8 @@ def train(kind: str, steps: int, seed: int = SEED) -> tuple[Recall, list[float]]
         optimizer.step()
         losses.append(loss.item())
     return model.requires_grad_(False), losses
+
+
 # --8<-- [end:train]
 
 
@@ -51,7 +53,8 @@ def record(kind: str, steps: int = STEPS) -> dict:
     model, losses = train(kind, steps)
     return {
         "losses": {
-            str(step): loss for step, loss in enumerate(losses)
+            str(step): loss
+            for step, loss in enumerate(losses)
             if step % 100 == 99 or step < 30 and step % 7 == 0
         },
         "parameters": {name: numbers(value) for name, value in model.state_dict().items()},
@@ -60,8 +63,10 @@ def record(kind: str, steps: int = STEPS) -> dict:
 
 def furthest(one: dict, other: dict) -> float:
     """The largest difference between the parameters of two records."""
-    pairs = ((torch.tensor(one["parameters"][name]), torch.tensor(other["parameters"][name]))
-             for name in one["parameters"] | other["parameters"])
+    pairs = (
+        (torch.tensor(one["parameters"][name]), torch.tensor(other["parameters"][name]))
+        for name in one["parameters"] | other["parameters"]
+    )
     return max((a - b).abs().max().item() for a, b in pairs)
 
 
@@ -89,8 +94,10 @@ def differ(records: dict[str, dict], stored: dict[str, dict]) -> bool:
     for kind, made in records.items():
         gap, now, then = furthest(made, stored[kind]), share(kind, made), share(kind, stored[kind])
         same = "the same numbers" if gap <= TOLERANCE else "other numbers, as elsewhere they may be"
-        print(f"{kind}: right in {now:.1%}, stored {then:.1%}; "
-              f"parameters differ by {gap:.1e} at most: {same}")
+        print(
+            f"{kind}: right in {now:.1%}, stored {then:.1%}; "
+            f"parameters differ by {gap:.1e} at most: {same}"
+        )
         wrong |= abs(now - then) > 0.03
     return wrong
 

@@ -75,6 +75,8 @@ def split_scores(X: Tensor, W_Q: Tensor, W_K: Tensor, scale: float | None = None
     """The scores by way of queries and keys; the scale is 1 / sqrt(d_k) unless given."""
     check_shapes("X: n d, W_Q: d d_k, W_K: d d_k", X, W_Q, W_K)
     return scores(X @ W_Q, X @ W_K, scale)  # (..., n, d_k) (..., n, d_k) -> (..., n, n)
+
+
 # --8<-- [end:split]
 
 
@@ -89,6 +91,8 @@ def merged_scores(X: Tensor, W: Tensor) -> Tensor:
     """The scores as a bilinear form: token i against token j, through W."""
     check_shapes("X: n d, W: d d", X, W)
     return X @ W @ X.transpose(-2, -1)  # (..., n, d) (..., d, d) (..., d, n) -> (..., n, n)
+
+
 # --8<-- [end:merge]
 
 
@@ -101,6 +105,8 @@ def change_gauge(W_Q: Tensor, W_K: Tensor, M: Tensor) -> tuple[Tensor, Tensor]:
         raise ValueError(f"M has rank {rank}; expected {M.shape[-1]}, an invertible matrix")
     W_K_new = torch.linalg.solve(M, W_K.transpose(-2, -1)).transpose(-2, -1)  # (..., d, d_k)
     return W_Q @ M, W_K_new
+
+
 # --8<-- [end:gauge]
 
 
@@ -115,6 +121,8 @@ def merged_output(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
     """The same with W_V W_O merged to one matrix W: mix the tokens themselves, then map them."""
     check_shapes("P: n m, X: m d, W: d d", P, X, W)
     return P @ X @ W  # (..., n, m) (..., m, d) -> (..., n, d), then (..., d, d) -> (..., n, d)
+
+
 # --8<-- [end:output]
 
 
@@ -132,4 +140,6 @@ def merged_multiplications(n: int, d: int) -> int:
 def merging_saves(n: int, d: int, d_k: int) -> bool:
     """Whether the merged form multiplies less."""
     return d_k * (2 * d + n) > d * (d + n)
+
+
 # --8<-- [end:count]

@@ -58,6 +58,8 @@ def matrix_inside(S: Tensor, X: Tensor) -> Tensor:
     """softmax(S X): not the same; its rows sum to 1 whatever X is."""
     check_shapes("S: n m, X: m p", S, X)
     return torch.softmax(S @ X, dim=-1)  # (..., n, m) (..., m, p) -> (..., n, p)
+
+
 # --8<-- [end:across]
 
 
@@ -65,4 +67,6 @@ def matrix_inside(S: Tensor, X: Tensor) -> Tensor:
 def rank_one_scores(q: Tensor, k: Tensor) -> Tensor:
     """The scores of queries and keys that have one feature each: every row is a multiple of k."""
     return scores(q.unsqueeze(-1), k.unsqueeze(-1))  # (..., n, m); the scale is 1
+
+
 # --8<-- [end:rank-one]

@@ -1,4 +1,4 @@
-'''Batches of matrices, and the axis that softmax makes sum to one.
+"""Batches of matrices, and the axis that softmax makes sum to one.
 
 Three axes are a batch of matrices. The product takes them one by one:
 
@@ -62,7 +62,7 @@ With one query the wrong axis makes every weight 1, whatever the scores:
 [[111.0]]
 
 --8<-- [end:example-wrong]
-'''
+"""
 
 import torch
 from torch import Tensor
@@ -80,6 +80,8 @@ def batched_product(A: Tensor, B: Tensor) -> Tensor:
 def swap_last_axes(X: Tensor) -> Tensor:
     """The transpose of each matrix in a batch. Tensor.T would reverse all the axes."""
     return X.transpose(-2, -1)  # (..., n, m) -> (..., m, n)
+
+
 # --8<-- [end:product]
 
 
@@ -93,6 +95,8 @@ def normalised_axes(weights: Tensor) -> list[int]:
     """The axes along which weights sum to 1. For attention it should be the last, the keys'."""
     one = torch.ones((), dtype=weights.dtype)
     return [dim for dim in range(weights.dim()) if torch.allclose(weights.sum(dim), one)]
+
+
 # --8<-- [end:sums]
 
 
@@ -101,4 +105,6 @@ def mix(scores: Tensor, value: Tensor, dim: int = -1) -> Tensor:
     """The outputs for given scores. The axis is the keys', the last; -2 is the classic mistake."""
     check_shapes("scores: n m, value: m d_v", scores, value)
     return torch.softmax(scores, dim) @ value  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+
+
 # --8<-- [end:mix]

@@ -1,4 +1,4 @@
-'''Many keys: how the largest weight thins out, and what copies of a key do.
+"""Many keys: how the largest weight thins out, and what copies of a key do.
 
 --8<-- [start:example-thin]
 >>> import torch
@@ -26,7 +26,7 @@ Three copies of a key, or one whose score is higher by log 3:
 4.9897 4.9897
 
 --8<-- [end:example-copies]
-'''
+"""
 
 import math
 
@@ -43,6 +43,8 @@ def most_weight(gap: float, n: int) -> float:
 def needed_gap(weight: float, n: int) -> float:
     """How far a score must stand above n - 1 others for this weight."""
     return math.log((n - 1) * weight / (1 - weight))
+
+
 # --8<-- [end:thin]
 
 
@@ -61,4 +63,6 @@ def mean_with_bias(
 ) -> Tensor:
     """The same with that key once, and the logarithm of the number of copies added to its score."""
     return mean_with_copies(score + math.log(copies), value, scores, values, 1)
+
+
 # --8<-- [end:copies]

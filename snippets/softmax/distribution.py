@@ -1,4 +1,4 @@
-'''Softmax gives a distribution, and an output is a mean of values.
+"""Softmax gives a distribution, and an output is a mean of values.
 
 --8<-- [start:example-softmax]
 >>> import torch
@@ -57,7 +57,7 @@ In single precision, the same: two scores whose gap is lost, and weights whose s
 '1.0000000298'
 
 --8<-- [end:example-single]
-'''
+"""
 
 import torch
 from torch import Tensor
@@ -74,6 +74,8 @@ def gaps(weights: Tensor) -> Tensor:
     """Every score minus every other, read off the weights."""
     logs = weights.log()
     return logs.unsqueeze(-1) - logs.unsqueeze(-2)  # (..., m) -> (..., m, m)
+
+
 # --8<-- [end:softmax]
 
 
@@ -81,6 +83,8 @@ def gaps(weights: Tensor) -> Tensor:
 def effective_keys(scores: Tensor) -> Tensor:
     """How many equal weights have the same sum of squares: m if all are equal, 1 if one has all."""
     return torch.softmax(scores, dim=-1).square().sum(-1).reciprocal()  # (..., m) -> (...)
+
+
 # --8<-- [end:effective]
 
 
@@ -93,4 +97,6 @@ def scaled_before(scores: Tensor, d_k: int) -> Tensor:
 def scaled_after(scores: Tensor, d_k: int) -> Tensor:
     """Scaled weights, which are no weights."""
     return torch.softmax(scores, dim=-1) / d_k**0.5  # (..., m) -> (..., m)
+
+
 # --8<-- [end:scale]

@@ -1,4 +1,4 @@
-'''The Jacobian of softmax, by its matrix and without it.
+"""The Jacobian of softmax, by its matrix and without it.
 
 --8<-- [start:example-through]
 >>> import torch
@@ -31,7 +31,7 @@ Its eigenvalues lie between 0 and a half. Two equal weights have the half:
 [0.0, 0.0, 9.0] 0.0000 to 0.0004
 
 --8<-- [end:example-eigenvalues]
-'''
+"""
 
 import torch
 from torch import Tensor
@@ -42,6 +42,8 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
     """The derivative of each weight by each score."""
     outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)  # (..., m, m)
     return torch.diag_embed(weights) - outer  # (..., m) -> (..., m, m)
+
+
 # --8<-- [end:jacobian]
 
 
@@ -53,6 +55,8 @@ def through_softmax(weights: Tensor, change: Tensor) -> Tensor:
     """
     mean = (weights * change).sum(-1, keepdim=True)  # (..., 1)
     return weights * (change - mean)  # (..., m) (..., m) -> (..., m)
+
+
 # --8<-- [end:through]
 
 
@@ -66,4 +70,6 @@ def variance(weights: Tensor, x: Tensor) -> Tensor:
 def steepest(weights: Tensor) -> Tensor:
     """The largest variance of any x of length 1: the largest eigenvalue of the Jacobian."""
     return torch.linalg.eigvalsh(softmax_jacobian(weights))[..., -1]  # (..., m) -> (...)
+
+
 # --8<-- [end:variance]

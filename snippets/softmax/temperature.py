@@ -1,4 +1,4 @@
-'''Softmax at any temperature: hot, all keys alike; cold, the largest score has all the weight.
+"""Softmax at any temperature: hot, all keys alike; cold, the largest score has all the weight.
 
 --8<-- [start:example-temperatures]
 >>> import torch
@@ -54,7 +54,7 @@ Distillation: at a high temperature its gradient compares the scores themselves.
 1000.0 [0.3336, -0.3334, -0.0002]
 
 --8<-- [end:example-distillation]
-'''
+"""
 
 import torch
 from torch import Tensor
@@ -71,6 +71,8 @@ def at_temperature(scores: Tensor, tau: float) -> Tensor:
 def sharpen(weights: Tensor, beta: float) -> Tensor:
     """The weights that scores multiplied by beta would have had, from the weights alone."""
     return torch.softmax(beta * weights.log(), dim=-1)  # (..., m) -> (..., m)
+
+
 # --8<-- [end:temperature]
 
 
@@ -78,6 +80,8 @@ def sharpen(weights: Tensor, beta: float) -> Tensor:
 def objective(weights: Tensor, scores: Tensor, tau: float = 1.0) -> Tensor:
     """The mean score under the weights, plus the temperature times their entropy."""
     return (weights * scores).sum(-1) + tau * entropy(weights)  # (..., m) (..., m) -> (...)
+
+
 # --8<-- [end:objective]
 
 
@@ -91,4 +95,6 @@ def distillation_loss(student: Tensor, teacher: Tensor, tau: float) -> Tensor:
 def distillation_gradient(student: Tensor, teacher: Tensor, tau: float) -> Tensor:
     """The gradient of that loss by the student's scores."""
     return (at_temperature(student, tau) - at_temperature(teacher, tau)) / tau  # (..., m)
+
+
 # --8<-- [end:distillation]

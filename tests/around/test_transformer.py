@@ -17,16 +17,14 @@ def draw(seed, *shape):
 def theirs(d, heads, d_f, norm_first=False):
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        layer = torch.nn.TransformerEncoderLayer(
-            d, heads, d_f, dropout=0, batch_first=True, norm_first=norm_first, dtype=torch.float64)
+        layer = torch.nn.TransformerEncoderLayer(d, heads, d_f, dropout=0, batch_first=True, norm_first=norm_first, dtype=torch.float64)
         for parameter in layer.parameters():  # biases start at zero and gains at one
             torch.nn.init.normal_(parameter, std=0.5)
     return layer
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
-@pytest.mark.parametrize(
-    ("batch", "n", "d", "heads", "d_f"), [(2, 5, 8, 2, 32), (1, 1, 4, 4, 3), (3, 2, 6, 1, 1), (0, 3, 4, 2, 5)])
+@pytest.mark.parametrize(("batch", "n", "d", "heads", "d_f"), [(2, 5, 8, 2, 32), (1, 1, 4, 4, 3), (3, 2, 6, 1, 1), (0, 3, 4, 2, 5)])
 def test_the_block_is_pytorchs_layer_weight_for_weight(batch, n, d, heads, d_f, norm_first):
     layer, X = theirs(d, heads, d_f, norm_first), draw(1, batch, n, d)
     ours = encoder_block(X, layer.state_dict(), heads, norm_first)

@@ -52,13 +52,19 @@ def test_each_grouping_multiplies_in_the_order_its_name_says():
 
 
 @pytest.mark.parametrize("grouped", [grouped_left, grouped_right])
-@pytest.mark.parametrize(("shapes", "message"), [
-    (((2, 3), (4, 5), (5, 6)), r"p is 3 in A \(2, 3\) but 4 in B \(4, 5\); "
-                               r"expected A \(..., n, p\), B \(..., p, q\), C \(..., q, m\)"),
-    (((2, 3), (3, 5), (4, 6)), r"q is 5 in B \(3, 5\) but 4 in C \(4, 6\)"),
-    (((7, 2, 3), (8, 3, 5), (5, 6)), r"the leading axes of A \(7, 2, 3\) and B \(8, 3, 5\) and C \(5, 6\) do not"),
-    (((3,), (3, 5), (5, 6)), r"A \(3,\) has too few axes"),
-])
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (
+            ((2, 3), (4, 5), (5, 6)),
+            r"p is 3 in A \(2, 3\) but 4 in B \(4, 5\); "
+            r"expected A \(..., n, p\), B \(..., p, q\), C \(..., q, m\)",
+        ),
+        (((2, 3), (3, 5), (4, 6)), r"q is 5 in B \(3, 5\) but 4 in C \(4, 6\)"),
+        (((7, 2, 3), (8, 3, 5), (5, 6)), r"the leading axes of A \(7, 2, 3\) and B \(8, 3, 5\) and C \(5, 6\) do not"),
+        (((3,), (3, 5), (5, 6)), r"A \(3,\) has too few axes"),
+    ],
+)
 def test_mismatched_shapes_are_refused(grouped, shapes, message):
     with pytest.raises(ValueError, match=message):
         grouped(*(torch.zeros(shape) for shape in shapes))

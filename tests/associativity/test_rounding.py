@@ -39,8 +39,15 @@ def random(seed, *shapes, spread=0):
 # The bound
 
 
-@pytest.mark.parametrize(("dtype", "u"), [(torch.float64, Fraction(1, 2**53)), (torch.float32, Fraction(1, 2**24)),
-                                          (torch.float16, Fraction(1, 2**11)), (torch.bfloat16, Fraction(1, 2**8))])
+@pytest.mark.parametrize(
+    ("dtype", "u"),
+    [
+        (torch.float64, Fraction(1, 2**53)),
+        (torch.float32, Fraction(1, 2**24)),
+        (torch.float16, Fraction(1, 2**11)),
+        (torch.bfloat16, Fraction(1, 2**8)),
+    ],
+)
 def test_gamma_is_exact(dtype, u):
     for n in (0, 1, 2, 17, 100):
         assert gamma(n, dtype) == pytest.approx(float(n * u / (1 - n * u)), rel=1e-15)

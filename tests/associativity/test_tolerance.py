@@ -14,7 +14,15 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.associativity.rounding import gamma
 from snippets.associativity.tolerance import (
-    attention_error, attention_error_bound, exponential_error, growth, score_error_bound, smallest, unit_roundoff, weight_factor)
+    attention_error,
+    attention_error_bound,
+    exponential_error,
+    growth,
+    score_error_bound,
+    smallest,
+    unit_roundoff,
+    weight_factor,
+)
 from snippets.scaling.saturation import attention, attention_weights
 from snippets.scaling.variance import scores
 
@@ -27,7 +35,7 @@ def drawn(seed, n, m, d_k, d_v, size=0, dtype=torch.float32, batch=()):
     """Query, key and value; the scores are of size 2 ** size, one way or the other."""
     generator = torch.Generator().manual_seed(seed)
     query, key, value = (torch.randn(*batch, *shape, generator=generator) for shape in ((n, d_k), (m, d_k), (m, d_v)))
-    return [number.to(dtype) for number in (query * 2.0 ** size, key, value)]
+    return [number.to(dtype) for number in (query * 2.0**size, key, value)]
 
 
 def excess(query, key, value, compute=attention, sums=None):
@@ -42,10 +50,13 @@ def excess(query, key, value, compute=attention, sums=None):
 
 # The formats
 
-@pytest.mark.parametrize(("dtype", "digits", "lowest"), [
-    (torch.float64, 53, -1074), (torch.float32, 24, -149), (torch.float16, 11, -24), (torch.bfloat16, 8, -133)])
+
+@pytest.mark.parametrize(
+    ("dtype", "digits", "lowest"),
+    [(torch.float64, 53, -1074), (torch.float32, 24, -149), (torch.float16, 11, -24), (torch.bfloat16, 8, -133)],
+)
 def test_the_formats(dtype, digits, lowest):
-    assert unit_roundoff(dtype) == 2.0 ** -digits and smallest(dtype) == 2.0 ** lowest
+    assert unit_roundoff(dtype) == 2.0**-digits and smallest(dtype) == 2.0**lowest
     one, least = torch.ones((), dtype=dtype), torch.full((), smallest(dtype), dtype=dtype)
     assert one + 2 * unit_roundoff(dtype) > one and one + unit_roundoff(dtype) == one
     assert least > 0 and least / 2 == 0
@@ -57,26 +68,27 @@ def test_growth_covers_any_number_of_roundings_up_down_and_in_denominators(up, d
     for dtype in FORMATS:
         u, n = Fraction(unit_roundoff(dtype)), up + down
         if n * u < 1:
-            most = Fraction(growth(n, dtype)) * (1 + Fraction(1, 2 ** 50))
+            most = Fraction(growth(n, dtype)) * (1 + Fraction(1, 2**50))
             assert (1 + u) ** up / (1 - u) ** down <= most and 1 / most <= (1 - u) ** up / (1 + u) ** down
 
 
 # What is assumed, measured
 
+
 @pytest.mark.parametrize("dtype", HALVES)
 def test_exp_errs_by_less_than_a_unit_at_every_number_of_the_half_formats(dtype):
-    numbers = torch.arange(-(2 ** 15), 2 ** 15, dtype=torch.int16).view(dtype)
+    numbers = torch.arange(-(2**15), 2**15, dtype=torch.int16).view(dtype)
     assert 0.9 < exponential_error(numbers) < 1.01
     below = numbers[numbers.double().exp() < torch.finfo(dtype).smallest_normal]
     assert ((below.exp().double() - below.double().exp()).abs() <= smallest(dtype)).all()
 
 
 def test_exp_errs_by_less_than_a_unit_in_single_precision():
-    x = torch.rand(2 ** 20, generator=torch.Generator().manual_seed(0)) * 174 - 87
+    x = torch.rand(2**20, generator=torch.Generator().manual_seed(0)) * 174 - 87
     assert 0.9 < exponential_error(x) < 2
     with mpmath.workdps(30):  # that double precision is good enough to measure by
         for at in x[:50].tolist():
-            assert abs(torch.tensor(at).double().exp().item() / mpmath.exp(at) - 1) < 2 ** -50
+            assert abs(torch.tensor(at).double().exp().item() / mpmath.exp(at) - 1) < 2**-50
 
 
 def test_the_exponentials_inside_softmax_err_by_less_than_a_unit():
@@ -101,7 +113,8 @@ def test_sums_in_half_precision_are_taken_in_single_precision_and_rounded_once(d
 
 # The bound holds
 
-@given(st.integers(0, 10 ** 6), *[st.integers(1, 9)] * 4, st.integers(-12, 8), st.sampled_from(FORMATS), st.booleans())
+
+@given(st.integers(0, 10**6), *[st.integers(1, 9)] * 4, st.integers(-12, 8), st.sampled_from(FORMATS), st.booleans())
 @varied
 def test_the_bound_holds(seed, n, m, d_k, d_v, size, dtype, wide):
     share = excess(*drawn(seed, n, m, d_k, d_v, size, dtype), sums=torch.float32 if wide else None)
@@ -129,11 +142,11 @@ def test_the_bound_holds_where_values_cancel_and_where_numbers_underflow(dtype):
     assert excess(torch.ones(1, 1, dtype=dtype), far, torch.ones(3, 1, dtype=dtype)) <= 1
 
 
-@given(st.integers(0, 10 ** 6), *[st.integers(1, 9)] * 3, st.integers(-12, 6), st.sampled_from(FORMATS))
+@given(st.integers(0, 10**6), *[st.integers(1, 9)] * 3, st.integers(-12, 6), st.sampled_from(FORMATS))
 @varied
 def test_scores_and_weights_stay_within_theirs(seed, n, m, d_k, size, dtype):
     query, key, _ = drawn(seed, n, m, d_k, 1, size, dtype)
-    slack = 1 + 2.0 ** -20
+    slack = 1 + 2.0**-20
     off = (scores(query, key).double() - scores(query.double(), key.double())).abs()
     assert (off <= score_error_bound(query, key) * slack).all()
     found, exact = attention_weights(query, key).double(), attention_weights(query.double(), key.double())
@@ -148,7 +161,7 @@ def test_it_is_the_expression_on_the_page():
     f, tiny = torch.float32, smallest(torch.float32)
     grown = (1 + gamma(1, f)) * (1 + gamma(3, f))
     off = (grown - 1) * 2 + grown * 3 * tiny
-    epsilon = off + 2.0 ** -24 * (4 + 2 * off)
+    epsilon = off + 2.0**-24 * (4 + 2 * off)
     factor = mpmath.exp(2 * epsilon) * (1 + gamma(2, f)) * (1 + gamma(6, f)) * (1 + gamma(2, f)) * (1 + gamma(1, f))
     first = mpmath.exp(4) / (1 + mpmath.exp(4))
     bound = (factor - 1) * (3 * first + 4 * (1 - first)) + factor * (3 * 7 + 3) * tiny
@@ -188,6 +201,7 @@ def test_the_bound_comes_close_to_what_happens():
 
 # Where it says nothing
 
+
 def test_it_is_infinite_where_a_step_may_overflow():
     for query, key, value in [(300.0, 300.0, 1.0), (1.0, 1.0, 65504.0)]:
         numbers = [torch.full((1, 1), number, dtype=torch.float16) for number in (query, key, value)]
@@ -212,5 +226,7 @@ def test_it_refuses_shapes_that_do_not_fit():
 def test_the_error_is_measured_against_the_inputs_named():
     query, key, value = drawn(0, 3, 4, 2, 5)
     assert attention_error(query, key, value).max() < 1e-6
-    assert torch.equal(attention_error(query, key, 2 * value, exact=(query, key, value)),
-                       (attention(query, key, 2 * value).double() - attention(query.double(), key.double(), value.double())).abs())
+    assert torch.equal(
+        attention_error(query, key, 2 * value, exact=(query, key, value)),
+        (attention(query, key, 2 * value).double() - attention(query.double(), key.double(), value.double())).abs(),
+    )

@@ -72,6 +72,7 @@ def test_the_weight_of_a_token_for_itself_beside_one_other(seed):
 @pytest.mark.parametrize("near", [0.0, 0.3, -0.5])
 def test_the_slope_of_the_first_output_by_its_own_token(near, far):
     """Against central differences in 40 digits; and at zero, where it is a quarter of the square and a half."""
+
     def output(x):
         tokens = [[x], [mpmath.mpf(far)]]
         raw = [mpmath.exp(x * other) for (other,) in tokens]
@@ -83,7 +84,7 @@ def test_the_slope_of_the_first_output_by_its_own_token(near, far):
     found = own_slope(*torch.tensor([near, far], dtype=torch.float64)).item()
     assert found == pytest.approx(float(by_differences), rel=1e-12)
     if near == 0:
-        assert found == far ** 2 / 4 + 0.5
+        assert found == far**2 / 4 + 0.5
 
 
 def test_one_matrix_for_queries_and_keys_makes_scores_symmetric_but_not_weights():
@@ -120,12 +121,15 @@ def test_swapping_queries_and_keys_changes_the_output():
     torch.testing.assert_close(attention(key, query, value), torch.full((2, 1), 0.5, dtype=torch.float64))
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: project_rows(z(5, 4), z(3, 2)), r"d is 4 in X \(5, 4\) but 3 in W \(3, 2\)"),
-    (lambda z: project_columns(z(2, 3), z(5, 4)), r"d is 3 in W \(2, 3\) but 4 in X \(5, 4\)"),
-    (lambda z: average_values(z(5, 4), z(4, 3), z(4, 2), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\)"),
-    (lambda z: average_tokens(z(5, 4), z(3, 3), z(4, 3)), r"d is 4 in X \(5, 4\) but 3 in W_Q \(3, 3\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: project_rows(z(5, 4), z(3, 2)), r"d is 4 in X \(5, 4\) but 3 in W \(3, 2\)"),
+        (lambda z: project_columns(z(2, 3), z(5, 4)), r"d is 3 in W \(2, 3\) but 4 in X \(5, 4\)"),
+        (lambda z: average_values(z(5, 4), z(4, 3), z(4, 2), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\)"),
+        (lambda z: average_tokens(z(5, 4), z(3, 3), z(4, 3)), r"d is 4 in X \(5, 4\) but 3 in W_Q \(3, 3\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -43,8 +43,9 @@ def test_every_step_is_that_of_a_loop(n, m, d_k, d_v, masked):
         torch.testing.assert_close(found, expected)
 
 
-@given(mutually_broadcastable_shapes(signature="(n,d),(m,d),(m,v)->(n,v)", max_side=4), st.integers(0, 99),
-       st.sampled_from([None, 1.0, 0.3]))
+@given(
+    mutually_broadcastable_shapes(signature="(n,d),(m,d),(m,v)->(n,v)", max_side=4), st.integers(0, 99), st.sampled_from([None, 1.0, 0.3])
+)
 @varied
 def test_the_last_step_is_attention_for_any_leading_axes(shapes, seed, scale):
     tensors = random(seed, *shapes.input_shapes)
@@ -103,19 +104,24 @@ def test_elsewhere_they_agree_within_rounding(n, d):
     generator = torch.Generator().manual_seed(0)
     query, key, value = torch.rand(3, n, d, generator=generator)
     flat = attention_2d(query, key, value)
-    for batched in (attention(query[None], key[None], value[None])[0],
-                    attention(query[None, None], key[None, None], value[None, None])[0, 0]):
+    for batched in (
+        attention(query[None], key[None], value[None])[0],
+        attention(query[None, None], key[None, None], value[None, None])[0, 0],
+    ):
         assert (batched - flat).abs().max() <= 8 * torch.finfo(torch.float32).eps
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: attention_2d(z(2, 3, 4), z(3, 4), z(3, 4)), "query has 3 axes, key 2 and value 2; expected two each"),
-    (lambda z: attention_2d(z(3, 4), z(3, 5), z(3, 4)), r"d_k is 4 in query \(3, 4\) but 5 in key \(3, 5\)"),
-    (lambda z: steps(z(3, 4), z(3, 4), z(2, 4)), r"m is 3 in key \(3, 4\) but 2 in value \(2, 4\)"),
-    (lambda z: self_attention(z(3, 4), z(4, 2), z(4, 2), z(4, 2), z(4, 2)), r"d_v is 2 in W_V \(4, 2\) but 4 in W_O"),
-    (lambda z: self_attention(z(3, 5), z(4, 2), z(4, 2), z(4, 2), z(2, 4)), r"d is 5 in X \(3, 5\) but 4 in W_Q"),
-    (lambda z: slipped_scores(z(3, 4), z(3, 6), z(3, 2)), r"d_k is 4 in query \(3, 4\) but 6 in key \(3, 6\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: attention_2d(z(2, 3, 4), z(3, 4), z(3, 4)), "query has 3 axes, key 2 and value 2; expected two each"),
+        (lambda z: attention_2d(z(3, 4), z(3, 5), z(3, 4)), r"d_k is 4 in query \(3, 4\) but 5 in key \(3, 5\)"),
+        (lambda z: steps(z(3, 4), z(3, 4), z(2, 4)), r"m is 3 in key \(3, 4\) but 2 in value \(2, 4\)"),
+        (lambda z: self_attention(z(3, 4), z(4, 2), z(4, 2), z(4, 2), z(4, 2)), r"d_v is 2 in W_V \(4, 2\) but 4 in W_O"),
+        (lambda z: self_attention(z(3, 5), z(4, 2), z(4, 2), z(4, 2), z(2, 4)), r"d is 5 in X \(3, 5\) but 4 in W_Q"),
+        (lambda z: slipped_scores(z(3, 4), z(3, 6), z(3, 2)), r"d_k is 4 in query \(3, 4\) but 6 in key \(3, 6\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -39,8 +39,12 @@ def test_filling_deleting_and_renormalising_agree_with_pytorch(m, seed, data):
     identity = torch.eye(m, dtype=torch.float64).expand(2, m, m)
     query, key = scores, identity * m**0.5  # queries and keys that have these scores
     expected = scaled_dot_product_attention(query, key, identity, attn_mask=keep.expand(3, m))
-    for weights in (filled_weights(scores, keep, -torch.inf), added_weights(scores, keep, -torch.inf),
-                    deleted_weights(scores, keep), renormalised_weights(scores, keep)):
+    for weights in (
+        filled_weights(scores, keep, -torch.inf),
+        added_weights(scores, keep, -torch.inf),
+        deleted_weights(scores, keep),
+        renormalised_weights(scores, keep),
+    ):
         torch.testing.assert_close(weights, expected)
         assert (weights[..., ~keep] == 0).all()
 
@@ -152,8 +156,10 @@ def test_the_lower_right_mask_is_the_last_rows_of_the_square_one():
 def test_bias_by_distance_and_by_place_give_one_matrix_of_weights(n, m, slope):
     (scores,) = random(3, (2, n, m))
     rows, columns = torch.arange(float(n)).double() + 2, torch.arange(float(m)).double()
-    raw = torch.tensor([[[(s[i][j] - slope * (rows[i] - columns[j])).exp().item() for j in range(m)] for i in range(n)]
-                        for s in scores], dtype=torch.float64)
+    raw = torch.tensor(
+        [[[(s[i][j] - slope * (rows[i] - columns[j])).exp().item() for j in range(m)] for i in range(n)] for s in scores],
+        dtype=torch.float64,
+    )
     expected = raw / raw.sum(-1, keepdim=True)
     torch.testing.assert_close(weights_by_distance(scores, slope, rows, columns), expected)
     torch.testing.assert_close(weights_by_place(scores, slope, columns), expected)
@@ -169,11 +175,14 @@ def test_a_bias_masks_nothing_but_a_causal_mask_beside_it_does():
         assert (weights_by_place(masked, 2.0, places)[i, j] > 0) == (j <= i)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: deleted_weights(z(2, 3), torch.ones(4, dtype=torch.bool)), r"m is 3 in scores \(2, 3\) but 4 in keep \(4,\)"),
-    (lambda z: weights_by_distance(z(2, 3), 1.0, z(3), z(3)), r"n is 2 in scores \(2, 3\) but 3 in query_places \(3,\)"),
-    (lambda z: weights_by_place(z(2, 3), 1.0, z(2)), r"m is 3 in scores \(2, 3\) but 2 in key_places \(2,\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: deleted_weights(z(2, 3), torch.ones(4, dtype=torch.bool)), r"m is 3 in scores \(2, 3\) but 4 in keep \(4,\)"),
+        (lambda z: weights_by_distance(z(2, 3), 1.0, z(3), z(3)), r"n is 2 in scores \(2, 3\) but 3 in query_places \(3,\)"),
+        (lambda z: weights_by_place(z(2, 3), 1.0, z(2)), r"m is 3 in scores \(2, 3\) but 2 in key_places \(2,\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -91,10 +91,13 @@ def test_masked_padding_moves_the_slip_only(extra):
     assert torch.allclose(moved, slipped_attention(query, key, value)) == (extra == 0)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: Reference(2.0)(z(3, 4), z(3, 5), z(3, 4)), r"d_k is 4 in query \(3, 4\) but 5 in key \(3, 5\)"),
-    (lambda z: pad(z(3, 4), z(2, 4), 1), r"m is 3 in key \(3, 4\) but 2 in value \(2, 4\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: Reference(2.0)(z(3, 4), z(3, 5), z(3, 4)), r"d_k is 4 in query \(3, 4\) but 5 in key \(3, 5\)"),
+        (lambda z: pad(z(3, 4), z(2, 4), 1), r"m is 3 in key \(3, 4\) but 2 in value \(2, 4\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -24,8 +24,14 @@ from snippets.blocks.merge import state
 from snippets.scaling.saturation import attention, attention_weights
 from snippets.scaling.variance import scores
 
-SHAPES = [((5, 4), (7, 4), (7, 3)), ((1, 4), (7, 4), (7, 3)), ((5, 4), (1, 4), (1, 3)), ((1, 1), (1, 1), (1, 1)),
-          ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 2)), ((0, 5, 4), (0, 7, 4), (0, 7, 3))]
+SHAPES = [
+    ((5, 4), (7, 4), (7, 3)),
+    ((1, 4), (7, 4), (7, 3)),
+    ((5, 4), (1, 4), (1, 3)),
+    ((1, 1), (1, 1), (1, 1)),
+    ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 2)),
+    ((0, 5, 4), (0, 7, 4), (0, 7, 3)),
+]
 SHARED = [((2, 3, 5, 4), (6, 4), (3, 6, 2)), ((5, 4), (2, 6, 4), (6, 2)), ((3, 1, 5, 4), (2, 6, 4), (1, 1, 6, 2))]
 
 
@@ -36,7 +42,7 @@ def draw(seed, *shapes):
 
 def case(shapes, seed=0):
     inputs = draw(seed, *shapes)
-    slope, = draw(seed + 100, attention(*inputs).shape)
+    (slope,) = draw(seed + 100, attention(*inputs).shape)
     return *inputs, slope
 
 
@@ -102,7 +108,8 @@ def test_peaked_scores_give_finite_slopes(peak):
 def test_where_one_weight_takes_all_nothing_reaches_queries_and_keys():
     query, key, value, slope = case(((5, 4), (7, 4), (7, 3)))
     d_query, d_key, d_value = backward(1e6 * query, key, value, slope)
-    assert (d_query == 0).all() and (d_key == 0).all()
+    for slope_of_scores in (d_query, d_key):  # dP - D is a difference of two sums, which a processor may add up in another order
+        assert slope_of_scores.abs().max() < 1e-8  # of queries a million times as large
     torch.testing.assert_close(d_value, torch.nn.functional.one_hot((query @ key.mT).argmax(-1), 7).double().mT @ slope)
 
 
@@ -196,12 +203,15 @@ def test_blocks_never_hold_the_matrix_of_weights():
 # Errors
 
 
-@pytest.mark.parametrize(("shapes", "message"), [
-    (((5, 4), (7, 3), (7, 3), (5, 3)), r"d_k is 4 in query \(5, 4\) but 3 in key \(7, 3\)"),
-    (((5, 4), (7, 4), (6, 3), (5, 3)), r"m is 7 in key \(7, 4\) but 6 in value \(6, 3\)"),
-    (((5, 4), (7, 4), (7, 3), (5, 2)), r"d_v is 3 in value \(7, 3\) but 2 in slope \(5, 2\)"),
-    (((2, 5, 4), (7, 4), (7, 3), (5, 3)), r"\(5, 3\) and \(2, 5, 3\) differ; expected one shape \(\.\.\., n, p\)"),
-])
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((5, 4), (7, 3), (7, 3), (5, 3)), r"d_k is 4 in query \(5, 4\) but 3 in key \(7, 3\)"),
+        (((5, 4), (7, 4), (6, 3), (5, 3)), r"m is 7 in key \(7, 4\) but 6 in value \(6, 3\)"),
+        (((5, 4), (7, 4), (7, 3), (5, 2)), r"d_v is 3 in value \(7, 3\) but 2 in slope \(5, 2\)"),
+        (((2, 5, 4), (7, 4), (7, 3), (5, 3)), r"\(5, 3\) and \(2, 5, 3\) differ; expected one shape \(\.\.\., n, p\)"),
+    ],
+)
 def test_shapes_that_do_not_fit(shapes, message):
     with pytest.raises(ValueError, match=message):
         backward(*(torch.ones(shape) for shape in shapes))

@@ -64,8 +64,10 @@ def test_the_sum_of_a_state_lies_between_one_and_the_number_of_keys():
 def test_a_merge_in_fractions():
     # Scores are logarithms of whole numbers, so that the weights are fractions.
     powers, values = [[1, 2], [3, 4, 5]], [[7, -2], [1, 0, 6]]
-    blocks = [state(torch.tensor(one, dtype=torch.float64).log(), torch.tensor(two, dtype=torch.float64)[:, None])
-              for one, two in zip(powers, values)]
+    blocks = [
+        state(torch.tensor(one, dtype=torch.float64).log(), torch.tensor(two, dtype=torch.float64)[:, None])
+        for one, two in zip(powers, values)
+    ]
     merged = merge(*blocks)
     weights, entries = sum(powers, []), sum(values, [])
     expected = Fraction(sum(w * e for w, e in zip(weights, entries)), sum(weights))
@@ -79,7 +81,7 @@ def test_random_splits_merge_in_any_order(seed):
     scores, value = random(seed, (2, 3, 12), (2, 12, 4))
     expected = torch.softmax(3 * scores, -1) @ value
     generator = torch.Generator().manual_seed(seed)
-    cuts = sorted(torch.randperm(11, generator=generator)[:1 + seed % 5].add(1).tolist())
+    cuts = sorted(torch.randperm(11, generator=generator)[: 1 + seed % 5].add(1).tolist())
     sizes = [stop - start for start, stop in itertools.pairwise([0, *cuts, 12])]
     states = cut(3 * scores, value, sizes)
     order = torch.randperm(len(states), generator=generator).tolist()
@@ -124,8 +126,7 @@ def test_masks_are_cut_with_the_keys(block, kind):
     query, key, value, added = random(12, (2, 5, 4), (2, 7, 4), (2, 7, 3), (5, 7))
     keep = added > -0.3
     keep[2], keep[3, :3] = False, False  # a query without keys, and one without keys in the first block
-    mask = {"boolean": keep, "added": added.masked_fill(~keep, -INF),
-            "one row for all": keep[:1], "one column for all": keep[:, 1:2]}[kind]
+    mask = {"boolean": keep, "added": added.masked_fill(~keep, -INF), "one row for all": keep[:1], "one column for all": keep[:, 1:2]}[kind]
     assert not keep[:, 1].all() and keep[:, 1].any()
     output = attention_in_blocks(query, key, value, block, mask)
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value, attn_mask=mask))
@@ -144,7 +145,7 @@ def test_very_large_scores_do_not_overflow():
     query, key, value = (one.float() for one in random(13, (4, 3), (9, 3), (9, 2)))
     key[:, 0] = key[:, 0].abs() + 1
     query[:2, 0], query[2:, 0] = 1e4, -1e4  # scores far above zero, and far below
-    scores = query @ key.T / 3 ** 0.5
+    scores = query @ key.T / 3**0.5
     sums = scores.exp().sum(-1)
     assert sums[:2].isinf().all() and (sums[2:] == 0).all() and scores.abs().max() > 1e4
     for block in (1, 2, 9):
@@ -178,8 +179,10 @@ def test_gradients_are_those_of_pytorch(block):
     (upstream,) = random(16, (2, 3, 3))
     mask = torch.ones(3, 5, dtype=torch.bool)
     mask[0, :2], mask[1] = False, False
-    ours, theirs = (torch.autograd.grad(output, inputs, upstream) for output in (
-        attention_in_blocks(*inputs, block, mask), scaled_dot_product_attention(*inputs, attn_mask=mask)))
+    ours, theirs = (
+        torch.autograd.grad(output, inputs, upstream)
+        for output in (attention_in_blocks(*inputs, block, mask), scaled_dot_product_attention(*inputs, attn_mask=mask))
+    )
     torch.testing.assert_close(ours, theirs)
     assert all(one.isfinite().all() for one in ours)
 
@@ -261,7 +264,7 @@ def test_key_by_key(scale):
     for count in range(1, 6):
         before = state(scores[:count], value[:count])
         after = one_more(before.mixed, before.total, before.reference, value[count], scores[count])
-        torch.testing.assert_close(after, torch.softmax(scores[:count + 1], -1) @ value[:count + 1])
+        torch.testing.assert_close(after, torch.softmax(scores[: count + 1], -1) @ value[: count + 1])
 
 
 def test_an_empty_batch():
@@ -269,21 +272,27 @@ def test_an_empty_batch():
     assert output.shape == (0, 3, 2)
 
 
-@pytest.mark.parametrize(("function", "shapes", "message"), [
-    (state, [(2, 3), (4, 1)], "m is 3 in scores (2, 3) but 4 in value (4, 1); expected scores (..., n, m), value (..., m, d_v)"),
-    (state, [(3,), (4, 1)], "m is 3 in scores (3,) but 4 in value (4, 1); expected scores (..., m), value (..., m, d_v)"),
-    (state, [(2, 0), (0, 1)], "m is 0 in scores (2, 0) and must be at least 1"),
-    (lambda q, k, v: attention_in_blocks(q, k, v, 2), [(2, 3), (5, 4), (5, 1)], "d_k is 3 in query (2, 3) but 4 in key (5, 4)"),
-    (lambda q, k, v: attention_in_blocks(q, k, v, 2), [(2, 3), (5, 3), (4, 1)], "m is 5 in key (5, 3) but 4 in value (4, 1)"),
-    (lambda q, k, v: attention_in_blocks(q, k, v, 0), [(2, 3), (5, 3), (5, 1)], "block is 0; expected at least 1 key"),
-    (lambda q, k, v, mask: attention_in_blocks(q, k, v, 2, mask), [(2, 3), (5, 3), (5, 1), (2, 4)],
-     "mask (2, 4) does not fit 5 keys; expected (..., n, m)"),
-    (over_all, [(2,), (2, 3), (4,), (5, 3)], "p is 4 in more (4,) but 5 in more_value (5, 3)"),
-    (over_two_blocks, [(2,), (2, 3), (4,), (4, 1)], "d_v is 3 in first (3,) but 1 in second (1,)"),
-    (merge_averages, [(3,), (), (1,), ()], "d_v is 3 in first (3,) but 1 in second (1,)"),
-    (one_more, [(3,), (1,), (1,), (1,), (1,)], "d_v is 3 in mixed (3,) but 1 in value (1,)"),
-    (about, [(2,), (3, 1), ()], "m is 2 in scores (2,) but 3 in value (3, 1)"),
-])
+@pytest.mark.parametrize(
+    ("function", "shapes", "message"),
+    [
+        (state, [(2, 3), (4, 1)], "m is 3 in scores (2, 3) but 4 in value (4, 1); expected scores (..., n, m), value (..., m, d_v)"),
+        (state, [(3,), (4, 1)], "m is 3 in scores (3,) but 4 in value (4, 1); expected scores (..., m), value (..., m, d_v)"),
+        (state, [(2, 0), (0, 1)], "m is 0 in scores (2, 0) and must be at least 1"),
+        (lambda q, k, v: attention_in_blocks(q, k, v, 2), [(2, 3), (5, 4), (5, 1)], "d_k is 3 in query (2, 3) but 4 in key (5, 4)"),
+        (lambda q, k, v: attention_in_blocks(q, k, v, 2), [(2, 3), (5, 3), (4, 1)], "m is 5 in key (5, 3) but 4 in value (4, 1)"),
+        (lambda q, k, v: attention_in_blocks(q, k, v, 0), [(2, 3), (5, 3), (5, 1)], "block is 0; expected at least 1 key"),
+        (
+            lambda q, k, v, mask: attention_in_blocks(q, k, v, 2, mask),
+            [(2, 3), (5, 3), (5, 1), (2, 4)],
+            "mask (2, 4) does not fit 5 keys; expected (..., n, m)",
+        ),
+        (over_all, [(2,), (2, 3), (4,), (5, 3)], "p is 4 in more (4,) but 5 in more_value (5, 3)"),
+        (over_two_blocks, [(2,), (2, 3), (4,), (4, 1)], "d_v is 3 in first (3,) but 1 in second (1,)"),
+        (merge_averages, [(3,), (), (1,), ()], "d_v is 3 in first (3,) but 1 in second (1,)"),
+        (one_more, [(3,), (1,), (1,), (1,), (1,)], "d_v is 3 in mixed (3,) but 1 in value (1,)"),
+        (about, [(2,), (3, 1), ()], "m is 2 in scores (2,) but 3 in value (3, 1)"),
+    ],
+)
 def test_shapes_that_do_not_fit_are_refused(function, shapes, message):
     with pytest.raises(ValueError) as caught:
         function(*map(torch.ones, shapes))

@@ -33,8 +33,11 @@ def test_they_are_what_attention_computes():
 
 
 def test_the_weights_are_those_of_the_source_to_all_its_places():
-    printed = [["6.3379e-02", "4.6831e-01", "4.6831e-01"], ["6.0337e-06", "9.8201e-01", "1.7986e-02"],
-               ["2.9539e-04", "8.8054e-01", "1.1917e-01"]]
+    printed = [
+        ["6.3379e-02", "4.6831e-01", "4.6831e-01"],
+        ["6.0337e-06", "9.8201e-01", "1.7986e-02"],
+        ["2.9539e-04", "8.8054e-01", "1.1917e-01"],
+    ]
     assert [[f"{weight:.4e}" for weight in row] for row in closed_weights().tolist()] == printed
     # 50 digits: no figure is a rounding of a rounding.
     assert [[f"{float(weight):.4e}" for weight in row] for row in with_fifty_digits()[0]] == printed

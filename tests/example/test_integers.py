@@ -21,11 +21,14 @@ def test_tokens_and_weights_are_those_of_the_source():
     assert W_V == [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
 
 
-@pytest.mark.parametrize(("which", "expected"), [
-    (0, [[1, 0, 2], [2, 2, 2], [2, 1, 3]]),
-    (1, [[0, 1, 1], [4, 4, 0], [2, 3, 1]]),
-    (2, [[1, 2, 3], [2, 8, 0], [2, 6, 3]]),
-])
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        (0, [[1, 0, 2], [2, 2, 2], [2, 1, 3]]),
+        (1, [[0, 1, 1], [4, 4, 0], [2, 3, 1]]),
+        (2, [[1, 2, 3], [2, 8, 0], [2, 6, 3]]),
+    ],
+)
 def test_queries_keys_and_values(which, expected):
     X, W = tokens(), weights()[which]
     assert project(X, W).tolist() == expected == product(X.tolist(), W.tolist())

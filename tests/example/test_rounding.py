@@ -22,10 +22,13 @@ def test_the_weights_of_the_example_to_one_place():
     assert rounded[0, 0] - closed_weights()[0, 0] < 0.05
 
 
-@pytest.mark.parametrize(("row", "expected"), [
-    (["0", "1/2", "1/2"], ["2", "7", "3/2"]),
-    (["1/10", "1/2", "1/2"], ["21/10", "36/5", "9/5"]),
-])
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (["0", "1/2", "1/2"], ["2", "7", "3/2"]),
+        (["1/10", "1/2", "1/2"], ["21/10", "36/5", "9/5"]),
+    ],
+)
 def test_the_outputs_of_rounded_rows(row, expected):
     row, values = [Fraction(w) for w in row], [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
     assert [sum(w * v for w, v in zip(row, column)) for column in zip(*values)] == [Fraction(one) for one in expected]

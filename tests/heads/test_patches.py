@@ -24,7 +24,7 @@ def test_a_patch_holds_its_pixels_channel_by_channel_row_by_row(leading, C, a, b
     assert patches.shape == (*leading, a * b, C * p * p)
     for r in range(a):
         for s in range(b):
-            square = image[..., r * p:(r + 1) * p, s * p:(s + 1) * p]
+            square = image[..., r * p : (r + 1) * p, s * p : (s + 1) * p]
             assert patches[..., r * b + s, :].equal(square.flatten(-3))
 
 
@@ -92,17 +92,20 @@ def test_a_black_patch_attends_to_all_alike_and_brings_nothing():
     assert V[2].eq(0).all()
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: cut(z(3, 4, 4), 3), r"a side of 3 does not divide image \(3, 4, 4\); expected image \(..., C, H, W\)"),
-    (lambda z: cut(z(3, 4, 6), 4), r"a side of 4 does not divide image \(3, 4, 6\)"),
-    (lambda z: cut(z(3, 4, 4), 0), r"a side of 0 does not divide"),
-    (lambda z: grid(z(4, 4), 2), r"image \(4, 4\) has too few axes"),
-    (lambda z: assemble(z(1, 2, 3, 2, 2)), r"p is 3 in grid \(1, 2, 3, 2, 2\) but 2 in grid"),
-    (lambda z: embed_patches(z(3, 4, 4), z(5, 2, 2, 2)), r"C is 3 in image \(3, 4, 4\) but 2 in kernel \(5, 2, 2, 2\)"),
-    (lambda z: embed_by_convolution(z(3, 4, 4), z(5, 3, 2, 1)), r"p is 2 in kernel \(5, 3, 2, 1\) but 1 in kernel"),
-    (lambda z: project(z(9, 6), z(5, 3)), r"d is 6 in X \(9, 6\) but 5 in W \(5, 3\)"),
-    (lambda z: steps(z(9, 6), z(6, 3), z(6, 4), z(6, 4), z(4, 6)), r"d_k is 3 in query \(9, 3\) but 4 in key \(9, 4\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: cut(z(3, 4, 4), 3), r"a side of 3 does not divide image \(3, 4, 4\); expected image \(..., C, H, W\)"),
+        (lambda z: cut(z(3, 4, 6), 4), r"a side of 4 does not divide image \(3, 4, 6\)"),
+        (lambda z: cut(z(3, 4, 4), 0), r"a side of 0 does not divide"),
+        (lambda z: grid(z(4, 4), 2), r"image \(4, 4\) has too few axes"),
+        (lambda z: assemble(z(1, 2, 3, 2, 2)), r"p is 3 in grid \(1, 2, 3, 2, 2\) but 2 in grid"),
+        (lambda z: embed_patches(z(3, 4, 4), z(5, 2, 2, 2)), r"C is 3 in image \(3, 4, 4\) but 2 in kernel \(5, 2, 2, 2\)"),
+        (lambda z: embed_by_convolution(z(3, 4, 4), z(5, 3, 2, 1)), r"p is 2 in kernel \(5, 3, 2, 1\) but 1 in kernel"),
+        (lambda z: project(z(9, 6), z(5, 3)), r"d is 6 in X \(9, 6\) but 5 in W \(5, 3\)"),
+        (lambda z: steps(z(9, 6), z(6, 3), z(6, 4), z(6, 4), z(4, 6)), r"d_k is 3 in query \(9, 3\) but 4 in key \(9, 4\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -109,19 +109,22 @@ def test_with_one_head_or_one_token_nothing_can_be_mixed():
     assert view_heads(x[:, :1], 3).equal(split_heads(x[:, :1], 3))
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: split_heads(z(5, 8), 3), r"3 heads do not divide d = 8 of x \(5, 8\); expected x \(..., n, d\)"),
-    (lambda z: split_heads(z(5, 8), 0), r"0 heads do not divide d = 8"),
-    (lambda z: split_heads(z(5, 8), -2), r"-2 heads do not divide d = 8"),
-    (lambda z: split_heads(z(8), 2), r"x \(8,\) has too few axes"),
-    (lambda z: combine_heads(z(5, 8)), r"x \(5, 8\) has too few axes; expected x \(..., heads, n, d_v\)"),
-    (lambda z: project_fused(z(5, 8), z(7, 6), 3), r"d is 8 in x \(5, 8\) but 7 in W \(7, 6\)"),
-    (lambda z: project_each(z(5, 9), z(7, 6), 3), r"d is 9 in x \(5, 9\) but 7 in W \(7, 6\)"),
-    (lambda z: combine_and_project(z(4, 5, 3), z(2, 3, 7)), r"heads is 4 in O \(4, 5, 3\) but 2 in W_O \(2, 3, 7\)"),
-    (lambda z: project_and_add(z(4, 5, 3), z(4, 2, 7)), r"d_v is 3 in O \(4, 5, 3\) but 2 in W_O \(4, 2, 7\)"),
-    (lambda z: sum_of_heads(z(5, 6), z(5, 7), z(6, 2)), r"m is 6 in A \(5, 6\) but 7 in C \(5, 7\)"),
-    (lambda z: one_wide_head(z(5, 6), z(5, 6), z(7, 2)), r"m is 6 in A \(5, 6\) but 7 in V \(7, 2\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: split_heads(z(5, 8), 3), r"3 heads do not divide d = 8 of x \(5, 8\); expected x \(..., n, d\)"),
+        (lambda z: split_heads(z(5, 8), 0), r"0 heads do not divide d = 8"),
+        (lambda z: split_heads(z(5, 8), -2), r"-2 heads do not divide d = 8"),
+        (lambda z: split_heads(z(8), 2), r"x \(8,\) has too few axes"),
+        (lambda z: combine_heads(z(5, 8)), r"x \(5, 8\) has too few axes; expected x \(..., heads, n, d_v\)"),
+        (lambda z: project_fused(z(5, 8), z(7, 6), 3), r"d is 8 in x \(5, 8\) but 7 in W \(7, 6\)"),
+        (lambda z: project_each(z(5, 9), z(7, 6), 3), r"d is 9 in x \(5, 9\) but 7 in W \(7, 6\)"),
+        (lambda z: combine_and_project(z(4, 5, 3), z(2, 3, 7)), r"heads is 4 in O \(4, 5, 3\) but 2 in W_O \(2, 3, 7\)"),
+        (lambda z: project_and_add(z(4, 5, 3), z(4, 2, 7)), r"d_v is 3 in O \(4, 5, 3\) but 2 in W_O \(4, 2, 7\)"),
+        (lambda z: sum_of_heads(z(5, 6), z(5, 7), z(6, 2)), r"m is 6 in A \(5, 6\) but 7 in C \(5, 7\)"),
+        (lambda z: one_wide_head(z(5, 6), z(5, 6), z(7, 2)), r"m is 6 in A \(5, 6\) but 7 in V \(7, 2\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

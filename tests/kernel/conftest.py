@@ -13,27 +13,32 @@ from click.testing import CliRunner
 
 def of_the_kernel(code):
     """The code as if it stood in the kernel, which looks for the line that states a claim and passes over its own."""
-    return code.replace(co_filename=str(Path(__file__).parents[2] / "derivations" / "kernel" / "mutmut.py"),
-                        co_consts=tuple(of_the_kernel(c) if isinstance(c, CodeType) else c for c in code.co_consts))
+    return code.replace(
+        co_filename=str(Path(__file__).parents[2] / "derivations" / "kernel" / "mutmut.py"),
+        co_consts=tuple(of_the_kernel(c) if isinstance(c, CodeType) else c for c in code.co_consts),
+    )
 
 
 if "mutmut" in sys.modules:  # `make mutmut`: calls of the kernel go through what picks the mutant; the kernel is loaded after this
     from mutmut.mutation import trampoline
+
     trampoline.wrap_in_trampoline.__code__ = of_the_kernel(trampoline.wrap_in_trampoline.__code__)
 
-from derivations.kernel import Derivation, certificates, cli, runner, scaffold
-from derivations.kernel.check import exact
-from derivations.kernel.claims import Refused
-from derivations.kernel.sympy_witness import witness
+from derivations.kernel import Derivation
+from derivations.kernel.command import cli, scaffold
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.exact.witness import exact
+from derivations.kernel.run import certificates, runner
+from derivations.kernel.sympy.witness import witness
 
 ROOT = certificates.ROOT
-TINY = '''from derivations.kernel import Derivation, matrix, sizes
+TINY = """from derivations.kernel import Derivation, matrix, sizes
 
 n, m = sizes("n m")
 A, B = matrix("A", n, m), matrix("B", n, m)
 derivation = Derivation("A sum transposed")
 derivation.identity("sum", (A + B).T, A.T + B.T)
-'''
+"""
 
 
 @pytest.fixture
@@ -55,7 +60,7 @@ def proved(checked):
     """The same for a single claim that the exact witness proves or refutes, and that SymPy does not contradict."""
 
     def check(state):
-        (verdict, by_sympy), = checked(state).values()
+        ((verdict, by_sympy),) = checked(state).values()
         assert verdict.verdict in ("proved", "refuted")
         assert by_sympy[0] in ("proved", "refuted", "not applicable")
         return verdict
@@ -80,7 +85,7 @@ def refused():
         place = re.match(rf"{re.escape(code.co_filename)}:(\d+): claim '{re.escape(id)}': ", message)
         assert place, message
         assert int(place[1]) in {line for _, _, line in code.co_lines()}, message
-        return message[place.end():]
+        return message[place.end() :]
 
     return refusal
 
@@ -106,17 +111,19 @@ def tree(tmp_path, monkeypatch):
     kernel = root / "derivations" / "kernel"
     kernel.mkdir(parents=True)
     for path in [ROOT / "derivations" / "__init__.py", ROOT / "derivations" / "__main__.py", *certificates.kernel_files()]:
-        shutil.copy(path, root / path.relative_to(ROOT))
+        copy = root / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
     script = root / "derivations" / "chapter" / "tiny.py"
     script.parent.mkdir()
     script.write_text(TINY)
     monkeypatch.setattr(certificates, "ROOT", root)
     monkeypatch.setattr(certificates, "STORE", root / ".certificates")
-    monkeypatch.setattr(certificates, "kernel_files", lambda: sorted(p for p in kernel.iterdir() if p.is_file()))
     monkeypatch.setattr(runner, "ROOT", root)
     monkeypatch.setattr(scaffold, "ROOT", root)
-    return SimpleNamespace(root=root, script=script, kernel=kernel, store=root / ".certificates",
-                           certificate=root / ".certificates" / "chapter" / "tiny.json")
+    return SimpleNamespace(
+        root=root, script=script, kernel=kernel, store=root / ".certificates", certificate=root / ".certificates" / "chapter" / "tiny.json"
+    )
 
 
 @pytest.fixture

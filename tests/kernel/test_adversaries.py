@@ -12,7 +12,6 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import isfinite
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -21,19 +20,48 @@ import mpmath
 import pytest
 import sympy as sp
 
-from derivations.kernel import (Derivation, E, I, Var, absolute, certificates, check, diff, exp, eye, gaussian, independent, index, inverse,
-                                invertible, log, matrix, mean, nonnegative, nonzero, positive, product_is, random, runner, scalars,
-                                sizes, softmax, sqrt, total, variance, vector, worker)
-from derivations.kernel.certificates import CertificateError, load
-from derivations.kernel.check import exact
-from derivations.kernel.claims import Claim, Refused, Step, Verdict
-from derivations.kernel.facts import facts_of
-from derivations.kernel.exact import read
-from derivations.kernel.expr import Expr, KernelError, free_indices, lift, walk
-from derivations.kernel.limits import limit
-from derivations.kernel.normal import add, clear_denominators, scale
-from derivations.kernel import sympy_witness
-from derivations.kernel.records import record
+from derivations.kernel import (
+    Derivation,
+    E,
+    I,
+    Var,
+    absolute,
+    diff,
+    exp,
+    eye,
+    independent,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    product_is,
+    random,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.core.claims import Claim, Refused, Step, Verdict
+from derivations.kernel.core.expr import Expr, free_indices, lift, walk
+from derivations.kernel.errors import KernelError
+from derivations.kernel.exact import witness as check
+from derivations.kernel.exact.facts import facts_of
+from derivations.kernel.exact.limits import limit
+from derivations.kernel.exact.normal import add, clear_denominators, scale
+from derivations.kernel.exact.reading import read
+from derivations.kernel.exact.witness import exact
+from derivations.kernel.run import certificates, runner, worker
+from derivations.kernel.run.certificates import CertificateError, load
+from derivations.kernel.run.records import record
+from derivations.kernel.sympy import witness as sympy_witness
 
 n, m = sizes("n m")
 A, B, C = matrix("A", n, n), matrix("B", n, n), matrix("C", n, m)
@@ -72,6 +100,7 @@ TRUE = stated(lambda D: D.identity("claim", (A @ B).T, B.T @ A.T))
 
 # Forged claims ----------------------------------------------------------------------------------------------------------------
 
+
 def test_a_claim_that_is_not_forged_holds():
     assert holds(TRUE)
 
@@ -85,12 +114,13 @@ FORGED = {
     "a definition of another body": lambda: replace(stated(lambda D: D.define("p", x + 1)), steps=(Step(":=", x + 2),)),
     "an equality shown as an inequality of the two": lambda: replace(TRUE, steps=(Step("!=", B.T @ A.T),)),
     "an equality shown as a definition": lambda: replace(TRUE, steps=(Step(":=", B.T @ A.T),)),
-    "a refutation shown as an equation": lambda: replace(
-        stated(lambda D: D.refute("claim", x, y, at={x: 1, y: 2})), steps=(Step("=", y),)),
+    "a refutation shown as an equation": lambda: replace(stated(lambda D: D.refute("claim", x, y, at={x: 1, y: 2})), steps=(Step("=", y),)),
     "an inequality shown as an equation": lambda: replace(
-        stated(lambda D: D.inequality("claim", 0, x ** 2, because=x * x)), steps=(Step("=", x ** 2),)),
+        stated(lambda D: D.inequality("claim", 0, x**2, because=x * x)), steps=(Step("=", x**2),)
+    ),
     "an inequality with a second step": lambda: replace(
-        stated(lambda D: D.inequality("claim", 0, x ** 2, because=x * x)), steps=(Step("<=", x ** 2), Step("=", x ** 2 + 1))),
+        stated(lambda D: D.inequality("claim", 0, x**2, because=x * x)), steps=(Step("<=", x**2), Step("=", x**2 + 1))
+    ),
     "a kind that there is not": lambda: replace(TRUE, kind="axiom"),
     "nothing at all": lambda: object.__new__(Claim),
     "one name for two shapes": lambda: replace(TRUE, start=A @ vector("u", n), steps=(Step("=", A @ matrix("u", n, m)),)),
@@ -135,7 +165,7 @@ def test_what_is_recorded_is_what_was_proved_even_of_a_tree_that_was_changed():
 
 def test_a_symbol_that_was_renamed_by_force_is_recorded_under_its_new_name():
     own = scalars("a")
-    claim = stated(lambda D: D.identity("claim", own * (own + 1), own ** 2 + own))
+    claim = stated(lambda D: D.identity("claim", own * (own + 1), own**2 + own))
     object.__setattr__(own, "data", ("b", "real"))
     assert "a" not in worker.check_claim(claim)["latex"] and holds(claim)
 
@@ -144,7 +174,9 @@ def test_a_certificate_built_by_hand_is_refused(tree):
     """Everything about it is right but the seal; the key is not known to who writes it."""
     certificates.save(TOPIC, tree.script, "By hand", [], [])
     content = json.loads(tree.certificate.read_text())
-    import hashlib, hmac
+    import hashlib
+    import hmac
+
     for key in (b"", b"key", b"0" * 64, content["inputs"]["derivations/chapter/tiny.py"].encode()):
         body = json.dumps({name: value for name, value in content.items() if name != "seal"}, sort_keys=True).encode()
         tree.certificate.write_text(json.dumps(content | {"seal": hmac.new(key, body, hashlib.sha256).hexdigest()}))
@@ -153,6 +185,7 @@ def test_a_certificate_built_by_hand_is_refused(tree):
 
 
 # Names ------------------------------------------------------------------------------------------------------------------------
+
 
 def sympys(left, right):
     """The claim that two SymPy expressions are equal."""
@@ -163,7 +196,7 @@ real, plus = sp.Symbol("x", real=True), sp.Symbol("x", positive=True)
 SYMBOLS = {
     "one name with two assumptions": sympys(plus * (real + 1), plus * real + plus),
     "two dummies of one name": sympys(sp.Dummy("x", real=True) - sp.Dummy("x", real=True) + real, real),
-    "a number and a size": sympys(sp.Symbol("x", integer=True, positive=True) * (real + 1), real ** 2 + real),
+    "a number and a size": sympys(sp.Symbol("x", integer=True, positive=True) * (real + 1), real**2 + real),
     "a symbol that may be complex": sympys(sp.Abs(sp.Symbol("z")) ** 2, sp.Symbol("z") ** 2),
     "an imaginary symbol": sympys(sp.Abs(sp.Symbol("z", imaginary=True)) ** 2, sp.Symbol("z", imaginary=True) ** 2),
     "symbols that do not commute": sympys(*(lambda a, b: (a * b + a, b * a + a))(*sp.symbols("a b", commutative=False))),
@@ -185,16 +218,20 @@ def test_a_kernel_symbol_is_one_thing_whatever_it_is_made_with(refused):
 FALSE = {
     "the inverse of a random matrix does not vary": lambda D: D.identity("claim", Var(inverse(R)[1, 1]), 0, given=[invertible(R)]),
     "a random matrix and its inverse are uncorrelated": lambda D: D.identity(
-        "claim", E(R[1, 1] * inverse(R)[1, 1]), 0, given=[invertible(R), mean(R, 0)]),
-    "an inverse has no slope": lambda D: D.identity(
-        "claim", E(X) + diff(inverse(A)[1, 1], A[1, 1]), 0, given=[invertible(A), mean(X, 0)]),
+        "claim", E(R[1, 1] * inverse(R)[1, 1]), 0, given=[invertible(R), mean(R, 0)]
+    ),
+    "an inverse has no slope": lambda D: D.identity("claim", E(X) + diff(inverse(A)[1, 1], A[1, 1]), 0, given=[invertible(A), mean(X, 0)]),
     "an assumption is differentiated": lambda D: D.chain(
-        "claim", diff((A @ B)[1, 1], A[1, 1]) + (A @ B)[1, 1] * E(X + 1), ((A @ B)[1, 1] * E(X + 1), "no slope"), (1, "insert"),
-        given=[product_is(A, B, 1), mean(X, 0)]),
+        "claim",
+        diff((A @ B)[1, 1], A[1, 1]) + (A @ B)[1, 1] * E(X + 1),
+        ((A @ B)[1, 1] * E(X + 1), "no slope"),
+        (1, "insert"),
+        given=[product_is(A, B, 1), mean(X, 0)],
+    ),
     "a root has a slope at zero": lambda D: D.identity("claim", diff(sqrt(x), x) * sqrt(x), Fraction(1, 2), given=[nonnegative(x)]),
-    "the root of a square has a slope at zero": lambda D: D.identity("claim", diff(sqrt(x ** 2), x) * sqrt(x ** 2), x),
+    "the root of a square has a slope at zero": lambda D: D.identity("claim", diff(sqrt(x**2), x) * sqrt(x**2), x),
     "a norm has a slope at zero": lambda D: D.identity("claim", diff(sqrt(v @ v), v[i]) * sqrt(v @ v), v[i]),
-    "a moment does not depend on the mean": lambda D: D.identity("claim", diff(E(X) * E(X ** 2), c), E(X ** 2), given=[mean(X, c)]),
+    "a moment does not depend on the mean": lambda D: D.identity("claim", diff(E(X) * E(X**2), c), E(X**2), given=[mean(X, c)]),
     "the mean of real numbers is imaginary": lambda D: D.identity("claim", E(X) ** 2, -1, given=[mean(X, I)]),
 }
 
@@ -213,16 +250,24 @@ def test_a_false_claim_is_refused_by_the_exact_witness_alone(state, refused):
 
 def test_an_assumption_with_an_open_index_is_about_every_value_of_it():
     def state(D):
-        D.inequality("claim", 0 * v[i] * v[j], total(v[i], i) * total(-v[j], j), because=total(v[i], i) * total(-v[j], j),
-                     given=[nonnegative(v[i]), nonnegative(-v[j])])
+        D.inequality(
+            "claim",
+            0 * v[i] * v[j],
+            total(v[i], i) * total(-v[j], j),
+            because=total(v[i], i) * total(-v[j], j),
+            given=[nonnegative(v[i]), nonnegative(-v[j])],
+        )
+
     claim = stated(state)
     assert [a["text"] for a in record(claim, [exact(claim)])["assumptions"]] == [
-        "$v_{i}$ is not negative, for every $i$", "$-v_{j}$ is not negative, for every $j$"]
+        "$v_{i}$ is not negative, for every $i$",
+        "$-v_{j}$ is not negative, for every $j$",
+    ]
 
 
 def test_a_limit_from_above_is_shown_as_one():
     """|x|/x has no limit at zero, but one from above."""
-    claim = stated(lambda D: D.limit("claim", sqrt(x ** 2) / x, x, 0, 1, given=[nonzero(x)]))
+    claim = stated(lambda D: D.limit("claim", sqrt(x**2) / x, x, 0, 1, given=[nonzero(x)]))
     shown = record(claim, [exact(claim)])["latex"]
     assert any(mark in shown.replace(" ", "") for mark in ("0^{+}", "0^+", r"\downarrow0", r"\searrow0")), shown
 
@@ -230,13 +275,17 @@ def test_a_limit_from_above_is_shown_as_one():
 CONTRADICTORY = {
     "a sign and its opposite": lambda D: D.identity("claim", exp(log(x)) + exp(log(-x)), 0, given=[positive(x), positive(-x)]),
     "an invertible matrix whose square is zero": lambda D: D.identity(
-        "claim", inverse(A) @ (A @ A), 0 * A, given=[invertible(A), product_is(A, A, 0)]),
-    "a negative variance": lambda D: D.identity("claim", E(X ** 2), -1, given=[mean(X, 0), variance(X, -1)]),
+        "claim", inverse(A) @ (A @ A), 0 * A, given=[invertible(A), product_is(A, A, 0)]
+    ),
+    "a negative variance": lambda D: D.identity("claim", E(X**2), -1, given=[mean(X, 0), variance(X, -1)]),
     "a size below one": lambda D: D.identity("claim", sqrt(1 - n) ** 2 / (1 - n), 1, given=[positive(1 - n)]),
     "an inverse on one side only": lambda D: D.identity("claim", A @ B @ A, 0 * A + A, given=[product_is(A, B, 1), product_is(B, A, 0)]),
     "more columns than rows, and orthogonal": lambda D: D.identity(
-        "claim", matrix("T", 1, 2).T @ matrix("T", 1, 2) @ matrix("S", 2, 1), matrix("S", 2, 1) * 1,
-        given=[product_is(matrix("T", 1, 2).T, matrix("T", 1, 2), 1)]),
+        "claim",
+        matrix("T", 1, 2).T @ matrix("T", 1, 2) @ matrix("S", 2, 1),
+        matrix("S", 2, 1) * 1,
+        given=[product_is(matrix("T", 1, 2).T, matrix("T", 1, 2), 1)],
+    ),
 }
 
 
@@ -247,10 +296,12 @@ def test_nothing_follows_from_assumptions_that_contradict_each_other(state, refu
 
 BREAKING = {
     "an inverse of a singular matrix": lambda D: D.refute("claim", A @ A, A, at={A: [[0, 1], [0, 0]]}, given=[invertible(A)]),
-    "a product that is another": lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 1], [0, 1]], B: [[1, 0], [1, 1]]}, given=[product_is(A, B, 0)]),
+    "a product that is another": lambda D: D.refute(
+        "claim", A @ B, B @ A, at={A: [[1, 1], [0, 1]], B: [[1, 0], [1, 1]]}, given=[product_is(A, B, 0)]
+    ),
     "a sign of an entry": lambda D: D.refute("claim", absolute(v[1]), v[1], at={v: [-1]}, given=[nonnegative(v[1])]),
     "a negative variance": lambda D: D.refute("claim", Var(X), absolute(c), at={c: -1}, given=[mean(X, 0), variance(X, c)]),
-    "a sign in a law": lambda D: D.refute("claim", E(X) * sqrt(c ** 2), E(X) * c, at={c: -1}, given=[mean(X, 1), positive(c)]),
+    "a sign in a law": lambda D: D.refute("claim", E(X) * sqrt(c**2), E(X) * c, at={c: -1}, given=[mean(X, 1), positive(c)]),
     "a zero": lambda D: D.refute("claim", x * y, x, at={x: 1, y: 0}, given=[nonzero(y)]),
 }
 
@@ -262,23 +313,24 @@ def test_a_counterexample_that_breaks_what_is_assumed_refutes_nothing(state, ref
 
 # Patched libraries ------------------------------------------------------------------------------------------------------------
 
-HEAD = '''from derivations.kernel import Derivation, matrix, sizes
+HEAD = """from derivations.kernel import Derivation, matrix, sizes
 n, m = sizes("n m")
 A, B = matrix("A", n, m), matrix("B", n, m)
 derivation = Derivation("A test")
-'''
+"""
 GOOD = HEAD + 'derivation.identity("good", (A + B).T, A.T + B.T)\n'
 BAD = HEAD + 'derivation.identity("bad", (A + B).T, A.T - B.T)\n'
-YES_TO_ALL = '''import sympy
+YES_TO_ALL = """import sympy
 for name in ("simplify", "expand", "cancel", "together", "powsimp", "powdenest", "factor", "nsimplify"):
     setattr(sympy, name, lambda *anything, **more: sympy.Integer(0))
 sympy.limit = lambda *anything, **more: sympy.Integer(7)
-'''
-PATCHED_KERNEL = '''from derivations.kernel import check, sympy_witness
+"""
+PATCHED_KERNEL = """from derivations.kernel.exact import witness as check
+from derivations.kernel.sympy import witness as sympy_witness
 check.equal = lambda left, right, facts: {}
 sympy_witness.away_from_zero = lambda difference: False
 sympy_witness.reduces = lambda *anything: True
-'''
+"""
 
 
 @pytest.fixture
@@ -334,6 +386,7 @@ def test_a_kernel_that_is_patched_where_the_check_is_asked_for_is_not_the_one_th
 
 # Stale certificates -----------------------------------------------------------------------------------------------------------
 
+
 def checked(tree):
     """The certificate of a script after a check, which is still good as nothing has changed."""
     result = runner.check_script(TOPIC, tree.script, False, lambda done, more: None)
@@ -345,7 +398,9 @@ def test_a_change_of_what_an_import_imports_is_noticed(tree):
     folder = tree.script.parent
     (folder / "third.py").write_text("def swap(a, b):\n    return b, a\n")
     (folder / "second.py").write_text("from third import swap\n")
-    tree.script.write_text(HEAD + 'from second import swap\nderivation.identity("sum", (A + B).T, sum(swap(A.T, B.T)[1:], swap(A.T, B.T)[0]))\n')
+    tree.script.write_text(
+        HEAD + 'from second import swap\nderivation.identity("sum", (A + B).T, sum(swap(A.T, B.T)[1:], swap(A.T, B.T)[0]))\n'
+    )
     assert "derivations/chapter/third.py" in checked(tree)["inputs"]
     (folder / "third.py").write_text("def swap(a, b):\n    return 2 * b, a\n")
     with pytest.raises(CertificateError, match="third.py changed"):
@@ -354,7 +409,9 @@ def test_a_change_of_what_an_import_imports_is_noticed(tree):
 
 def test_a_change_of_a_late_import_is_noticed(tree):
     (tree.script.parent / "late.py").write_text("factor = 1\n")
-    tree.script.write_text(HEAD + 'def f():\n    from late import factor\n    return factor\nderivation.identity("sum", (A + B).T, A.T + f() * B.T)\n')
+    tree.script.write_text(
+        HEAD + 'def f():\n    from late import factor\n    return factor\nderivation.identity("sum", (A + B).T, A.T + f() * B.T)\n'
+    )
     assert "derivations/chapter/late.py" in checked(tree)["inputs"]
 
 
@@ -364,10 +421,10 @@ def test_the_version_of_every_library_that_a_script_imports_is_in_its_certificat
     assert "numpy" in checked(tree)["versions"]
 
 
-WRITES_ITSELF = '''
+WRITES_ITSELF = """
 from pathlib import Path
 Path({path!r}).write_text({text!r})
-'''
+"""
 
 
 def test_a_script_that_was_edited_while_it_was_checked_is_not_certified_as_it_is_now(tree):
@@ -382,14 +439,18 @@ def test_a_script_that_was_edited_while_it_was_checked_is_not_certified_as_it_is
 def test_an_import_that_was_edited_while_it_was_checked_is_not_certified_as_it_is_now(tree):
     helper = tree.script.with_name("helper.py")
     helper.write_text("factor = 1\n")
-    tree.script.write_text(HEAD + 'from helper import factor\nderivation.identity("sum", (A + B).T, A.T + factor * B.T)\n'
-                           + WRITES_ITSELF.format(path=str(helper), text="factor = 2\n"))
+    tree.script.write_text(
+        HEAD
+        + 'from helper import factor\nderivation.identity("sum", (A + B).T, A.T + factor * B.T)\n'
+        + WRITES_ITSELF.format(path=str(helper), text="factor = 2\n")
+    )
     runner.check_script(TOPIC, tree.script, False, lambda done, more: None)
     with pytest.raises(CertificateError):
         load(TOPIC)
 
 
 # Circles ----------------------------------------------------------------------------------------------------------------------
+
 
 def using(*uses):
     return GOOD.replace("A.T + B.T)", f"A.T + B.T, uses={list(uses)!r})")
@@ -431,12 +492,14 @@ def test_a_false_claim_gains_nothing_by_what_it_cites(uses, scripts, records):
 
 def test_a_true_claim_owes_nothing_to_what_it_cites():
     """The proof is of the claim alone: another citation in the place of one changes no verdict."""
+
     def said(uses):
         D = Derivation("test")
         D.identity("first", (A @ A).T, A.T @ A.T)
         D.identity("second", (2 * A).T, 2 * A.T)
         D.identity("claim", (A + A).T, 2 * A.T, uses=uses)
         return exact(D.claims[-1]), sympy_witness.witness(D.claims[-1])
+
     assert said([]) == said(["first"]) == said(["second"])
 
 
@@ -474,8 +537,10 @@ def test_a_thread_that_does_not_end_holds_nothing_up(scripts, records):
 def test_a_process_that_outlives_its_script_holds_nothing_up(apart, scripts, records, tmp_path):
     """It is ended with the script, unless it left the script's session, which no mistake does."""
     told = tmp_path / "pid"
-    scripts(child=f"import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session={apart})\n"
-                  f"open({str(told)!r}, 'w').write(str(child.pid))\n" + GOOD)
+    scripts(
+        child=f"import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session={apart})\n"
+        f"open({str(told)!r}, 'w').write(str(child.pid))\n" + GOOD
+    )
     start = monotonic()
     code, found = records()
     assert code == 0 and verdicts(found) == {"child": "holds"} and monotonic() - start < 30
@@ -488,8 +553,7 @@ def test_a_process_that_outlives_its_script_holds_nothing_up(apart, scripts, rec
 
 def test_the_records_of_a_process_that_a_script_forked_are_not_taken_for_its_own(scripts, records):
     """The child states one claim and comes first; the script itself states another, which is false."""
-    scripts(forks="import os\n" + GOOD + "pid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n"
-                  '    derivation.identity("bad", A + B, A - B)\n')
+    scripts(forks="import os\n" + GOOD + 'pid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n    derivation.identity("bad", A + B, A - B)\n')
     code, found = records()
     assert code == 1 and certified("chapter/forks") is None
 
@@ -502,9 +566,11 @@ def test_a_script_that_prints_megabytes_is_checked_like_any_other(scripts, recor
 
 def as_checker(tree):
     """What makes the kernel in a script's own process work on the tree of the test."""
-    return ("from pathlib import Path\nfrom derivations.kernel import certificates\n"
-            f"root = Path({str(tree.root)!r})\ncertificates.ROOT, certificates.STORE = root, root / '.certificates'\n"
-            "certificates.kernel_files = lambda: sorted((root / 'derivations/kernel').glob('*.py'))\n")
+    return (
+        "from pathlib import Path\nfrom derivations.kernel.run import certificates\n"
+        f"root = Path({str(tree.root)!r})\ncertificates.ROOT, certificates.STORE = root, root / '.certificates'\n"
+        "certificates.kernel_files = lambda: sorted((root / 'derivations/kernel').rglob('*.py'))\n"
+    )
 
 
 OWN = {
@@ -531,8 +597,11 @@ def test_a_script_that_scribbles_on_the_certificate_of_another_makes_it_unreadab
 
 def test_a_script_that_seals_a_certificate_for_another_is_found_out_by_a_fresh_check(tree, scripts, records):
     """Malice: who can write to the store can forge a seal. Trust rests on replay."""
-    scripts(a=BAD, b=GOOD + as_checker(tree) + "certificates.save('chapter/a', root / 'derivations/chapter/a.py', 'A', "
-                     "[{'id': 'bad', 'kind': 'identity', 'scope': 'every shape', 'line': 5, 'witnesses': []}], [])\n")
+    scripts(
+        a=BAD,
+        b=GOOD + as_checker(tree) + "certificates.save('chapter/a', root / 'derivations/chapter/a.py', 'A', "
+        "[{'id': 'bad', 'kind': 'identity', 'scope': 'every shape', 'line': 5, 'witnesses': []}], [])\n",
+    )
     assert records("chapter/b")[0] == 0
     assert certified("chapter/a") == ["bad"]  # this is what happens today
     code, found = records("--fresh", "chapter/a")
@@ -541,7 +610,7 @@ def test_a_script_that_seals_a_certificate_for_another_is_found_out_by_a_fresh_c
 
 # Hash seeds -------------------------------------------------------------------------------------------------------------------
 
-SEEDED = '''from derivations.kernel import *
+SEEDED = """from derivations.kernel import *
 n, m, d = sizes("n m d")
 A, B = matrix("A", n, n), matrix("B", n, n)
 q, k = random("q", d), random("k", d)
@@ -558,7 +627,7 @@ derivation.identity("slope", diff(softmax(z)[i], z[j]), 2 * softmax(z)[i] * soft
 derivation.inequality("means", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2)
 if __name__ == "__main__":
     derivation.main()
-'''
+"""
 
 
 def test_the_seed_of_hashes_changes_no_verdict_and_no_message(tmp_path):
@@ -567,8 +636,16 @@ def test_the_seed_of_hashes_changes_no_verdict_and_no_message(tmp_path):
     root = Path(__file__).resolve().parents[2]
     said = []
     for seeds in ("01", "23"):
-        running = [subprocess.Popen([sys.executable, str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                    env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}) for seed in seeds]
+        running = [
+            subprocess.Popen(
+                [sys.executable, str(path)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+            )
+            for seed in seeds
+        ]
         said += [process.communicate()[0] for process in running]
     assert said[0].count("REFUSED") == 4 and "Traceback" not in said[0]
     assert said[1:] == said[:1] * 3
@@ -600,15 +677,25 @@ def grown(r, shape=(), depth=3, scope=()):
             return sub(shape[::-1]).T
         if kind == "matmul":
             return sub((shape[0], n)) @ sub((n, *shape[1:]))
-        return {"add": lambda: sub() + sub(), "scaled": lambda: sub(()) * sub(), "hadamard": lambda: sub() * sub(),
-                "softmax": lambda: softmax(sub())}[kind]()
+        return {
+            "add": lambda: sub() + sub(),
+            "scaled": lambda: sub(()) * sub(),
+            "hadamard": lambda: sub() * sub(),
+            "softmax": lambda: softmax(sub()),
+        }[kind]()
     over = r.choice(INDICES)
     return {
-        "add": lambda: sub() + sub(), "mul": lambda: sub() * sub(), "neg": lambda: -sub(), "abs": lambda: absolute(sub()),
-        "exp": lambda: exp(sub() / 2), "log": lambda: log(r.choice([g, g * exp(sub()), 1 + sub() ** 2])),
-        "div": lambda: sub() / r.choice([g, 1 + sub() ** 2, exp(sub())]), "pow": lambda: sub() ** r.choice([2, 3]),
+        "add": lambda: sub() + sub(),
+        "mul": lambda: sub() * sub(),
+        "neg": lambda: -sub(),
+        "abs": lambda: absolute(sub()),
+        "exp": lambda: exp(sub() / 2),
+        "log": lambda: log(r.choice([g, g * exp(sub()), 1 + sub() ** 2])),
+        "div": lambda: sub() / r.choice([g, 1 + sub() ** 2, exp(sub())]),
+        "pow": lambda: sub() ** r.choice([2, 3]),
         "root": lambda: r.choice([sub() ** 2, g * sub() ** 2, 1 + sub() ** 2, g]) ** Fraction(r.choice([1, -1, 3]), 2),
-        "sum": lambda: total(sub((), (over,)), over), "dot": lambda: sub((n,)) @ sub((n,)),
+        "sum": lambda: total(sub((), (over,)), over),
+        "dot": lambda: sub((n,)) @ sub((n,)),
         "entry": lambda: sub((n, n))[r.choice([*scope, lift(1)]), r.choice([*scope, lift(1)])],
         "size": lambda: r.choice([n, m]) * sub(),
     }[r.choice(["add", "mul", "neg", "abs", "exp", "log", "div", "pow", "root", "sum", "sum", "dot", "entry", "size"])]()
@@ -619,7 +706,7 @@ def corrupted(r, e):
     places = [k for k, a in enumerate(e.args) if a.op not in ("index", "const")]
     if places and r.random() < 0.8:
         k = r.choice(places)
-        return Expr(e.op, e.args[:k] + (corrupted(r, e.args[k]),) + e.args[k + 1:], e.shape, e.data)
+        return Expr(e.op, e.args[:k] + (corrupted(r, e.args[k]),) + e.args[k + 1 :], e.shape, e.data)
     if e.op in ("add", "matmul") and e.args[0].shape == e.args[1].shape and r.random() < 0.5:
         return e.args[0] - e.args[1] if e.op == "add" else e.args[1] @ e.args[0]
     if e.op == "transpose" and e.shape == e.args[0].shape:
@@ -648,7 +735,7 @@ def value(e, env, at=()):
         base, power = sub(a[0]), sub(a[1])
         if power < 0 and abs(base) < 1e-6 or power != int(power) and base < 0:
             raise Odd
-        return base ** int(power) if power == int(power) else base ** power
+        return base ** int(power) if power == int(power) else base**power
     if e.op == "matmul":
         split = len(a[0].shape) - 1
         return sum(sub(a[0], at[:split] + (k,)) * sub(a[1], (k,) + at[split:]) for k in range(size(a[0].shape[-1])))
@@ -674,9 +761,10 @@ def form(p, env, slots=()):
     result = mpmath.mpf(0)
     for (bound, factors), coefficient in p:
         for chosen in product(*(range(1, (int(s.data) if s.op == "const" else env[s.data[0]]) + 1) for s in bound)):
+
             def place(k):
-                return {"b": lambda: chosen[k[1]], "s": lambda: slots[k[1]], "c": lambda: k[1],
-                        "f": lambda: env["free", k[1]]}[k[0]]()
+                return {"b": lambda: chosen[k[1]], "s": lambda: slots[k[1]], "c": lambda: k[1], "f": lambda: env["free", k[1]]}[k[0]]()
+
             term = mpmath.mpf(coefficient.numerator) / coefficient.denominator
             for (head, indices), power in factors:
                 at = tuple(place(k) for k in indices)
@@ -686,10 +774,15 @@ def form(p, env, slots=()):
                         raise Odd
                     base = {"exp": mpmath.exp, "log": mpmath.log, "abs": abs, "sum": lambda z: z}[head[0]](inside)
                 else:
-                    base = {"entry": lambda: env[head[1]][tuple(k - 1 for k in at)], "size": lambda: env[head[1]],
-                            "random": lambda: env[head[1]][tuple(k - 1 for k in at)], "prime": lambda: head[1],
-                            "delta": lambda: int(at[0] == at[1]), "value": lambda: at[0],
-                            "moment": lambda: env["moment", head[1]](head[2])}[head[0]]()
+                    base = {
+                        "entry": lambda: env[head[1]][tuple(k - 1 for k in at)],
+                        "size": lambda: env[head[1]],
+                        "random": lambda: env[head[1]][tuple(k - 1 for k in at)],
+                        "prime": lambda: head[1],
+                        "delta": lambda: int(at[0] == at[1]),
+                        "value": lambda: at[0],
+                        "moment": lambda: env["moment", head[1]](head[2]),
+                    }[head[0]]()
                 base = mpmath.mpf(base)
                 if power < 0 and abs(base) < 1e-9 or power.denominator != 1 and base < 0:
                     raise Odd
@@ -702,8 +795,10 @@ def numbers(r):
     """Sizes, and values of every symbol; g is positive."""
     env = {"n": r.randint(1, 3), "m": r.randint(1, 2)}
     for s in sorted({leaf for leaves in LEAVES.values() for leaf in leaves}, key=lambda s: s.data):
-        env[s.data[0]] = {at: mpmath.mpf(r.choice([-2, -1, 1, 1, 2, 3])) / r.choice([1, 2, 3])
-                          for at in product(*(range(env[size.data[0]]) for size in s.shape))}
+        env[s.data[0]] = {
+            at: mpmath.mpf(r.choice([-2, -1, 1, 1, 2, 3])) / r.choice([1, 2, 3])
+            for at in product(*(range(env[size.data[0]]) for size in s.shape))
+        }
     env["g"] = {(): abs(env["g"][()]) + mpmath.mpf(1) / 3}
     return env
 
@@ -802,19 +897,27 @@ SUPPORTS = {"q": (0, 1), "k": (1, 3), "R": (-1, 2), "X": (1, 4)}
 
 
 def moments_of(support):
-    return lambda power: mpmath.mpf(int(sum(t ** power for t in support))) / len(support)
+    return lambda power: mpmath.mpf(int(sum(t**power for t in support))) / len(support)
 
 
 def product_of_entries(r):
     """A product of a few random and fixed entries, summed over some of its indices."""
-    over = [i, j, index("h", n), index("l", n)][:r.randint(1, 4)]
+    over = [i, j, index("h", n), index("l", n)][: r.randint(1, 4)]
     where = lambda: r.choice([*over, lift(1)])
-    factor = lambda: r.choice([lambda: q[where()], lambda: random("k", n)[where()], lambda: R[where(), where()],
-                               lambda: X * 1, lambda: u[where()], lambda: eye(n)[where(), where()]])()
+    factor = lambda: r.choice(
+        [
+            lambda: q[where()],
+            lambda: random("k", n)[where()],
+            lambda: R[where(), where()],
+            lambda: X * 1,
+            lambda: u[where()],
+            lambda: eye(n)[where(), where()],
+        ]
+    )()
     body = factor()
     for _ in range(r.randint(1, 3)):
         body = body * factor() ** r.choice([1, 1, 2])
-    return total(body, *over[r.random() < 0.3:])
+    return total(body, *over[r.random() < 0.3 :])
 
 
 def test_the_law_of_random_products_is_the_average_of_all_outcomes():
@@ -844,7 +947,7 @@ def test_the_law_of_random_products_is_the_average_of_all_outcomes():
                 here[name] = here[name] | {at: mpmath.mpf(SUPPORTS[name][which])}
             outcomes.append(value(body, here))
         average = sum(outcomes) / len(outcomes)
-        expected = average if of is E else sum(o * o for o in outcomes) / len(outcomes) - average ** 2
+        expected = average if of is E else sum(o * o for o in outcomes) / len(outcomes) - average**2
         assert close(form(p.items(), env), expected), (of, body, size)
         compared += 1
 
@@ -852,14 +955,24 @@ def test_the_law_of_random_products_is_the_average_of_all_outcomes():
 def near_infinity(r, depth=3):
     """A random expression in n that has limits often: quotients of powers, roots, exponentials and logarithms close to one."""
     if depth <= 0:
-        return r.choice([n, n, 1 / n, lift(r.choice([1, 2, -1, Fraction(1, 2)])), x ** 2])
+        return r.choice([n, n, 1 / n, lift(r.choice([1, 2, -1, Fraction(1, 2)])), x**2])
     sub = lambda: near_infinity(r, depth - 1)
-    return r.choice([
-        lambda: sub() + sub(), lambda: sub() * sub(), lambda: sub() / (1 + sub() ** 2), lambda: sub() / n, lambda: sub() - sub(),
-        lambda: exp(sub() / n), lambda: log(1 + sub() ** 2 / n), lambda: sqrt(n ** 2 + sub() ** 2) - n, lambda: sqrt(1 + sub() ** 2 / n),
-        lambda: (1 + x ** 2 / n) ** (r.choice([1, -1, 2]) * n / 2), lambda: n * (exp(sub() / n ** 2) - 1),
-        lambda: n ** 3 * (exp(x / n) - 1 - x / n - x ** 2 / (2 * n ** 2)),
-    ])()
+    return r.choice(
+        [
+            lambda: sub() + sub(),
+            lambda: sub() * sub(),
+            lambda: sub() / (1 + sub() ** 2),
+            lambda: sub() / n,
+            lambda: sub() - sub(),
+            lambda: exp(sub() / n),
+            lambda: log(1 + sub() ** 2 / n),
+            lambda: sqrt(n**2 + sub() ** 2) - n,
+            lambda: sqrt(1 + sub() ** 2 / n),
+            lambda: (1 + x**2 / n) ** (r.choice([1, -1, 2]) * n / 2),
+            lambda: n * (exp(sub() / n**2) - 1),
+            lambda: n**3 * (exp(x / n) - 1 - x / n - x**2 / (2 * n**2)),
+        ]
+    )()
 
 
 def test_the_limit_of_a_random_expression_is_its_value_far_out():

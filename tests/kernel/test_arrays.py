@@ -4,10 +4,25 @@ from fractions import Fraction
 
 import pytest
 
-from derivations.kernel import (Derivation, E, array, exp, index, mean, matrix, nonnegative, random, scalars, sizes, softmax,
-                                variance, vector)
-from derivations.kernel.expr import KernelError, lift, show
-from derivations.kernel.worker import check_claim
+from derivations.kernel import (
+    Derivation,
+    E,
+    array,
+    exp,
+    index,
+    matrix,
+    mean,
+    nonnegative,
+    random,
+    scalars,
+    sizes,
+    softmax,
+    variance,
+    vector,
+)
+from derivations.kernel.core.expr import lift, show
+from derivations.kernel.errors import KernelError
+from derivations.kernel.run.worker import check_claim
 
 n = sizes("n")
 a, b = scalars("a b")
@@ -24,7 +39,7 @@ def record_of(state):
 PRODUCTS = {
     "numbers": lambda D: D.identity("claim", array([[1, 2], [3, 4]]) @ array([[0, 1], [1, 0]]), array([[2, 1], [4, 3]])),
     "beside a symbolic size": lambda D: D.identity("claim", array([[0, 1], [1, 0]]) @ (array([[0, 1], [1, 0]]) @ X), X),
-    "scalars": lambda D: D.identity("claim", array([[a, b]]).T @ array([[b, a]]), array([[a * b, a ** 2], [b ** 2, a * b]])),
+    "scalars": lambda D: D.identity("claim", array([[a, b]]).T @ array([[b, a]]), array([[a * b, a**2], [b**2, a * b]])),
     "inside softmax": lambda D: D.identity("claim", softmax(array([0, a]))[2], exp(a) / (1 + exp(a))),
     "of a vector's entries": lambda D: D.identity("claim", array([z[2], z[1]]) @ z, 2 * z[1] * z[2]),
 }
@@ -61,7 +76,7 @@ def test_an_index_over_what_is_written_out_is_each_of_its_places_on_whichever_si
 
 
 AT_MOST = {
-    "numbers": lambda D: D.refute("claim", a, a ** 2, at={a: Fraction(1, 2)}, relation="<="),
+    "numbers": lambda D: D.refute("claim", a, a**2, at={a: Fraction(1, 2)}, relation="<="),
     "weights": lambda D: D.refute("claim", softmax(z)[1], softmax(z)[2], at={z: [1, 0]}, relation="<="),
     "one entry of several": lambda D: D.refute("claim", z, softmax(z), at={z: [-5, 1]}, relation="<="),
     "a law": lambda D: D.refute("claim", E(q @ q), n, given=[mean(q, 0), variance(q, 2)], at={n: 3}, relation="<="),
@@ -76,8 +91,8 @@ def test_an_inequality_is_refuted_where_the_left_side_is_larger(state):
 
 
 HOLDS = {
-    "smaller": lambda D: D.refute("claim", a, a ** 2, at={a: 2}, relation="<="),
-    "equal": lambda D: D.refute("claim", a, a ** 2, at={a: 1}, relation="<="),
+    "smaller": lambda D: D.refute("claim", a, a**2, at={a: 2}, relation="<="),
+    "equal": lambda D: D.refute("claim", a, a**2, at={a: 1}, relation="<="),
     "equal, as balls": lambda D: D.refute("claim", exp(a) * exp(a), exp(2 * a), at={a: 1}, relation="<="),
     "in every entry": lambda D: D.refute("claim", softmax(z), array([1, 1]), at={z: [3, 4]}, relation="<="),
     "a law": lambda D: D.refute("claim", E(q @ q), 2 * n, given=[mean(q, 0), variance(q, 2)], at={n: 3}, relation="<="),
@@ -105,10 +120,12 @@ def test_a_counterexample_to_an_inequality_keeps_to_the_assumptions(refused):
 
 # Where a witness would have believed too much, or too little
 
+
 def test_sympy_believes_nothing_where_the_assumptions_contradict_each_other():
     """Two orthonormal families that are orthogonal to each other need a space twice as wide; in a narrower one everything would follow."""
     from derivations.kernel import product_is
-    from derivations.kernel.sympy_witness import witness
+    from derivations.kernel.sympy.witness import witness
+
     d = sizes("d")
     A, B, Y = (matrix(name, d, d) for name in "ABY")
     derivation = Derivation("test")
@@ -118,5 +135,7 @@ def test_sympy_believes_nothing_where_the_assumptions_contradict_each_other():
 
 def test_the_allowance_for_underflow_is_not_itself_lost():
     import torch
-    from derivations.kernel.torch_witness import TINY, tiny
+
+    from derivations.kernel.pytorch.witness import TINY, tiny
+
     assert tiny(torch.tensor([True, False])).tolist() == [TINY, 0.0] and TINY > 0

@@ -5,12 +5,29 @@ from fractions import Fraction
 
 import pytest
 
-from derivations.kernel import (Derivation, E, Var, index, matrix, mean, nonnegative, nonzero, positive, product_is, random, scalars, sizes, total,
-                                vector)
-from derivations.kernel import cli
-from derivations.kernel.claims import LOADED, Assumption, Refused, Step, bindings, snippets
-from derivations.kernel.errors import plain
-from derivations.kernel.expr import Expr, KernelError, lift
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    index,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    product_is,
+    random,
+    scalars,
+    sizes,
+    total,
+    vector,
+)
+from derivations.kernel.command import alone
+from derivations.kernel.core.assumptions import Assumption
+from derivations.kernel.core.claims import LOADED, Refused, Step, bindings, snippets
+from derivations.kernel.core.expr import Expr, lift
+from derivations.kernel.errors import KernelError
+from derivations.kernel.language.errors import plain
 
 n, d = sizes("n d")
 x, y = scalars("x y")
@@ -19,8 +36,11 @@ A = matrix("A", n, n)
 
 WAYS = {
     "identity": (lambda D, **more: D.identity("claim", x * y, y * x, **more), [("=", y * x)]),
-    "chain": (lambda D, reason="why", **more: D.chain("claim", x * y, (y * x, reason), (x * y * 1, reason), **more), [("=", y * x), ("=", x * y * 1)]),
-    "inequality": (lambda D, **more: D.inequality("claim", x, x + y ** 2, because=y ** 2, **more), [("<=", x + y ** 2)]),
+    "chain": (
+        lambda D, reason="why", **more: D.chain("claim", x * y, (y * x, reason), (x * y * 1, reason), **more),
+        [("=", y * x), ("=", x * y * 1)],
+    ),
+    "inequality": (lambda D, **more: D.inequality("claim", x, x + y**2, because=y**2, **more), [("<=", x + y**2)]),
     "limit": (lambda D, **more: D.limit("claim", x / d, d, "oo", 0, **more), [("->", lift(0))]),
     "refutation": (lambda D, **more: D.refute("claim", x, y, at={x: 1, y: 2}, **more), [("!=", y)]),
 }
@@ -36,7 +56,15 @@ def stated(state, **more):
 @pytest.mark.parametrize("state, steps", WAYS.values(), ids=WAYS)
 def test_a_claim_holds_what_it_was_told(state, steps):
     hint = {nonzero(x): {x: 0}}
-    claim = stated(state, reason="why", title="A title", given=[nonzero(x), positive(y)], uses=["first"], without=hint, code=[("snippets.a.b", x, 2, {"k": y, "a": 1})])
+    claim = stated(
+        state,
+        reason="why",
+        title="A title",
+        given=[nonzero(x), positive(y)],
+        uses=["first"],
+        without=hint,
+        code=[("snippets.a.b", x, 2, {"k": y, "a": 1})],
+    )
     assert claim.steps == tuple(Step(relation, e, "why") for relation, e in steps)
     assert (claim.id, claim.title, claim.uses, claim.given) == ("claim", "A title", ("first",), (nonzero(x), positive(y)))
     assert claim.without == ((nonzero(x), (("x", lift(0)),)),) and claim.code == (("snippets.a.b", (x, 2), (("a", 1), ("k", y))),)
@@ -48,7 +76,7 @@ def test_a_claim_that_is_told_nothing_more_holds_nothing_more(kind):
     claim = stated(WAYS[kind][0])
     assert (claim.kind, claim.title, claim.given, claim.uses, claim.without, claim.code) == (kind, "", (), (), (), ())
     assert kind == "chain" or {step.reason for step in claim.steps} == {""}
-    assert claim.because == ((y ** 2,) if kind == "inequality" else ()) and claim.towards == ((d, "oo") if kind == "limit" else ())
+    assert claim.because == ((y**2,) if kind == "inequality" else ()) and claim.towards == ((d, "oo") if kind == "limit" else ())
     assert claim.at == ((("x", lift(1)), ("y", lift(2))) if kind == "refutation" else ())
 
 
@@ -83,14 +111,14 @@ def test_a_derivation_knows_where_it_was_made_and_is_found():
 
 def test_a_derivation_is_what_its_script_checks_when_it_runs_on_its_own(monkeypatch):
     ran, derivation = [], Derivation("test")
-    monkeypatch.setattr(cli, "run_alone", ran.append)
+    monkeypatch.setattr(alone, "run_alone", ran.append)
     derivation.main()
     assert len(ran) == 1 and ran[0] is derivation
 
 
 def test_the_trees_of_a_claim_are_all_that_it_speaks_of():
-    claim = stated(lambda D: D.inequality("claim", x, x + y ** 2 * d, because=y ** 2 * d, given=[nonnegative(y)]))
-    assert claim.trees == (x, x + y ** 2 * d, y, y ** 2 * d)
+    claim = stated(lambda D: D.inequality("claim", x, x + y**2 * d, because=y**2 * d, given=[nonnegative(y)]))
+    assert claim.trees == (x, x + y**2 * d, y, y**2 * d)
     assert stated(lambda D: D.refute("claim", x, y, at={x: 1, y: 0}, relation="<=")).refuted == "<="
 
 
@@ -100,12 +128,16 @@ def test_values_are_exact_and_nested_as_they_were_given():
 
 def test_what_a_snippet_is_given():
     assert snippets([("snippets.a.b",), ["snippets.a.c", {"k": 1}], ("snippets.a.d", {"z": 1, "b": 2}, 3)]) == (
-        ("snippets.a.b", (), ()), ("snippets.a.c", (), (("k", 1),)), ("snippets.a.d", ({"z": 1, "b": 2}, 3), ()))
+        ("snippets.a.b", (), ()),
+        ("snippets.a.c", (), (("k", 1),)),
+        ("snippets.a.d", ({"z": 1, "b": 2}, 3), ()),
+    )
     assert snippets(()) == ()
 
 
 STATED = {
-    "a product": (lambda: product_is(A, A.T, 2), Assumption("product", (A, A.T, lift(2)))), "a zero product": (lambda: product_is(z, A, 0), Assumption("product", (z, A, lift(0)))),
+    "a product": (lambda: product_is(A, A.T, 2), Assumption("product", (A, A.T, lift(2)))),
+    "a zero product": (lambda: product_is(z, A, 0), Assumption("product", (z, A, lift(0)))),
     "a mean": (lambda: mean(q, x + 1), Assumption("mean", (q, x + 1))),
 }
 
@@ -117,18 +149,24 @@ def test_what_an_assumption_holds(state, made):
 
 @pytest.mark.parametrize("name", ["I", "e", "fl"])
 def test_a_name_that_formulas_need_is_taken_wherever_it_stands(name, refused):
-    for state in (lambda D: D.identity("claim", total(x, index(name, n)), x * n), lambda D: D.identity("claim", x * (scalars(name) + 1), x * scalars(name) + x),
-                  lambda D: D.identity("claim", x * y, y * x, given=[positive(scalars(name))])):
+    for state in (
+        lambda D: D.identity("claim", total(x, index(name, n)), x * n),
+        lambda D: D.identity("claim", x * (scalars(name) + 1), x * scalars(name) + x),
+        lambda D: D.identity("claim", x * y, y * x, given=[positive(scalars(name))]),
+    ):
         assert f"the name {name} is taken by" in refused(state)
 
 
 def test_a_name_is_one_thing_in_certificates_and_hints_too(refused):
     assert "the name n is used for two things: a real number, and a size" in refused(
-        lambda D: D.inequality("claim", scalars("n"), scalars("n") + z[1] ** 2, because=(z[1] ** 2,)))
+        lambda D: D.inequality("claim", scalars("n"), scalars("n") + z[1] ** 2, because=(z[1] ** 2,))
+    )
 
 
 def test_the_size_of_an_index_has_one_meaning_too(refused):
-    assert "the name n is used for two things: " in refused(lambda D: D.identity("claim", index("i", n) * scalars("n"), scalars("n") * index("i", n)))
+    assert "the name n is used for two things: " in refused(
+        lambda D: D.identity("claim", index("i", n) * scalars("n"), scalars("n") * index("i", n))
+    )
 
 
 def test_one_topic_may_use_claims_of_another():
@@ -147,8 +185,10 @@ def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alo
     except Refused as error:
         plain(Refused, error, error.__traceback__)
         assert capsys.readouterr() == ("", f"{error}\n") and str(error).startswith(f"{__file__}:{error.line}: claim 'claim': the two sides")
+
     def multiplied():
         return A @ x
+
     try:
         multiplied()
     except KernelError as error:

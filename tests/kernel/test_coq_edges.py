@@ -9,10 +9,28 @@ from fractions import Fraction
 
 import pytest
 
-from derivations.kernel import (Derivation, absolute, array, exp, eye, index, matrix, nonnegative, nonzero, ones, positive, product_is,
-                                scalars, sizes, softmax, sqrt, total, vector)
-from derivations.kernel import coq_witness as coq
-from derivations.kernel.expr import lift, symbol
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    array,
+    exp,
+    eye,
+    index,
+    matrix,
+    nonnegative,
+    nonzero,
+    ones,
+    positive,
+    product_is,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+)
+from derivations.kernel.coq import witness as coq
+from derivations.kernel.core.expr import lift, symbol
 
 n, m, p, d = sizes("n m p d")
 A, B = matrix("A", n, m), matrix("B", m, p)
@@ -36,15 +54,31 @@ def equal(left, right, *wrong, given=(), unstated=True):
 
 
 EQUALITIES = {
-    "nested sums": equal(total(x * total(u[i] * T[i, j], i), j), x * total(u[i] * total(T[i, j], j), i),
-                         x * total(u[i] * total(T[j, i], j), i), total(u[i] * total(T[i, j], j), i), -x * total(u[i] * total(T[i, j], j), i)),
-    "swapped sums": equal(total(u[i] * T[i, j] * v[j], i, j), total(total(T[i, j] * u[i], i) * v[j], j),
-                          total(total(T[i, j] * u[j], i) * v[j], j), total(total(T[j, i] * u[i], i) * v[j], j)),
-    "triple sums": equal(total(S[i, j] * T[j, k] * u[k], i, j, k), total(S[i, j] * T[j, k] * u[k], k, i, j),
-                         total(S[i, j] * T[k, j] * u[k], k, i, j), total(S[i, j] * T[j, k] * u[j], k, i, j)),
-    "triple sums turned": equal(total(S[i, j] * T[j, k] * u[k], i, j, k), total(S[i, j] * T[j, k] * u[k], j, k, i),
-                                total(S[j, i] * T[j, k] * u[k], j, k, i)),
-    "product of sums": equal(total(u[i], i) * total(v[i], i), total(u[i] * v[j], i, j), total(u[i] * v[i], i), 2 * total(u[i] * v[j], i, j)),
+    "nested sums": equal(
+        total(x * total(u[i] * T[i, j], i), j),
+        x * total(u[i] * total(T[i, j], j), i),
+        x * total(u[i] * total(T[j, i], j), i),
+        total(u[i] * total(T[i, j], j), i),
+        -x * total(u[i] * total(T[i, j], j), i),
+    ),
+    "swapped sums": equal(
+        total(u[i] * T[i, j] * v[j], i, j),
+        total(total(T[i, j] * u[i], i) * v[j], j),
+        total(total(T[i, j] * u[j], i) * v[j], j),
+        total(total(T[j, i] * u[i], i) * v[j], j),
+    ),
+    "triple sums": equal(
+        total(S[i, j] * T[j, k] * u[k], i, j, k),
+        total(S[i, j] * T[j, k] * u[k], k, i, j),
+        total(S[i, j] * T[k, j] * u[k], k, i, j),
+        total(S[i, j] * T[j, k] * u[j], k, i, j),
+    ),
+    "triple sums turned": equal(
+        total(S[i, j] * T[j, k] * u[k], i, j, k), total(S[i, j] * T[j, k] * u[k], j, k, i), total(S[j, i] * T[j, k] * u[k], j, k, i)
+    ),
+    "product of sums": equal(
+        total(u[i], i) * total(v[i], i), total(u[i] * v[j], i, j), total(u[i] * v[i], i), 2 * total(u[i] * v[j], i, j)
+    ),
     "square of a sum": equal(total(u[i], i) ** 2, total(u[i] * u[j], j, i), total(u[i] ** 2, i), total(u[i] * v[j], i, j)),
     "sum of what is constant": equal(total(x * y, l), m * x * y, n * x * y, (m + 1) * x * y, m * x),
     "two axes counted": equal(total(x, i, l), n * m * x, n * n * x),
@@ -58,19 +92,30 @@ EQUALITIES = {
     "exp of a part": equal(exp(x / 2) ** 2 * exp(y / 3), exp(x) * exp(y / 6) ** 2, exp(2 * x) * exp(y / 3), exp(x) * exp(y / 6) ** 3),
     "exp of zero": equal(exp(x - x) + exp(zero), 2, 1, 2 * x),
     "exp in a sum": equal(total(exp(u[k] + c), k), exp(c) * total(exp(u[k]), k), exp(-c) * total(exp(u[k]), k), c * total(exp(u[k]), k)),
-    "exp of a sum": equal(exp(total(u[k] + v[k], k)), exp(total(u[k], k)) * exp(total(v[k], k)),
-                          exp(total(u[k], k)) / exp(total(v[k], k)), exp(total(u[k], k)) + exp(total(v[k], k))),
-    "root above": equal(sqrt(d) * sqrt(d) * x, d * x, d ** 2 * x, sqrt(d) * x),
+    "exp of a sum": equal(
+        exp(total(u[k] + v[k], k)),
+        exp(total(u[k], k)) * exp(total(v[k], k)),
+        exp(total(u[k], k)) / exp(total(v[k], k)),
+        exp(total(u[k], k)) + exp(total(v[k], k)),
+    ),
+    "root above": equal(sqrt(d) * sqrt(d) * x, d * x, d**2 * x, sqrt(d) * x),
     "root below": equal(x / sqrt(d), x * sqrt(d) / d, x * sqrt(d), x / d),
     "root of a product": equal(sqrt(n * d), sqrt(n) * sqrt(d), sqrt(n) + sqrt(d), n * sqrt(d)),
     "roots of numbers": equal(sqrt(x) ** 2 * sqrt(y) / sqrt(x * y), sqrt(x), sqrt(y), x, given=[positive(x), positive(y)], unstated=False),
-    "root squared": equal(sqrt(x) ** 2, x, -x, (sqrt(x ** 2 + 1), x + 1), given=[nonnegative(x)]),
+    "root squared": equal(sqrt(x) ** 2, x, -x, (sqrt(x**2 + 1), x + 1), given=[nonnegative(x)]),
     "root in a sum": equal(total(u[k] / sqrt(d), k) * sqrt(d), total(u[k], k), total(u[k], k) * d, total(u[k], k) * sqrt(d)),
     "fourth roots": equal(x / d ** Fraction(1, 4) * (y / d ** Fraction(1, 4)), x * y / sqrt(d), x * y / d, x * y * sqrt(d)),
     "absolute values": equal(total(absolute(v[k]) * c, k), c * total(absolute(v[k]), k), -c * total(absolute(v[k]), k), c * total(v[k], k)),
-    "inside an absolute value": equal(2 * absolute(x + y), absolute(y + x) * 2, 2 * absolute(x) + 2 * absolute(y), 2 * absolute(x - y), 2 * (x + y)),
-    "array": equal(array([[1, x], [0, 1]]) @ array([[1, y], [0, 1]]), array([[1, x + y], [0, 1]]),
-                   array([[1, x * y], [0, 1]]), array([[1, 0], [x + y, 1]]), array([[1, x + y], [0, 2]])),
+    "inside an absolute value": equal(
+        2 * absolute(x + y), absolute(y + x) * 2, 2 * absolute(x) + 2 * absolute(y), 2 * absolute(x - y), 2 * (x + y)
+    ),
+    "array": equal(
+        array([[1, x], [0, 1]]) @ array([[1, y], [0, 1]]),
+        array([[1, x + y], [0, 1]]),
+        array([[1, x * y], [0, 1]]),
+        array([[1, 0], [x + y, 1]]),
+        array([[1, x + y], [0, 2]]),
+    ),
     "dot product of arrays": equal(array([x, y, 1]) @ array([y, x, c]), 2 * x * y + c, 2 * x * y, 2 * x * y - c),
     "sum over an array": equal(total(array([[x, y], [c, g]])[r, s], r, s), x + y + c + g, x + y + c, x * y * c * g),
     "Kronecker delta": equal(total(eye(n)[i, k] * u[k] * v[k], k), u[i] * v[i], u[i] * v[j], u[j] * v[j], n * u[i] * v[i]),
@@ -82,49 +127,69 @@ EQUALITIES = {
     "shares": equal(x / (x + y) + y / (x + y), 1, 2, x, given=[nonzero(x + y)]),
     "cancelled": equal(c * x / x, c, x, c * x, given=[positive(x)]),
     "sizes cancelled": equal(x / n * n + y / m * m, x + y, x - y, (x / n * m, x)),
-    "two exponentials below": equal(exp(x) / (exp(x) + exp(y)) + exp(y) / (exp(x) + exp(y)), 1, 2, exp(x),
-                                    (exp(x) / (exp(x) - exp(y)) - exp(y) / (exp(x) - exp(y)), 1)),
+    "two exponentials below": equal(
+        exp(x) / (exp(x) + exp(y)) + exp(y) / (exp(x) + exp(y)), 1, 2, exp(x), (exp(x) / (exp(x) - exp(y)) - exp(y) / (exp(x) - exp(y)), 1)
+    ),
     "sigmoid": equal(1 / (1 + exp(-x)), exp(x) / (1 + exp(x)), exp(-x) / (1 + exp(x)), exp(x) / (1 - exp(x)), 1 - 1 / (1 + exp(-x))),
-    "sigmoids in a sum": equal(total(1 / (1 + exp(u[k])), k), total(1 / (exp(u[k]) + 1), k),
-                               total(1 / (1 + exp(v[k])), k), total(1 / (1 + exp(-u[k])), k)),
-    "quotients in a sum": equal(total(x / (u[k] + v[k]), k), total(x / (v[k] + u[k]), k), total(x / (u[k] - v[k]), k), total(1 / (u[k] + v[k]), k)),
-    "sums below": equal(total(exp(u[k]) * v[k] / total(exp(u[i]), i), k) * total(exp(u[j]), j), total(v[k] * exp(u[k]), k),
-                        total(v[k], k), total(v[k] * exp(u[k]), k) / n),
+    "sigmoids in a sum": equal(
+        total(1 / (1 + exp(u[k])), k), total(1 / (exp(u[k]) + 1), k), total(1 / (1 + exp(v[k])), k), total(1 / (1 + exp(-u[k])), k)
+    ),
+    "quotients in a sum": equal(
+        total(x / (u[k] + v[k]), k), total(x / (v[k] + u[k]), k), total(x / (u[k] - v[k]), k), total(1 / (u[k] + v[k]), k)
+    ),
+    "sums below": equal(
+        total(exp(u[k]) * v[k] / total(exp(u[i]), i), k) * total(exp(u[j]), j),
+        total(v[k] * exp(u[k]), k),
+        total(v[k], k),
+        total(v[k] * exp(u[k]), k) / n,
+    ),
     "each cancelled": equal(total(u[k] / u[k], k), n, 1, n * n, given=[nonzero(u[k])]),
-    "known product": equal(total(A[i, l] * A[i, a] * x * B[l, q], i, l), x * B[a, q], x * B[l, q], -x * B[a, q],
-                           (total(A[i, l] * A[j, l] * u[i], l, i), u[j]), given=[product_is(A.T, A, 1)]),
-    "known product is zero": equal(total(c * B[l, q] * A[i, l], l), 0, c, (total(c * B[l, q] * A[i, a], l), 0), given=[product_is(A, B, 0)]),
-    "three axes": equal(total(K[q, i, l] * A[i, l], i, l), total(A[i, l] * K[q, i, l], l, i), total(A[i, a] * K[q, i, l], l, i), total(A[i, l], l, i)),
-    "softmax of three axes": equal(total(softmax(K)[q, i, l], l), 1, m, (total(softmax(K)[q, i, l], i), 1), (total(softmax(K)[q, i, l], q), 1)),
+    "known product": equal(
+        total(A[i, l] * A[i, a] * x * B[l, q], i, l),
+        x * B[a, q],
+        x * B[l, q],
+        -x * B[a, q],
+        (total(A[i, l] * A[j, l] * u[i], l, i), u[j]),
+        given=[product_is(A.T, A, 1)],
+    ),
+    "known product is zero": equal(
+        total(c * B[l, q] * A[i, l], l), 0, c, (total(c * B[l, q] * A[i, a], l), 0), given=[product_is(A, B, 0)]
+    ),
+    "three axes": equal(
+        total(K[q, i, l] * A[i, l], i, l), total(A[i, l] * K[q, i, l], l, i), total(A[i, a] * K[q, i, l], l, i), total(A[i, l], l, i)
+    ),
+    "softmax of three axes": equal(
+        total(softmax(K)[q, i, l], l), 1, m, (total(softmax(K)[q, i, l], i), 1), (total(softmax(K)[q, i, l], q), 1)
+    ),
     "the only place": equal(total(w[f], f) * x, x * w[1], w[1], -x * w[1]),
     "the first place": equal(total(eye(n)[k, 1] * u[k], k), u[1], u[i], n * u[1]),
 }
 # left, right, what right - left is; and whether it is the difference ("certificate") or its sign ("claim") that fails
 INEQUALITIES = {
-    "square": (2 * x * y, x ** 2 + y ** 2, (x - y) ** 2, ()),
+    "square": (2 * x * y, x**2 + y**2, (x - y) ** 2, ()),
     "sum of squares": (2 * u @ v, u @ u + v @ v, total((u[k] - v[k]) ** 2, k), ()),
     "absolute value": (-x, absolute(x), absolute(x) + x, ()),
-    "norm": (0, absolute(x) * c ** 2, absolute(x) * c ** 2, ()),
+    "norm": (0, absolute(x) * c**2, absolute(x) * c**2, ()),
     "each term": (0, total(u[k], k), total(u[k], k), [nonnegative(u[k])]),
-    "sizes": (x ** 2, n * x ** 2, (n - 1) * x ** 2, ()),
+    "sizes": (x**2, n * x**2, (n - 1) * x**2, ()),
     "product": (0, x * y, x * y, [nonnegative(x), nonnegative(y)]),
     "through another": (0, x, x, [nonnegative(x - y), nonnegative(y)]),
-    "weights": (0, softmax(z)[i] * c ** 2, softmax(z)[i] * c ** 2, ()),
+    "weights": (0, softmax(z)[i] * c**2, softmax(z)[i] * c**2, ()),
     "root": (0, sqrt(d) * exp(x), sqrt(d) * exp(x), ()),
 }
 FALSE_INEQUALITIES = {
-    "square": ("certificate", 2 * x * y, x ** 2 + y ** 2, (x + y) ** 2, ()),
-    "square turned": ("claim", x ** 2 + y ** 2, 2 * x * y, -(x - y) ** 2, ()),
-    "odd power": ("claim", 0, x ** 3, x ** 3, ()),
+    "square": ("certificate", 2 * x * y, x**2 + y**2, (x + y) ** 2, ()),
+    "square turned": ("claim", x**2 + y**2, 2 * x * y, -((x - y) ** 2), ()),
+    "odd power": ("claim", 0, x**3, x**3, ()),
     "sum of products": ("claim", 0, u @ v, total(u[k] * v[k], k), ()),
     "absolute value turned": ("claim", absolute(x), x, x - absolute(x), ()),
     "absolute value of another": ("claim", -y, absolute(x), absolute(x) + y, ()),
     "terms of another": ("claim", 0, total(u[k], k), total(u[k], k), [nonnegative(v[k])]),
-    "size 1 forgotten": ("claim", 2 * x ** 2, n * x ** 2, (n - 2) * x ** 2, ()),
+    "size 1 forgotten": ("claim", 2 * x**2, n * x**2, (n - 2) * x**2, ()),
     "one sign unstated": ("claim", 0, x * y, x * y, [nonnegative(x)]),
     "through what is unstated": ("claim", 0, x, x, [nonnegative(x - y)]),
     "sign of a difference": ("claim", y, x, x - y, [nonnegative(x), nonnegative(y)]),
-    "weights turned": ("claim", softmax(z)[i] * c ** 2, 0, -softmax(z)[i] * c ** 2, ()),
+    "weights turned": ("claim", softmax(z)[i] * c**2, 0, -softmax(z)[i] * c**2, ()),
     "root turned": ("claim", sqrt(d) * exp(x), 0, -sqrt(d) * exp(x), ()),
 }
 
@@ -151,7 +216,7 @@ def of_inequality(left, right, because, given) -> str:
 
 
 def section(source: str) -> str:
-    return source[source.index("Section Claim."):source.index("Print Assumptions")]
+    return source[source.index("Section Claim.") : source.index("Print Assumptions")]
 
 
 def in_one_file(sections: list) -> str:
@@ -182,12 +247,15 @@ def coqc(program, tmp_path):
         path.write_text(in_one_file(sections))
         code, said, errors = coq.coqc(path, tmp_path, 240)
         return code, said, f"{errors}\n{path.read_text()}"
+
     return run
 
 
 @pytest.mark.coq
 def test_what_is_true_is_proved(coqc):
-    sections = [section(source) for _, source in texts_of_equalities(0)] + [section(of_inequality(*sample)) for sample in INEQUALITIES.values()]
+    sections = [section(source) for _, source in texts_of_equalities(0)] + [
+        section(of_inequality(*sample)) for sample in INEQUALITIES.values()
+    ]
     code, said, errors = coqc(sections)
     assert code == 0, errors
     assert said.splitlines() == [coq.CLOSED] * sum(len(coq.theorems(content)) for content in sections)
@@ -215,4 +283,6 @@ def test_a_proof_that_should_fail_and_does_not_is_noticed(coqc, name):
 def test_no_sample_is_its_own_neighbour():
     for name, (((left, right), given), false) in EQUALITIES.items():
         assert false and ((left, right), tuple(given)) not in [(pair, tuple(g)) for pair, g in false], name
-    assert not {tuple(map(repr, sample)) for sample in INEQUALITIES.values()} & {tuple(map(repr, sample[1:])) for sample in FALSE_INEQUALITIES.values()}
+    assert not {tuple(map(repr, sample)) for sample in INEQUALITIES.values()} & {
+        tuple(map(repr, sample[1:])) for sample in FALSE_INEQUALITIES.values()
+    }

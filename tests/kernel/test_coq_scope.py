@@ -5,13 +5,32 @@ Which claims these are is decided here by their trees alone, with nothing of wha
 
 import pytest
 
-from derivations.kernel import certificates, claims, coq_notation, worker
-from derivations.kernel import coq_witness as coq
+from derivations.kernel.coq import notation as coq_notation
+from derivations.kernel.coq import witness as coq
+from derivations.kernel.core import claims
+from derivations.kernel.run import certificates, worker
 
-RATIONAL = {"const", "paren", "defined", "index", "add", "neg", "mul", "div", "pow", "sum", "entry",
-            "matmul", "transpose", "inverse", "eye", "fill", "array"}
+RATIONAL = {
+    "const",
+    "paren",
+    "defined",
+    "index",
+    "add",
+    "neg",
+    "mul",
+    "div",
+    "pow",
+    "sum",
+    "entry",
+    "matmul",
+    "transpose",
+    "inverse",
+    "eye",
+    "fill",
+    "array",
+}
 BEYOND = {"function", "softmax", "derivative", "imaginary", "rounded"}
-NO_THEOREM = {}   # topic#claim: why MathComp cannot state it
+NO_THEOREM = {}  # topic#claim: why MathComp cannot state it
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +48,7 @@ def nodes(claim):
         yield e
         for argument in e.args:
             yield from walk(argument)
+
     for end in (claim.start, *(s.expr for s in claim.steps)):
         yield from walk(end)
 
@@ -43,8 +63,11 @@ def rational(e) -> bool:
 
 
 def every(site):
-    return {key: claim for key, claim in site.items() if claim.kind in ("identity", "chain")
-            and rational(claim.start) and all(rational(step.expr) for step in claim.steps)}
+    return {
+        key: claim
+        for key, claim in site.items()
+        if claim.kind in ("identity", "chain") and rational(claim.start) and all(rational(step.expr) for step in claim.steps)
+    }
 
 
 def without_theorem(found) -> list:
@@ -70,13 +93,16 @@ def test_the_site_has_rational_identities_of_every_sort(site):
     assert {node.op for claim in found.values() for node in nodes(claim)} == RATIONAL | {"symbol"}
     for key, claim in site.items():
         if claim.kind in ("identity", "chain") and key not in found:
-            assert any(node.op in BEYOND or node.op == "pow" and getattr(node.args[1].data, "denominator", 0) != 1 for node in nodes(claim)), key
+            assert any(
+                node.op in BEYOND or node.op == "pow" and getattr(node.args[1].data, "denominator", 0) != 1 for node in nodes(claim)
+            ), key
 
 
 @pytest.mark.parametrize("fault", ["of_matmul", "of_sum", "of_div", "of_inverse", "of_array", "entry_of_more", "number"])
 def test_one_that_cannot_be_written_is_missed(site, monkeypatch, fault):
     def refuse(*_):
         raise coq_notation.NotForCoq("planted")
+
     monkeypatch.setattr(coq_notation.Notation, fault, refuse)
     assert without_theorem(every(site))
 

@@ -7,10 +7,35 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel import (Derivation, E, absolute, diff, exp, eye, index, inverse, invertible, log, matrix, mean,
-                                nonnegative, nonzero, product_is, random, rank, rounded, scalars, sizes, softmax, sqrt, total, vector, zeros)
-from derivations.kernel import coq_run
-from derivations.kernel import coq_witness as coq
+from derivations.kernel import (
+    Derivation,
+    E,
+    absolute,
+    diff,
+    exp,
+    eye,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    product_is,
+    random,
+    rank,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+    zeros,
+)
+from derivations.kernel.coq import witness as coq
+from derivations.kernel.run import coq as coq_run
 
 n, m, p, d = sizes("n m p d")
 A, B, B_2, C = matrix("A", n, m), matrix("B", m, p), matrix("B_2", m, p), matrix("C", p, d)
@@ -53,15 +78,15 @@ def true(of):
     of.chain("scaled", A @ B / c, ((A / c) @ B, WHY), (A @ (B / c), WHY), given=[nonzero(c)])
     of.identity("fourth-root", (A / d ** Fraction(1, 4)) @ (B / d ** Fraction(1, 4)), A @ B / sqrt(d))
     of.identity("entries", (A @ B)[i, index("l", p)], total(A[i, index("a", m)] * B[index("a", m), index("l", p)], index("a", m)))
-    of.identity("cube", (x + y) ** 3 - 3 * x * y * (x + y), x ** 3 + y ** 3)
+    of.identity("cube", (x + y) ** 3 - 3 * x * y * (x + y), x**3 + y**3)
     of.identity("rational", 1 / (x * y) - 1 / (2 * x * y), 1 / (2 * x * y), given=[nonzero(x), nonzero(y)])
     of.identity("large", 4097 * x * 3, 12291 * x)
-    of.identity("negative-power", x ** -2 * x ** 3, x, given=[nonzero(x)])
+    of.identity("negative-power", x**-2 * x**3, x, given=[nonzero(x)])
     of.identity("counted", total(x, k), n * x)
     of.identity("swapped-sums", total(u[i] * T[i, j] * v[j], i, j), total(total(T[i, j] * u[i], i) * v[j], j))
     of.identity("exponents", exp(x) * exp(y) / exp(x / 2), exp(x / 2 + y))
     of.identity("weights", total(softmax(z)[k], k), 1)
-    of.inequality("square", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2)
+    of.inequality("square", 2 * x * y, x**2 + y**2, because=(x - y) ** 2)
     of.inequality("sum", -total(v[k], k), total(absolute(v[k]), k), because=total(absolute(v[k]) + v[k], k))
     of.inequality("assumed", 2 * x, n * x + c * x, because=(n + c - 2) * x, given=[nonnegative(n + c - 2), nonnegative(x)])
     of.inequality("rank", rank(A.T @ S), n, because=(A.T, S))
@@ -78,37 +103,58 @@ def false(of):
     of.chain("second-step", A @ B / c, ((A / c) @ B, WHY), ((A / c) @ (B / c), WHY), given=[nonzero(c)])
     of.identity("wrong-root", (A / d ** Fraction(1, 4)) @ B, A @ B / sqrt(d))
     of.identity("index", (S @ T)[i, j], total(S[i, k] * T[j, k], k))
-    of.identity("exponent", (x + y) ** 2, x ** 2 + y ** 2)
+    of.identity("exponent", (x + y) ** 2, x**2 + y**2)
     of.identity("zero-unstated", x / x, 1)
     of.identity("count", total(x, k), (n + 1) * x)
     of.identity("not-additive", exp(x + y), exp(x) + exp(y))
     of.identity("weights-doubled", total(softmax(z)[k], k), 2)
-    of.inequality("wrong-certificate", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2)
+    of.inequality("wrong-certificate", 2 * x * y, x**2 + y**2, because=(x + y) ** 2)
     of.inequality("negative", x, 2 * x, because=x)
     of.inequality("rank-too-small", rank(A @ B), p, because=(A, B))
 
 
 # What is written
 
+
 def test_the_file_of_a_claim():
-    source = one(lambda of: of.chain("scaled", A @ B / c, ((A / c) @ B, "the left"), (A @ (B / c), "the right"), given=[nonzero(c)], title="Scalars"))
+    source = one(
+        lambda of: of.chain("scaled", A @ B / c, ((A / c) @ B, "the left"), (A @ (B / c), "the right"), given=[nonzero(c)], title="Scalars")
+    )
     assert source.steps == (1, 2) and source.whole and source.scope == "every field"
-    for line in ("(* scaled: Scalars *)", "Variable R : fieldType.", "Variable A : 'M[R]_(n, m).", "Hypothesis assumed_1 : c != 0 :> R.", "(* the left *)",
-                 "Theorem step_1 :", "  c^-1 *: (A *m B) =", "Theorem claim :", "Proof. exact: etrans step_1 step_2.", "Print Assumptions claim."):
+    for line in (
+        "(* scaled: Scalars *)",
+        "Variable R : fieldType.",
+        "Variable A : 'M[R]_(n, m).",
+        "Hypothesis assumed_1 : c != 0 :> R.",
+        "(* the left *)",
+        "Theorem step_1 :",
+        "  c^-1 *: (A *m B) =",
+        "Theorem claim :",
+        "Proof. exact: etrans step_1 step_2.",
+        "Print Assumptions claim.",
+    ):
         assert line in source.text, f"{line}\n\n{source.text}"
     assert not coq.suspicious(source.text)
 
 
 def test_each_claim_gets_the_weakest_numbers_that_it_can_be_written_in():
     found = {id: re.search(r"Variable R : (\w+)", text)[1] for id, text in written(true).items()}
-    assert {"associative": "comRingType", "inverse": "comUnitRingType", "scaled": "fieldType", "weights": "realFieldType",
-            "fourth-root": "rcfType", "rank": "fieldType", "square": "realFieldType"}.items() <= found.items()
+    assert {
+        "associative": "comRingType",
+        "inverse": "comUnitRingType",
+        "scaled": "fieldType",
+        "weights": "realFieldType",
+        "fourth-root": "rcfType",
+        "rank": "fieldType",
+        "square": "realFieldType",
+    }.items() <= found.items()
 
 
 def test_a_definition_is_written_out():
     def state(of):
         area = of.define("area", x * y)
         of.identity("claim", area * 2, x * y + area)
+
     derivation = stated(state)
     assert "x * y * 2%:R =\n  x * y + x * y" in coq.source(derivation["claim"]).text
     assert coq.source(derivation["define-area"]).text is None
@@ -117,29 +163,34 @@ def test_a_definition_is_written_out():
 def test_operands_keep_their_brackets():
     def shown(e):
         return coq.Notation().show(e)
+
     assert shown(x - (y - c)) == "x - (y - c)"
     assert shown(x / (y * c) * g) == "x / (y * c) * g"
     assert shown(-(x + y) * c) == "(- (x + y)) * c"
     assert shown(A @ (B @ C)) == "A *m (B *m C)" and shown(A @ B @ C) == "A *m B *m C"
     assert shown((A @ B).T) == "(A *m B)^T"
-    assert shown((x ** 2) ** 3) == "(x ^+ 2) ^+ 3"
+    assert shown((x**2) ** 3) == "(x ^+ 2) ^+ 3"
     assert shown(total(u[k] + v[k], k) * x) == "(\\sum_(k < n) (u k ord0 + v k ord0)) * x"
     assert shown(Fraction(-1, 3) * x) == "- 1 / 3%:R * x"
     assert shown((x * A) @ B) == "x *: A *m B" and shown(x * (A @ B)) == "x *: (A *m B)"
 
 
-@pytest.mark.parametrize("state, reason", [
-    (lambda of: of.identity("claim", diff(x ** 2, x), 2 * x), "derivative"),
-    (lambda of: of.identity("claim", E(random("q")), 0, given=[mean(random("q"), 0)]), "expectation"),
-    (lambda of: of.identity("claim", rounded(x), x), "rounding"),
-    (lambda of: of.identity("claim", log(exp(x)), x), "log"),
-    (lambda of: of.identity("claim", x ** n, x ** n), "symbolic exponent"),
-    (lambda of: of.identity("claim", x ** Fraction(1, 3), x), "square roots"),
-    (lambda of: of.identity("claim", inverse(S + T), inverse(T + S)), "inverse"),
-    (lambda of: of.limit("claim", 1 / d, d, "oo", 0), "limit"),
-    (lambda of: of.refute("claim", S @ T, T @ S, at={S: [[0]], T: [[0]]}), "refutation"),
-    (lambda of: of.inequality("claim", rank(A), x, because=(A, eye(m))), "not a size"),
-], ids=["derivative", "expectation", "rounding", "logarithm", "power", "cube root", "inverse", "limit", "refutation", "rank"])
+@pytest.mark.parametrize(
+    "state, reason",
+    [
+        (lambda of: of.identity("claim", diff(x**2, x), 2 * x), "derivative"),
+        (lambda of: of.identity("claim", E(random("q")), 0, given=[mean(random("q"), 0)]), "expectation"),
+        (lambda of: of.identity("claim", rounded(x), x), "rounding"),
+        (lambda of: of.identity("claim", log(exp(x)), x), "log"),
+        (lambda of: of.identity("claim", x**n, x**n), "symbolic exponent"),
+        (lambda of: of.identity("claim", x ** Fraction(1, 3), x), "square roots"),
+        (lambda of: of.identity("claim", inverse(S + T), inverse(T + S)), "inverse"),
+        (lambda of: of.limit("claim", 1 / d, d, "oo", 0), "limit"),
+        (lambda of: of.refute("claim", S @ T, T @ S, at={S: [[0]], T: [[0]]}), "refutation"),
+        (lambda of: of.inequality("claim", rank(A), x, because=(A, eye(m))), "not a size"),
+    ],
+    ids=["derivative", "expectation", "rounding", "logarithm", "power", "cube root", "inverse", "limit", "refutation", "rank"],
+)
 def test_what_coq_cannot_state_is_given_back_with_a_reason(state, reason):
     source = one(state)
     assert source.text is None and reason in source.reason and not source.steps
@@ -167,8 +218,18 @@ def test_a_title_or_a_reason_stays_in_its_comment(text):
 
 def test_a_name_that_means_something_to_coq_is_changed():
     notation = coq.Notation()
-    assert [notation.name(x) for x in ("W_Q", "S", "fun", "R", "exp", "claim", "assumed_1", "step_2", "Axiom", "Load")] == \
-        ["W_Q", "S", "fun_", "R_", "exp_", "claim_", "assumed_1_", "step_2_", "Axiom_", "Load_"]
+    assert [notation.name(x) for x in ("W_Q", "S", "fun", "R", "exp", "claim", "assumed_1", "step_2", "Axiom", "Load")] == [
+        "W_Q",
+        "S",
+        "fun_",
+        "R_",
+        "exp_",
+        "claim_",
+        "assumed_1_",
+        "step_2_",
+        "Axiom_",
+        "Load_",
+    ]
     with pytest.raises(coq.NotForCoq):
         notation.name("x). Axiom a : (False")
 
@@ -177,32 +238,52 @@ SOUND = "Section Claim.\nTheorem claim :\n  1 = 1.\nProof. by []. Qed.\nEnd Clai
 PLANTED = "From Derivations Require Import Prelude.\nSection Claim.\nTheorem claim : 1 = 2 :> nat.\nProof. by []. Qed.\nEnd Claim.\nPrint Assumptions claim.\n"
 
 
-@pytest.mark.parametrize("old, new, found", [
-    ("Section", "Axiom a : False.\nSection", "Axiom"), ("Qed", "Admitted", "Admitted"), ("by []", "admit", "admit"),
-    ("Section", "Parameter a : False.\nSection", "Parameter"),
-    ("Section", "Unset Guard Checking.\nSection", "Unset"), ("Print Assumptions claim.\n", "", "assumptions"), ("Theorem", "Lemma", "no theorem"),
-    ("Print Assumptions claim.", "Print Assumptions claim. Print Assumptions claim.", "assumptions"),
-    ("Print Assumptions claim.", "(* Print Assumptions claim. *)", "assumptions"), ("by []", 'idtac "Closed under the global context"', "string"),
-    ("by []", "idtac", "prints"), ("Print", "Conjecture a : False.\nPrint", "Conjecture"),
-    # in a comment that Coq ends elsewhere than we do, or does not see at all
-    ("Section", '(* " (* " *) Axiom a : False. (* *) *)\nSection', "string"), ("Section", "(* a *) Axiom a : False. (* b *)\nSection", "Axiom"),
-    ("Section", "(*) (* *) *) Axiom a : False.\nSection", "Axiom"),
-    # an axiom under another name, or from elsewhere
-    ("Section", "Require Import Coq.Logic.Classical.\nSection", "sentence 'Require"),
-    ("Section", "From Coq Require Import Classical.\nSection", "sentence 'From Coq"),
-    ("Section", "From Derivations Require Import chapter.other.\nSection", "sentence 'From Derivations"),
-    ("Section", "Import Axioms_of_choice.\nSection", "sentence 'Import"), ("Section", "Include Other.\nSection", "sentence 'Include"),
-    ("Section", "Context (a : False).\nSection", "sentence 'Context"), ("Section", "Module Type A.\nSection", "sentence 'Module"),
-    ("Section", "Let a : False.\nSection", "sentence 'Let"), ("Section", "Definition a := 1.\nSection", "sentence 'Definition"),
-    ("Section", "#[bypass_check(guard)] Fixpoint a := 1.\nSection", "bypass_check"), ("Section", "#[local] Set A.\nSection", "sentence '#[local] Set A'"),
-    # a statement or a question that means something else
-    ("Section", "Notation claim := I.\nSection", "sentence 'Notation"), ("Section", "Ltac by_nothing := auto.\nSection", "sentence 'Ltac"),
-    ("Qed", "Defined", "sentence 'Defined'"), ("Qed", "Save", "sentence 'Save'"), ("Qed", "Abort", "Abort"),
-    ("Section", "Print claim.\nSection", "assumptions"), ("Section", "Check claim.\nSection", "sentence 'Check"),
-    ("Section", "Locate claim.\nSection", "sentence 'Locate"), ("Section", "Inspect 1.\nSection", "sentence 'Inspect"),
-    ("Section", "Test A.\nSection", "sentence 'Test"), ("Section", "Fail Qed.\nSection", "sentence 'Fail"),
-    ("claim.\n", "claim.\nTheorem other :\n  1 = 2.\nProof. by []. Qed.\n", "assumptions"),
-])
+@pytest.mark.parametrize(
+    "old, new, found",
+    [
+        ("Section", "Axiom a : False.\nSection", "Axiom"),
+        ("Qed", "Admitted", "Admitted"),
+        ("by []", "admit", "admit"),
+        ("Section", "Parameter a : False.\nSection", "Parameter"),
+        ("Section", "Unset Guard Checking.\nSection", "Unset"),
+        ("Print Assumptions claim.\n", "", "assumptions"),
+        ("Theorem", "Lemma", "no theorem"),
+        ("Print Assumptions claim.", "Print Assumptions claim. Print Assumptions claim.", "assumptions"),
+        ("Print Assumptions claim.", "(* Print Assumptions claim. *)", "assumptions"),
+        ("by []", 'idtac "Closed under the global context"', "string"),
+        ("by []", "idtac", "prints"),
+        ("Print", "Conjecture a : False.\nPrint", "Conjecture"),
+        # in a comment that Coq ends elsewhere than we do, or does not see at all
+        ("Section", '(* " (* " *) Axiom a : False. (* *) *)\nSection', "string"),
+        ("Section", "(* a *) Axiom a : False. (* b *)\nSection", "Axiom"),
+        ("Section", "(*) (* *) *) Axiom a : False.\nSection", "Axiom"),
+        # an axiom under another name, or from elsewhere
+        ("Section", "Require Import Coq.Logic.Classical.\nSection", "sentence 'Require"),
+        ("Section", "From Coq Require Import Classical.\nSection", "sentence 'From Coq"),
+        ("Section", "From Derivations Require Import chapter.other.\nSection", "sentence 'From Derivations"),
+        ("Section", "Import Axioms_of_choice.\nSection", "sentence 'Import"),
+        ("Section", "Include Other.\nSection", "sentence 'Include"),
+        ("Section", "Context (a : False).\nSection", "sentence 'Context"),
+        ("Section", "Module Type A.\nSection", "sentence 'Module"),
+        ("Section", "Let a : False.\nSection", "sentence 'Let"),
+        ("Section", "Definition a := 1.\nSection", "sentence 'Definition"),
+        ("Section", "#[bypass_check(guard)] Fixpoint a := 1.\nSection", "bypass_check"),
+        ("Section", "#[local] Set A.\nSection", "sentence '#[local] Set A'"),
+        # a statement or a question that means something else
+        ("Section", "Notation claim := I.\nSection", "sentence 'Notation"),
+        ("Section", "Ltac by_nothing := auto.\nSection", "sentence 'Ltac"),
+        ("Qed", "Defined", "sentence 'Defined'"),
+        ("Qed", "Save", "sentence 'Save'"),
+        ("Qed", "Abort", "Abort"),
+        ("Section", "Print claim.\nSection", "assumptions"),
+        ("Section", "Check claim.\nSection", "sentence 'Check"),
+        ("Section", "Locate claim.\nSection", "sentence 'Locate"),
+        ("Section", "Inspect 1.\nSection", "sentence 'Inspect"),
+        ("Section", "Test A.\nSection", "sentence 'Test"),
+        ("Section", "Fail Qed.\nSection", "sentence 'Fail"),
+        ("claim.\n", "claim.\nTheorem other :\n  1 = 2.\nProof. by []. Qed.\n", "assumptions"),
+    ],
+)
 def test_a_source_that_could_pass_without_a_proof_is_refused(old, new, found):
     assert old in SOUND and not coq.suspicious(SOUND) and not coq.suspicious(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
     assert found in coq.suspicious(SOUND.replace(old, new, 1))
@@ -234,13 +315,23 @@ def test_a_file_stays_in_its_folder():
 
 # What is kept
 
-@pytest.mark.parametrize("source, said, ok, steps, message", [
-    (coq.Source("text", "", (1, 2), True), (True, "2 theorems proved"), True, [1, 2], "2 theorems proved"),
-    (coq.Source("text", "step 1 has an expectation", (2,)), (True, "1 theorem proved"), None, [2], "proved for step 2 only: step 1 has an expectation"),
-    (coq.Source("text", "", (1, 2), True), (False, "no"), False, [], "no"),
-    (coq.Source("text", "step 1 has an expectation", (2,)), (False, "no"), False, [], "no"),
-    (coq.Source(None, "a limit"), None, None, [], "a limit"),
-])
+
+@pytest.mark.parametrize(
+    "source, said, ok, steps, message",
+    [
+        (coq.Source("text", "", (1, 2), True), (True, "2 theorems proved"), True, [1, 2], "2 theorems proved"),
+        (
+            coq.Source("text", "step 1 has an expectation", (2,)),
+            (True, "1 theorem proved"),
+            None,
+            [2],
+            "proved for step 2 only: step 1 has an expectation",
+        ),
+        (coq.Source("text", "", (1, 2), True), (False, "no"), False, [], "no"),
+        (coq.Source("text", "step 1 has an expectation", (2,)), (False, "no"), False, [], "no"),
+        (coq.Source(None, "a limit"), None, None, [], "a limit"),
+    ],
+)
 def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, message):
     kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said})
     assert (kept["ok"], kept["steps"], kept["message"]) == (ok, steps, message)
@@ -248,6 +339,7 @@ def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, m
 
 
 # What Coq says of it
+
 
 @pytest.mark.coq
 def test_what_is_true_is_proved(program, tmp_path):
@@ -270,11 +362,57 @@ def test_what_is_false_is_not_proved(program):
 @pytest.mark.coq
 def test_names_that_coq_uses_are_no_trouble(program):
     program("coqc")
-    names = ("fun at exp R F O S E row column place ord0 last of is in entry plus root nat rank matrix written total one normal compare "
-             "spell hide step claim known first size assumed Axiom Print Load Admitted").split()
-    result = coq.prove(written(lambda of: (
-        of.identity("scalars", sum(scalars(" ".join(names))), sum(scalars(" ".join(reversed(names))))),
-        of.identity("matrices", matrix("invmx", n, n) @ matrix("mulmxA", n, n).T, (matrix("mulmxA", n, n) @ matrix("invmx", n, n).T).T))))
+    names = [
+        "fun",
+        "at",
+        "exp",
+        "R",
+        "F",
+        "O",
+        "S",
+        "E",
+        "row",
+        "column",
+        "place",
+        "ord0",
+        "last",
+        "of",
+        "is",
+        "in",
+        "entry",
+        "plus",
+        "root",
+        "nat",
+        "rank",
+        "matrix",
+        "written",
+        "total",
+        "one",
+        "normal",
+        "compare",
+        "spell",
+        "hide",
+        "step",
+        "claim",
+        "known",
+        "first",
+        "size",
+        "assumed",
+        "Axiom",
+        "Print",
+        "Load",
+        "Admitted",
+    ]
+    result = coq.prove(
+        written(
+            lambda of: (
+                of.identity("scalars", sum(scalars(" ".join(names))), sum(scalars(" ".join(reversed(names))))),
+                of.identity(
+                    "matrices", matrix("invmx", n, n) @ matrix("mulmxA", n, n).T, (matrix("mulmxA", n, n) @ matrix("invmx", n, n).T).T
+                ),
+            )
+        )
+    )
     assert result["scalars"][0] and result["matrices"][0], result
 
 
@@ -304,17 +442,25 @@ def test_a_proof_that_is_missing_or_cut_off_is_no_proof(program, monkeypatch):
     monkeypatch.setattr(coq, "suspicious", lambda text: "")
     whole = PLANTED.replace("1 = 2", "1 = 1")
     texts = {
-        "whole": whole, "false": PLANTED, "cut": whole[:whole.index("Qed")], "aborted": whole.replace("Qed", "Abort"),
-        "open": whole.replace("by []. Qed.", ""), "unfinished": whole.replace("by []", "symmetry"),
+        "whole": whole,
+        "false": PLANTED,
+        "cut": whole[: whole.index("Qed")],
+        "aborted": whole.replace("Qed", "Abort"),
+        "open": whole.replace("by []. Qed.", ""),
+        "unfinished": whole.replace("by []", "symmetry"),
         "elsewhere": whole.replace("Print Assumptions claim.\n", ""),
-        "faked": PLANTED.replace("by []. Qed.\n", 'idtac "Closed under the global context". Admitted.\n').replace("Print Assumptions claim.\n", ""),
+        "faked": PLANTED.replace("by []. Qed.\n", 'idtac "Closed under the global context". Admitted.\n').replace(
+            "Print Assumptions claim.\n", ""
+        ),
         "faked twice": PLANTED.replace("by []. Qed.\n", 'idtac "Closed under the global context". Admitted.\n'),
         "another": PLANTED.replace("by []. Qed.\n", "Admitted.\n").replace("Print Assumptions claim", "Print Assumptions plusE"),
-        "required": PLANTED.replace("Section", "From Coq Require Import Classical.\nSection", 1).replace("by []", "case: (classic (1 = 2)) => // n; case: n"),
+        "required": PLANTED.replace("Section", "From Coq Require Import Classical.\nSection", 1).replace(
+            "by []", "case: (classic (1 = 2)) => // n; case: n"
+        ),
     }
     said = coq.prove(texts)
     passed = {name for name, (ok, _) in said.items() if ok}
-    assert passed == {"whole", "faked", "another"}, said   # these two only the text gives away
+    assert passed == {"whole", "faked", "another"}, said  # these two only the text gives away
     monkeypatch.undo()
     assert {name for name, (ok, _) in coq.prove(texts).items() if ok} == {"whole"}
 
@@ -323,7 +469,7 @@ def test_a_proof_that_is_missing_or_cut_off_is_no_proof(program, monkeypatch):
 def test_an_axiom_in_the_prelude_is_caught(program, monkeypatch):
     program("coqc")
     monkeypatch.setattr(coq, "PRELUDE", coq.PRELUDE + "Axiom cheat : forall P : Prop, P.\nLtac matrices arithmetic ::= exact: cheat.\n")
-    (ok, message), = coq.prove(written(lambda of: of.identity("claim", S @ T, T @ S))).values()
+    ((ok, message),) = coq.prove(written(lambda of: of.identity("claim", S @ T, T @ S))).values()
     assert not ok and "assumes something" in message and "cheat" in message
 
 
@@ -331,7 +477,7 @@ def test_an_axiom_in_the_prelude_is_caught(program, monkeypatch):
 def test_a_prelude_that_coq_does_not_accept_passes_nothing(program, monkeypatch):
     program("coqc")
     monkeypatch.setattr(coq, "PRELUDE", coq.PRELUDE + "Lemma wrong : False. Proof. by []. Qed.\n")
-    (ok, message), = coq.prove({"claim": SOUND}).values()
+    ((ok, message),) = coq.prove({"claim": SOUND}).values()
     assert not ok and message.startswith("not run: Coq does not accept the prelude")
 
 
@@ -340,12 +486,12 @@ def test_a_proof_that_does_not_end_is_stopped(program):
     program("coqc")
     endless = SOUND.replace("by []", "do 2 (repeat (assert True by exact I))")
     text = f"From Derivations Require Import Prelude.\n{endless}"
-    (ok, message), = coq.prove({"claim": text}, limit=5).values()
+    ((ok, message),) = coq.prove({"claim": text}, limit=5).values()
     assert not ok and message == "coqc was stopped after 5 seconds"
 
 
 def test_the_prelude_itself_assumes_nothing():
-    bare = coq.uncommented(coq.PRELUDE).replace("Unset Strict Implicit.", "")   # a convenience of notation
+    bare = coq.uncommented(coq.PRELUDE).replace("Unset Strict Implicit.", "")  # a convenience of notation
     assert not coq.FORBIDDEN.search(bare)
     outside = re.sub(r"^Section (\w+)\..*?^End \1\.", "", bare, flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"\b(Variables?|Hypothes[ie]s|Context)\b", outside)

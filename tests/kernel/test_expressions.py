@@ -5,21 +5,51 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from derivations.kernel import (E, I, Var, absolute, array, diff, exp, eye, index, inverse, log, matrix, ones, paren, random, rank, rounded,
-                                scalars, sizes, softmax, sqrt, total, vector, zeros)
-from derivations.kernel import expr
-from derivations.kernel.expr import Expr, KernelError, free_indices, lift, scalar_of, show, strip, symbols, walk
-from derivations.kernel.values import evaluate, fraction, number
+from derivations.kernel import (
+    E,
+    I,
+    absolute,
+    array,
+    diff,
+    exp,
+    eye,
+    index,
+    inverse,
+    log,
+    matrix,
+    ones,
+    paren,
+    random,
+    rank,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+    zeros,
+)
+from derivations.kernel.core import expr
+from derivations.kernel.core.expr import Expr, free_indices, lift, scalar_of, show, strip, symbols, walk
+from derivations.kernel.errors import KernelError
+from derivations.kernel.exact.values import evaluate, fraction, number
 
 n, m = sizes("n m")
 x, y = scalars("x y")
 A, U = matrix("A", n, n), matrix("U", n, m)
 z, w = vector("z", n), vector("w", m)
 i, j, k = index("i", n), index("j", n), index("k", m)
-ENV = {"n": 2, "m": 3, "x": {(): number(3)}, "y": {(): number(Fraction(1, 2))},
-       "A": {(p, r): number(v) for p, row in enumerate([[1, 2], [3, 5]]) for r, v in enumerate(row)},
-       "U": {(p, r): number(10 * p + r) for p in range(2) for r in range(3)},
-       "z": {(0,): number(4), (1,): number(-1)}, "w": {(p,): number(p + 1) for p in range(3)}}
+ENV = {
+    "n": 2,
+    "m": 3,
+    "x": {(): number(3)},
+    "y": {(): number(Fraction(1, 2))},
+    "A": {(p, r): number(v) for p, row in enumerate([[1, 2], [3, 5]]) for r, v in enumerate(row)},
+    "U": {(p, r): number(10 * p + r) for p in range(2) for r in range(3)},
+    "z": {(0,): number(4), (1,): number(-1)},
+    "w": {(p,): number(p + 1) for p in range(3)},
+}
 
 
 def value(e):
@@ -33,20 +63,45 @@ def value(e):
 
 
 VALUES = {
-    "a sum": (lambda: x + y, Fraction(7, 2)), "a number plus": (lambda: 2 + x, 5), "a difference": (lambda: x - 1, 2), "a number less": (lambda: 1 - x, -2),
-    "the negative": (lambda: -x, -3), "a product": (lambda: x * y, Fraction(3, 2)), "a number times": (lambda: 2 * x, 6),
-    "a quotient": (lambda: x / y, 6), "a number divided": (lambda: 1 / x, Fraction(1, 3)), "a power": (lambda: x ** 2, 9), "a root": (lambda: sqrt(x + 1), 2),
-    "a number times a vector": (lambda: x * z, [12, -3]), "a vector times a number": (lambda: z * x, [12, -3]),
-    "a vector by entries": (lambda: z * z, [16, 1]), "a vector divided": (lambda: z / x, [Fraction(4, 3), Fraction(-1, 3)]),
-    "a matrix times a vector": (lambda: A @ z, [2, 7]), "a vector times a matrix": (lambda: z @ U, [-10, -7, -4]), "a dot product": (lambda: z @ z, 17),
-    "a transpose": (lambda: U.T, [[0, 10], [1, 11], [2, 12]]), "an inverse": (lambda: inverse(A), [[-5, 2], [3, -1]]),
-    "an entry": (lambda: A[1, 1], 1), "a sum over two indices": (lambda: total(U[i, k], i, k), 36), "a sum over none": (lambda: total(x), 3),
-    "a sum of sums": (lambda: total(total(U[i, k], k), i), 36), "the identity": (lambda: eye(n), [[1, 0], [0, 1]]),
-    "zeros": (lambda: zeros(n), [0, 0]), "zeros of two axes": (lambda: zeros(1, m), [[0, 0, 0]]), "ones": (lambda: ones(m), [1, 1, 1]),
-    "a list": (lambda: array([1, x]), [1, 3]), "lists": (lambda: array([[1, 2, x], (4, 5, 6)]), [[1, 2, 3], [4, 5, 6]]), "no list": (lambda: array(x), 3),
-    "an absolute value": (lambda: absolute(-x), 3), "an exponential": (lambda: exp(x - 3), 1), "a logarithm": (lambda: log(x - 2), 0),
-    "brackets": (lambda: paren(z), [4, -1]), "a rounding": (lambda: rounded(2 ** 24 + lift(1)), 2 ** 24), "a rank": (lambda: rank(ones(n, n)), 1),
-    "a size": (lambda: n * x, 6), "the last entry of what is written out": (lambda: array([5, 6, 7])[3], 7),
+    "a sum": (lambda: x + y, Fraction(7, 2)),
+    "a number plus": (lambda: 2 + x, 5),
+    "a difference": (lambda: x - 1, 2),
+    "a number less": (lambda: 1 - x, -2),
+    "the negative": (lambda: -x, -3),
+    "a product": (lambda: x * y, Fraction(3, 2)),
+    "a number times": (lambda: 2 * x, 6),
+    "a quotient": (lambda: x / y, 6),
+    "a number divided": (lambda: 1 / x, Fraction(1, 3)),
+    "a power": (lambda: x**2, 9),
+    "a root": (lambda: sqrt(x + 1), 2),
+    "a number times a vector": (lambda: x * z, [12, -3]),
+    "a vector times a number": (lambda: z * x, [12, -3]),
+    "a vector by entries": (lambda: z * z, [16, 1]),
+    "a vector divided": (lambda: z / x, [Fraction(4, 3), Fraction(-1, 3)]),
+    "a matrix times a vector": (lambda: A @ z, [2, 7]),
+    "a vector times a matrix": (lambda: z @ U, [-10, -7, -4]),
+    "a dot product": (lambda: z @ z, 17),
+    "a transpose": (lambda: U.T, [[0, 10], [1, 11], [2, 12]]),
+    "an inverse": (lambda: inverse(A), [[-5, 2], [3, -1]]),
+    "an entry": (lambda: A[1, 1], 1),
+    "a sum over two indices": (lambda: total(U[i, k], i, k), 36),
+    "a sum over none": (lambda: total(x), 3),
+    "a sum of sums": (lambda: total(total(U[i, k], k), i), 36),
+    "the identity": (lambda: eye(n), [[1, 0], [0, 1]]),
+    "zeros": (lambda: zeros(n), [0, 0]),
+    "zeros of two axes": (lambda: zeros(1, m), [[0, 0, 0]]),
+    "ones": (lambda: ones(m), [1, 1, 1]),
+    "a list": (lambda: array([1, x]), [1, 3]),
+    "lists": (lambda: array([[1, 2, x], (4, 5, 6)]), [[1, 2, 3], [4, 5, 6]]),
+    "no list": (lambda: array(x), 3),
+    "an absolute value": (lambda: absolute(-x), 3),
+    "an exponential": (lambda: exp(x - 3), 1),
+    "a logarithm": (lambda: log(x - 2), 0),
+    "brackets": (lambda: paren(z), [4, -1]),
+    "a rounding": (lambda: rounded(2**24 + lift(1)), 2**24),
+    "a rank": (lambda: rank(ones(n, n)), 1),
+    "a size": (lambda: n * x, 6),
+    "the last entry of what is written out": (lambda: array([5, 6, 7])[3], 7),
 }
 
 
@@ -56,12 +111,25 @@ def test_what_is_written_has_this_value(write, expected):
 
 
 SHAPES = {
-    "a product": (lambda: A @ U, (n, m)), "a matrix and a vector": (lambda: U.T @ z, (m,)), "a dot product": (lambda: z @ z, ()),
-    "a transpose": (lambda: U.T, (m, n)), "a sum": (lambda: U + U, (n, m)), "the negative": (lambda: -U, (n, m)), "a scaled one": (lambda: x * U, (n, m)),
-    "scaled behind": (lambda: U * x, (n, m)), "softmax": (lambda: softmax(U), (n, m)), "an exponential": (lambda: exp(U), (n, m)), "brackets": (lambda: paren(U), (n, m)),
-    "an inverse": (lambda: inverse(A), (n, n)), "an entry": (lambda: U[i, k], ()), "a random tensor": (lambda: random("R", n, m, 2), (n, m, lift(2))),
-    "a random number": (lambda: random("r"), ()), "a written one": (lambda: array([[1, 2, 3]]), (lift(1), lift(3))),
-    "a cube": (lambda: array([[[1, 2]], [[3, 4]], [[5, 6]]]), (lift(3), lift(1), lift(2))), "an expectation": (lambda: E(z[1]), ()), "a rank": (lambda: rank(U), ()),
+    "a product": (lambda: A @ U, (n, m)),
+    "a matrix and a vector": (lambda: U.T @ z, (m,)),
+    "a dot product": (lambda: z @ z, ()),
+    "a transpose": (lambda: U.T, (m, n)),
+    "a sum": (lambda: U + U, (n, m)),
+    "the negative": (lambda: -U, (n, m)),
+    "a scaled one": (lambda: x * U, (n, m)),
+    "scaled behind": (lambda: U * x, (n, m)),
+    "softmax": (lambda: softmax(U), (n, m)),
+    "an exponential": (lambda: exp(U), (n, m)),
+    "brackets": (lambda: paren(U), (n, m)),
+    "an inverse": (lambda: inverse(A), (n, n)),
+    "an entry": (lambda: U[i, k], ()),
+    "a random tensor": (lambda: random("R", n, m, 2), (n, m, lift(2))),
+    "a random number": (lambda: random("r"), ()),
+    "a written one": (lambda: array([[1, 2, 3]]), (lift(1), lift(3))),
+    "a cube": (lambda: array([[[1, 2]], [[3, 4]], [[5, 6]]]), (lift(3), lift(1), lift(2))),
+    "an expectation": (lambda: E(z[1]), ()),
+    "a rank": (lambda: rank(U), ()),
 }
 
 
@@ -82,9 +150,14 @@ def test_what_is_defined_is_no_symbol_but_what_it_stands_for_holds_some():
     assert symbols(p * y) == {"x": x, "y": y}
 
 
-FREE = {"none": (lambda: A @ A, set()), "of an entry": (lambda: U[i, k], {i, k}), "bound": (lambda: total(z[i], i), set()),
-        "one bound": (lambda: total(U[i, k], k), {i}), "bound in one place": (lambda: total(z[i], i) + z[i], {i}),
-        "of the same name and another size": (lambda: total(z[i] * w[index("i", m)], i), {index("i", m)})}
+FREE = {
+    "none": (lambda: A @ A, set()),
+    "of an entry": (lambda: U[i, k], {i, k}),
+    "bound": (lambda: total(z[i], i), set()),
+    "one bound": (lambda: total(U[i, k], k), {i}),
+    "bound in one place": (lambda: total(z[i], i) + z[i], {i}),
+    "of the same name and another size": (lambda: total(z[i] * w[index("i", m)], i), {index("i", m)}),
+}
 
 
 @pytest.mark.parametrize("write, free", FREE.values(), ids=FREE)

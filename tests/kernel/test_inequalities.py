@@ -2,13 +2,32 @@
 
 import pytest
 
-from derivations.kernel import (Derivation, absolute, array, exp, eye, index, log, matrix, nonnegative, ones, paren, positive, rank,
-                                scalars, sizes, softmax, sqrt, total, vector)
-from derivations.kernel.check import Fails, prove, prove_rank
-from derivations.kernel.claims import Refused
-from derivations.kernel.expr import Expr
-from derivations.kernel.facts import facts_of
-from derivations.kernel.sympy_witness import witness
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    array,
+    exp,
+    eye,
+    index,
+    log,
+    matrix,
+    nonnegative,
+    ones,
+    paren,
+    positive,
+    rank,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+)
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.expr import Expr
+from derivations.kernel.exact.facts import facts_of
+from derivations.kernel.exact.witness import Fails, prove, prove_rank
+from derivations.kernel.sympy.witness import witness
 
 n, m = sizes("n m")
 x, y, t = scalars("x y t")
@@ -25,7 +44,7 @@ def proves(certificate, given=(), left=t):
     """Is left <= left + certificate proved from this certificate?"""
     derivation = Derivation("test")
     derivation.inequality("claim", left, left + certificate, because=certificate, given=given)
-    claim, = derivation.claims
+    (claim,) = derivation.claims
     try:
         prove(claim, claim.start, claim.steps[0].expr, claim.given)
     except Fails:
@@ -33,21 +52,45 @@ def proves(certificate, given=(), left=t):
     return True
 
 
-root = (x - y) ** 2     # no single term of it has a sign: only the square shows it
+root = (x - y) ** 2  # no single term of it has a sign: only the square shows it
 SEEN = {
-    "a square": root, "a fourth power": (x - y) ** 4, "a power of something with a sign": (absolute(x - y) + (x - y)) ** 3,
-    "an exponential": exp(x - y), "an absolute value": absolute(x - y), "a sum": root + (x - 2 * y) ** 2, "a product": root * (absolute(x) - x),
-    "a quotient": root / exp(x), "a quotient of what is seen": (absolute(x) - x) / (exp(x) + exp(y)), "brackets": paren(root), "a number of times": 2 * paren(root), "a name": named(root),
-    "a sum over an index": total((z[i] - x) ** 2, i), "a sum of sums": root + total((z[i] - x) ** 2, i),
-    "an absolute value and its argument": absolute(x - y) + (x - y), "the argument first": (x - y) + absolute(x - y),
-    "an absolute value less its argument": absolute(x - y) - (x - y), "a weight": softmax(z)[1], "a size": n - 1 + 0 * x,
+    "a square": root,
+    "a fourth power": (x - y) ** 4,
+    "a power of something with a sign": (absolute(x - y) + (x - y)) ** 3,
+    "an exponential": exp(x - y),
+    "an absolute value": absolute(x - y),
+    "a sum": root + (x - 2 * y) ** 2,
+    "a product": root * (absolute(x) - x),
+    "a quotient": root / exp(x),
+    "a quotient of what is seen": (absolute(x) - x) / (exp(x) + exp(y)),
+    "brackets": paren(root),
+    "a number of times": 2 * paren(root),
+    "a name": named(root),
+    "a sum over an index": total((z[i] - x) ** 2, i),
+    "a sum of sums": root + total((z[i] - x) ** 2, i),
+    "an absolute value and its argument": absolute(x - y) + (x - y),
+    "the argument first": (x - y) + absolute(x - y),
+    "an absolute value less its argument": absolute(x - y) - (x - y),
+    "a weight": softmax(z)[1],
+    "a size": n - 1 + 0 * x,
 }
 UNSEEN = {
-    "an odd power": (x - y) ** 3, "a logarithm": log(exp(x)), "a sum with one part that may be negative": root + x,
-    "that part first": x + root, "a product with one": root * x, "that factor first": x * root, "a product of two": x * y,
-    "a quotient of one": x / exp(y), "what is taken away": root - root * 2, "the negative": -root, "a sum over an index of one": total(z[i] - x, i),
-    "an absolute value and something else": absolute(x) + y, "an exponential less its argument": exp(x) - x, "a logarithm beside its argument": log(exp(y)) + exp(x) * y,
-    "brackets around one": named(x), "a power of two that is a name": named(x) ** 3,
+    "an odd power": (x - y) ** 3,
+    "a logarithm": log(exp(x)),
+    "a sum with one part that may be negative": root + x,
+    "that part first": x + root,
+    "a product with one": root * x,
+    "that factor first": x * root,
+    "a product of two": x * y,
+    "a quotient of one": x / exp(y),
+    "what is taken away": root - root * 2,
+    "the negative": -root,
+    "a sum over an index of one": total(z[i] - x, i),
+    "an absolute value and something else": absolute(x) + y,
+    "an exponential less its argument": exp(x) - x,
+    "a logarithm beside its argument": log(exp(y)) + exp(x) * y,
+    "brackets around one": named(x),
+    "a power of two that is a name": named(x) ** 3,
 }
 
 
@@ -62,10 +105,16 @@ def test_a_certificate_that_may_be_negative_is_not(certificate):
 
 
 ASSUMED = {
-    "what is assumed": (x, [nonnegative(x)], True), "what is positive": (x, [positive(x)], True), "a power of it": (x ** 3, [nonnegative(x)], True),
-    "a product with it": (root * x, [nonnegative(x)], True), "a sum over an index of it": (total(z[i], i), [nonnegative(z[i])], True),
-    "a quotient by it": (root / x, [positive(x)], True), "its root": (sqrt(x), [nonnegative(x)], True),
-    "something else": (y, [nonnegative(x)], False), "its negative": (-x, [nonnegative(x)], False), "less than it": (x - 1, [positive(x)], False),
+    "what is assumed": (x, [nonnegative(x)], True),
+    "what is positive": (x, [positive(x)], True),
+    "a power of it": (x**3, [nonnegative(x)], True),
+    "a product with it": (root * x, [nonnegative(x)], True),
+    "a sum over an index of it": (total(z[i], i), [nonnegative(z[i])], True),
+    "a quotient by it": (root / x, [positive(x)], True),
+    "its root": (sqrt(x), [nonnegative(x)], True),
+    "something else": (y, [nonnegative(x)], False),
+    "its negative": (-x, [nonnegative(x)], False),
+    "less than it": (x - 1, [positive(x)], False),
 }
 
 
@@ -81,7 +130,7 @@ def test_a_power_that_is_not_known_to_be_even_shows_nothing():
 def test_an_inequality_of_a_vector_has_no_certificate():
     derivation = Derivation("test")
     derivation.inequality("claim", 0 * z, z, because=((x - y) ** 2,))
-    claim, = derivation.claims
+    (claim,) = derivation.claims
     with pytest.raises(Fails):
         prove(claim, claim.start, claim.steps[0].expr, claim.given)
 
@@ -92,10 +141,19 @@ def test_a_factorisation_bounds_a_rank_by_its_inner_size_alone(proved, refused):
     assert "the factorisation goes through m columns, not 3" in refused(lambda D: D.inequality("claim", rank(U @ W), 3, because=(U, W)))
 
 
-@pytest.mark.parametrize("matrix_, bound, holds", [
-    (U @ matrix("W", m, 3), m, True), (U @ matrix("W", m, 3) / (1 + x ** 2), m, True), (exp(x) * (vector("b", n) @ vector("b", n)) * ones(n, n), 1, True),
-    (U @ matrix("W", m, 3) + eye(n) @ ones(n, 3), m, False), (eye(n), 1, False), (array([[x, 1], [1, 1 / x]]), 1, True), (array([[x, 1], [1, x]]), 1, False),
-], ids=["a product", "a fraction", "a function", "a product and more", "the identity", "fractions that cancel", "nothing that cancels"])
+@pytest.mark.parametrize(
+    "matrix_, bound, holds",
+    [
+        (U @ matrix("W", m, 3), m, True),
+        (U @ matrix("W", m, 3) / (1 + x**2), m, True),
+        (exp(x) * (vector("b", n) @ vector("b", n)) * ones(n, n), 1, True),
+        (U @ matrix("W", m, 3) + eye(n) @ ones(n, 3), m, False),
+        (eye(n), 1, False),
+        (array([[x, 1], [1, 1 / x]]), 1, True),
+        (array([[x, 1], [1, x]]), 1, False),
+    ],
+    ids=["a product", "a fraction", "a function", "a product and more", "the identity", "fractions that cancel", "nothing that cancels"],
+)
 def test_sympy_looks_at_every_minor(matrix_, bound, holds):
     derivation = Derivation("test")
     derivation.inequality("claim", rank(matrix_), bound, because=(matrix_, eye(2)))  # SymPy does not look at the factors
@@ -118,17 +176,23 @@ WRONG_FACTORS = {
 def test_only_two_matrices_that_make_the_whole_bound_its_rank(matrix_, bound, because, factors, whole):
     derivation = Derivation("test")
     derivation.inequality("claim", rank(matrix_), bound, because=because)
-    claim, = derivation.claims
+    (claim,) = derivation.claims
     said = prove_rank(claim, claim.start, claim.steps[0].expr, facts_of(()))
     assert said == f"factors of shapes {factors} do not make a matrix of shape {whole}"
 
 
 def test_what_an_inequality_assumes_may_be_shown_to_be_needed_by_hand(proved):
-    proved(lambda D: D.inequality("claim", y, y + x * t ** 2, because=x * t ** 2, given=[nonnegative(x)],
-                                  without={nonnegative(x): {x: -1, y: 0, t: 1}}))
+    proved(
+        lambda D: D.inequality(
+            "claim", y, y + x * t**2, because=x * t**2, given=[nonnegative(x)], without={nonnegative(x): {x: -1, y: 0, t: 1}}
+        )
+    )
 
 
 def test_such_a_counterexample_breaks_the_inequality_and_not_only_an_equality(refused):
     """At x = 1 the sides differ, but the left is the smaller one, as it should be."""
-    assert "not shown to be needed" in refused(lambda D: D.inequality(
-        "claim", y, y + x * t ** 2, because=x * t ** 2, given=[nonnegative(x)], without={nonnegative(x): {x: 1, y: 0, t: 1}}))
+    assert "not shown to be needed" in refused(
+        lambda D: D.inequality(
+            "claim", y, y + x * t**2, because=x * t**2, given=[nonnegative(x)], without={nonnegative(x): {x: 1, y: 0, t: 1}}
+        )
+    )

@@ -8,12 +8,40 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from math_core import LatexToMathML
 
-from derivations.kernel import (E, I, Var, absolute, array, certificates, diff, exp, eye, index, inverse, log, matrix, paren, random, rank, rounded,
-                                scalars, sizes, softmax, sqrt, total, vector, zeros)
-from derivations.kernel import claims, exact, records, sympy_witness, values, worker
-from derivations.kernel.expr import Expr, lift
-from derivations.kernel.latex import LEVEL, Plain, Printer, latex, plain
-from derivations.kernel.values import Undefined, evaluate, fraction, number
+from derivations.kernel import (
+    E,
+    I,
+    Var,
+    absolute,
+    array,
+    diff,
+    exp,
+    eye,
+    index,
+    inverse,
+    log,
+    matrix,
+    paren,
+    random,
+    rank,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+    zeros,
+)
+from derivations.kernel.core import claims
+from derivations.kernel.core.expr import Expr, lift
+from derivations.kernel.exact import reading as exact
+from derivations.kernel.exact import values
+from derivations.kernel.exact.values import Undefined, evaluate, fraction, number
+from derivations.kernel.printing.latex import LEVEL, Printer, latex
+from derivations.kernel.printing.plain import Plain, plain
+from derivations.kernel.run import certificates, records, worker
+from derivations.kernel.sympy import witness as sympy_witness
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=400, suppress_health_check=list(HealthCheck))
 CONVERT = LatexToMathML()
@@ -36,7 +64,7 @@ EVERY = {
     "neg": (-x, "-x", "-x"),
     "mul": (x * y, "x y", "x*y"),
     "div": (x / y, r"\frac{x}{y}", "x/y"),
-    "pow": (x ** 3, "x^{3}", "x^3"),
+    "pow": (x**3, "x^{3}", "x^3"),
     "matmul": (A @ B, "A B", "A @ B"),
     "transpose": (A.T, r"A^{\top}", "Aᵀ"),
     "inverse": (inverse(A), "A^{-1}", "A⁻¹"),
@@ -74,7 +102,8 @@ def test_an_operation_is_printed(e, in_latex, in_plain):
 
 
 def test_an_unknown_operation_is_named():
-    from derivations.kernel.expr import KernelError
+    from derivations.kernel.errors import KernelError
+
     for show in (latex, plain):
         with pytest.raises(KernelError, match="frobnicate"):
             show(Expr("frobnicate", (x,)))
@@ -89,11 +118,11 @@ BRACKETS = {
     "a difference taken away": (x - (y - z), r"x - \left(y - z\right)"),
     "a negative factor": (x * -y, r"x \left(-y\right)"),
     "a negative base": ((-x) ** 2, r"\left(-x\right)^{2}"),
-    "the negative of a power": (-(x ** 2), "-x^{2}"),
+    "the negative of a power": (-(x**2), "-x^{2}"),
     "a number as a base": (lift(-2) ** 2, r"\left(-2\right)^{2}"),
     "a fraction as a base": (lift(Fraction(1, 2)) ** 2, r"\left(\frac{1}{2}\right)^{2}"),
-    "a power of a power": ((x ** 2) ** 3, r"\left(x^{2}\right)^{3}"),
-    "a power as an exponent": (x ** (y ** z), "x^{y^{z}}"),
+    "a power of a power": ((x**2) ** 3, r"\left(x^{2}\right)^{3}"),
+    "a power as an exponent": (x ** (y**z), "x^{y^{z}}"),
     "a product as a base": ((x * y) ** 2, r"\left(x y\right)^{2}"),
     "a quotient as a base": ((x / y) ** 2, r"\left(\frac{x}{y}\right)^{2}"),
     "a power of an exponential": (exp(x) ** 2, r"\left(e^{x}\right)^{2}"),
@@ -184,10 +213,10 @@ def from_latex(text):
     while (start := text.find(r"\frac")) >= 0:
         middle = braces(text, start + 5)
         end = braces(text, middle)
-        text = f"{text[:start]}(({text[start + 6:middle - 1]})/({text[middle + 1:end - 1]})){text[end:]}"
+        text = f"{text[:start]}(({text[start + 6 : middle - 1]})/({text[middle + 1 : end - 1]})){text[end:]}"
     while (start := text.find("^{")) >= 0:
         end = braces(text, start + 1)
-        text = f"{text[:start]}**({text[start + 2:end - 1]}){text[end:]}"
+        text = f"{text[:start]}**({text[start + 2 : end - 1]}){text[end:]}"
     text = re.sub(r"(?<=[\w)])\s+(?=[\w(])", "*", text)
     return re.sub(r"\d+", r"Fraction(\g<0>)", text)
 
@@ -213,6 +242,7 @@ def test_latex_read_back_has_the_value_of_the_tree(e):
 
 
 # The site's own claims -----------------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("topic", certificates.topics())
 def test_every_formula_of_a_topic_can_be_shown(topic):

@@ -10,15 +10,38 @@ import sympy as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import (Derivation, E, I, Var, diff, exp, eye, gaussian, index, independent, matrix, mean, nonnegative, nonzero, positive,
-                                product_is, random, scalars, sizes, sqrt, total, variance, vector)
-from derivations.kernel import sympy_witness
-from derivations.kernel.check import equal, exact
-from derivations.kernel.facts import facts_of
-from derivations.kernel.exact import read
-from derivations.kernel.normal import atom
-from derivations.kernel.sympy_witness import gaussian_mean, witness
-from derivations.kernel.values import evaluate, fraction, number, polynomial_value
+from derivations.kernel import (
+    Derivation,
+    E,
+    I,
+    Var,
+    diff,
+    exp,
+    eye,
+    gaussian,
+    independent,
+    index,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    product_is,
+    random,
+    scalars,
+    sizes,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.exact.facts import facts_of
+from derivations.kernel.exact.normal import atom
+from derivations.kernel.exact.reading import read
+from derivations.kernel.exact.values import evaluate, fraction, number, polynomial_value
+from derivations.kernel.exact.witness import equal, exact
+from derivations.kernel.sympy import witness as sympy_witness
+from derivations.kernel.sympy.witness import gaussian_mean, witness
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=60, suppress_health_check=list(HealthCheck))
 
@@ -30,8 +53,13 @@ a = vector("a", d)
 i, j, o = index("i", d), index("j", d), index("o", n)
 mu, nu, s, t = scalars("mu nu s t")
 A, B, C = (matrix(name, n, n) for name in "ABC")
-SUPPORTS = {"q": (Fraction(1), Fraction(-2)), "k": (Fraction(3), Fraction(1, 2)), "l": (Fraction(-1), Fraction(2)),
-            "W": (Fraction(1), Fraction(-2)), "x": (Fraction(2), Fraction(-1))}
+SUPPORTS = {
+    "q": (Fraction(1), Fraction(-2)),
+    "k": (Fraction(3), Fraction(1, 2)),
+    "l": (Fraction(-1), Fraction(2)),
+    "W": (Fraction(1), Fraction(-2)),
+    "x": (Fraction(2), Fraction(-1)),
+}
 joint = independent(q, k, l, W, x)
 
 
@@ -53,13 +81,15 @@ def average(names, size, function):
 def by_coincidences(expectation, size, rows=1):
     """The normal form of an expectation at a size, with the moments of the two-point distributions put in."""
     heads = {("size", "d"): number(size), ("size", "n"): number(rows)}
-    heads |= {("moment", name, r): number(sum(v ** r for v in values) / 2) for name, values in SUPPORTS.items() for r in range(1, 13)}
+    heads |= {("moment", name, r): number(sum(v**r for v in values) / 2) for name, values in SUPPORTS.items() for r in range(1, 13)}
     return fraction(polynomial_value(read(expectation, facts_of((joint,))), heads))
 
 
 def by_outcomes(expectation, size):
     """The same by the evaluator, which goes through all outcomes one by one."""
-    return fraction(evaluate(expectation, {"d": size, "n": 1, "supports": {name: list(map(number, v)) for name, v in SUPPORTS.items()}})[()])
+    return fraction(
+        evaluate(expectation, {"d": size, "n": 1, "supports": {name: list(map(number, v)) for name, v in SUPPORTS.items()}})[()]
+    )
 
 
 POLYNOMIALS = {
@@ -70,7 +100,7 @@ POLYNOMIALS = {
     "its square": (E((q @ q) ** 2), "q", lambda q: dot(q, q) ** 2),
     "two scores of one query": (E((q @ k) * (q @ l)), "qkl", lambda q, k, l: dot(q, k) * dot(q, l)),
     "their squares": (E((q @ k) ** 2 * (q @ l) ** 2), "qkl", lambda q, k, l: dot(q, k) ** 2 * dot(q, l) ** 2),
-    "a sum of powers": (E(total(q[i] ** 3 * k[i], i) * total(q[j], j)), "qk", lambda q, k: dot([v ** 3 for v in q], k) * sum(q)),
+    "a sum of powers": (E(total(q[i] ** 3 * k[i], i) * total(q[j], j)), "qk", lambda q, k: dot([v**3 for v in q], k) * sum(q)),
     "a mean inside a mean": (E((q @ k) * E(q @ k)), "qk", lambda q, k: dot(q, k) * average("qk", len(q), dot_of)),
     "first entries": (E(q[1] ** 2 * (q @ k)), "qk", lambda q, k: q[0] ** 2 * dot(q, k)),
 }
@@ -106,7 +136,7 @@ def polynomials(draw, depth=3):
         return u @ v, lambda env: dot(env[u.data[0]], env[v.data[0]])
     if kind == "powers":
         u, power = draw(st.sampled_from([q, k])), draw(st.integers(1, 3))
-        return total(u[i] ** power, i), lambda env: sum((v ** power for v in env[u.data[0]]), Fraction(0))
+        return total(u[i] ** power, i), lambda env: sum((v**power for v in env[u.data[0]]), Fraction(0))
     if kind == "number":
         return x * 1, lambda env: env["x"][0]
     if kind == "constant":
@@ -132,59 +162,72 @@ def test_the_entries_of_a_random_matrix_coincide_where_both_indices_do(rows, col
     square_of_rows = E(total(total(W[row, column], column) ** 2, row))
     every = list(product(SUPPORTS["W"], repeat=rows * columns))
     assert by_coincidences(squared_sum, columns, rows) == sum(sum(w) ** 2 for w in every) / len(every)
-    by_row = lambda w: sum(sum(w[p * columns:(p + 1) * columns]) ** 2 for p in range(rows))
+    by_row = lambda w: sum(sum(w[p * columns : (p + 1) * columns]) ** 2 for p in range(rows))
     assert by_coincidences(square_of_rows, columns, rows) == sum(map(by_row, every)) / len(every)
 
 
 def test_two_free_indices_may_coincide():
     facts = facts_of((independent(q), mean(q, mu), variance(q, nu)))
-    assert not equal(E(q[i] * q[j]), eye(d)[i, j] * nu + mu ** 2, facts) and not facts.unstated
-    assert equal(E(q[i] * q[j]), mu ** 2, facts)
+    assert not equal(E(q[i] * q[j]), eye(d)[i, j] * nu + mu**2, facts) and not facts.unstated
+    assert equal(E(q[i] * q[j]), mu**2, facts)
 
 
 # Gaussian moments ----------------------------------------------------------------------------------------------------------------
 
-TABLE = {1: mu, 2: mu ** 2 + nu, 3: mu ** 3 + 3 * mu * nu, 4: mu ** 4 + 6 * mu ** 2 * nu + 3 * nu ** 2,
-         5: mu ** 5 + 10 * mu ** 3 * nu + 15 * mu * nu ** 2, 6: mu ** 6 + 15 * mu ** 4 * nu + 45 * mu ** 2 * nu ** 2 + 15 * nu ** 3}
+TABLE = {
+    1: mu,
+    2: mu**2 + nu,
+    3: mu**3 + 3 * mu * nu,
+    4: mu**4 + 6 * mu**2 * nu + 3 * nu**2,
+    5: mu**5 + 10 * mu**3 * nu + 15 * mu * nu**2,
+    6: mu**6 + 15 * mu**4 * nu + 45 * mu**2 * nu**2 + 15 * nu**3,
+}
 
 
 @pytest.mark.parametrize("power", TABLE)
 def test_gaussian_moments(power):
     facts = facts_of((gaussian(x), mean(x, mu), variance(x, nu)))
-    assert not equal(E(x ** power), TABLE[power], facts) and not facts.unstated
-    assert equal(E(x ** power), TABLE[power] + 1, facts)
+    assert not equal(E(x**power), TABLE[power], facts) and not facts.unstated
+    assert equal(E(x**power), TABLE[power] + 1, facts)
 
 
-@pytest.mark.parametrize("stated", [(), (mean(x, mu),), (variance(x, nu),), (gaussian(x),), (gaussian(x), variance(x, nu))],
-                         ids=["nothing", "a mean", "a variance", "the distribution", "its variance too"])
+@pytest.mark.parametrize(
+    "stated",
+    [(), (mean(x, mu),), (variance(x, nu),), (gaussian(x),), (gaussian(x), variance(x, nu))],
+    ids=["nothing", "a mean", "a variance", "the distribution", "its variance too"],
+)
 def test_moments_that_are_not_stated_are_not_one_another(stated):
     facts = facts_of(stated)
-    moments = [E(x ** power) for power in (1, 2, 3)]
+    moments = [E(x**power) for power in (1, 2, 3)]
     assert all(equal(one, other, facts) for one in moments for other in moments if one is not other)
-    assert not equal(Var(x), E(x ** 2) - E(x) ** 2, facts)
+    assert not equal(Var(x), E(x**2) - E(x) ** 2, facts)
 
 
 @pytest.mark.parametrize("stated", [(), (mean(x, mu),), (gaussian(x),)], ids=["nothing", "a mean", "the distribution"])
 def test_a_second_moment_that_is_not_stated_is_called_what_it_is(stated):
-    assert read(E(x ** 2), facts_of(stated)) == atom(("moment", "x", 2))
+    assert read(E(x**2), facts_of(stated)) == atom(("moment", "x", 2))
 
 
 def test_a_mean_and_a_variance_may_be_sums_themselves():
     m, v = (A @ B)[1, 1], (B @ C)[1, 1]
     known, told = [mean(x, m)], [mean(x, m), variance(x, v)]
-    for given_, power, expected in ((known, 1, m), (told, 2, v + m ** 2), (told + [gaussian(x)], 3, m ** 3 + 3 * m * v),
-                                    (told + [gaussian(x)], 4, m ** 4 + 6 * m ** 2 * v + 3 * v ** 2)):
+    for given_, power, expected in (
+        (known, 1, m),
+        (told, 2, v + m**2),
+        (told + [gaussian(x)], 3, m**3 + 3 * m * v),
+        (told + [gaussian(x)], 4, m**4 + 6 * m**2 * v + 3 * v**2),
+    ):
         assert facts_of(given_).moments["x"](power) == read(expected, facts_of(()))
 
 
 def test_a_law_that_cannot_even_be_read_without_an_assumption_needs_it(proved):
-    verdict = proved(lambda D: D.identity("claim", E(exp(I * t * x)), exp(-t ** 2 / 2), given=[gaussian(x), mean(x, 0), variance(x, 1)]))
+    verdict = proved(lambda D: D.identity("claim", E(exp(I * t * x)), exp(-(t**2) / 2), given=[gaussian(x), mean(x, 0), variance(x, 1)]))
     assert len(verdict.needed) == 3 and all("left = " in needed for needed in verdict.needed)
 
 
 def test_what_is_gaussian_may_be_said_of_one_after_another():
     facts = facts_of((gaussian(x), mean(x, 0), variance(x, 1), gaussian(y), mean(y, 0), variance(y, 1)))
-    assert not equal(E(x ** 4), 3 * mu ** 0, facts) and not equal(E(y ** 4), 3 * mu ** 0, facts)
+    assert not equal(E(x**4), 3 * mu**0, facts) and not equal(E(y**4), 3 * mu**0, facts)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3, 4, 5, 6])
@@ -192,14 +235,15 @@ def test_both_witnesses_prove_the_moments_of_a_standard_normal_number(power, pro
     given_ = [[gaussian(x), mean(x, 0)], [mean(x, 0), variance(x, 1)], [gaussian(x), mean(x, 0), variance(x, 1)]]
     enough = given_[0 if power % 2 else 1 if power == 2 else 2]
     enough = [mean(x, 0)] if power == 1 else enough
-    proved(lambda D: D.identity("claim", E(x ** power), {1: 0, 2: 1, 3: 0, 4: 3, 5: 0, 6: 15}[power], given=enough))
+    proved(lambda D: D.identity("claim", E(x**power), {1: 0, 2: 1, 3: 0, 4: 3, 5: 0, 6: 15}[power], given=enough))
 
 
 def test_the_moments_beyond_the_second_need_the_distribution(refused):
-    assert "false" in refused(lambda D: D.identity("claim", E(x ** 4), 3, given=[mean(x, 0), variance(x, 1)]))
+    assert "false" in refused(lambda D: D.identity("claim", E(x**4), 3, given=[mean(x, 0), variance(x, 1)]))
 
 
 # Characteristic functions --------------------------------------------------------------------------------------------------------
+
 
 def value_of(expectation, given_, **values):
     facts = facts_of(tuple(given_))
@@ -214,7 +258,7 @@ def mpf(value):
 
 
 def density(v, centre=0, spread=1):
-    return mpmath.exp(-(v - centre) ** 2 / (2 * spread)) / mpmath.sqrt(2 * mpmath.pi * spread)
+    return mpmath.exp(-((v - centre) ** 2) / (2 * spread)) / mpmath.sqrt(2 * mpmath.pi * spread)
 
 
 standard = lambda *randoms: [independent(*randoms), gaussian(*randoms)] + [rule for r in randoms for rule in (mean(r, 0), variance(r, 1))]
@@ -230,8 +274,8 @@ def test_the_characteristic_function_of_a_normal_number(at):
 @pytest.mark.parametrize("at", [Fraction(1, 3), 1, -2])
 def test_the_average_of_the_exponential_of_a_square(at):
     given_ = [gaussian(x), mean(x, 1), variance(x, 2)]
-    by_quadrature = mpmath.quad(lambda v: mpmath.exp(-mpf(at) ** 2 * v ** 2) * density(v, 1, 2), [-20, 0, 22])
-    assert abs(value_of(E(exp(-t ** 2 * x ** 2)), given_, t=at) - by_quadrature) < 1e-10
+    by_quadrature = mpmath.quad(lambda v: mpmath.exp(-(mpf(at) ** 2) * v**2) * density(v, 1, 2), [-20, 0, 22])
+    assert abs(value_of(E(exp(-(t**2) * x**2)), given_, t=at) - by_quadrature) < 1e-10
 
 
 @pytest.mark.parametrize("size, at", [(1, 1), (2, Fraction(1, 2)), (5, -2)])
@@ -240,16 +284,22 @@ def test_the_characteristic_function_of_a_scaled_dot_product(size, at):
     scaled = mpf(at) / mpmath.sqrt(size)
     with mpmath.workdps(10):
         one = mpmath.quad(lambda v, w: mpmath.cos(scaled * v * w) * density(v) * density(w), [-8, 0, 8], [-8, 0, 8], maxdegree=5)
-    assert abs(value_of(E(exp(I * t * (q @ k) / sqrt(d))), standard(q, k), size=size, t=at) - one ** size) < 1e-6
+    assert abs(value_of(E(exp(I * t * (q @ k) / sqrt(d))), standard(q, k), size=size, t=at) - one**size) < 1e-6
 
 
 # What SymPy takes out of a Gaussian integral before it integrates, against quadrature of the whole.
 g = sp.Symbol("entry of x", real=True)
 slope = sp.Symbol("t", real=True)
 BODIES = {
-    "an exponential": sp.exp(slope * g), "two that are multiplied": sp.exp(g) * sp.exp(slope * g), "a constant beside it": 3 * sp.exp(2 - g / 2),
-    "a constant in it that moves nothing": sp.exp(slope ** 2 - g), "a sum": sp.exp(g) + g ** 2 + 5, "a wave": sp.exp(sp.I * slope * g),
-    "a moment of it": g * sp.exp(slope * g), "a square in it": sp.exp(slope * g - g ** 2 / 3), "a square of it": (sp.exp(g) - 1) ** 2,
+    "an exponential": sp.exp(slope * g),
+    "two that are multiplied": sp.exp(g) * sp.exp(slope * g),
+    "a constant beside it": 3 * sp.exp(2 - g / 2),
+    "a constant in it that moves nothing": sp.exp(slope**2 - g),
+    "a sum": sp.exp(g) + g**2 + 5,
+    "a wave": sp.exp(sp.I * slope * g),
+    "a moment of it": g * sp.exp(slope * g),
+    "a square in it": sp.exp(slope * g - g**2 / 3),
+    "a square of it": (sp.exp(g) - 1) ** 2,
 }
 
 
@@ -262,7 +312,9 @@ def test_sympys_gaussian_means_are_what_quadrature_gives(body, centre, spread):
     assert abs(mpmath.mpmathify(sp.N(found, 20)) - by_quadrature) < 1e-9
 
 
-@pytest.mark.parametrize("body", [sp.exp(-g * sp.exp(g)), sp.exp(-g * sp.Abs(g) - g), sp.exp(-g / (1 + g ** 2))], ids=["a power", "a modulus", "a fraction"])
+@pytest.mark.parametrize(
+    "body", [sp.exp(-g * sp.exp(g)), sp.exp(-g * sp.Abs(g) - g), sp.exp(-g / (1 + g**2))], ids=["a power", "a modulus", "a fraction"]
+)
 def test_only_a_slope_that_does_not_move_is_taken_for_one(body, monkeypatch):
     integrated = []
     monkeypatch.setattr(sympy_witness, "gaussian_integral", lambda *of: integrated.append(of) or sp.Integer(7))
@@ -278,7 +330,8 @@ def test_an_exponential_of_a_sum_times_something_that_moves_is_not_split_over_th
 
 def test_a_gaussian_integral_that_may_diverge_is_refused(refused):
     assert "a Gaussian integral converges" in refused(
-        lambda D: D.identity("claim", E(exp(s * x ** 2)), 1 / sqrt(1 - 2 * s), given=[gaussian(x), mean(x, 0), variance(x, 1)]))
+        lambda D: D.identity("claim", E(exp(s * x**2)), 1 / sqrt(1 - 2 * s), given=[gaussian(x), mean(x, 0), variance(x, 1)])
+    )
 
 
 # What a law needs ------------------------------------------------------------------------------------------------------------------
@@ -286,11 +339,13 @@ def test_a_gaussian_integral_that_may_diverge_is_refused(refused):
 NEEDS = {
     "independence of two vectors": lambda D: D.identity("claim", E(q @ k), 0, given=[mean(q, 0), mean(k, 0)]),
     "independence of all three": lambda D: D.identity(
-        "claim", E((q @ k) * (q @ l)), 0, given=[independent(q, k), independent(k, l), mean(k, 0)]),
+        "claim", E((q @ k) * (q @ l)), 0, given=[independent(q, k), independent(k, l), mean(k, 0)]
+    ),
     "independence within one": lambda D: D.identity("claim", Var(total(q[i], i)), d, given=[mean(q, 0), variance(q, 1)]),
     "independence of what is averaged alone": lambda D: D.identity("claim", E(x * y), E(x) * E(y)),
     "independence of the Gaussians": lambda D: D.identity(
-        "claim", E(exp(I * s * (x * y))), 1 / sqrt(1 + s ** 2), given=[gaussian(x, y), mean(x, 0), mean(y, 0), variance(x, 1), variance(y, 1)]),
+        "claim", E(exp(I * s * (x * y))), 1 / sqrt(1 + s**2), given=[gaussian(x, y), mean(x, 0), mean(y, 0), variance(x, 1), variance(y, 1)]
+    ),
 }
 
 
@@ -303,7 +358,8 @@ def test_no_law_without_the_independence_it_needs(state, refused):
 @pytest.mark.parametrize("state", [NEEDS[name] for name in list(NEEDS)[:4]], ids=list(NEEDS)[:4])
 def test_sympy_does_not_assume_independence_either(state):
     from derivations.kernel import Derivation
-    from derivations.kernel.expr import KernelError
+    from derivations.kernel.errors import KernelError
+
     derivation = Derivation("test")
     state(derivation)
     try:
@@ -317,7 +373,9 @@ MISSING = {
     "a mean": lambda D: D.identity("claim", Var(q @ k), d, given=[independent(q, k), variance(q, 1), variance(k, 1), mean(q, 0)]),
     "a variance": lambda D: D.identity("claim", Var(q @ k), d, given=[independent(q, k), variance(q, 1), mean(k, 0), mean(q, 0)]),
     "a distribution": lambda D: D.identity("claim", Var(q @ q), 2 * d, given=[independent(q), mean(q, 0), variance(q, 1)]),
-    "a distribution under an exponential": lambda D: D.identity("claim", E(exp(I * t * x)), exp(-t ** 2 / 2), given=[mean(x, 0), variance(x, 1)]),
+    "a distribution under an exponential": lambda D: D.identity(
+        "claim", E(exp(I * t * x)), exp(-(t**2) / 2), given=[mean(x, 0), variance(x, 1)]
+    ),
 }
 
 
@@ -327,7 +385,8 @@ def test_no_law_without_the_moments_it_needs(state, refused):
 
 
 def test_independent_names_that_are_not_random_are_refused():
-    from derivations.kernel.expr import KernelError
+    from derivations.kernel.errors import KernelError
+
     with pytest.raises(KernelError, match="is not random"):
         independent(q, a)
 
@@ -341,22 +400,34 @@ def test_two_statements_of_one_mean_must_agree(refused):
     assert refused(lambda D: D.identity("claim", E(q @ k), d, given=[independent(q, k), mean(q, 1), mean(k, 1), mean(q, 0)]))
 
 
-@pytest.mark.parametrize("right", [d ** 2, d], ids=["true", "as if its terms were independent"])
+@pytest.mark.parametrize("right", [d**2, d], ids=["true", "as if its terms were independent"])
 def test_sympy_says_nothing_of_a_sum_whose_terms_are_one_random_number(right):
     derivation = Derivation("test")
-    derivation.identity("claim", Var(total(x * y, i)), right,
-                        given=[independent(x, y), mean(x, 0), mean(y, 0), variance(x, 1), variance(y, 1)])
+    derivation.identity(
+        "claim", Var(total(x * y, i)), right, given=[independent(x, y), mean(x, 0), mean(y, 0), variance(x, 1), variance(y, 1)]
+    )
     assert witness(derivation.claims[0])[0] == "not applicable"
 
 
 # What moves with a parameter of a distribution, and what does not
 
 BY_A_PARAMETER = {
-    "a moment by its mean": (lambda: diff(E(x ** 3), mu), [mean(x, mu)], "left = 6, right = 0"),
-    "a factor tied to another": (lambda: diff((A @ B)[1, 1], A[1, 1]), [product_is(A, B, 1)], "a derivative by A, which an assumption ties to something else"),
-    "that other": (lambda: diff((A @ B)[1, 1], B[1, 1]), [product_is(A, B, 1)], "a derivative by B, which an assumption ties to something else"),
-    "a factor of the first of two products": (lambda: diff((A @ B)[1, 1], B[1, 1]), [product_is(A, B, 1), product_is(C, C.T, 1)],
-                                              "a derivative by B, which an assumption ties to something else"),
+    "a moment by its mean": (lambda: diff(E(x**3), mu), [mean(x, mu)], "left = 6, right = 0"),
+    "a factor tied to another": (
+        lambda: diff((A @ B)[1, 1], A[1, 1]),
+        [product_is(A, B, 1)],
+        "a derivative by A, which an assumption ties to something else",
+    ),
+    "that other": (
+        lambda: diff((A @ B)[1, 1], B[1, 1]),
+        [product_is(A, B, 1)],
+        "a derivative by B, which an assumption ties to something else",
+    ),
+    "a factor of the first of two products": (
+        lambda: diff((A @ B)[1, 1], B[1, 1]),
+        [product_is(A, B, 1), product_is(C, C.T, 1)],
+        "a derivative by B, which an assumption ties to something else",
+    ),
 }
 
 
@@ -367,18 +438,20 @@ def test_what_an_assumption_ties_to_something_does_not_stand_still(derivative, g
 
 def test_what_no_assumption_ties_is_differentiated():
     facts = facts_of((product_is(A, B, 1), mean(x, mu), variance(x, nu)))
-    assert not equal(diff((C @ C)[1, 1] * nu, nu), (C @ C)[1, 1], facts) and not equal(diff(E(x ** 2), mu), 2 * mu, facts)
-    assert not equal(diff(E(x ** 2), nu), nu ** 0, facts) and not facts.unstated
+    assert not equal(diff((C @ C)[1, 1] * nu, nu), (C @ C)[1, 1], facts) and not equal(diff(E(x**2), mu), 2 * mu, facts)
+    assert not equal(diff(E(x**2), nu), nu**0, facts) and not facts.unstated
 
 
 # Laws refuted at stated parameters
 
 REFUTED = {
-    "a parameter": lambda D: D.refute("claim", E(x ** 2), mu ** 2, at={mu: 2}, given=[mean(x, mu), variance(x, 1)]),
-    "no variance": lambda D: D.refute("claim", E(x ** 2), mu, at={mu: 2, nu: 0}, given=[mean(x, mu), variance(x, nu)]),
-    "half a variance": lambda D: D.refute("claim", E(x ** 2), mu, at={mu: 2, nu: Fraction(1, 2)}, given=[mean(x, mu), variance(x, nu)]),
-    "a sign that holds": lambda D: D.refute("claim", E(sqrt(nu) * x ** 2), 2 * nu, at={nu: 2}, given=[mean(x, 0), variance(x, 1), nonnegative(nu)]),
-    "a size": lambda D: D.refute("claim", E(q @ q), d ** 2, at={d: 3}, given=[mean(q, 0), variance(q, 1)]),
+    "a parameter": lambda D: D.refute("claim", E(x**2), mu**2, at={mu: 2}, given=[mean(x, mu), variance(x, 1)]),
+    "no variance": lambda D: D.refute("claim", E(x**2), mu, at={mu: 2, nu: 0}, given=[mean(x, mu), variance(x, nu)]),
+    "half a variance": lambda D: D.refute("claim", E(x**2), mu, at={mu: 2, nu: Fraction(1, 2)}, given=[mean(x, mu), variance(x, nu)]),
+    "a sign that holds": lambda D: D.refute(
+        "claim", E(sqrt(nu) * x**2), 2 * nu, at={nu: 2}, given=[mean(x, 0), variance(x, 1), nonnegative(nu)]
+    ),
+    "a size": lambda D: D.refute("claim", E(q @ q), d**2, at={d: 3}, given=[mean(q, 0), variance(q, 1)]),
     "an expectation on the right": lambda D: D.refute("claim", 0 * d, E(q @ q), at={d: 3}, given=[mean(q, 0), variance(q, 1)]),
 }
 
@@ -392,7 +465,10 @@ def test_a_law_is_refuted_and_every_part_of_its_distribution_is_needed(state):
 
 
 NOT_REFUTED = {
-    "a negative variance": (lambda D: D.refute("claim", E(x ** 2), 1, at={nu: -1}, given=[mean(x, 0), variance(x, nu)]), "each entry of x has variance nu"),
+    "a negative variance": (
+        lambda D: D.refute("claim", E(x**2), 1, at={nu: -1}, given=[mean(x, 0), variance(x, nu)]),
+        "each entry of x has variance nu",
+    ),
     "a broken sign": (lambda D: D.refute("claim", E(mu * x), 1, at={mu: -1}, given=[mean(x, 1), positive(mu)]), "mu is positive"),
     "a zero": (lambda D: D.refute("claim", E(mu * x), 1, at={mu: 0}, given=[mean(x, 1), nonzero(mu)]), "mu is not zero"),
 }

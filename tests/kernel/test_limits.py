@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations.kernel import Derivation, I, exp, index, log, matrix, nonzero, positive, scalars, sizes, sqrt, total, vector
-from derivations.kernel.claims import Refused
-from derivations.kernel.facts import facts_of
-from derivations.kernel.exact import read
-from derivations.kernel.expr import KernelError, lift
-from derivations.kernel.limits import limit
-from derivations.kernel.normal import add, constant, scale
-from derivations.kernel.sympy_witness import witness
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.expr import lift
+from derivations.kernel.errors import KernelError
+from derivations.kernel.exact.facts import facts_of
+from derivations.kernel.exact.limits import limit
+from derivations.kernel.exact.normal import add, constant, scale
+from derivations.kernel.exact.reading import read
+from derivations.kernel.sympy.witness import witness
 
 n = sizes("n")
 x, t, a, b = scalars("x t a b")
@@ -22,22 +23,22 @@ i, j = index("i", n), index("j", n)
 
 KNOWN = {
     "a quotient": (1 / n, n, "oo", 0, ()),
-    "a quotient of polynomials": ((3 * n ** 2 + n) / (2 * n ** 2 + 1), n, "oo", Fraction(3, 2), ()),
+    "a quotient of polynomials": ((3 * n**2 + n) / (2 * n**2 + 1), n, "oo", Fraction(3, 2), ()),
     "a difference of roots": (sqrt(n + 1) - sqrt(n), n, "oo", 0, ()),
     "a quotient of roots": (sqrt(4 * n + 1) / sqrt(n), n, "oo", 2, ()),
-    "the exponential": ((1 + t ** 2 / n) ** n, n, "oo", exp(t ** 2), ()),
-    "the exponential of a half": ((1 + t ** 2 / n) ** (-n / 2), n, "oo", exp(-t ** 2 / 2), ()),
+    "the exponential": ((1 + t**2 / n) ** n, n, "oo", exp(t**2), ()),
+    "the exponential of a half": ((1 + t**2 / n) ** (-n / 2), n, "oo", exp(-(t**2) / 2), ()),
     "a logistic weight": (1 / (1 + exp(-x)), x, "oo", 1, ()),
     "its slope": (exp(-x) / (1 + exp(-x)) ** 2, x, "oo", 0, ()),
     "a hyperbolic tangent": ((exp(x) - exp(-x)) / (exp(x) + exp(-x)), x, "oo", 1, ()),
     "a logarithm": (n * log(1 + 1 / n), n, "oo", 1, ()),
     "a slope at zero": ((exp(x) - 1) / x, x, 0, 1, (positive(x),)),
     "a slope with a parameter": ((exp(a * x) - 1) / x, x, 0, a, (positive(x),)),
-    "the second term of an exponential": ((exp(x) - 1 - x) / x ** 2, x, 0, Fraction(1, 2), (positive(x),)),
-    "the third term of an exponential": ((exp(x) - 1 - x - x ** 2 / 2) / x ** 3, x, 0, Fraction(1, 6), (positive(x),)),
-    "the second term of a root": (n * (sqrt(n ** 2 + 1) - n), n, "oo", Fraction(1, 2), ()),
-    "the second term of a logarithm": (n ** 2 * log(1 + 1 / n) - n, n, "oo", Fraction(-1, 2), ()),
-    "a polynomial at zero": (x ** 2 + a * x + b, x, 0, b, ()),
+    "the second term of an exponential": ((exp(x) - 1 - x) / x**2, x, 0, Fraction(1, 2), (positive(x),)),
+    "the third term of an exponential": ((exp(x) - 1 - x - x**2 / 2) / x**3, x, 0, Fraction(1, 6), (positive(x),)),
+    "the second term of a root": (n * (sqrt(n**2 + 1) - n), n, "oo", Fraction(1, 2), ()),
+    "the second term of a logarithm": (n**2 * log(1 + 1 / n) - n, n, "oo", Fraction(-1, 2), ()),
+    "a polynomial at zero": (x**2 + a * x + b, x, 0, b, ()),
 }
 
 
@@ -65,7 +66,7 @@ def test_every_other_value_is_refused_by_both_witnesses(e, variable, to, expecte
 def test_a_quotient_of_polynomials_goes_where_its_leading_terms_go(top, bottom):
     bottom = [abs(c) for c in bottom[:-1]] + [abs(bottom[-1]) + 1]  # positive, and of the degree it seems
     degree = max((k for k, c in enumerate(top) if c), default=0)
-    numerator, denominator = (sum((c * n ** k for k, c in enumerate(p)), lift(0)) for p in (top, bottom))
+    numerator, denominator = (sum((c * n**k for k, c in enumerate(p)), lift(0)) for p in (top, bottom))
     e = numerator / denominator
     if degree > len(bottom) - 1:
         with pytest.raises(KernelError, match="no finite limit"):
@@ -78,7 +79,7 @@ def test_a_quotient_of_polynomials_goes_where_its_leading_terms_go(top, bottom):
 NOT_SETTLED = {
     "an oscillation": (exp(I * x), x, "oo"),
     "a growing exponential": (exp(x), x, "oo"),
-    "a polynomial": (n ** 2, n, "oo"),
+    "a polynomial": (n**2, n, "oo"),
     "a small factor of a large one": (n * (1 + t / n), n, "oo"),
     "a logarithm that grows": (log(n) / n, n, "oo"),
     "an inverse at zero": (1 / x, x, 0),
@@ -99,8 +100,8 @@ def series(order):
     terms, factorial = lift(1), 1
     for k in range(1, order):
         factorial *= k
-        terms = terms + 1 / (factorial * n ** k)
-    return n ** order * (exp(1 / n) - terms), Fraction(1, factorial * order)
+        terms = terms + 1 / (factorial * n**k)
+    return n**order * (exp(1 / n) - terms), Fraction(1, factorial * order)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5, 6, 8])
@@ -114,7 +115,7 @@ def test_a_series_that_is_cut_off_too_early_proves_nothing_wrong(order):
 
 
 GROWING_SUMS = {
-    "of its own index": (total(i, i) / n ** 2, Fraction(1, 2)),
+    "of its own index": (total(i, i) / n**2, Fraction(1, 2)),
     "of ones": (total(1, i) / n, 1),
     "of any entries": (total(v[i], i) / n, None),
     "of an exponential": (total(exp(-v[i]), i) / n, None),

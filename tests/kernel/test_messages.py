@@ -4,12 +4,41 @@ from fractions import Fraction
 
 import pytest
 
-from derivations.kernel import (E, I, Var, array, diff, exp, eye, independent, index, inverse, invertible, log, matrix, mean,
-                                nonnegative, nonzero, ones, paren, positive, product_is, random, rank, rounded, scalars, sizes,
-                                softmax, total, variance, vector)
-from derivations.kernel import check
-from derivations.kernel.claims import bindings
-from derivations.kernel.expr import Expr, KernelError, lift, symbols
+from derivations.kernel import (
+    E,
+    I,
+    Var,
+    array,
+    diff,
+    exp,
+    eye,
+    independent,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    ones,
+    paren,
+    positive,
+    product_is,
+    random,
+    rank,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.core.claims import bindings
+from derivations.kernel.core.expr import Expr, lift, symbols
+from derivations.kernel.errors import KernelError
+from derivations.kernel.exact import witness as check
 
 d, n, m = sizes("d n m")
 x, y = scalars("x y")
@@ -22,9 +51,9 @@ standard = [independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(
 
 # By message, what is refused with it.
 WHEN_WRITTEN = {
-    "a power of a tensor of shape (n, n) is not defined; take one of an entry": lambda: A ** 2,
+    "a power of a tensor of shape (n, n) is not defined; take one of an entry": lambda: A**2,
     "a scalar is needed here, not shape (n)": [
-        lambda: x ** z,
+        lambda: x**z,
         lambda: E(z),
         lambda: mean(q, z),
         lambda: total(z, i),
@@ -86,10 +115,12 @@ WHEN_WRITTEN = {
     "x is not random; make it with random(name, ...)": lambda: mean(x, 0),
     "k[1] cannot be a mean or a variance: it is complex, or random itself": lambda: mean(q, k[1]),
     "x*i cannot be a mean or a variance: it is complex, or random itself": lambda: variance(q, x * I),
-    "the name A is used for two things: a tensor of shape (n, n), and a tensor of shape (n, m)":
-        lambda: symbols(matrix("A", n, n), matrix("A", n, m)),
-    "the name v is used for two things: a tensor of shape (3), and a random tensor of shape (2, n)":
-        lambda: symbols(vector("v", 3), random("v", 2, n)),
+    "the name A is used for two things: a tensor of shape (n, n), and a tensor of shape (n, m)": lambda: symbols(
+        matrix("A", n, n), matrix("A", n, m)
+    ),
+    "the name v is used for two things: a tensor of shape (3), and a random tensor of shape (2, n)": lambda: symbols(
+        vector("v", 3), random("v", 2, n)
+    ),
     "the name v is used for two things: a real number, and a random real number": lambda: symbols(scalars("v"), random("v")),
     "the name n is used for two things: a size, and a real number": [
         lambda: symbols(vector("v", n), scalars("n")),
@@ -116,16 +147,16 @@ def test_what_does_not_fit_is_refused_when_it_is_written(write, says):
 
 SINGULAR = array([[x, 0], [0, 1]])  # where x is 0
 WHEN_CHECKED = {
-    "the exact witness cannot tell whether [[x, 0], [0, 1]] is invertible":
-        lambda D: D.define("p", inverse(SINGULAR), id="claim"),
+    "the exact witness cannot tell whether [[x, 0], [0, 1]] is invertible": lambda D: D.define("p", inverse(SINGULAR), id="claim"),
     "false: at x = 0: left = undefined ([[x, 0], [0, 1]] is singular), right = [[1, 0], [0, 1]], where "
-    "[[x, 0], [0, 1]]⁻¹ @ [[x, 0], [0, 1]] was to be equal to I":
-        lambda D: D.identity("claim", inverse(SINGULAR) @ SINGULAR, eye(2)),
+    "[[x, 0], [0, 1]]⁻¹ @ [[x, 0], [0, 1]] was to be equal to I": lambda D: D.identity("claim", inverse(SINGULAR) @ SINGULAR, eye(2)),
     "used but not stated: x is not zero (something is divided by it); y is not zero (something is divided by it). Without it, "
-    "at x = 0, y = 0: left = undefined (a division by zero), right = 1. State it with given=[...], or avoid needing it":
-        lambda D: D.identity("claim", x * y / x / y, 1),
-    "vacuous: both sides are the same expression already, so there is nothing to prove. State a relation between two different expressions":
-        lambda D: D.identity("claim", x, paren(x)),
+    "at x = 0, y = 0: left = undefined (a division by zero), right = 1. State it with given=[...], or avoid needing it": lambda D: (
+        D.identity("claim", x * y / x / y, 1)
+    ),
+    "vacuous: both sides are the same expression already, so there is nothing to prove. State a relation between two different expressions": lambda D: (
+        D.identity("claim", x, paren(x))
+    ),
     "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows": [
         lambda D: D.identity("claim", exp(log(x)) + exp(log(-x)), 0, given=[positive(x), positive(-x)]),
         lambda D: D.identity("claim", inverse(A) @ (A @ A), 0 * A, given=[invertible(A), product_is(A, A, 0)]),
@@ -157,25 +188,30 @@ WHEN_CHECKED = {
         lambda D: D.identity("claim", x, y, without=[nonzero(x)]),
         lambda D: D.identity("claim", x, y, given=[nonzero(x)], without={nonzero(x): 1}),
     ],
-    "without={...} names an assumption that is not in given=[...]":
-        lambda D: D.identity("claim", x, y, given=[nonzero(x)], without={nonzero(y): {x: 1}}),
-    "this id is taken by an earlier claim of the derivation":
-        lambda D: (D.identity("claim", x * (y + 1), x * y + x), D.identity("claim", x, y)),
+    "without={...} names an assumption that is not in given=[...]": lambda D: D.identity(
+        "claim", x, y, given=[nonzero(x)], without={nonzero(y): {x: 1}}
+    ),
+    "this id is taken by an earlier claim of the derivation": lambda D: (
+        D.identity("claim", x * (y + 1), x * y + x),
+        D.identity("claim", x, y),
+    ),
     "it uses 'first', which is not an earlier claim of this derivation": lambda D: D.identity("claim", x, y, uses=["first"]),
     "the name I is taken by the identity matrix; choose another": lambda D: D.identity("claim", scalars("I"), x),
     "the name e is taken by the base of exponentials; choose another": lambda D: D.identity("claim", scalars("e"), x),
     "the name fl is taken by rounding; choose another": lambda D: D.identity("claim", x, total(x, index("fl", n))),
-    "the name x is used for two things: a real number, and a tensor of shape (n, n)":
-        lambda D: D.identity("claim", x, matrix("x", n, n)[1, 1]),
-    "the name i is used for two things: an index up to n, and an index up to m":
-        lambda D: D.identity("claim", z[i], total(x, index("i", m))),
-    "the name i is used for two things: an index up to n, and a real number":
-        lambda D: D.identity("claim", z[i], scalars("i")),
+    "the name x is used for two things: a real number, and a tensor of shape (n, n)": lambda D: D.identity(
+        "claim", x, matrix("x", n, n)[1, 1]
+    ),
+    "the name i is used for two things: an index up to n, and an index up to m": lambda D: D.identity(
+        "claim", z[i], total(x, index("i", m))
+    ),
+    "the name i is used for two things: an index up to n, and a real number": lambda D: D.identity("claim", z[i], scalars("i")),
     "the name n is used for two things: a size, and a real number": lambda D: D.identity("claim", z[1], scalars("n")),
-    "the name x_1 is used for two things: a real number, and a real number":
-        lambda D: D.identity("claim", scalars("x1"), scalars("x_1")),
-    "the name p is used for two things: a definition, x + 1, and a real number":
-        lambda D: (D.define("p", x + 1), D.identity("claim", scalars("p"), x)),
+    "the name x_1 is used for two things: a real number, and a real number": lambda D: D.identity("claim", scalars("x1"), scalars("x_1")),
+    "the name p is used for two things: a definition, x + 1, and a real number": lambda D: (
+        D.define("p", x + 1),
+        D.identity("claim", scalars("p"), x),
+    ),
     "p is defined already, or used before it is defined": lambda D: (D.define("p", x + 1), D.define("p", x + 1, id="claim")),
     'code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)': [
         lambda D: D.identity("claim", x, y, code=["snippets.a.b"]),
@@ -183,43 +219,46 @@ WHEN_CHECKED = {
         lambda D: D.identity("claim", x, y, code=[()]),
         lambda D: D.identity("claim", x, y, code=[(1,)]),
     ],
-    "false: at x = 0, y = 1: left = 0, right = 1, where x*y was to be equal to x + y":
-        lambda D: D.identity("claim", x * y, x + y),
-    "step 2: false: at x = 1, y = 0: left = 1, right = 0, where x*y + x was to be equal to x*y":
-        lambda D: D.chain("claim", x * (y + 1), (x * y + x, "out"), (x * y, "slip")),
-    "false: at x = 0, y = -2: left = 0, right = -2, where x was to be at most x + y":
-        lambda D: D.inequality("claim", x, x + y, because=y),
+    "false: at x = 0, y = 1: left = 0, right = 1, where x*y was to be equal to x + y": lambda D: D.identity("claim", x * y, x + y),
+    "step 2: false: at x = 1, y = 0: left = 1, right = 0, where x*y + x was to be equal to x*y": lambda D: D.chain(
+        "claim", x * (y + 1), (x * y + x, "out"), (x * y, "slip")
+    ),
+    "false: at x = 0, y = -2: left = 0, right = -2, where x was to be at most x + y": lambda D: D.inequality("claim", x, x + y, because=y),
     "not proved: left - right has the normal form -12000000 x + 76000000 x^(2) + -105000000 x^(3) + -63000000 x^(4) + 147000000 "
-    "x^(5) + -21000000 x^(6) + -30000000 x^(7) + 8000000 x^(8), and no small counterexample was found":
-        lambda D: D.identity("claim", x * (x ** 2 - 1) * (x ** 2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * 10 ** 6, 0 * x),
+    "x^(5) + -21000000 x^(6) + -30000000 x^(7) + 8000000 x^(8), and no small counterexample was found": lambda D: D.identity(
+        "claim", x * (x**2 - 1) * (x**2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * 10**6, 0 * x
+    ),
     "used but not stated: x is not zero (something is divided by it). Without it, at x = 0, y = 0: left = undefined (a division "
-    "by zero), right = 0. State it with given=[...], or avoid needing it":
-        lambda D: D.identity("claim", x * y / x, y),
-    "used but not stated: 1000000000 x + -1 is not zero (something is divided by it). State it with given=[...], or avoid needing it":
-        lambda D: D.identity("claim", x ** 3 / x / (10 ** 9 * x - 1) * (10 ** 9 * x - 1), x ** 2, given=[nonzero(x)]),
+    "by zero), right = 0. State it with given=[...], or avoid needing it": lambda D: D.identity("claim", x * y / x, y),
+    "used but not stated: 1000000000 x + -1 is not zero (something is divided by it). State it with given=[...], or avoid needing it": lambda D: (
+        D.identity("claim", x**3 / x / (10**9 * x - 1) * (10**9 * x - 1), x**2, given=[nonzero(x)])
+    ),
     "the assumption 'x is not zero' is stated but not shown to be needed: without it no counterexample appears. Drop it, or give "
     "one with without={assumption: {symbol: value}}": [
         lambda D: D.identity("claim", x * (y + 1), x * y + x, given=[nonzero(x)]),
         lambda D: D.identity("claim", x * y / x, y, given=[nonzero(x)], without={nonzero(x): {x: 1, y: 1}}),
     ],
     "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative": [
-        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x ** 2, y ** 2)),
+        lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x**2, y**2)),
         lambda D: D.inequality("claim", x, x + 1, because=z),
         lambda D: D.inequality("claim", 0 * z, exp(z), because=exp(x)),
     ],
-    "false: at z = [-1]: left = [0], right = [-1], where 0*z was to be at most z":
-        lambda D: D.inequality("claim", 0 * z, z, because=z),
-    "the certificate repeats the difference of the two sides; write it as something visibly not negative":
-        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 + y ** 2 - 2 * x * y),
-    "right - left is not the certificate (x + y)^2; they differ by -4 x y":
-        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2),
-    "the certificate x^2 - 2*x*y + y^2 is not visibly non-negative under the stated assumptions":
-        lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 - 2 * x * y + y ** 2),
-    "complex numbers have no order": lambda D: D.inequality("claim", I, I + x ** 2, because=x * x),
+    "false: at z = [-1]: left = [0], right = [-1], where 0*z was to be at most z": lambda D: D.inequality("claim", 0 * z, z, because=z),
+    "the certificate repeats the difference of the two sides; write it as something visibly not negative": lambda D: D.inequality(
+        "claim", 2 * x * y, x**2 + y**2, because=x**2 + y**2 - 2 * x * y
+    ),
+    "right - left is not the certificate (x + y)^2; they differ by -4 x y": lambda D: D.inequality(
+        "claim", 2 * x * y, x**2 + y**2, because=(x + y) ** 2
+    ),
+    "the certificate x^2 - 2*x*y + y^2 is not visibly non-negative under the stated assumptions": lambda D: D.inequality(
+        "claim", 2 * x * y, x**2 + y**2, because=x**2 - 2 * x * y + y**2
+    ),
+    "complex numbers have no order": lambda D: D.inequality("claim", I, I + x**2, because=x * x),
     "a bound on a rank needs a factorisation, because=(A, B)": lambda D: D.inequality("claim", rank(U @ U.T), m, because=U),
     "the factorisation goes through m columns, not n": lambda D: D.inequality("claim", rank(U @ U.T), n, because=(U, U.T)),
-    "2*U @ Uᵀ is not U @ Uᵀ: they differ by sum(i0 to m) -1 U[axis 0,i0] U[axis 1,i0]":
-        lambda D: D.inequality("claim", rank(U @ U.T), m, because=(2 * U, U.T)),
+    "2*U @ Uᵀ is not U @ Uᵀ: they differ by sum(i0 to m) -1 U[axis 0,i0] U[axis 1,i0]": lambda D: D.inequality(
+        "claim", rank(U @ U.T), m, because=(2 * U, U.T)
+    ),
     "the series gives another limit; it differs by -1": lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2),
     "a limit in n, which is the size of a sum or a tensor here": [
         lambda D: D.limit("claim", total(z[i], i) / n, n, "oo", 0),
@@ -228,25 +267,22 @@ WHEN_CHECKED = {
         lambda D: D.limit("claim", i / n, n, "oo", 0),
     ],
     "a limit that still contains d": lambda D: D.limit("claim", x / d, d, "oo", 1 / d),
-    "an assumption that ties d, which moves, to something else":
-        lambda D: D.limit("claim", x / d, d, "oo", 0, given=[positive(d - x)]),
+    "an assumption that ties d, which moves, to something else": lambda D: D.limit("claim", x / d, d, "oo", 0, given=[positive(d - x)]),
     "at the given values the two sides are equal, or not certainly different: it is no counterexample": [
         lambda D: D.refute("claim", x, y, at={x: 1, y: 1}),
-        lambda D: D.refute("claim", Var(q @ k), d ** 2, at={d: 1}, given=standard),
+        lambda D: D.refute("claim", Var(q @ k), d**2, at={d: 1}, given=standard),
     ],
     "at the given values the left side is not certainly larger than the right: it is no counterexample": [
         lambda D: D.refute("claim", x, y, at={x: 1, y: 1}, relation="<="),
         lambda D: D.refute("claim", E(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1)], relation="<="),
     ],
     "a side is undefined at the given values: a division by zero": lambda D: D.refute("claim", 1 / x, x, at={x: 0}),
-    "the counterexample breaks an assumption of the claim":
-        lambda D: D.refute("claim", x, y, at={x: 1, y: 2}, given=[positive(x - 1)]),
+    "the counterexample breaks an assumption of the claim": lambda D: D.refute("claim", x, y, at={x: 1, y: 2}, given=[positive(x - 1)]),
     "a value is given for z, which the claim does not mention": [
         lambda D: D.refute("claim", x, y, at={x: 1, y: 2, z: [1]}),
         lambda D: D.identity("claim", x * y / x, y, given=[nonzero(x)], without={nonzero(x): {z: [1]}}),
     ],
-    "q is random and has no value; state its distribution with given=[...]":
-        lambda D: D.refute("claim", E(q @ q), d, at={q: [1]}),
+    "q is random and has no value; state its distribution with given=[...]": lambda D: D.refute("claim", E(q @ q), d, at={q: [1]}),
     "the size n is a positive integer": [
         lambda D: D.refute("claim", x * n, x, at={n: 0, x: 1}),
         lambda D: D.refute("claim", x * n, x, at={n: Fraction(3, 2), x: 1}),
@@ -258,35 +294,36 @@ WHEN_CHECKED = {
         lambda D: D.refute("claim", A, B, at={A: [[1, 2], [3, 4]], B: [[2]]}),
         lambda D: D.refute("claim", A, B, at={A: [[1, 2]], B: [[2]]}),
     ],
-    "the values disagree about the size 3":
-        lambda D: D.refute("claim", vector("v", 3), 2 * vector("v", 3), at={vector("v", 3): [1, 2]}),
+    "the values disagree about the size 3": lambda D: D.refute("claim", vector("v", 3), 2 * vector("v", 3), at={vector("v", 3): [1, 2]}),
     "no value is given for n, y": lambda D: D.refute("claim", x * n, y, at={x: 1}),
     "a value holds y, which has no value itself": lambda D: D.refute("claim", x, 2 * x, at={x: y}),
     "a value holds n, which has no value itself": lambda D: D.refute("claim", x, 2 * x, at={x: n}),
     "a value is undefined: a division by zero": lambda D: D.refute("claim", x, 2 * x, at={x: lift(1) / 0}),
     "the value i is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: I}),
     "the value 1 is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: ones(2)}),
-    "the values break an assumption: x is positive":
-        lambda D: D.refute("claim", E(x * q[1]), x, at={d: 1, x: -1}, given=[mean(q, 0), positive(x)]),
-    "the values break an assumption: each entry of q has variance x":
-        lambda D: D.refute("claim", E(q[1] ** 2), 1, at={d: 1, x: -1}, given=[mean(q, 0), variance(q, x)]),
+    "the values break an assumption: x is positive": lambda D: D.refute(
+        "claim", E(x * q[1]), x, at={d: 1, x: -1}, given=[mean(q, 0), positive(x)]
+    ),
+    "the values break an assumption: each entry of q has variance x": lambda D: D.refute(
+        "claim", E(q[1] ** 2), 1, at={d: 1, x: -1}, given=[mean(q, 0), variance(q, x)]
+    ),
     "the assumption 'each entry of q has variance 1' is stated but not shown to be needed: without it no counterexample appears. "
-    "Drop it, or give one with without={assumption: {symbol: value}}":
-        lambda D: D.refute("claim", E(q[1]), 1, at={d: 1}, given=[mean(q, 0), variance(q, 1)]),
+    "Drop it, or give one with without={assumption: {symbol: value}}": lambda D: D.refute(
+        "claim", E(q[1]), 1, at={d: 1}, given=[mean(q, 0), variance(q, 1)]
+    ),
     "the mean of q is stated twice": lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), mean(q, 1)]),
-    "the variance of q is stated twice":
-        lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), variance(q, 0), variance(q, 1)]),
+    "the variance of q is stated twice": lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), variance(q, 0), variance(q, 1)]),
     "its steps are not those of a claim of kind 'limit'": lambda D: D._state("limit", "claim", x, [("=", y, "")]),
-    "its steps are not those of a claim of kind 'inequality'":
-        lambda D: D._state("inequality", "claim", x, [("<=", y, ""), ("<=", y, "")]),
+    "its steps are not those of a claim of kind 'inequality'": lambda D: D._state("inequality", "claim", x, [("<=", y, ""), ("<=", y, "")]),
     "its steps are not those of a claim of kind 'identity'": lambda D: D._state("identity", "claim", x, []),
     "its steps are not those of a claim of kind 'definition'": [
         lambda D: D._state("definition", "claim", p, [(":=", x + 2, "")]),
         lambda D: D._state("definition", "claim", x, [(":=", x + 2, "")]),
     ],
     "the assumption 'y is not negative' is stated but not shown to be needed: without it no counterexample appears. Drop it, or "
-    "give one with without={assumption: {symbol: value}}":
-        lambda D: D.inequality("claim", 0 * x, x ** 2 * y, because=y * x ** 2, given=[nonnegative(y)], without={nonnegative(y): {x: 1, y: 1}}),
+    "give one with without={assumption: {symbol: value}}": lambda D: D.inequality(
+        "claim", 0 * x, x**2 * y, because=y * x**2, given=[nonnegative(y)], without={nonnegative(y): {x: 1, y: 1}}
+    ),
 }
 
 
@@ -296,18 +333,28 @@ def test_what_does_not_hold_is_refused_when_it_is_checked(state, says, refused):
 
 
 NO_VALUE = {
-    "an array of another depth": (lambda D: D.refute("claim", A, B, at={A: [1], B: [[1]]}),
-                                  "the value of A is not an array of shape (n, n)"),
-    "a ragged array": (lambda D: D.refute("claim", A, B, at={A: [[1, 2], [3]], B: [[1]]}),
-                       "the value of A is not an array of shape (n, n)"),
+    "an array of another depth": (
+        lambda D: D.refute("claim", A, B, at={A: [1], B: [[1]]}),
+        "the value of A is not an array of shape (n, n)",
+    ),
+    "a ragged array": (
+        lambda D: D.refute("claim", A, B, at={A: [[1, 2], [3]], B: [[1]]}),
+        "the value of A is not an array of shape (n, n)",
+    ),
     "an empty array": (lambda D: D.refute("claim", z, 2 * z, at={z: []}), "the value of z is not an array of shape (n)"),
     "an open index": (lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [1, 2]}), "no value is given for the index i"),
-    "a moment": (lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q)]),
-                 "the value depends on E[q^4], which is not stated"),
-    "a mean": (lambda D: D.refute("claim", E(q[1]), d, at={d: 1}, given=[variance(q, 1)]),
-               "the value depends on E[q^1], which is not stated"),
-    "a third moment": (lambda D: D.refute("claim", E(q[1] ** 3), d, at={d: 1}, given=[mean(q, 1), variance(q, 1)]),
-                       "the value depends on E[q^3], which is not stated"),
+    "a moment": (
+        lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q)]),
+        "the value depends on E[q^4], which is not stated",
+    ),
+    "a mean": (
+        lambda D: D.refute("claim", E(q[1]), d, at={d: 1}, given=[variance(q, 1)]),
+        "the value depends on E[q^1], which is not stated",
+    ),
+    "a third moment": (
+        lambda D: D.refute("claim", E(q[1] ** 3), d, at={d: 1}, given=[mean(q, 1), variance(q, 1)]),
+        "the value depends on E[q^3], which is not stated",
+    ),
 }
 
 
@@ -317,12 +364,17 @@ def test_what_has_no_value_is_named(state, says, refused):
 
 
 LONG = {
-    "an equality": (lambda D: D.identity("claim", x * (x ** 2 - 1) * (x ** 2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1), 0 * x),
-                    "not proved: left - right has the normal form {}, and no small counterexample was found", 400),
-    "an inequality": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2),
-                      "right - left is not the certificate (x + y)^2; they differ by {}", 300),
-    "a rank": (lambda D: D.inequality("claim", rank(U @ U.T), m, because=(2 * U, U.T)),
-               "2*U @ Uᵀ is not U @ Uᵀ: they differ by {}", 300),
+    "an equality": (
+        lambda D: D.identity("claim", x * (x**2 - 1) * (x**2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1), 0 * x),
+        "not proved: left - right has the normal form {}, and no small counterexample was found",
+        400,
+    ),
+    "an inequality": (
+        lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x + y) ** 2),
+        "right - left is not the certificate (x + y)^2; they differ by {}",
+        300,
+    ),
+    "a rank": (lambda D: D.inequality("claim", rank(U @ U.T), m, because=(2 * U, U.T)), "2*U @ Uᵀ is not U @ Uᵀ: they differ by {}", 300),
     "a limit": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2), "the series gives another limit; it differs by {}", 300),
 }
 
@@ -333,7 +385,10 @@ def test_a_long_polynomial_is_cut(state, says, length, refused, monkeypatch):
     assert refused(state) == says.format("p" * length)
 
 
-@pytest.mark.parametrize("use, says", [(bool, "an expression is neither true nor false; state a claim about it"), (list, "an expression cannot be iterated over")])
+@pytest.mark.parametrize(
+    "use, says",
+    [(bool, "an expression is neither true nor false; state a claim about it"), (list, "an expression cannot be iterated over")],
+)
 def test_an_expression_is_not_a_truth_value_or_a_list(use, says):
     with pytest.raises(TypeError, match=f"^{says}$"):
         use(x)

@@ -7,12 +7,40 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.kernel import (Derivation, E, Var, certificates, claims, diff, exp, eye, gaussian, index, independent, inverse, invertible,
-                                matrix, mean, mutation_run, nonnegative, positive, product_is, random, rank, runner, scalars, sizes, softmax,
-                                sqrt, total, variance, vector, worker)
-from derivations.kernel.expr import walk
-from derivations.kernel.judge import judge
-from derivations.kernel.mutants import controls, mutants
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    diff,
+    exp,
+    eye,
+    gaussian,
+    independent,
+    index,
+    inverse,
+    invertible,
+    matrix,
+    mean,
+    nonnegative,
+    positive,
+    product_is,
+    random,
+    rank,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.attack import trying
+from derivations.kernel.attack.judge import judge
+from derivations.kernel.attack.mutants import controls, mutants
+from derivations.kernel.command import mutants as command_mutants
+from derivations.kernel.core import claims
+from derivations.kernel.core.expr import walk
+from derivations.kernel.run import certificates, mutants_kept, mutation, runner, worker
 
 n, m, d_k = sizes("n m d_k")
 A, B, S, W = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n), matrix("W", n, n)
@@ -30,7 +58,7 @@ def stated(method, *arguments, **more):
 
 
 def described(claim, operator=None):
-    return {mutation_run.described(mutant)["mutant"] for mutant in mutants(claim) if operator in (None, mutant.operator)}
+    return {trying.described(mutant)["mutant"] for mutant in mutants(claim) if operator in (None, mutant.operator)}
 
 
 SLIPS = [
@@ -38,20 +66,26 @@ SLIPS = [
     ("sign", stated("identity", x - y, -(y - x)), "x - y = y - x"),
     ("factor", stated("identity", softmax(v), softmax(v + 0 * v)), "softmax(2*v) = softmax(v + 0*v)"),
     ("factor", stated("identity", x + y, y + x), "x + 2*y = y + x"),
-    ("exponent", stated("identity", x ** 2, x * x), "x^3 = x*x"),
-    ("exponent", stated("identity", x ** 2, x * x), "x^(-2) = x*x"),
+    ("exponent", stated("identity", x**2, x * x), "x^3 = x*x"),
+    ("exponent", stated("identity", x**2, x * x), "x^(-2) = x*x"),
     ("transpose", stated("identity", (S @ W).T, W.T @ S.T), "(S @ W)ᵀ = W @ Sᵀ"),
     ("transpose", stated("identity", (S @ W).T, W.T @ S.T), "(Sᵀ @ W)ᵀ = Wᵀ @ Sᵀ"),
     ("operands swapped", stated("identity", S @ W, S @ W + 0 * S), "W @ S = S @ W + 0*S"),
     ("operands swapped", stated("identity", x / y, x * (1 / y), given=[positive(y)]), "y/x = x*1/y; y is positive"),
     ("operands swapped", stated("identity", x - y, -(y - x)), "y - x = -(y - x)"),
-    ("index replaced", stated("identity", (S @ W)[i, j], total(S[i, index("l", n)] * W[index("l", n), j], index("l", n))),
-     "(S @ W)[j, i] = sum(S[i, l]*W[l, j], l = 1..n)"),
+    (
+        "index replaced",
+        stated("identity", (S @ W)[i, j], total(S[i, index("l", n)] * W[index("l", n), j], index("l", n))),
+        "(S @ W)[j, i] = sum(S[i, l]*W[l, j], l = 1..n)",
+    ),
     ("bound off by one", stated("identity", v @ u, total(v[i] * u[i], i)), "v @ u = sum(v[i]*u[i], i = 1..n) - v[1]*u[1]"),
     ("bound off by one", stated("identity", v @ u, total(v[i] * u[i], i)), "v @ u - v[1]*u[1] = sum(v[i]*u[i], i = 1..n)"),
     ("term dropped", stated("identity", x + y, y + x), "x + y = y"),
-    ("factor dropped", stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] - softmax(v)[j])),
-     "d(softmax(v)[i])/d(v[j]) = softmax(v)[i]"),
+    (
+        "factor dropped",
+        stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] - softmax(v)[j])),
+        "d(softmax(v)[i])/d(v[j]) = softmax(v)[i]",
+    ),
     ("scale dropped", stated("identity", (Q @ K.T) / sqrt(d_k), (Q / sqrt(d_k)) @ K.T), "Q @ Kᵀ = Q/sqrt(d_k) @ Kᵀ"),
     ("scale dropped", stated("identity", (Q @ K.T) / sqrt(d_k), (Q / sqrt(d_k)) @ K.T), "(Q @ Kᵀ)/d_k = Q/sqrt(d_k) @ Kᵀ"),
     ("inverse dropped", stated("identity", inverse(S) @ S, eye(n), given=[invertible(S)]), "S @ S = I; S is invertible"),
@@ -60,27 +94,45 @@ SLIPS = [
     ("size changed", stated("identity", n * m * x, x * n * m), "m*m*x = x*n*m"),
     ("name changed", stated("identity", x + y, y + x), "x + x = y + x"),
     ("wrong axis", stated("identity", softmax(S), softmax(S + 0 * S)), "softmax(Sᵀ)ᵀ = softmax(S + 0*S)"),
-    ("moment confused", stated("identity", Var(q @ k), n, given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]),
-     "E[q @ k] = n; the entries of q and k are independent; each entry of q has mean 0; each entry of k has mean 0; "
-     "each entry of q has variance 1; each entry of k has variance 1"),
+    (
+        "moment confused",
+        stated("identity", Var(q @ k), n, given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]),
+        "E[q @ k] = n; the entries of q and k are independent; each entry of q has mean 0; each entry of k has mean 0; "
+        "each entry of q has variance 1; each entry of k has variance 1",
+    ),
     ("constant off by one", stated("identity", x + x, 2 * x), "x + x = 3*x"),
     ("product confused", stated("identity", S @ W, S @ W + 0 * S), "S*W = S @ W + 0*S"),
-    ("relation turned", stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), "x^2 + y^2 <= 2*x*y; because (x - y)^2"),
-    ("certificate: sign", stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), "2*x*y <= x^2 + y^2; because (x + y)^2"),
-    ("constant off by one", stated("inequality", rank(matrix("a", n, 1) @ matrix("b", 1, m)), 1, because=(matrix("a", n, 1), matrix("b", 1, m))),
-     "rank(a @ b) <= 0; because a; because b"),
+    ("relation turned", stated("inequality", 2 * x * y, x**2 + y**2, because=(x - y) ** 2), "x^2 + y^2 <= 2*x*y; because (x - y)^2"),
+    ("certificate: sign", stated("inequality", 2 * x * y, x**2 + y**2, because=(x - y) ** 2), "2*x*y <= x^2 + y^2; because (x + y)^2"),
+    (
+        "constant off by one",
+        stated("inequality", rank(matrix("a", n, 1) @ matrix("b", 1, m)), 1, because=(matrix("a", n, 1), matrix("b", 1, m))),
+        "rank(a @ b) <= 0; because a; because b",
+    ),
     ("limit's direction", stated("limit", 1 / x, x, "oo", 0), "1/x -> 0; x -> 0"),
     ("constant off by one", stated("limit", 1 / x, x, "oo", 0), "1/x -> 1; x -> oo"),
     ("assumption dropped", stated("identity", x / x, 1, given=[positive(x)]), "x/x = 1"),
     ("assumption weakened", stated("identity", x / x, 1, given=[positive(x)]), "x/x = 1; x is not negative"),
-    ("assumption weakened", stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]),
-     "E[q @ k] = 0; the entries of q are independent; the entries of k are independent; each entry of q has mean 0"),
-    ("assumption weakened", stated("identity", E((q @ k) ** 3), 0, given=[independent(q, k), gaussian(q, k), mean(q, 0)]),
-     "E[(q @ k)^3] = 0; the entries of q and k are independent; k is Gaussian; each entry of q has mean 0"),
-    ("assumption changed", stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]),
-     "E[q @ k] = 0; the entries of q and k are independent; each entry of q has variance 0"),
-    ("assumption changed", stated("identity", W @ (A @ B), S @ (B.T @ A.T), given=[product_is(A, B, 0)]),
-     "W @ (A @ B) = S @ (Bᵀ @ Aᵀ); the product of A and B is 1 times the identity"),
+    (
+        "assumption weakened",
+        stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]),
+        "E[q @ k] = 0; the entries of q are independent; the entries of k are independent; each entry of q has mean 0",
+    ),
+    (
+        "assumption weakened",
+        stated("identity", E((q @ k) ** 3), 0, given=[independent(q, k), gaussian(q, k), mean(q, 0)]),
+        "E[(q @ k)^3] = 0; the entries of q and k are independent; k is Gaussian; each entry of q has mean 0",
+    ),
+    (
+        "assumption changed",
+        stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]),
+        "E[q @ k] = 0; the entries of q and k are independent; each entry of q has variance 0",
+    ),
+    (
+        "assumption changed",
+        stated("identity", W @ (A @ B), S @ (B.T @ A.T), given=[product_is(A, B, 0)]),
+        "W @ (A @ B) = S @ (Bᵀ @ Aᵀ); the product of A and B is 1 times the identity",
+    ),
     ("counterexample replaced", stated("refute", x * y, x, at={x: 2, y: 3}), "x*y != x; x = 0; y = 3"),
     ("a truth refuted", stated("refute", x * y, x, at={x: 2, y: 3}), "x*y != x*y + 0*x*y; x = 2; y = 3"),
 ]
@@ -116,6 +168,7 @@ def test_a_slip_in_a_definition_is_made_wherever_its_name_stands():
 
 # Running: in this process, with witnesses of the test's own
 
+
 class Here:
     """What a pool of processes does, here and now."""
 
@@ -140,30 +193,38 @@ def trial(tree, monkeypatch):
         if script is not None:
             tree.script.write_text(script)
         if witnesses:
+
             def counted(accepts):
                 return lambda claim: calls.append(claim.id) or accepts(claim)
-            monkeypatch.setattr(mutation_run, "witnesses", lambda: {name: counted(accepts) for name, accepts in witnesses.items()})
-        del calls[:]
-        results = mutation_run.run(runner.find(()), fresh=fresh, jobs=1)
-        return SimpleNamespace(results=results, claims=results["chapter/tiny"], totals=mutation_run.totals(results), calls=list(calls),
-                               passes=mutation_run.passes(results))
 
-    monkeypatch.setattr(mutation_run, "processes", lambda jobs: Here())
+            monkeypatch.setattr(trying, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
+            monkeypatch.setattr(mutants_kept, "WITNESSES", tuple(witnesses))
+        del calls[:]
+        results = mutation.run(runner.find(()), fresh=fresh, jobs=1)
+        return SimpleNamespace(
+            results=results,
+            claims=results["chapter/tiny"],
+            totals=mutants_kept.totals(results),
+            calls=list(calls),
+            passes=mutants_kept.passes(results),
+        )
+
+    monkeypatch.setattr(mutation, "processes", lambda jobs: Here())
     run.tree = tree
     return run
 
 
-SQUARES = '''from derivations.kernel import Derivation, scalars
+SQUARES = """from derivations.kernel import Derivation, scalars
 
 x, y = scalars("x y")
 derivation = Derivation("Squares")
 derivation.identity("square", (x - y) ** 2, x ** 2 - 2 * x * y + y ** 2)
 derivation.inequality("means", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2)
-'''
+"""
 
 
 def test_good_witnesses_pass_the_gate(trial):
-    result = trial(SQUARES, exact=mutation_run.by_exact, sympy=mutation_run.by_module("sympy_witness"))
+    result = trial(SQUARES, exact=trying.by_exact, sympy=trying.WITNESSES["sympy"])
     assert result.passes
     for name in ("exact", "sympy"):
         sums = result.totals[name]
@@ -172,20 +233,28 @@ def test_good_witnesses_pass_the_gate(trial):
 
 
 def test_a_definition_is_covered_by_who_computes_it_alone(trial):
-    result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=mutation_run.by_exact)
+    result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=trying.by_exact)
     counts = result.claims["define-p"]
-    assert result.passes and counts["mutants"] > 4 and not counts["witnesses"]["exact"]["covers"] and counts["witnesses"]["exact"]["listed"] == []
+    assert (
+        result.passes
+        and counts["mutants"] > 4
+        and not counts["witnesses"]["exact"]["covers"]
+        and counts["witnesses"]["exact"]["listed"] == []
+    )
 
 
 def test_a_definition_that_speaks_of_another_one_is_mutated_through_both(trial):
-    script = SQUARES + """
+    script = (
+        SQUARES
+        + """
 from derivations.kernel import softmax, sqrt, matrix, sizes
 n, m, d = sizes("n m d")
 Q, K = matrix("Q", n, d), matrix("K", m, d)
 S = derivation.define("S", Q @ K.T / sqrt(d))
 derivation.define("P", softmax(S), code=[("snippets.scaling.saturation.attention_weights", Q, K)])
 """
-    result = trial(script, torch=mutation_run.by_module("torch_witness"))
+    )
+    result = trial(script, torch=trying.WITNESSES["torch"])
     counts = result.claims["define-p"]["witnesses"]["torch"]
     assert counts["killed"] > 15 and counts["unclassified"] == counts["survived"] == 0
     assert result.passes and not any(claim["alike"] for claim in result.claims.values())  # what S is is printed where S is defined
@@ -195,7 +264,7 @@ derivation.define("P", softmax(S), code=[("snippets.scaling.saturation.attention
 def test_a_witness_that_accepts_everything_is_caught(trial, capsys):
     result = trial(SQUARES, weak=lambda claim: "accepted")
     assert not result.passes and result.totals["weak"]["survived"] > 60 and result.totals["weak"]["killed"] == 0
-    assert mutation_run.main((), as_json=False, fresh=False, jobs=1) == 1
+    assert command_mutants.main((), as_json=False, fresh=False, jobs=1) == 1
     said = capsys.readouterr()
     assert "NOT passed" in said.out and "chapter/tiny#square: survived, weak" in said.err
 
@@ -203,16 +272,22 @@ def test_a_witness_that_accepts_everything_is_caught(trial, capsys):
 def test_a_witness_that_cannot_see_signs_is_caught(trial):
     def blind(claim):
         certificates_ = any(s.relation == "<=" for s in claim.steps)
-        return "accepted" if certificates_ and "+ y)^2" in mutation_run.described(SimpleNamespace(path=(), mutated=claim))["mutant"] \
-            else mutation_run.by_exact(claim)
+        return (
+            "accepted"
+            if certificates_ and "+ y)^2" in trying.described(SimpleNamespace(path=(), mutated=claim))["mutant"]
+            else trying.by_exact(claim)
+        )
+
     result = trial(SQUARES, blind=blind)
     assert not result.passes
-    assert {o["operator"] for o in result.claims["means"]["witnesses"]["blind"]["listed"] if o["outcome"] == "survived"} == {"certificate: sign"}
+    assert {o["operator"] for o in result.claims["means"]["witnesses"]["blind"]["listed"] if o["outcome"] == "survived"} == {
+        "certificate: sign"
+    }
     assert result.claims["square"]["witnesses"]["blind"]["survived"] == 0
 
 
 def test_true_mutants_are_recognised_with_a_reason(trial):
-    listed = trial(SQUARES, exact=mutation_run.by_exact).claims["square"]["witnesses"]["exact"]["listed"]
+    listed = trial(SQUARES, exact=trying.by_exact).claims["square"]["witnesses"]["exact"]["listed"]
     assert any(o["operator"] == "operands swapped" and "(y - x)^2" in o["mutant"] for o in listed)
     assert {o["outcome"] for o in listed} == {"equivalent"} and all("agree at 16 random points" in o["how"] for o in listed)
 
@@ -227,25 +302,27 @@ def test_a_witness_that_accepts_no_control_is_caught(trial):
 
     def pedant(claim):
         return "accepted" if original.setdefault(claim.id, claim) == claim else "refused"
+
     result = trial(SQUARES, pedant=pedant)
     assert not result.passes and result.totals["pedant"]["survived"] == 0 and result.totals["pedant"]["controls failed"] >= 4
     assert any(failed.startswith("brackets") for failed in result.claims["square"]["witnesses"]["pedant"]["failed"])
 
 
 def test_a_witness_that_rejects_the_claims_themselves_is_caught(trial):
-    result = trial(SQUARES, exact=mutation_run.by_exact, broken=lambda claim: "broke: ImportError")
+    result = trial(SQUARES, exact=trying.by_exact, broken=lambda claim: "broke: ImportError")
     assert not result.passes and result.totals["broken"]["controls failed"] == 2
     assert result.claims["square"]["witnesses"]["broken"]["failed"] == ["the claim itself: broke: ImportError"]
 
 
 def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial, monkeypatch):
-    monkeypatch.setattr(mutation_run, "LIMIT", 0.05)
+    monkeypatch.setattr(trying, "LIMIT", 0.05)
     original = {}
 
     def slow(claim):
         while original.setdefault(claim.id, claim) != claim and claim.id == "means":
             pass
         return "accepted" if original[claim.id] == claim else "refused"
+
     result = trial(SQUARES, slow=slow)
     counts = result.claims["means"]["witnesses"]["slow"]
     assert not result.passes and counts["unclassified"] == result.claims["means"]["mutants"] and counts["killed"] == 0
@@ -253,31 +330,38 @@ def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial, mo
 
 
 def test_a_witness_that_breaks_rejects_and_is_named(trial, monkeypatch):
-    from derivations.kernel import check
-    monkeypatch.setattr(check, "still_proved", lambda claim, given: 1 / 0)
+    monkeypatch.setattr(trying, "still_proved", lambda claim, given: 1 / 0)
     mutant = mutants(SLIPS[0][1])[0]
-    assert list(mutation_run.outcomes(mutant, SLIPS[0][1], ["exact"])) == [
-        {"witness": "exact", "operator": mutant.operator, "outcome": "killed", "how": "broke: ZeroDivisionError"}]
+    assert list(trying.outcomes(mutant, SLIPS[0][1], ["exact"])) == [
+        {"witness": "exact", "operator": mutant.operator, "outcome": "killed", "how": "broke: ZeroDivisionError"}
+    ]
 
 
 def test_the_judge_is_asked_once_about_a_mutant_that_is_true_however_many_accept_it(trial, monkeypatch):
-    from derivations.kernel import judge as module
-    asked, judge_ = [], module.judge
-    monkeypatch.setattr(module, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))
-    result = trial(SQUARES, exact=mutation_run.by_exact, sympy=mutation_run.by_module("sympy_witness"), torch=mutation_run.by_module("torch_witness"))
+    asked, judge_ = [], trying.judge
+    monkeypatch.setattr(trying, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))
+    result = trial(SQUARES, exact=trying.by_exact, sympy=trying.WITNESSES["sympy"], torch=trying.WITNESSES["torch"])
     assert result.passes and 0 < len(asked) < sum(w["equivalent"] for w in result.totals.values())
     assert len(asked) == max(w["equivalent"] for w in result.totals.values())
 
 
-@pytest.mark.parametrize("method, careless", [("neg", lambda self, e: self.show(e.args[0], 3)), ("paren", lambda self, e: self.show(e.args[0])),
-                                              ("pow", lambda self, e: self.show(e.args[0]))], ids=["a sign", "brackets", "an exponent"])
+@pytest.mark.parametrize(
+    "method, careless",
+    [
+        ("neg", lambda self, e: self.show(e.args[0], 3)),
+        ("paren", lambda self, e: self.show(e.args[0])),
+        ("pow", lambda self, e: self.show(e.args[0])),
+    ],
+    ids=["a sign", "brackets", "an exponent"],
+)
 def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless, trial, monkeypatch, capsys):
-    from derivations.kernel import latex
+    from derivations.kernel.printing import latex
+
     monkeypatch.setattr(latex.Printer, method, careless)
-    result = trial(SQUARES, exact=mutation_run.by_exact)
+    result = trial(SQUARES, exact=trying.by_exact)
     alike = [mutant for claim in result.claims.values() for mutant in claim["alike"]]
     assert result.passes == (method == "paren") == (not alike)  # brackets mean nothing, so that their loss is none
-    mutation_run.complain("chapter/tiny", result.claims)
+    command_mutants.complain("chapter/tiny", result.claims)
     assert ("a page would show the claim and this mutant alike" in capsys.readouterr().err) == bool(alike)
 
 
@@ -287,75 +371,94 @@ def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_
     derivation.identity("claim", exp(x - y) * p, p * exp(x - y), code=[("snippets.blocks.merge.move", p, x, y)])
     new = dict(controls(derivation.claims[-1]))["renamed dummies"]
     assert "dummyi" in repr(new.code) and not [n for n in walk(new.code[0][1][0]) if n.op == "sum" and n.data[0] == "i"]
-    assert mutation_run.by_module("torch_witness")(new) == "accepted"
+    assert trying.WITNESSES["torch"](new) == "accepted"
 
 
-@pytest.mark.parametrize("claim", [
-    stated("identity", x / y * y, x, given=[positive(y)]), stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2),
-    stated("limit", (x + 1) / x, x, "oo", 1), stated("limit", exp(x), x, 0, 1), stated("refute", x ** 2, x, at={x: 2}, given=[positive(x)]),
-    stated("inequality", rank(Q @ K.T), d_k, because=(Q, K.T)),
-], ids=["identity", "inequality", "limit at infinity", "limit at 0", "refutation", "rank"])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        stated("identity", x / y * y, x, given=[positive(y)]),
+        stated("inequality", 2 * x * y, x**2 + y**2, because=(x - y) ** 2),
+        stated("limit", (x + 1) / x, x, "oo", 1),
+        stated("limit", exp(x), x, 0, 1),
+        stated("refute", x**2, x, at={x: 2}, given=[positive(x)]),
+        stated("inequality", rank(Q @ K.T), d_k, because=(Q, K.T)),
+    ],
+    ids=["identity", "inequality", "limit at infinity", "limit at 0", "refutation", "rank"],
+)
 def test_no_part_of_a_claim_is_left_out_where_it_is_compared_with_its_mutants(claim):
     found = mutants(claim)
-    assert {m.path[0] for m in found} >= {"side 0", "side 1"} and not any(mutation_run.alike(m.mutated, claim) for m in found)
-    assert mutation_run.alike(replace(claim, title="another", line=7), claim)
+    assert {m.path[0] for m in found} >= {"side 0", "side 1"} and not any(trying.alike(m.mutated, claim) for m in found)
+    assert trying.alike(replace(claim, title="another", line=7), claim)
     for part in ("given", "because", "at", "towards"):
-        assert mutation_run.alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
+        assert trying.alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
 
 
 def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
-    asked = trial(SQUARES, exact=mutation_run.by_exact)
+    asked = trial(SQUARES, exact=trying.by_exact)
     assert command("check", "chapter/tiny").exit_code == 0
-    told = trial(exact=mutation_run.by_exact, fresh=True)
+    told = trial(exact=trying.by_exact, fresh=True)
     assert len(told.calls) == len(asked.calls) - len(asked.claims) and told.claims == asked.claims
     trial.tree.script.write_text(SQUARES + "\n# so that the certificate is stale\n")
-    assert len(trial(exact=mutation_run.by_exact, fresh=True).calls) == len(asked.calls)
-    assert mutation_run.vouched("chapter/tiny") == mutation_run.vouched("no/topic") == {}
+    assert len(trial(exact=trying.by_exact, fresh=True).calls) == len(asked.calls)
+    assert mutation.vouched("chapter/tiny") == mutation.vouched("no/topic") == {}
 
 
 # Keeping
 
+
 def test_a_second_run_mutates_nothing(trial):
-    first = trial(SQUARES, exact=mutation_run.by_exact)
+    first = trial(SQUARES, exact=trying.by_exact)
     second = trial()
     assert len(first.calls) > 100 and second.calls == [] and second.results == first.results
     assert sorted(trial(fresh=True).calls) == sorted(first.calls)
 
 
 def test_a_change_mutates_again_only_the_claim_that_it_touches(trial):
-    trial(SQUARES, exact=mutation_run.by_exact)
+    trial(SQUARES, exact=trying.by_exact)
     assert set(trial("# a comment\n" + SQUARES).calls) == set()
     assert set(trial(SQUARES.replace("2 * x * y + y ** 2)", "2 * y * x + y ** 2)")).calls) == {"square"}
 
 
 def test_a_change_of_the_kernel_mutates_all_again(trial):
-    first = trial(SQUARES, exact=mutation_run.by_exact)
-    (trial.tree.kernel / "check.py").write_text((trial.tree.kernel / "check.py").read_text() + "\n")
+    first = trial(SQUARES, exact=trying.by_exact)
+    (trial.tree.kernel / "exact" / "witness.py").write_text((trial.tree.kernel / "exact" / "witness.py").read_text() + "\n")
     assert len(trial().calls) == len(first.calls)
 
 
 def test_a_change_of_one_witness_tries_that_witness_again_and_no_other(trial):
-    witnesses = {"exact": mutation_run.by_exact, "sympy": mutation_run.by_module("sympy_witness")}
+    witnesses = {"exact": trying.by_exact, "sympy": trying.WITNESSES["sympy"]}
     first = trial(SQUARES, **witnesses)
-    path = trial.tree.kernel / "sympy_witness.py"
+    path = trial.tree.kernel / "sympy" / "witness.py"
     path.write_text(path.read_text() + "\n")
     second = trial()
     assert 100 < len(second.calls) < len(first.calls) and second.totals == first.totals
     assert trial().calls == []
 
 
-@pytest.mark.parametrize("file, again", [("normal", {"exact"}), ("sympy_witness", {"sympy"}), ("expr", {"exact", "sympy", "torch"}), ("torch_witness", {"torch"}),
-                                         ("judge", {"exact", "sympy", "torch"}), ("coq_witness", set()), ("latex", {"exact", "sympy", "torch"})])
+@pytest.mark.parametrize(
+    "file, again",
+    [
+        ("exact/normal", {"exact"}),
+        ("sympy/witness", {"sympy"}),
+        ("core/expr", {"exact", "sympy", "torch"}),
+        ("pytorch/witness", {"torch"}),
+        ("attack/judge", {"exact", "sympy", "torch"}),
+        ("coq/witness", set()),
+        ("printing/latex", {"exact", "sympy", "torch"}),
+    ],
+)
 def test_what_a_witness_imports_counts_however_far_away(tree, file, again):
-    before = mutation_run.depends_on()
+    before = mutants_kept.depends_on()
     path = tree.kernel / f"{file}.py"
     path.write_text(path.read_text() + "\n")
-    after = mutation_run.depends_on()
+    after = mutants_kept.depends_on()
     assert {name for name in before if before[name] != after[name]} == again
 
 
 def test_what_a_snippet_imports_counts_too(tree):
-    from derivations.kernel.mutation_run import hashes
+    from derivations.kernel.run.mutants_kept import hashes
+
     first, second = tree.root / "snippets" / "first.py", tree.root / "snippets" / "second.py"
     first.parent.mkdir()
     first.write_text("from snippets.second import f\n")
@@ -364,15 +467,15 @@ def test_what_a_snippet_imports_counts_too(tree):
 
 
 def test_results_stand_for_the_script_that_was_tried_alone(trial):
-    trial(SQUARES, exact=mutation_run.by_exact)
-    assert mutation_run.standing(["chapter/tiny"])["chapter/tiny"]
+    trial(SQUARES, exact=trying.by_exact)
+    assert mutants_kept.standing(["chapter/tiny"])["chapter/tiny"]
     trial.tree.script.write_text(SQUARES.replace("x ** 2 -", "x ** 2 +"))
-    assert mutation_run.standing(["chapter/tiny"])["chapter/tiny"] is None
+    assert mutants_kept.standing(["chapter/tiny"])["chapter/tiny"] is None
 
 
 def test_a_table_that_was_edited_is_not_trusted(trial):
     first = trial(SQUARES, weak=lambda claim: "accepted")
-    path = mutation_run.store("chapter/tiny")
+    path = mutants_kept.store("chapter/tiny")
     content = json.loads(path.read_text())
     content["claims"]["square"]["witnesses"]["weak"] |= {"survived": 0, "killed": 60}
     path.write_text(json.dumps(content))
@@ -381,45 +484,69 @@ def test_a_table_that_was_edited_is_not_trusted(trial):
 
 
 def test_the_command_runs_in_processes_and_prints_json(tree, capsys):
-    assert mutation_run.main((), as_json=True, fresh=False, jobs=2) == 0
+    assert command_mutants.main((), as_json=True, fresh=False, jobs=2) == 0
     said = json.loads(capsys.readouterr().out)
     counts = said["topics"]["chapter/tiny"]["sum"]
-    assert said["passes"] and counts["mutants"] > 10 and counts["witnesses"]["exact"]["killed"] + counts["witnesses"]["exact"]["equivalent"] == counts["mutants"]
+    assert (
+        said["passes"]
+        and counts["mutants"] > 10
+        and counts["witnesses"]["exact"]["killed"] + counts["witnesses"]["exact"]["equivalent"] == counts["mutants"]
+    )
 
 
 def test_a_script_that_does_not_load_is_named(trial, capsys):
     trial.tree.script.write_text("1 / 0\n")
-    assert mutation_run.main((), as_json=False, fresh=False, jobs=1) == 1
+    assert command_mutants.main((), as_json=False, fresh=False, jobs=1) == 1
     assert "tiny.py:1: the script stopped with ZeroDivisionError" in capsys.readouterr().err
 
 
 # The judge
 
-@pytest.mark.parametrize("claim, verdict", [
-    (stated("identity", (S @ W).T, W.T @ S.T), "true"),
-    (stated("identity", (S @ W).T, S.T @ W.T), "false"),
-    (stated("identity", x / x, 1), "false"),
-    (stated("identity", inverse(S) @ S, eye(n), given=[invertible(S)]), "true"),
-    (stated("identity", B @ A, B @ A, given=[product_is(A, B, 0)]), "true"),
-    (stated("identity", A @ B, B.T @ A.T, given=[product_is(A, B, 0)]), "true"),
-    (stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] - softmax(v)[j])), "true"),
-    (stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] + softmax(v)[j])), "false"),
-    (stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), "true"),
-    (stated("inequality", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2), "false"),
-    (stated("inequality", x, y, because=y - x, given=[nonnegative(y - x)]), "true"),
-    (stated("inequality", rank(A @ B), m, because=(A, B)), "true"),
-    (stated("inequality", rank(S @ W), 1, because=(S, W)), "false"),
-    (stated("limit", (1 + x / n) ** n, n, "oo", exp(x)), "true"),
-    (stated("limit", (1 + x / n) ** n, n, "oo", exp(2 * x)), "false"),
-    (stated("identity", E((q @ k) ** 4), 3 * n ** 2 + 6 * n, given=[independent(q, k), gaussian(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]), "true"),
-    (stated("identity", E((q @ k) ** 4), 3 * n ** 2 + 6 * n, given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]), "false"),
-    (stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]), "true"),
-    (stated("identity", E(q @ k), 0, given=[independent(q), independent(k), mean(q, 0)]), "false"),
-    (stated("refute", x * y, x, at={x: 2, y: 3}), "true"),
-    (stated("refute", x * y, x, at={x: 2, y: 1}), "false"),
-    (stated("refute", Var(q @ q), n, at={n: 1}, given=[independent(q), mean(q, 0), variance(q, 1)]), "false"),
-    (stated("identity", x, x, given=[positive(x), positive(-x)]), "cannot tell"),
-])
+
+@pytest.mark.parametrize(
+    "claim, verdict",
+    [
+        (stated("identity", (S @ W).T, W.T @ S.T), "true"),
+        (stated("identity", (S @ W).T, S.T @ W.T), "false"),
+        (stated("identity", x / x, 1), "false"),
+        (stated("identity", inverse(S) @ S, eye(n), given=[invertible(S)]), "true"),
+        (stated("identity", B @ A, B @ A, given=[product_is(A, B, 0)]), "true"),
+        (stated("identity", A @ B, B.T @ A.T, given=[product_is(A, B, 0)]), "true"),
+        (stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] - softmax(v)[j])), "true"),
+        (stated("identity", diff(softmax(v)[i], v[j]), softmax(v)[i] * (eye(n)[i, j] + softmax(v)[j])), "false"),
+        (stated("inequality", 2 * x * y, x**2 + y**2, because=(x - y) ** 2), "true"),
+        (stated("inequality", 2 * x * y, x**2 + y**2, because=(x + y) ** 2), "false"),
+        (stated("inequality", x, y, because=y - x, given=[nonnegative(y - x)]), "true"),
+        (stated("inequality", rank(A @ B), m, because=(A, B)), "true"),
+        (stated("inequality", rank(S @ W), 1, because=(S, W)), "false"),
+        (stated("limit", (1 + x / n) ** n, n, "oo", exp(x)), "true"),
+        (stated("limit", (1 + x / n) ** n, n, "oo", exp(2 * x)), "false"),
+        (
+            stated(
+                "identity",
+                E((q @ k) ** 4),
+                3 * n**2 + 6 * n,
+                given=[independent(q, k), gaussian(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
+            ),
+            "true",
+        ),
+        (
+            stated(
+                "identity",
+                E((q @ k) ** 4),
+                3 * n**2 + 6 * n,
+                given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
+            ),
+            "false",
+        ),
+        (stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]), "true"),
+        (stated("identity", E(q @ k), 0, given=[independent(q), independent(k), mean(q, 0)]), "false"),
+        (stated("refute", x * y, x, at={x: 2, y: 3}), "true"),
+        (stated("refute", x * y, x, at={x: 2, y: 1}), "false"),
+        (stated("refute", Var(q @ q), n, at={n: 1}, given=[independent(q), mean(q, 0), variance(q, 1)]), "false"),
+        (stated("identity", x, x, given=[positive(x), positive(-x)]), "cannot tell"),
+    ],
+)
 def test_the_judge(claim, verdict):
     assert judge(claim)[0] == verdict, judge(claim)
 

@@ -9,12 +9,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations.kernel import (
-    Derivation, absolute, certificates, claims, diff, exp, index, inverse, invertible, log, matrix, positive, rounded, scalars, sizes, softmax,
-    sqrt, total, vector, worker)
-from derivations.kernel import precision as pr
-from derivations.kernel import torch_witness as tw
-from derivations.kernel.claims import Refused
-from derivations.kernel.expr import I, array, walk
+    Derivation,
+    absolute,
+    diff,
+    exp,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    positive,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+)
+from derivations.kernel.core import claims
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.expr import I, array, walk
+from derivations.kernel.pytorch import precision as pr
+from derivations.kernel.pytorch import witness as tw
+from derivations.kernel.run import certificates, worker
 
 n, m, d = sizes("n m d")
 A, B, Q, K, S = matrix("A", n, m), matrix("B", m, n), matrix("Q", n, d), matrix("K", m, d), matrix("S", n, n)
@@ -23,7 +41,11 @@ x, y = scalars("x y")
 i, j = index("i", n), index("j", n)
 NAMES = ("fp32", "fp16", "bf16")
 FORMAT = {f.name: f for f in pr.FORMATS}
-PRODUCTS, SCORES, WEIGHTS = "snippets.associativity.products", "snippets.scaling.variance.scores", "snippets.scaling.saturation.attention_weights"
+PRODUCTS, SCORES, WEIGHTS = (
+    "snippets.associativity.products",
+    "snippets.scaling.variance.scores",
+    "snippets.scaling.saturation.attention_weights",
+)
 
 
 def claim(kind, *arguments, **more):
@@ -58,12 +80,35 @@ def planted(monkeypatch, stated, name, wrong):
 # The bound
 
 TREES = {
-    "add": x + y, "neg": -(x + y), "mul": x * y, "div": x / y, "square": x ** 2, "cube": (x + y) ** 3, "inverse square": x ** -2,
-    "root": sqrt(x ** 2 + 1), "inverse root": (x ** 2 + 1) ** Fraction(-1, 2), "power": (x ** 2 + 1) ** y, "exp": exp(x), "log": log(x ** 2 + 1),
-    "abs": absolute(x - y), "constants": x * Fraction(1, 3) + 1000, "cancels": (x + 1) ** 2 - x ** 2 - 2 * x,
-    "sum": total(u[i] * v[i], i), "double sum": total(u[i] * v[j], i, j), "sum of one": total(x, i), "index": total(i * u[i], i), "size": x / n,
-    "vectors": u @ v, "matmul": A @ B, "three": A @ B @ A, "row": u @ A, "transpose": (A @ B).T, "softmax": softmax(u), "rows": softmax(3 * A),
-    "scores": softmax((Q @ K.T) / sqrt(d)) @ B, "array": array([[x, y], [x * y, x + y]]) @ array([x, 1]),
+    "add": x + y,
+    "neg": -(x + y),
+    "mul": x * y,
+    "div": x / y,
+    "square": x**2,
+    "cube": (x + y) ** 3,
+    "inverse square": x**-2,
+    "root": sqrt(x**2 + 1),
+    "inverse root": (x**2 + 1) ** Fraction(-1, 2),
+    "power": (x**2 + 1) ** y,
+    "exp": exp(x),
+    "log": log(x**2 + 1),
+    "abs": absolute(x - y),
+    "constants": x * Fraction(1, 3) + 1000,
+    "cancels": (x + 1) ** 2 - x**2 - 2 * x,
+    "sum": total(u[i] * v[i], i),
+    "double sum": total(u[i] * v[j], i, j),
+    "sum of one": total(x, i),
+    "index": total(i * u[i], i),
+    "size": x / n,
+    "vectors": u @ v,
+    "matmul": A @ B,
+    "three": A @ B @ A,
+    "row": u @ A,
+    "transpose": (A @ B).T,
+    "softmax": softmax(u),
+    "rows": softmax(3 * A),
+    "scores": softmax((Q @ K.T) / sqrt(d)) @ B,
+    "array": array([[x, y], [x * y, x + y]]) @ array([x, 1]),
 }
 TORCH = {"add": torch.add, "mul": torch.mul, "div": torch.div, "pow": torch.pow}
 
@@ -75,7 +120,9 @@ def computed(e, low, f, env=()):
     if e.op == "symbol" and e.data[1] == "real":
         return low.values[e.data[0]].v[0].reshape(low.shape(e)).to(f.dtype)
     if e.op in ("const", "symbol", "index"):
-        return torch.tensor(float(e.data) if e.op == "const" else low.size(e) if e.op == "symbol" else env[e.data] + 1.0, dtype=torch.float64).to(f.dtype)
+        return torch.tensor(
+            float(e.data) if e.op == "const" else low.size(e) if e.op == "symbol" else env[e.data] + 1.0, dtype=torch.float64
+        ).to(f.dtype)
     if e.op == "sum":
         parts = [computed(e.args[0], low, f, {**env, e.data: k}) for k in range(low.size(e.data[1]))]
         result = parts[0]
@@ -99,7 +146,12 @@ def trial(tree, at, seed, f):
     return drawn and pr.rounded(stated, drawn, f)
 
 
-@given(st.sampled_from(sorted(TREES)), st.sampled_from(NAMES), st.fixed_dictionaries({k: st.integers(1, 4) for k in "nmd"}), st.integers(0, 10 ** 6))
+@given(
+    st.sampled_from(sorted(TREES)),
+    st.sampled_from(NAMES),
+    st.fixed_dictionaries({k: st.integers(1, 4) for k in "nmd"}),
+    st.integers(0, 10**6),
+)
 @settings(derandomize=True, deadline=None, max_examples=600)
 def test_the_bound_covers_what_is_computed_in_the_format(name, format_, at, seed):
     f, tree = FORMAT[format_], TREES[name]
@@ -149,8 +201,8 @@ def test_what_may_overflow_has_no_bound():
 
 
 def test_what_underflows_is_off_by_the_smallest_number():
-    assert at(x * y, "fp16", x=2.0 ** -14, y=2.0 ** -14).e.item() >= 2.0 ** -24
-    assert at(x + y, "fp16", x=2.0 ** -24, y=2.0 ** -24).e.item() < 2.0 ** -33  # sums do not underflow
+    assert at(x * y, "fp16", x=2.0**-14, y=2.0**-14).e.item() >= 2.0**-24
+    assert at(x + y, "fp16", x=2.0**-24, y=2.0**-24).e.item() < 2.0**-33  # sums do not underflow
 
 
 def test_a_number_that_the_format_does_not_hold_is_rounded():
@@ -168,18 +220,22 @@ def test_the_roundings_of_softmax_itself(format_):
         low = tw.Trial([softmax(u)], {"n": size})
         low.put(u, scores_.to(f.dtype).double())
         value = pr.bounded(softmax(u), low, f)
-        shares.append(((torch.softmax(scores_.to(f.dtype), -1).double() - value.v.reshape(200, size)).abs() / value.e.reshape(200, size)).max())
+        shares.append(
+            ((torch.softmax(scores_.to(f.dtype), -1).double() - value.v.reshape(200, size)).abs() / value.e.reshape(200, size)).max()
+        )
     assert 0.05 < max(shares) <= 1
 
 
-@pytest.mark.parametrize("tree", ["mul", "div", "exp", "log", "cube", "inverse square", "root", "inverse root", "add", "abs", "softmax", "vectors", "sum"])
+@pytest.mark.parametrize(
+    "tree", ["mul", "div", "exp", "log", "cube", "inverse square", "root", "inverse root", "add", "abs", "softmax", "vectors", "sum"]
+)
 def test_the_bound_covers_the_errors_of_the_arguments(tree):
     """In exact arithmetic, at the ends of the intervals: the bound is reached but for what is of second order."""
     f, generator, tree = FORMAT["fp32"], torch.Generator().manual_seed(0), TREES[tree]
     worst = 0.0
     for _ in range(40):
         low, names = tw.Trial([tree], {"n": 3}), [s for s in (x, y, u, v) if s in set(walk(tree))]
-        error = 2.0 ** -8
+        error = 2.0**-8
         middle = {s: 1 + torch.rand((1, 3) if s.shape else (1,), generator=generator, dtype=torch.float64) for s in names}
         for s in names:
             low.put(s, middle[s], torch.full_like(middle[s], error))
@@ -197,13 +253,19 @@ def test_the_bound_covers_the_errors_of_the_arguments(tree):
 
 # Snippets
 
+
 def test_a_snippet_is_run_in_every_format_and_the_points_are_counted():
-    assert re.search(r"grouped_left; run in fp32 at (\d+) of \1 points, fp16 at \d+ of \1 points, bf16 at \d+ of \1 points, within the rounding "
-                     "bound of each$", tw.witness(grouped())[2])
+    assert re.search(
+        r"grouped_left; run in fp32 at (\d+) of \1 points, fp16 at \d+ of \1 points, bf16 at \d+ of \1 points, within the rounding "
+        "bound of each$",
+        tw.witness(grouped())[2],
+    )
     assert "; run in " not in tw.witness(claim("identity", x + x, 2 * x))[2]
 
 
-@pytest.mark.parametrize(("format_", "through"), [("fp32", torch.float16), ("fp32", torch.bfloat16), ("fp16", torch.bfloat16), ("bf16", torch.float8_e5m2)])
+@pytest.mark.parametrize(
+    ("format_", "through"), [("fp32", torch.float16), ("fp32", torch.bfloat16), ("fp16", torch.bfloat16), ("bf16", torch.float8_e5m2)]
+)
 @pytest.mark.parametrize("where", ["argument", "result"])
 def test_a_round_trip_through_a_format_with_fewer_digits_is_refused(monkeypatch, format_, through, where):
     """In that format alone: everywhere else the snippet is right."""
@@ -214,14 +276,18 @@ def test_a_round_trip_through_a_format_with_fewer_digits_is_refused(monkeypatch,
 
     def products(A, B, C):
         return (trip(A) @ B) @ C if where == "argument" else trip((A @ B) @ C)
-    assert re.search(rf"grouped_left gives \S+ in {format_} where the claim has \S+, and the rounding bound of {format_} is \S+ at m = \d, n = \d",
-                     planted(monkeypatch, grouped(), f"{PRODUCTS}.grouped_left", products))
+
+    assert re.search(
+        rf"grouped_left gives \S+ in {format_} where the claim has \S+, and the rounding bound of {format_} is \S+ at m = \d, n = \d",
+        planted(monkeypatch, grouped(), f"{PRODUCTS}.grouped_left", products),
+    )
 
 
 @pytest.mark.parametrize("format_", NAMES)
 def test_scores_without_their_scale_are_refused(monkeypatch, format_):
     def unscaled(query, key):
         return query @ key.mT * (1 if query.dtype == FORMAT[format_].dtype else query.shape[-1] ** -0.5)
+
     assert f" in {format_} where the claim has " in planted(monkeypatch, scores(), SCORES, unscaled)
 
 
@@ -232,7 +298,12 @@ def test_wrong_weights_are_refused(monkeypatch, format_, wrong):
         right = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -1)
         if query.dtype != FORMAT[format_].dtype:
             return right
-        return {"axis": torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -2), "places": right.round(decimals=1), "nan": right * torch.nan}[wrong]
+        return {
+            "axis": torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -2),
+            "places": right.round(decimals=1),
+            "nan": right * torch.nan,
+        }[wrong]
+
     assert f" in {format_} where the claim has " in planted(monkeypatch, weights(), WEIGHTS, weights_)
 
 
@@ -240,28 +311,40 @@ def test_exponentials_that_overflow_where_softmax_does_not_are_refused(monkeypat
     stated = claim("identity", softmax(4 * u), softmax(4 * u + u - u), code=[("snippets.softmax.axes.sums", u)])
     monkeypatch.setattr("snippets.softmax.axes.sums", lambda scores: torch.softmax(4 * scores, -1))
     assert "; run in fp32" in tw.witness(stated)[2]
-    monkeypatch.setattr("snippets.softmax.axes.sums", lambda scores: (4 * scores).exp() / (4 * scores).exp().sum(-1, keepdim=True)
-                        if scores.dtype == torch.float16 else torch.softmax(4 * scores, -1))
+    monkeypatch.setattr(
+        "snippets.softmax.axes.sums",
+        lambda scores: (
+            (4 * scores).exp() / (4 * scores).exp().sum(-1, keepdim=True)
+            if scores.dtype == torch.float16
+            else torch.softmax(4 * scores, -1)
+        ),
+    )
     with pytest.raises(Refused, match="gives nan in fp16 where the claim has"):
         tw.witness(stated)
 
 
 def test_a_snippet_computes_one_of_the_two_sides_throughout(monkeypatch):
     """Now the one and now the other side is within the larger of the two bounds everywhere, and yet is neither."""
-    left, right = (x + 1) ** 2 - 2 * x - 1, x ** 2
+    left, right = (x + 1) ** 2 - 2 * x - 1, x**2
     name = "snippets.softmax.temperature.objective"
     stated = claim("identity", left, right, code=[(name, x)])
     rough = lambda x: (x + 1) ** 2 - 2 * x - 1  # noqa: E731
-    for snippet in (rough, lambda x: x ** 2):
+    for snippet in (rough, lambda x: x**2):
         assert "; run in fp32" in planted(monkeypatch, stated, name, snippet)
-    assert "and the rounding bound of fp32 is" in planted(monkeypatch, stated, name, lambda x: rough(x) + (x.dtype == torch.float32) * x ** 2 / 64)
+    assert "and the rounding bound of fp32 is" in planted(
+        monkeypatch, stated, name, lambda x: rough(x) + (x.dtype == torch.float32) * x**2 / 64
+    )
 
 
-@pytest.mark.parametrize(("snippet", "reason"), [
-    (lambda A, B, C: ((A @ B) @ C).double(), "grouped_left gives float64, whatever it is given"),
-    (lambda A, B, C: (A.double() @ B) @ C, "grouped_left stopped with RuntimeError: expected m1 and m2 to have the same dtype"),
-    (lambda A, B, C: (A @ B) @ C / (A.dtype == torch.float64 or 1 // 0), "grouped_left stopped with ZeroDivisionError"),
-], ids=["converts", "mixes", "stops"])
+@pytest.mark.parametrize(
+    ("snippet", "reason"),
+    [
+        (lambda A, B, C: ((A @ B) @ C).double(), "grouped_left gives float64, whatever it is given"),
+        (lambda A, B, C: (A.double() @ B) @ C, "grouped_left stopped with RuntimeError: expected m1 and m2 to have the same dtype"),
+        (lambda A, B, C: (A @ B) @ C / (A.dtype == torch.float64 or 1 // 0), "grouped_left stopped with ZeroDivisionError"),
+    ],
+    ids=["converts", "mixes", "stops"],
+)
 def test_a_snippet_that_insists_on_double_precision_is_not_passed(monkeypatch, snippet, reason):
     said = planted(monkeypatch, grouped(), f"{PRODUCTS}.grouped_left", snippet)
     silent = re.findall(r"nothing said in ([^:]*): ([^;]*)", said)
@@ -269,28 +352,41 @@ def test_a_snippet_that_insists_on_double_precision_is_not_passed(monkeypatch, s
     assert all(why.startswith(f"{PRODUCTS}.{reason}") for _, why in silent)
 
 
-@pytest.mark.parametrize(("left", "right", "given_", "op"), [
-    (inverse(S), inverse(S) + 0 * S, [invertible(S)], "'inverse'"),
-    (diff(x ** 2, x), diff(x ** 2, x) + 0, [], "'derivative'"),
-    (rounded(x), rounded(x) + 0, [], "'rounded'"), (I * x, I * x + 0, [], "'imaginary'"),
-], ids=["inverse", "derivative", "rounded", "imaginary"])
+@pytest.mark.parametrize(
+    ("left", "right", "given_", "op"),
+    [
+        (inverse(S), inverse(S) + 0 * S, [invertible(S)], "'inverse'"),
+        (diff(x**2, x), diff(x**2, x) + 0, [], "'derivative'"),
+        (rounded(x), rounded(x) + 0, [], "'rounded'"),
+        (I * x, I * x + 0, [], "'imaginary'"),
+    ],
+    ids=["inverse", "derivative", "rounded", "imaginary"],
+)
 def test_without_a_bound_nothing_is_said(monkeypatch, left, right, given_, op):
     argument = S if left.shape else x
     stated = claim("identity", left, right, given=given_, code=[("snippets.softmax.axes.sums", argument)])
-    right_ = {"'inverse'": lambda x: torch.linalg.inv(x), "'derivative'": lambda x: 2 * x, "'rounded'": lambda x: x.float().to(x.dtype), "'imaginary'": lambda x: 1j * x}
+    right_ = {
+        "'inverse'": lambda x: torch.linalg.inv(x),
+        "'derivative'": lambda x: 2 * x,
+        "'rounded'": lambda x: x.float().to(x.dtype),
+        "'imaginary'": lambda x: 1j * x,
+    }
     said = planted(monkeypatch, stated, "snippets.softmax.axes.sums", right_[op])
     assert f"; nothing said in fp32, fp16, bf16: no rounding bound is derived for {op}" in said
 
 
 def test_outside_the_bound_of_one_side_with_none_for_the_other_nothing_is_said(monkeypatch):
-    stated = claim("identity", diff(x ** 2, x), 2 * x, code=[("snippets.softmax.axes.sums", x)])
+    stated = claim("identity", diff(x**2, x), 2 * x, code=[("snippets.softmax.axes.sums", x)])
     slip = lambda x: 2 * x * (1.01 if x.dtype == torch.float32 else 1)  # noqa: E731
     said = planted(monkeypatch, stated, "snippets.softmax.axes.sums", slip)
-    assert "; run in fp16" in said and "nothing said in fp32: snippets.softmax.axes.sums is outside the bound of one side, and for the other" in said
+    assert (
+        "; run in fp16" in said
+        and "nothing said in fp32: snippets.softmax.axes.sums is outside the bound of one side, and for the other" in said
+    )
 
 
 def test_where_a_step_may_overflow_no_point_is_counted():
-    stated = claim("identity", exp(300 + x ** 2) / exp(300 + x ** 2), 1 + 0 * x, code=[("snippets.softmax.axes.sums", x)])
+    stated = claim("identity", exp(300 + x**2) / exp(300 + x**2), 1 + 0 * x, code=[("snippets.softmax.axes.sums", x)])
     ledger = pr.Ledger(stated)
     for seed in range(4):
         ledger.compare(tw.draw(stated, {}, seed), [stated.start])
@@ -300,12 +396,13 @@ def test_where_a_step_may_overflow_no_point_is_counted():
 def test_inputs_that_the_format_does_not_hold_are_left_out():
     stated = claim("identity", x * 2, x + x, given=[positive(x)])
     drawn = tw.Trial([stated.start], {})
-    drawn.put(x, torch.tensor([1.0, 2.0 ** -30, 2.0 ** 20, 1.0 + 2.0 ** -30], dtype=torch.float64))
+    drawn.put(x, torch.tensor([1.0, 2.0**-30, 2.0**20, 1.0 + 2.0**-30], dtype=torch.float64))
     assert pr.rounded(stated, drawn, FORMAT["fp16"]).values["x"].v.flatten().tolist() == [1.0, 1.0]  # the second is 0, the third too large
-    assert drawn.values["x"].v.flatten()[1] == 2.0 ** -30  # and the trial itself is as it was
+    assert drawn.values["x"].v.flatten()[1] == 2.0**-30  # and the trial itself is as it was
 
 
 # All claims of the site
+
 
 @pytest.fixture(scope="module")
 def notes():

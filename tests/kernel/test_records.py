@@ -5,15 +5,37 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.kernel import (Derivation, E, Var, array, exp, gaussian, in_range, independent, index, invertible, matrix, mean, nonnegative,
-                                nonzero, positive, product_is, random, representable, rounded, scalars, sizes, softmax, sqrt, variance, vector)
-from derivations.kernel import records
-from derivations.kernel.check import exact
-from derivations.kernel.claims import Verdict
-from derivations.kernel.expr import lift
-from derivations.kernel.latex import assumption_text, value_latex
-from derivations.kernel.records import check_claim, record
-from derivations.kernel.values import evaluate, nested, number, number_latex
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    gaussian,
+    in_range,
+    independent,
+    index,
+    invertible,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    product_is,
+    random,
+    representable,
+    scalars,
+    sizes,
+    sqrt,
+    variance,
+    vector,
+)
+from derivations.kernel.core import acceptance
+from derivations.kernel.core.assumptions import assumption_text
+from derivations.kernel.core.claims import Verdict
+from derivations.kernel.core.expr import lift
+from derivations.kernel.exact.values import evaluate, nested, number, number_latex
+from derivations.kernel.exact.witness import exact
+from derivations.kernel.printing.latex import value_latex
+from derivations.kernel.run.records import check_claim, record
 
 d, n = sizes("d n")
 x, y, a = scalars("x y a_b")
@@ -21,7 +43,11 @@ A, B = matrix("A", n, n), matrix("B", n, n)
 z = vector("z", n)
 q, k = random("q", d), random("k", d)
 i, j = index("i", n), index("j", n)
-SHAPES, LAW, HERE = "every shape", "expectation of the normal form, split by which indices coincide", "both sides evaluated exactly at the counterexample"
+SHAPES, LAW, HERE = (
+    "every shape",
+    "expectation of the normal form, split by which indices coincide",
+    "both sides evaluated exactly at the counterexample",
+)
 
 
 def stated(state):
@@ -31,16 +57,26 @@ def stated(state):
 
 
 VERDICTS = {
-    "an identity of numbers": (lambda D: D.identity("claim", x * (y + 1), x * y + x), ("proved", "every value", "both sides have one normal form")),
+    "an identity of numbers": (
+        lambda D: D.identity("claim", x * (y + 1), x * y + x),
+        ("proved", "every value", "both sides have one normal form"),
+    ),
     "an identity of matrices": (lambda D: D.identity("claim", (A @ B).T, B.T @ A.T), ("proved", SHAPES, "both sides have one normal form")),
-    "a chain": (lambda D: D.chain("claim", x * (y + 1), (x * y + x, "expand")), ("proved", "every value", "both sides have one normal form")),
+    "a chain": (
+        lambda D: D.chain("claim", x * (y + 1), (x * y + x, "expand")),
+        ("proved", "every value", "both sides have one normal form"),
+    ),
     "a law": (lambda D: D.identity("claim", Var(q[1]), E(q[1] ** 2), given=[mean(q, 0)]), ("proved", SHAPES, LAW)),
-    "an inequality": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2),
-                      ("proved", "every value", "the difference is visibly not negative")),
+    "an inequality": (
+        lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x - y) ** 2),
+        ("proved", "every value", "the difference is visibly not negative"),
+    ),
     "a limit": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 1), ("proved", "limit", "series with exact coefficients")),
     "a refutation": (lambda D: D.refute("claim", x, y, at={x: 1, y: 2}), ("refuted", "exact counterexample", HERE)),
-    "a definition": (lambda D: D.define("p", x + 1, id="claim"), (
-        "not applicable", "notation", "a definition has nothing to prove; its name is new, and it is defined under what is stated")),
+    "a definition": (
+        lambda D: D.define("p", x + 1, id="claim"),
+        ("not applicable", "notation", "a definition has nothing to prove; its name is new, and it is defined under what is stated"),
+    ),
 }
 
 
@@ -51,12 +87,21 @@ def test_the_exact_witness_says_how_far_it_reached(state, says):
 
 
 ASSUMED = {
-    "x is positive": positive(x), "x is not negative": nonnegative(x), "x is not zero": nonzero(x), "A is invertible": invertible(A),
-    "the product of A and Aᵀ is 1 times the identity": product_is(A, A.T, 1), "the entries of q are independent": independent(q),
-    "the entries of q and k are independent": independent(q, k), "each entry of q has mean x": mean(q, x),
-    "each entry of q has variance 2": variance(q, 2), "q is Gaussian": gaussian(q), "q and k are Gaussian": gaussian(q, k),
-    "x and y are floating-point numbers": representable(x, y), "no exponent leaves the format's range": in_range(),
-    "z[i] is positive, for every i": positive(z[i]), "A[j, i] is not zero, for every i, for every j": nonzero(A[j, i]),
+    "x is positive": positive(x),
+    "x is not negative": nonnegative(x),
+    "x is not zero": nonzero(x),
+    "A is invertible": invertible(A),
+    "the product of A and Aᵀ is 1 times the identity": product_is(A, A.T, 1),
+    "the entries of q are independent": independent(q),
+    "the entries of q and k are independent": independent(q, k),
+    "each entry of q has mean x": mean(q, x),
+    "each entry of q has variance 2": variance(q, 2),
+    "q is Gaussian": gaussian(q),
+    "q and k are Gaussian": gaussian(q, k),
+    "x and y are floating-point numbers": representable(x, y),
+    "no exponent leaves the format's range": in_range(),
+    "z[i] is positive, for every i": positive(z[i]),
+    "A[j, i] is not zero, for every i, for every j": nonzero(A[j, i]),
 }
 
 
@@ -73,22 +118,38 @@ def test_every_field_of_a_record():
     def state(D):
         D.identity("first", x * (y + 1), x * y + x)
         D.chain("claim", x * y / x, (y * x / x, "swap"), (y, "cancel"), given=[nonzero(x)], uses=["first"], title="A title")
+
     claim = stated(state)
-    verdicts = [Verdict("exact", "proved", "every value", "seen", 0.12345, ("what fails",)), Verdict("other", "not applicable", "", "no reason", 2.0)]
+    verdicts = [
+        Verdict("exact", "proved", "every value", "seen", 0.12345, ("what fails",)),
+        Verdict("other", "not applicable", "", "no reason", 2.0),
+    ]
     assert record(claim, verdicts) == {
-        "id": "claim", "kind": "chain", "title": "A title", "line": claim.line, "start": r"\frac{x y}{x}", "latex": r"\frac{x y}{x} = y",
-        "steps": [{"relation": "=", "latex": r"\frac{y x}{x}", "reason": "swap", "witnesses": ["exact"]},
-                  {"relation": "=", "latex": "y", "reason": "cancel", "witnesses": ["exact"]}],
-        "assumptions": [{"text": "$x$ is not zero", "needed": "what fails"}], "scope": "every value",
-        "witnesses": [{"name": "exact", "verdict": "proved", "scope": "every value", "note": "seen", "seconds": 0.123},
-                      {"name": "other", "verdict": "not applicable", "scope": "", "note": "no reason", "seconds": 2.0}],
-        "uses": ["first"], "because": []}
+        "id": "claim",
+        "kind": "chain",
+        "title": "A title",
+        "line": claim.line,
+        "start": r"\frac{x y}{x}",
+        "latex": r"\frac{x y}{x} = y",
+        "steps": [
+            {"relation": "=", "latex": r"\frac{y x}{x}", "reason": "swap", "witnesses": ["exact"]},
+            {"relation": "=", "latex": "y", "reason": "cancel", "witnesses": ["exact"]},
+        ],
+        "assumptions": [{"text": "$x$ is not zero", "needed": "what fails"}],
+        "scope": "every value",
+        "witnesses": [
+            {"name": "exact", "verdict": "proved", "scope": "every value", "note": "seen", "seconds": 0.123},
+            {"name": "other", "verdict": "not applicable", "scope": "", "note": "no reason", "seconds": 2.0},
+        ],
+        "uses": ["first"],
+        "because": [],
+    }
 
 
 def test_every_witness_is_asked_by_its_name_and_its_time_is_its_own(monkeypatch):
     claim = stated(lambda D: D.identity("claim", x * (y + 1), x * y + x))
     clock = iter([1, 3, 10, 14, 100, 108])
-    monkeypatch.setattr(records, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(acceptance, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     seen = [(w["name"], w["verdict"], w["seconds"]) for w in check_claim(claim)["witnesses"]]
     assert seen == [("exact", "proved", 2), ("sympy", "proved", 4), ("torch", "proved", 8)]
 
@@ -98,13 +159,17 @@ LIMITS = {"oo": (d, "oo", r"\xrightarrow{d \to \infty}"), "0": (x, 0, r"\xrighta
 
 @pytest.mark.parametrize("variable, to, arrow", LIMITS.values(), ids=LIMITS)
 def test_a_limit_names_what_moves_and_where(variable, to, arrow):
-    claim = stated(lambda D: D.limit("claim", variable / variable ** 2 + 1, variable, to, 1))
+    claim = stated(lambda D: D.limit("claim", variable / variable**2 + 1, variable, to, 1))
     assert record(claim, [Verdict("exact", "proved", "limit", "")])["steps"][0]["relation"] == arrow
 
 
 FORMULAS = {
     "a definition": (lambda D: D.define("p", x + 1), r"p \coloneqq x + 1", []),
-    "an inequality": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2), r"2 x y \le x^{2} + y^{2}", [r"(x - y)^{2}"]),
+    "an inequality": (
+        lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x - y) ** 2),
+        r"2 x y \le x^{2} + y^{2}",
+        [r"(x - y)^{2}"],
+    ),
     "a refuted equality": (lambda D: D.refute("claim", x, y, at={x: 1, y: 2}), r"x \ne y", []),
     "a refuted inequality": (lambda D: D.refute("claim", x, y, at={x: 1, y: 0}, relation="<="), r"x \nleq y", []),
 }
@@ -122,18 +187,39 @@ def test_where_nothing_was_proved_the_scope_is_notation():
 
 
 REFUTED = {
-    "numbers": (lambda D: D.refute("claim", x + a, 2 * x, at={x: Fraction(1, 2), a: -3}), ["x = \\frac{1}{2}", "a_{b} = -3"], r"-\frac{5}{2}", "1"),
+    "numbers": (
+        lambda D: D.refute("claim", x + a, 2 * x, at={x: Fraction(1, 2), a: -3}),
+        ["x = \\frac{1}{2}", "a_{b} = -3"],
+        r"-\frac{5}{2}",
+        "1",
+    ),
     "vectors": (lambda D: D.refute("claim", z, 2 * z, at={z: [1, 0, -2]}), ["z = (1, 0, -2)"], "(1, 0, -2)", "(2, 0, -4)"),
-    "matrices": (lambda D: D.refute("claim", A, A.T, at={A: [[0, 1], [2, 3]]}), [r"A = \begin{pmatrix}0 & 1 \\ 2 & 3\end{pmatrix}"],
-                 r"\begin{pmatrix}0 & 1 \\ 2 & 3\end{pmatrix}", r"\begin{pmatrix}0 & 2 \\ 1 & 3\end{pmatrix}"),
-    "a wide matrix": (lambda D: D.refute("claim", matrix("U", n, 3), 2 * matrix("U", n, 3), at={matrix("U", n, 3): [[0, 1, 2], [3, 4, 5]]}),
-                      [r"U = \begin{pmatrix}0 & 1 & 2 \\ 3 & 4 & 5\end{pmatrix}"], r"\begin{pmatrix}0 & 1 & 2 \\ 3 & 4 & 5\end{pmatrix}",
-                      r"\begin{pmatrix}0 & 2 & 4 \\ 6 & 8 & 10\end{pmatrix}"),
-    "under an assumption": (lambda D: D.refute(
-        "claim", x / y, x, at={x: 3, y: 2}, given=[nonzero(y)], without={nonzero(y): {x: 1, y: 0}}),
-                            ["x = 3", "y = 2"], r"\frac{3}{2}", "3"),
-    "a law": (lambda D: D.refute("claim", Var(q @ k), d ** 2, at={d: 2, x: 3}, given=[
-        independent(q, k), mean(q, 0), mean(k, 0), variance(q, x), variance(k, 1)]), ["d = 2", "x = 3"], "6", "4"),
+    "matrices": (
+        lambda D: D.refute("claim", A, A.T, at={A: [[0, 1], [2, 3]]}),
+        [r"A = \begin{pmatrix}0 & 1 \\ 2 & 3\end{pmatrix}"],
+        r"\begin{pmatrix}0 & 1 \\ 2 & 3\end{pmatrix}",
+        r"\begin{pmatrix}0 & 2 \\ 1 & 3\end{pmatrix}",
+    ),
+    "a wide matrix": (
+        lambda D: D.refute("claim", matrix("U", n, 3), 2 * matrix("U", n, 3), at={matrix("U", n, 3): [[0, 1, 2], [3, 4, 5]]}),
+        [r"U = \begin{pmatrix}0 & 1 & 2 \\ 3 & 4 & 5\end{pmatrix}"],
+        r"\begin{pmatrix}0 & 1 & 2 \\ 3 & 4 & 5\end{pmatrix}",
+        r"\begin{pmatrix}0 & 2 & 4 \\ 6 & 8 & 10\end{pmatrix}",
+    ),
+    "under an assumption": (
+        lambda D: D.refute("claim", x / y, x, at={x: 3, y: 2}, given=[nonzero(y)], without={nonzero(y): {x: 1, y: 0}}),
+        ["x = 3", "y = 2"],
+        r"\frac{3}{2}",
+        "3",
+    ),
+    "a law": (
+        lambda D: D.refute(
+            "claim", Var(q @ k), d**2, at={d: 2, x: 3}, given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, x), variance(k, 1)]
+        ),
+        ["d = 2", "x = 3"],
+        "6",
+        "4",
+    ),
 }
 
 
@@ -152,4 +238,6 @@ def test_values_that_are_not_rational_are_decimals():
 
 
 def test_a_value_of_one_row_is_a_matrix():
-    assert value_latex(((lift(1), lift(2)),)) == r"\begin{pmatrix}1 & 2\end{pmatrix}" and value_latex(lift(Fraction(1, 2))) == r"\frac{1}{2}"
+    assert (
+        value_latex(((lift(1), lift(2)),)) == r"\begin{pmatrix}1 & 2\end{pmatrix}" and value_latex(lift(Fraction(1, 2))) == r"\frac{1}{2}"
+    )

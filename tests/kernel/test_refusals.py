@@ -8,10 +8,39 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations.kernel import (E, Derivation, Var, absolute, diff, exp, eye, gaussian, index, independent, inverse, invertible, log,
-                                matrix, mean, nonnegative, nonzero, paren, positive, product_is, random, rank, scalars, sizes,
-                                softmax, sqrt, total, variance, vector)
-from derivations.kernel.expr import Expr, KernelError
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    absolute,
+    diff,
+    exp,
+    eye,
+    gaussian,
+    independent,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    paren,
+    positive,
+    product_is,
+    random,
+    rank,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.core.expr import Expr
+from derivations.kernel.errors import KernelError
 
 d, n, m, r = sizes("d n m r")
 q, k = random("q", d), random("k", d)
@@ -26,18 +55,21 @@ standard = [independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(
 # False claims -----------------------------------------------------------------------------------------------------------
 
 FALSE = {
-    "the variance grows with the square": lambda D: D.identity("claim", Var(q @ k), d ** 2, given=standard),
-    "the variance of a vector with itself": lambda D: D.identity("claim", Var(q @ q), d, given=[independent(q), mean(q, 0), variance(q, 1)]),
+    "the variance grows with the square": lambda D: D.identity("claim", Var(q @ k), d**2, given=standard),
+    "the variance of a vector with itself": lambda D: D.identity(
+        "claim", Var(q @ q), d, given=[independent(q), mean(q, 0), variance(q, 1)]
+    ),
     "factors sorted by kind": lambda D: D.identity("claim", (X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T),
     "one solution for two inputs": lambda D: D.identity(
-        "claim", inverse(A) @ ((A @ Q) @ (A @ K).T), inverse(B) @ ((B @ Q) @ (B @ K).T), given=[invertible(A), invertible(B)]),
+        "claim", inverse(A) @ ((A @ Q) @ (A @ K).T), inverse(B) @ ((B @ Q) @ (B @ K).T), given=[invertible(A), invertible(B)]
+    ),
     "a transpose that keeps the order": lambda D: D.identity("claim", (A @ B).T, A.T @ B.T),
     "a factor that softmax drops": lambda D: D.identity("claim", softmax(2 * z), softmax(z)),
     "softmax that adds": lambda D: D.identity("claim", softmax(z + z), softmax(z) + softmax(z)),
     "a sum swapped with a product": lambda D: D.identity("claim", total(z[i] ** 2, i), total(z[i], i) ** 2),
     "a root that adds": lambda D: D.identity("claim", sqrt(x + y), sqrt(x) + sqrt(y), given=[nonnegative(x), nonnegative(y)]),
     "a mean that factors without independence": lambda D: D.identity("claim", E(q @ q), 0, given=[mean(q, 0), variance(q, 1)]),
-    "an inequality the wrong way round": lambda D: D.inequality("claim", x ** 2 + y ** 2, 2 * x * y, because=(x - y) ** 2),
+    "an inequality the wrong way round": lambda D: D.inequality("claim", x**2 + y**2, 2 * x * y, because=(x - y) ** 2),
     "an inequality with no ground": lambda D: D.inequality("claim", x, x + y, because=y),
     "a rank too low": lambda D: D.inequality("claim", rank(U @ W), 1, because=(U, W)),
 }
@@ -50,7 +82,8 @@ def test_a_false_claim_is_refused_with_a_counterexample(state, refused):
 
 @pytest.mark.parametrize("state", FALSE.values(), ids=FALSE)
 def test_sympy_alone_does_not_prove_it_either(state):
-    from derivations.kernel.sympy_witness import witness
+    from derivations.kernel.sympy.witness import witness
+
     derivation = Derivation("test")
     state(derivation)
     try:
@@ -60,10 +93,13 @@ def test_sympy_alone_does_not_prove_it_either(state):
     assert verdict in ("refused", "not applicable")
 
 
-@pytest.mark.parametrize("id, names, sides", [
-    ("a transpose that keeps the order", "AB", lambda A, B: ((A @ B).T, A.T @ B.T)),
-    ("factors sorted by kind", "KQX", lambda K, Q, X: ((X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T)),
-])
+@pytest.mark.parametrize(
+    "id, names, sides",
+    [
+        ("a transpose that keeps the order", "AB", lambda A, B: ((A @ B).T, A.T @ B.T)),
+        ("factors sorted by kind", "KQX", lambda K, Q, X: ((X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T)),
+    ],
+)
 def test_the_counterexample_in_the_message_is_one(id, names, sides, refused):
     message = refused(FALSE[id])
     given = {name: np.array(ast.literal_eval(re.search(rf"\b{name} = (\[\[.+?\]\])", message)[1])) for name in [*names, "left", "right"]}
@@ -77,13 +113,13 @@ def test_the_counterexample_to_the_squared_width_is_the_smallest(refused):
 
 
 def test_the_residual_stands_in_for_a_counterexample_that_is_not_found(refused):
-    million = 10 ** 6
-    message = refused(lambda D: D.identity("claim", x * (x ** 2 - 1) * (x ** 2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * million, 0 * x))
+    million = 10**6
+    message = refused(lambda D: D.identity("claim", x * (x**2 - 1) * (x**2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * million, 0 * x))
     assert "not proved: left - right has the normal form" in message and "x^(8)" in message
 
 
 def test_a_derivative_off_by_a_factor_leaves_a_residual(refused):
-    assert "left - right has the normal form x^(2)" in refused(lambda D: D.identity("claim", diff(x ** 3, x), 2 * x ** 2))
+    assert "left - right has the normal form x^(2)" in refused(lambda D: D.identity("claim", diff(x**3, x), 2 * x**2))
 
 
 def test_a_wrong_middle_step_is_named_by_its_number(refused):
@@ -98,6 +134,7 @@ def test_a_wrong_last_step_is_named_by_its_number(refused):
 
 # Vacuous claims ---------------------------------------------------------------------------------------------------------
 
+
 def test_what_sympy_made_true_is_vacuous(refused):
     F, G, H = (sp.MatrixSymbol(name, 3, 3) for name in "FGH")
     message = refused(lambda D: D.identity("claim", sp.Eq((F * G) * H, F * (G * H))))
@@ -109,8 +146,8 @@ VACUOUS = {
     "brackets alone": lambda D: D.identity("claim", paren(A @ B) @ X, (A @ B) @ X),
     "the brackets of U11": lambda D: D.identity("claim", (X @ Q) @ (X @ K).T, paren(X @ Q) @ paren(X @ K).T),
     "brackets deep inside": lambda D: D.identity("claim", softmax(paren(z) + z), softmax(z + paren(paren(z)))),
-    "an inequality with itself": lambda D: D.inequality("claim", x ** 2, x ** 2, because=0),
-    "a refutation of itself": lambda D: D.refute("claim", x ** 2, paren(x) ** 2, at={x: 1}),
+    "an inequality with itself": lambda D: D.inequality("claim", x**2, x**2, because=0),
+    "a refutation of itself": lambda D: D.refute("claim", x**2, paren(x) ** 2, at={x: 1}),
 }
 
 
@@ -128,8 +165,11 @@ def test_a_chain_without_a_step_says_nothing(refused):
     assert refused(lambda D: D.chain("claim", x * (y + 1)))
 
 
-@pytest.mark.parametrize("step", [x * y + x, (x * y + x,), (x * y + x, ""), (x * y + x, " "), (x * y + x, "why", "more")],
-                         ids=["no pair", "one", "empty", "blank", "three"])
+@pytest.mark.parametrize(
+    "step",
+    [x * y + x, (x * y + x,), (x * y + x, ""), (x * y + x, " "), (x * y + x, "why", "more")],
+    ids=["no pair", "one", "empty", "blank", "three"],
+)
 def test_a_step_without_a_reason_is_refused(step, refused):
     assert "the reason for it in words" in refused(lambda D: D.chain("claim", x * (y + 1), step))
 
@@ -137,19 +177,37 @@ def test_a_step_without_a_reason_is_refused(step, refused):
 # Assumptions used but not stated ------------------------------------------------------------------------------------------
 
 UNSTATED = {
-    "independence": (lambda D: D.identity("claim", Var(q @ k), d, given=standard[1:]), "the entries of k and q are independent", "left = 2, right = 1"),
-    "independence within a vector": (lambda D: D.identity("claim", Var(total(q[i_d := index("i_d", d)], i_d)), d, given=[mean(q, 0), variance(q, 1)]),
-                                     "the entries of q are independent", "left = 4, right = 2"),
+    "independence": (
+        lambda D: D.identity("claim", Var(q @ k), d, given=standard[1:]),
+        "the entries of k and q are independent",
+        "left = 2, right = 1",
+    ),
+    "independence within a vector": (
+        lambda D: D.identity("claim", Var(total(q[i_d := index("i_d", d)], i_d)), d, given=[mean(q, 0), variance(q, 1)]),
+        "the entries of q are independent",
+        "left = 4, right = 2",
+    ),
     "an inverse": (lambda D: D.identity("claim", A @ inverse(A), eye(n)), "A is invertible", "A is singular"),
-    "an inverse of a product": (lambda D: D.identity("claim", inverse(A @ B), inverse(B) @ inverse(A), given=[invertible(A)]), "B is invertible", "is singular"),
+    "an inverse of a product": (
+        lambda D: D.identity("claim", inverse(A @ B), inverse(B) @ inverse(A), given=[invertible(A)]),
+        "B is invertible",
+        "is singular",
+    ),
     "a division": (lambda D: D.identity("claim", x * y / x, y), "x is not zero", "a division by zero"),
-    "a division by a sum": (lambda D: D.identity("claim", (x ** 2 - 1) / (x - 1), x + 1), "x + -1 is not zero", "at x = 1"),
+    "a division by a sum": (lambda D: D.identity("claim", (x**2 - 1) / (x - 1), x + 1), "x + -1 is not zero", "at x = 1"),
     "a division on both sides": (lambda D: D.identity("claim", (x + y) / x, 1 + y / x), "x is not zero", "a division by zero"),
     "a root": (lambda D: D.identity("claim", sqrt(x) * sqrt(x), x), "x is not negative", "a root of a negative number"),
     "a logarithm": (lambda D: D.identity("claim", exp(log(x)), x), "x is positive", "a logarithm of a number that is not positive"),
-    "a logarithm of a product": (lambda D: D.identity("claim", log(x * y), log(x) + log(y), given=[positive(x * y)]), "x is positive", "left = "),
-    "what is needed in a middle step": (lambda D: D.chain("claim", x * (y + 1), (x * x * (y + 1) / x, "multiply and divide"), (x * y + x, "cancel")),
-                                        "x is not zero", "a division by zero"),
+    "a logarithm of a product": (
+        lambda D: D.identity("claim", log(x * y), log(x) + log(y), given=[positive(x * y)]),
+        "x is positive",
+        "left = ",
+    ),
+    "what is needed in a middle step": (
+        lambda D: D.chain("claim", x * (y + 1), (x * x * (y + 1) / x, "multiply and divide"), (x * y + x, "cancel")),
+        "x is not zero",
+        "a division by zero",
+    ),
 }
 
 
@@ -161,7 +219,7 @@ def test_an_assumption_that_is_used_must_be_stated(state, needed, shown, refused
 
 
 def test_the_root_of_a_square_is_not_its_base(refused):
-    assert re.search(r"at x = -(\d+): left = \1, right = -\1", refused(lambda D: D.identity("claim", sqrt(x ** 2), x)))
+    assert re.search(r"at x = -(\d+): left = \1, right = -\1", refused(lambda D: D.identity("claim", sqrt(x**2), x)))
 
 
 # Assumptions stated but not needed ----------------------------------------------------------------------------------------
@@ -172,9 +230,11 @@ UNNEEDED = {
     "a product that is never formed": lambda D: D.identity("claim", A @ (B + X), A @ B + A @ X, given=[product_is(A, B, 0)]),
     "one mean too many": lambda D: D.identity("claim", E(q @ k), 0, given=[independent(q, k), mean(q, 0), mean(k, 0)]),
     "a distribution where moments do": lambda D: D.identity("claim", E(q @ q), d, given=[mean(q, 0), variance(q, 1), gaussian(q)]),
-    "independence where the mean is linear": lambda D: D.identity("claim", E(q[1] + k[1]), 0, given=[mean(q, 0), mean(k, 0), independent(q, k)]),
-    "a sign that a square settles": lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2, given=[nonnegative(x)]),
-    "something about another symbol": lambda D: D.identity("claim", x * (x + 1), x ** 2 + x, given=[positive(y)]),
+    "independence where the mean is linear": lambda D: D.identity(
+        "claim", E(q[1] + k[1]), 0, given=[mean(q, 0), mean(k, 0), independent(q, k)]
+    ),
+    "a sign that a square settles": lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x - y) ** 2, given=[nonnegative(x)]),
+    "something about another symbol": lambda D: D.identity("claim", x * (x + 1), x**2 + x, given=[positive(y)]),
     "a condition on a limit": lambda D: D.limit("claim", 6 / d, d, "oo", 0, given=[nonzero(y)]),
     "a factor of a limit": lambda D: D.limit("claim", y * 6 / d, d, "oo", 0, given=[nonzero(y)]),
     "a condition on a refutation": lambda D: D.refute("claim", x + y, x, at={x: 1, y: 1}, given=[nonzero(x)]),
@@ -198,35 +258,57 @@ def test_a_hint_that_works_is_taken(proved):
 
 
 NEEDED = {
-    "the left side of a limit": (lambda D: D.limit("claim", x * x / x / d, d, "oo", 0, given=[nonzero(x)]),
-                                 "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)"),
-    "its right side": (lambda D: D.limit("claim", x + 1 / d, d, "oo", x ** 2 / x, given=[nonzero(x)]),
-                       "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)"),
-    "a definition": (lambda D: D.define("p", 1 / x, given=[nonzero(x)]), "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)"),
-    "a chain as a whole, which says most": (lambda D: D.chain("claim", x * y / x, (y * x / x, "swap"), (y, "cancel"), given=[nonzero(x)]),
-                                            "at x = 0, y = 0: left = undefined (a division by zero), right = 0"),
-    "its middle": (lambda D: D.chain("claim", x * y, (x ** 2 * y / x, "widen"), (y * x, "cancel"), given=[nonzero(x)]),
-                   "at x = 0, y = 0: left = 0, right = undefined (a division by zero)"),
-    "its end": (lambda D: D.chain("claim", x * y, (y * x, "swap"), (x ** 2 * y / x, "widen"), given=[nonzero(x)]),
-                "at x = 0, y = 0: left = 0, right = undefined (a division by zero)"),
-    "an inequality, where the left side is larger": (lambda D: D.inequality("claim", y, y + x, because=x, given=[nonnegative(x)]), "at x = -2, y = 0: left = 0, right = -2"),
-    "an inequality, where a side is undefined": (lambda D: D.inequality("claim", y, y + x * r ** 2 / x, because=r ** 2, given=[nonzero(x)]),
-                                                 "at x = 0, y = 0: left = 0, right = undefined (a division by zero)"),
+    "the left side of a limit": (
+        lambda D: D.limit("claim", x * x / x / d, d, "oo", 0, given=[nonzero(x)]),
+        "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)",
+    ),
+    "its right side": (
+        lambda D: D.limit("claim", x + 1 / d, d, "oo", x**2 / x, given=[nonzero(x)]),
+        "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)",
+    ),
+    "a definition": (
+        lambda D: D.define("p", 1 / x, given=[nonzero(x)]),
+        "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)",
+    ),
+    "a chain as a whole, which says most": (
+        lambda D: D.chain("claim", x * y / x, (y * x / x, "swap"), (y, "cancel"), given=[nonzero(x)]),
+        "at x = 0, y = 0: left = undefined (a division by zero), right = 0",
+    ),
+    "its middle": (
+        lambda D: D.chain("claim", x * y, (x**2 * y / x, "widen"), (y * x, "cancel"), given=[nonzero(x)]),
+        "at x = 0, y = 0: left = 0, right = undefined (a division by zero)",
+    ),
+    "its end": (
+        lambda D: D.chain("claim", x * y, (y * x, "swap"), (x**2 * y / x, "widen"), given=[nonzero(x)]),
+        "at x = 0, y = 0: left = 0, right = undefined (a division by zero)",
+    ),
+    "an inequality, where the left side is larger": (
+        lambda D: D.inequality("claim", y, y + x, because=x, given=[nonnegative(x)]),
+        "at x = -2, y = 0: left = 0, right = -2",
+    ),
+    "an inequality, where a side is undefined": (
+        lambda D: D.inequality("claim", y, y + x * r**2 / x, because=r**2, given=[nonzero(x)]),
+        "at x = 0, y = 0: left = 0, right = undefined (a division by zero)",
+    ),
     "by hand, where what its assumption alone speaks of needs no value": (
-        lambda D: D.identity("claim", x * y / x, y, given=[positive(x - r ** 2)], without={positive(x - r ** 2): {x: 0, y: 1}}),
-        "at x = 0, y = 1: left = undefined (a division by zero), right = 1"),
-    "a refutation, by hand": (lambda D: D.refute("claim", x / y, x, at={x: 3, y: 2}, given=[nonzero(y)], without={nonzero(y): {x: 1, y: 0}}),
-                              "at x = 1, y = 0: left = undefined (a division by zero), right = 1"),
+        lambda D: D.identity("claim", x * y / x, y, given=[positive(x - r**2)], without={positive(x - r**2): {x: 0, y: 1}}),
+        "at x = 0, y = 1: left = undefined (a division by zero), right = 1",
+    ),
+    "a refutation, by hand": (
+        lambda D: D.refute("claim", x / y, x, at={x: 3, y: 2}, given=[nonzero(y)], without={nonzero(y): {x: 1, y: 0}}),
+        "at x = 1, y = 0: left = undefined (a division by zero), right = 1",
+    ),
 }
 
 
 @pytest.mark.parametrize("state, says", NEEDED.values(), ids=NEEDED)
 def test_it_is_said_how_a_claim_fails_without_an_assumption(state, says, checked):
-    (verdict, _), = checked(state).values()
+    ((verdict, _),) = checked(state).values()
     assert verdict.needed == (says,)
 
 
 # Names and definitions ------------------------------------------------------------------------------------------------------
+
 
 def test_a_name_is_one_thing(refused):
     message = refused(lambda D: D.identity("claim", A @ matrix("A", n, m), A @ matrix("A", n, m) + 0 * A @ matrix("A", n, m)))
@@ -237,18 +319,26 @@ def test_a_name_is_one_thing_across_claims(refused):
     def state(D):
         D.identity("first", x * (y + 1), x * y + x)
         D.identity("claim", matrix("x", n, n).T @ A, (A.T @ matrix("x", n, n)).T)
+
     assert "the name x is used for two things" in refused(state)
 
 
 def test_a_name_is_one_thing_in_the_assumptions_too(refused):
-    assert "the name x is used for two things" in refused(lambda D: D.identity("claim", x * y, y * x, given=[positive(matrix("x", 2, 2)[1, 1])]))
+    assert "the name x is used for two things" in refused(
+        lambda D: D.identity("claim", x * y, y * x, given=[positive(matrix("x", 2, 2)[1, 1])])
+    )
 
 
 TWO_READINGS = {
     "an index and a number": lambda D: D.identity("claim", total(z[i] * scalars("i"), i), scalars("i") * total(z[i], i)),
     "two indices in one sum": lambda D: D.identity(
-        "claim", total(total(z[i] * vector("w", m)[index("i", m)], index("i", m)), i), total(z[i], i) * total(vector("w", m)[index("i", m)], index("i", m))),
-    "names that print alike": lambda D: D.identity("claim", scalars("x1") * scalars("x_1") + scalars("x1"), scalars("x1") * (scalars("x_1") + 1)),
+        "claim",
+        total(total(z[i] * vector("w", m)[index("i", m)], index("i", m)), i),
+        total(z[i], i) * total(vector("w", m)[index("i", m)], index("i", m)),
+    ),
+    "names that print alike": lambda D: D.identity(
+        "claim", scalars("x1") * scalars("x_1") + scalars("x1"), scalars("x1") * (scalars("x_1") + 1)
+    ),
     "a matrix called as the identity is": lambda D: D.identity("claim", matrix("I", n, n) @ A + A, (matrix("I", n, n) + eye(n)) @ A),
 }
 
@@ -262,6 +352,7 @@ def test_a_definition_cannot_be_changed(refused):
     def state(D):
         D.define("p", x + 1)
         D.define("p", x + 2, id="claim")
+
     assert "the name p is used for two things" in refused(state)
 
 
@@ -269,6 +360,7 @@ def test_a_definition_cannot_be_made_twice(refused):
     def state(D):
         D.define("p", x + 1)
         D.define("p", x + 1, id="claim")
+
     assert "defined already" in refused(state)
 
 
@@ -277,6 +369,7 @@ def test_a_definition_comes_before_its_use(refused):
         p = Derivation("elsewhere").define("p", x + 1)
         D.identity("first", 2 * p, 2 * x + 2)
         D.define("p", x + 1, id="claim")
+
     assert "used before it is defined" in refused(state)
 
 
@@ -284,6 +377,7 @@ def test_a_definition_does_not_take_a_symbols_name(refused):
     def state(D):
         D.identity("first", x * (y + 1), x * y + x)
         D.define("x", y + 1, id="claim")
+
     assert "the name x is used for two things" in refused(state)
 
 
@@ -302,6 +396,7 @@ def test_an_id_is_used_once(refused):
     def state(D):
         D.identity("claim", x * (y + 1), x * y + x)
         D.identity("claim", y * (x + 1), x * y + y)
+
     assert "this id is taken" in refused(state)
 
 
@@ -310,6 +405,7 @@ def test_uses_names_an_earlier_claim(uses, refused):
     def state(D):
         D.identity("claim", x * (y + 1), x * y + x, uses=[uses])
         D.identity("later", y * (x + 1), x * y + y)
+
     assert f"it uses '{uses}', which is not an earlier claim" in refused(state)
 
 
@@ -322,6 +418,7 @@ def test_uses_of_another_topic_must_exist_as_well(uses, tmp_path, command):
 
 
 # Expressions ------------------------------------------------------------------------------------------------------------------
+
 
 def test_an_unknown_node_is_named(refused):
     assert "frobnicate" in refused(lambda D: D.identity("claim", Expr("frobnicate", (x,)), x + 1))
@@ -340,8 +437,14 @@ def test_a_derivative_that_is_not_known_is_named(refused):
 
 
 INEXACT = {
-    "a float": lambda: x * 0.5, "a float first": lambda: 0.5 * x, "an exponent": lambda: x ** 0.5, "nan": lambda: x + float("nan"),
-    "complex": lambda: x + 1j, "a truth value": lambda: x * True, "text": lambda: x + "1", "nothing": lambda: x + None,
+    "a float": lambda: x * 0.5,
+    "a float first": lambda: 0.5 * x,
+    "an exponent": lambda: x**0.5,
+    "nan": lambda: x + float("nan"),
+    "complex": lambda: x + 1j,
+    "a truth value": lambda: x * True,
+    "text": lambda: x + "1",
+    "nothing": lambda: x + None,
     "a value": lambda: Derivation("t").refute("claim", x, y, at={x: 0.5, y: 1}),
     "a limit": lambda: Derivation("t").limit("claim", 1 / d, d, "oo", 0.0),
 }
@@ -364,11 +467,19 @@ def test_the_two_sides_have_one_shape(refused):
 # Inequalities and ranks -----------------------------------------------------------------------------------------------------------
 
 INEQUALITIES = {
-    "a certificate of something else": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=(x + y) ** 2),
-                                        "right - left is not the certificate (x + y)^2; they differ by -4 x y"),
-    "a certificate that says nothing": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 + y ** 2 - 2 * x * y), "repeats the difference"),
-    "a certificate of no visible sign": (lambda D: D.inequality("claim", 2 * x * y, x ** 2 + y ** 2, because=x ** 2 - 2 * x * y + y ** 2), "is not visibly non-negative"),
-    "a sign that would have to be assumed": (lambda D: D.inequality("claim", x, x + y ** 3, because=y * y ** 2), "false: at "),
+    "a certificate of something else": (
+        lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x + y) ** 2),
+        "right - left is not the certificate (x + y)^2; they differ by -4 x y",
+    ),
+    "a certificate that says nothing": (
+        lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=x**2 + y**2 - 2 * x * y),
+        "repeats the difference",
+    ),
+    "a certificate of no visible sign": (
+        lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=x**2 - 2 * x * y + y**2),
+        "is not visibly non-negative",
+    ),
+    "a sign that would have to be assumed": (lambda D: D.inequality("claim", x, x + y**3, because=y * y**2), "false: at "),
 }
 
 
@@ -401,7 +512,7 @@ def test_a_rank_is_at_most_the_size_of_the_matrix(proved):
 LIMITS = {
     "the limit of a quotient": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2), "another limit; it differs by -1"),
     "a limit that is infinite": (lambda D: D.limit("claim", d * x, d, "oo", 0), "no finite limit"),
-    "the exponential limit": (lambda D: D.limit("claim", (1 + x ** 2 / d) ** d, d, "oo", exp(2 * x ** 2)), "another limit"),
+    "the exponential limit": (lambda D: D.limit("claim", (1 + x**2 / d) ** d, d, "oo", exp(2 * x**2)), "another limit"),
     "a limit elsewhere": (lambda D: D.limit("claim", 6 / d, d, 5, Fraction(6, 5)), "'oo' and 0 are known"),
 }
 
@@ -415,8 +526,11 @@ def test_a_wrong_limit_is_refused(state, says, refused):
 
 REFUTATIONS = {
     "sides that are equal there": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1]], B: [[2]]}), "it is no counterexample"),
-    "a true identity": (lambda D: D.refute("claim", (A @ B).T, B.T @ A.T, at={A: [[0, 1], [2, 3]], B: [[1, 1], [0, 1]]}), "it is no counterexample"),
-    "balls that overlap": (lambda D: D.refute("claim", exp(x) * exp(-x), x ** 0, at={x: 1}), "not certainly different"),
+    "a true identity": (
+        lambda D: D.refute("claim", (A @ B).T, B.T @ A.T, at={A: [[0, 1], [2, 3]], B: [[1, 1], [0, 1]]}),
+        "it is no counterexample",
+    ),
+    "balls that overlap": (lambda D: D.refute("claim", exp(x) * exp(-x), x**0, at={x: 1}), "not certainly different"),
     "an assumption broken": (lambda D: D.refute("claim", absolute(x), x, at={x: -1}, given=[nonnegative(x)]), "breaks an assumption"),
     "a side undefined": (lambda D: D.refute("claim", 1 / x, x, at={x: 0}), "division by zero"),
     "shapes that disagree": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2], [3, 4]], B: [[2]]}), "disagree about the size n"),
@@ -425,8 +539,11 @@ REFUTATIONS = {
     "a scalar for a matrix": (lambda D: D.refute("claim", A @ B, B @ A, at={A: 1, B: 2}), "not an array of shape"),
     "a value missing": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1]]}), "no value is given for B"),
     "a value too many": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1]], B: [[1]], X: [[1]]}), "a value is given for X"),
-    "a law that holds there": (lambda D: D.refute("claim", Var(q @ k), d ** 2, at={d: 1}, given=standard), "it is no counterexample"),
-    "a law of no definite value": (lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q)]), "not stated"),
+    "a law that holds there": (lambda D: D.refute("claim", Var(q @ k), d**2, at={d: 1}, given=standard), "it is no counterexample"),
+    "a law of no definite value": (
+        lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q)]),
+        "not stated",
+    ),
 }
 
 
@@ -437,7 +554,7 @@ def test_a_refutation_needs_a_counterexample_that_works(state, says, refused):
 
 # From the command line --------------------------------------------------------------------------------------------------------------
 
-SCRIPT = '''import sympy as sp
+SCRIPT = """import sympy as sp
 from derivations.kernel import *
 
 d, n = sizes("d n")
@@ -448,14 +565,28 @@ z = vector("z", n)
 moments = [mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
 derivation = Derivation("Refused")
 {line}
-'''
+"""
 ASKED = {
-    "squared-width": ('derivation.identity("claim", Var(q @ k), d ** 2, given=[independent(q, k), *moments])', r"false: at d = 2, .*: left = 2, right = 4"),
-    "itself": ('derivation.identity("claim", Var(q @ q), d, given=[independent(q), mean(q, 0), variance(q, 1)])', r"false: at d = 1, .*: left = 2, right = 1"),
-    "without-independence": ('derivation.identity("claim", Var(q @ k), d, given=moments)', r"used but not stated: .* independent .* at d = 1, k = q, .*: left = 2, right = 1"),
-    "commuted": ('derivation.identity("claim", (X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T)', r"false: at K = .*, Q = .*, X = .*: left = .*, right = "),
-    "solved": ('derivation.identity("claim", inverse(A) @ ((A @ Q) @ (A @ K).T), inverse(B) @ ((B @ Q) @ (B @ K).T), given=[invertible(A), invertible(B)])',
-               r"false: at A = .*, B = .*, K = .*, Q = .*: left = .*, right = "),
+    "squared-width": (
+        'derivation.identity("claim", Var(q @ k), d ** 2, given=[independent(q, k), *moments])',
+        r"false: at d = 2, .*: left = 2, right = 4",
+    ),
+    "itself": (
+        'derivation.identity("claim", Var(q @ q), d, given=[independent(q), mean(q, 0), variance(q, 1)])',
+        r"false: at d = 1, .*: left = 2, right = 1",
+    ),
+    "without-independence": (
+        'derivation.identity("claim", Var(q @ k), d, given=moments)',
+        r"used but not stated: .* independent .* at d = 1, k = q, .*: left = 2, right = 1",
+    ),
+    "commuted": (
+        'derivation.identity("claim", (X @ Q) @ (X @ K).T, (X @ X) @ (Q @ K).T)',
+        r"false: at K = .*, Q = .*, X = .*: left = .*, right = ",
+    ),
+    "solved": (
+        'derivation.identity("claim", inverse(A) @ ((A @ Q) @ (A @ K).T), inverse(B) @ ((B @ Q) @ (B @ K).T), given=[invertible(A), invertible(B)])',
+        r"false: at A = .*, B = .*, K = .*, Q = .*: left = .*, right = ",
+    ),
     "transposed": ('derivation.identity("claim", (A @ B).T, A.T @ B.T)', r"false: at A = .*, B = .*: left = .*, right = "),
     "softmax": ('derivation.identity("claim", softmax(2 * z), softmax(z))', r"false: at z = \[1, 0\]: left = \[0\.88.*, right = \[0\.73"),
     "vacuous": ('derivation.identity("claim", sp.Eq((F * G) * H, F * (G * H)))', r"vacuous: "),
@@ -469,5 +600,5 @@ def test_a_script_of_its_own_is_refused_from_the_command_line(line, says, tmp_pa
     result = command("check", script)
     place = f"{script}:{1 + SCRIPT.splitlines().index('{line}')}: claim 'claim': "
     assert result.exit_code == 1 and "NOT all hold" in result.stdout
-    message = result.stderr[result.stderr.index(place):]
+    message = result.stderr[result.stderr.index(place) :]
     assert re.match(re.escape(place) + says, message)

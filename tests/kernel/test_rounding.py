@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from derivations.kernel import in_range, representable, rounded, scalars
-from derivations.kernel.values import Undefined, fraction, number, round_to
+from derivations.kernel.exact.values import Undefined, fraction, number, round_to
 
-LARGEST = (2 - Fraction(1, 2 ** 23)) * 2 ** 127
-TINY = Fraction(1, 2 ** 149)
+LARGEST = (2 - Fraction(1, 2**23)) * 2**127
+TINY = Fraction(1, 2**149)
 a, b = scalars("a b")
 
 
@@ -55,26 +55,37 @@ def test_a_rational_goes_to_the_nearer_neighbour():
     """A fraction that no double holds: its neighbours in fp32 are found by NumPy, and compared with it exactly."""
     random = Random(2)
     for _ in range(2000):
-        x = Fraction(random.randint(-10 ** 12, 10 ** 12), random.randint(1, 10 ** 9) * 2 + 1) * Fraction(2) ** random.randint(-140, 60)
+        x = Fraction(random.randint(-(10**12), 10**12), random.randint(1, 10**9) * 2 + 1) * Fraction(2) ** random.randint(-140, 60)
         near = np.float32(float(x))
         around = [Fraction(float(v)) for v in (np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf)))]
         assert abs(ours(x) - x) == min(abs(v - x) for v in around) and ours(x) in around, x
 
 
-@pytest.mark.parametrize("x", [0, 1, -1, TINY, -TINY, Fraction(1, 2 ** 126), LARGEST, -LARGEST, 2 ** 24, 2 ** 24 - 1])
+@pytest.mark.parametrize("x", [0, 1, -1, TINY, -TINY, Fraction(1, 2**126), LARGEST, -LARGEST, 2**24, 2**24 - 1])
 def test_a_number_of_the_format_stays(x):
     assert ours(x) == x
 
 
-@pytest.mark.parametrize("x, expected", [
-    (TINY / 2, 0), (TINY / 2 + TINY / 1024, TINY), (TINY * Fraction(3, 2), 2 * TINY), (TINY / 4, 0), (-TINY / 2, 0),
-    (2 ** 24 + 1, 2 ** 24), (2 ** 24 + 3, 2 ** 24 + 4), (LARGEST + Fraction(2) ** 102, LARGEST), (Fraction(1, 3), Fraction(11184811, 2 ** 25)),
-], ids=lambda v: None)
+@pytest.mark.parametrize(
+    "x, expected",
+    [
+        (TINY / 2, 0),
+        (TINY / 2 + TINY / 1024, TINY),
+        (TINY * Fraction(3, 2), 2 * TINY),
+        (TINY / 4, 0),
+        (-TINY / 2, 0),
+        (2**24 + 1, 2**24),
+        (2**24 + 3, 2**24 + 4),
+        (LARGEST + Fraction(2) ** 102, LARGEST),
+        (Fraction(1, 3), Fraction(11184811, 2**25)),
+    ],
+    ids=lambda v: None,
+)
 def test_the_edges(x, expected):
     assert ours(x) == expected
 
 
-@pytest.mark.parametrize("x", [2 ** 128, LARGEST + Fraction(2) ** 103, -(LARGEST + Fraction(2) ** 103), 10 ** 60])
+@pytest.mark.parametrize("x", [2**128, LARGEST + Fraction(2) ** 103, -(LARGEST + Fraction(2) ** 103), 10**60])
 def test_what_is_too_large_has_no_value(x):
     with np.errstate(over="ignore"):
         assert np.isinf(np.float32(float(x)))
@@ -83,12 +94,13 @@ def test_what_is_too_large_has_no_value(x):
 
 
 def test_without_a_range_there_is_neither_overflow_nor_underflow():
-    for x in (2 ** 200, TINY / 2 ** 100, 3 * TINY / 2 ** 40):
+    for x in (2**200, TINY / 2**100, 3 * TINY / 2**40):
         assert fraction(round_to(number(x), "fp32", unbounded=True)) == x
-    assert fraction(round_to(number(2 ** 200 + 1), "fp32", unbounded=True)) == 2 ** 200
+    assert fraction(round_to(number(2**200 + 1), "fp32", unbounded=True)) == 2**200
 
 
 # In claims -------------------------------------------------------------------------------------------------------------------------
+
 
 def test_a_power_of_two_moves_out_of_a_rounding(proved):
     proved(lambda D: D.identity("claim", rounded(a * b / 2), rounded(a * b) / 2, given=[in_range()], without={in_range(): {a: TINY, b: 1}}))

@@ -2,8 +2,9 @@
 
 import pytest
 
-from derivations.kernel import certificates, claims, runner, worker
-from derivations.kernel.expr import symbols, walk
+from derivations.kernel.core import claims
+from derivations.kernel.core.expr import symbols
+from derivations.kernel.run import certificates, runner, worker
 
 LEAST = 35
 
@@ -53,7 +54,9 @@ def test_what_is_recorded_is_what_is_stated(site, stated):
 
 
 def test_none_is_without_the_exact_witness_but_definitions(site):
-    without = {key: by_name(claim, "exact") for key, claim in site.items() if by_name(claim, "exact")["verdict"] not in ("proved", "refuted")}
+    without = {
+        key: by_name(claim, "exact") for key, claim in site.items() if by_name(claim, "exact")["verdict"] not in ("proved", "refuted")
+    }
     for key, record in without.items():
         assert site[key]["kind"] == "definition" and record["verdict"] == "not applicable" and "nothing to prove" in record["note"], key
 
@@ -65,8 +68,11 @@ def test_a_witness_that_does_not_apply_says_why(site):
 
 
 def test_matrix_identities_hold_at_every_shape(site, stated):
-    sized = [key for key, claim in stated.items() if claim.kind in ("identity", "chain")
-             and any(s.data[1] == "size" for s in symbols(*claim.trees).values())]
+    sized = [
+        key
+        for key, claim in stated.items()
+        if claim.kind in ("identity", "chain") and any(s.data[1] == "size" for s in symbols(*claim.trees).values())
+    ]
     assert len(sized) >= 15
     assert {key: site[key]["scope"] for key in sized if site[key]["scope"] != "every shape"} == {}
     assert {key for key in sized if by_name(site[key], "exact")["verdict"] != "proved"} == set()

@@ -11,12 +11,46 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations.kernel import (
-    Derivation, E, Var, absolute, certificates, claims, diff, exp, eye, gaussian, in_range, independent, index, inverse, invertible, log,
-    matrix, mean, nonnegative, nonzero, ones, paren, positive, product_is, random, rank, representable, rounded, scalars, sizes, softmax,
-    sqrt, total, variance, vector, worker, zeros)
-from derivations.kernel import torch_witness as tw
-from derivations.kernel.claims import Refused
-from derivations.kernel.expr import I, array, symbols, walk
+    Derivation,
+    E,
+    Var,
+    absolute,
+    diff,
+    exp,
+    eye,
+    gaussian,
+    in_range,
+    independent,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    ones,
+    paren,
+    positive,
+    product_is,
+    random,
+    rank,
+    representable,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+    vector,
+    zeros,
+)
+from derivations.kernel.core import claims
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.expr import I, array, symbols, walk
+from derivations.kernel.pytorch import witness as tw
+from derivations.kernel.run import certificates, worker
 
 n, m, d = sizes("n m d")
 A, B, S = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n)
@@ -49,13 +83,13 @@ def refusal(*arguments, **more):
 OPERATIONS = {
     "add": ((A + A)[i, l], 2 * A[i, l], 3 * A[i, l], ()),
     "neg": (-(A + A), (-2) * A, 2 * A, ()),
-    "mul": ((x + y) * (x - y), x ** 2 - y ** 2, x ** 2 + y ** 2, ()),
+    "mul": ((x + y) * (x - y), x**2 - y**2, x**2 + y**2, ()),
     "scalar times tensor": (x * (A + A), (2 * x) * A, A * x, ()),
     "div": ((x + y) / y, 1 + x / y, 1 + y / x, (nonzero(x), nonzero(y))),
-    "pow": ((x + 1) ** 3, x ** 3 + 3 * x ** 2 + 3 * x + 1, x ** 3 + 3 * x ** 2 + 2 * x + 1, ()),
-    "root": (sqrt(x) * sqrt(x), x, x ** 2, (nonnegative(x),)),
-    "negative power": (x ** -2 * x ** 3, x, 1 / x, (nonzero(x),)),
-    "power of symbols": ((1 + x ** 2) ** y * (1 + x ** 2) ** (-y), 1 + 0 * x, 2 + 0 * x, ()),
+    "pow": ((x + 1) ** 3, x**3 + 3 * x**2 + 3 * x + 1, x**3 + 3 * x**2 + 2 * x + 1, ()),
+    "root": (sqrt(x) * sqrt(x), x, x**2, (nonnegative(x),)),
+    "negative power": (x**-2 * x**3, x, 1 / x, (nonzero(x),)),
+    "power of symbols": ((1 + x**2) ** y * (1 + x**2) ** (-y), 1 + 0 * x, 2 + 0 * x, ()),
     "matmul": (A @ (B + B), 2 * (A @ B), 2 * (S @ S), ()),
     "vectors": (u @ (v + v), 2 * (v @ u), 2 * (v @ v), ()),
     "matrix and vector": ((u @ A)[l], total(u[i] * A[i, l], i), total(u[i], i) * ones(m)[l], ()),
@@ -69,32 +103,37 @@ OPERATIONS = {
     "sum": (total(u[i] + v[i], i), total(u[i], i) + total(v[i], i), total(u[i], i), ()),
     "double sum": (total(total(u[i] * v[j], j), i), total(u[i], i) * total(v[j], j), total(u[i] * v[i], i), ()),
     "sum of nothing that moves": (total(x, i), n * x, x, ()),
-    "size": ((n + 1) ** 2, n ** 2 + 2 * n + 1, n ** 2 + 2 * n, ()),
+    "size": ((n + 1) ** 2, n**2 + 2 * n + 1, n**2 + 2 * n, ()),
     "index": (total(i, i), n * (n + 1) / 2, n * n / 2, ()),
-    "constant entry": (vector("s", 2)[1] + vector("s", 2)[2], total(vector("s", 2)[index("o", 2)], index("o", 2)), 2 * vector("s", 2)[1], ()),
+    "constant entry": (
+        vector("s", 2)[1] + vector("s", 2)[2],
+        total(vector("s", 2)[index("o", 2)], index("o", 2)),
+        2 * vector("s", 2)[1],
+        (),
+    ),
     "diagonal": (total(S[i, i], i), total(S.T[i, i], i), total(S[i, j], i, j), ()),
     "exp": (exp(x + y), exp(x) * exp(y), exp(x) + exp(y), ()),
     "log": (log(x * y), log(x) + log(y), log(x + y), (positive(x), positive(y))),
     "abs": (absolute(x * y), absolute(x) * absolute(y), x * y, ()),
     "softmax": (softmax(u + x * ones(n)), softmax(u), softmax(2 * u), ()),
     "softmax of rows": (total(softmax(A)[i, l], l), 1 + 0 * u[i], softmax(A.T)[l, i], ()),
-    "derivative": (diff(x ** 3 * y, x), 3 * x ** 2 * y, 3 * x * y, ()),
+    "derivative": (diff(x**3 * y, x), 3 * x**2 * y, 3 * x * y, ()),
     "derivative by an entry": (diff(u @ u, u[i]), 2 * u[i], u[i], ()),
     "derivative of what is constant": (diff(y, x), 0 * y, 1 + 0 * y, ()),
     "paren": (paren(A @ B) @ A, A @ paren(B @ A), A, ()),
-    "imaginary": ((x + I * y) * (x - I * y), x ** 2 + y ** 2, x ** 2 - y ** 2, ()),
+    "imaginary": ((x + I * y) * (x - I * y), x**2 + y**2, x**2 - y**2, ()),
     "imaginary exponent": (exp(I * x) * exp(-I * x), 1 + 0 * x, exp(2 * I * x), ()),
     "rounded": (rounded(rounded(x) / 2), rounded(x) / 2, rounded(x) / 3, (in_range(),)),
     "representable": (rounded(x * 4), x * 4, x * 4 + x, (representable(x), in_range())),
     "product zero": (A @ (B + matrix("C", m, n)), A @ B, A @ matrix("C", m, n), (product_is(A, matrix("C", m, n), 0),)),
     "product one": (A @ B @ A, A + 0 * A, 2 * A, (product_is(A, B, 1),)),
     "product of a transpose": (S @ (B.T @ A.T), 0 * S, S, (product_is(B.T, A.T, 0),)),
-    "expectation": (E((q @ k) ** 2), d + 0 * d, d ** 2, tuple(standard)),
+    "expectation": (E((q @ k) ** 2), d + 0 * d, d**2, tuple(standard)),
     "variance": (Var(2 * (q @ k)), 4 * Var(q @ k), 2 * Var(q @ k), tuple(standard)),
     "expectation in a sum": (total(E(q[index("o", d)] ** 2), index("o", d)), E(q @ q), E(q @ q) + 1, (mean(q, x),)),
-    "higher moments": (E(z ** 6), 15 + 0 * x, 14 + 0 * x, (mean(z, 0), variance(z, 1), gaussian(z))),
-    "Gaussian integral": (E(exp(x * z)), exp(x ** 2 / 2), exp(x ** 2), (mean(z, 0), variance(z, 1), gaussian(z))),
-    "a law with other moments": (E(z ** 2), x ** 2 + y ** 2, y ** 2, (mean(z, x), variance(z, y ** 2))),
+    "higher moments": (E(z**6), 15 + 0 * x, 14 + 0 * x, (mean(z, 0), variance(z, 1), gaussian(z))),
+    "Gaussian integral": (E(exp(x * z)), exp(x**2 / 2), exp(x**2), (mean(z, 0), variance(z, 1), gaussian(z))),
+    "a law with other moments": (E(z**2), x**2 + y**2, y**2, (mean(z, x), variance(z, y**2))),
 }
 
 
@@ -102,7 +141,9 @@ OPERATIONS = {
 def test_what_is_true_agrees(name):
     left, right, _, given_ = OPERATIONS[name]
     result = verdict("identity", left, right, given=given_)
-    assert result[:2] == ("proved", NUMBERS) and re.match(r"(\d+ shapes?, )?\d+ points in fp64, within the rounding bound", result[2]), result
+    assert result[:2] == ("proved", NUMBERS) and re.match(r"(\d+ shapes?, )?\d+ points in fp64, within the rounding bound", result[2]), (
+        result
+    )
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -119,8 +160,8 @@ def test_every_operation_of_the_kernel_has_a_rule():
 
 
 def test_a_difference_in_the_last_digits_is_seen():
-    assert "differ" in refusal("identity", x + Fraction(1, 2 ** 40), x)
-    assert "differ" in refusal("identity", exp(x), exp(x) * (1 + Fraction(1, 2 ** 40)))
+    assert "differ" in refusal("identity", x + Fraction(1, 2**40), x)
+    assert "differ" in refusal("identity", exp(x), exp(x) * (1 + Fraction(1, 2**40)))
 
 
 def test_a_chain_names_the_step():
@@ -128,23 +169,35 @@ def test_a_chain_names_the_step():
     assert "step 2, the two sides differ at m = " in message and ", n = " in message
 
 
-@pytest.mark.parametrize(("left", "right", "given_"), [
-    (x / y, x / y + 0, ()), (sqrt(x) ** 2, x, ()), (log(x), log(x) + 0, (nonnegative(x),)), (inverse(S) @ S, eye(n), ())])
+@pytest.mark.parametrize(
+    ("left", "right", "given_"),
+    [(x / y, x / y + 0, ()), (sqrt(x) ** 2, x, ()), (log(x), log(x) + 0, (nonnegative(x),)), (inverse(S) @ S, eye(n), ())],
+)
 def test_what_is_undefined_somewhere_is_refused(left, right, given_):
     assert re.search("divided by zero|negative number|not positive|singular", refusal("identity", left, right, given=given_))
 
 
 def test_what_is_zero_only_where_everything_is_is_divided_by_all_the_same():
-    square = u @ u + v @ v + x ** 2
+    square = u @ u + v @ v + x**2
     assert "divided by zero" in refusal("identity", square / square, 1 + 0 * x)
     assert "divided by zero" in refusal("identity", Var(z) / Var(z), 1 + 0 * x, given=[mean(z, 0)])
 
 
-BELOW = exp(-400 - x ** 2)  # fp64 still holds it, but neither its square nor its product with itself
+BELOW = exp(-400 - x**2)  # fp64 still holds it, but neither its square nor its product with itself
 
 
-@pytest.mark.parametrize("small", [BELOW * BELOW, BELOW ** 2, BELOW ** 3, exp(-1000 - x ** 2) * BELOW, exp(-1000 - x ** 2) ** 2,
-                                   total(exp(-400 - u[i] ** 2) * exp(-400 - u[i] ** 2), i)], ids=list("abcdef"))
+@pytest.mark.parametrize(
+    "small",
+    [
+        BELOW * BELOW,
+        BELOW**2,
+        BELOW**3,
+        exp(-1000 - x**2) * BELOW,
+        exp(-1000 - x**2) ** 2,
+        total(exp(-400 - u[i] ** 2) * exp(-400 - u[i] ** 2), i),
+    ],
+    ids=list("abcdef"),
+)
 def test_what_underflows_is_not_taken_for_zero(small):
     """It may not be divided by with any certainty; but that is fp64's fault, and not a division by zero."""
     for claimed in ((1 / small, 1 / (small + 0)), (log(small), log(small + 0))):
@@ -158,23 +211,29 @@ def test_what_underflows_in_a_matrix_product_is_not_taken_for_zero():
     for name in (u, v):
         trial.put(name, torch.zeros(1, 2, dtype=torch.float64), torch.full((1, 2), tw.TINY, dtype=torch.float64))
     assert tw.evaluate(u @ v, trial).e.item() > 0
-    assert "divided by zero" not in verdict("identity", 1 / (1 + tiny * tiny), 1 / (tiny ** 2 + 1))[2]
+    assert "divided by zero" not in verdict("identity", 1 / (1 + tiny * tiny), 1 / (tiny**2 + 1))[2]
 
 
 def test_a_value_that_may_round_either_way_has_the_gap_as_its_bound():
     """Halfway between two numbers of fp32, and away from there."""
     trial = tw.Trial([rounded(x)], {})
-    trial.put(x, torch.tensor([1 + 2.0 ** -24, 1 + 2.0 ** -26], dtype=torch.float64), torch.full((2,), 2.0 ** -50, dtype=torch.float64))
-    assert tw.evaluate(rounded(x), trial).e.flatten().tolist() == [2.0 ** -23, 0.0]
+    trial.put(x, torch.tensor([1 + 2.0**-24, 1 + 2.0**-26], dtype=torch.float64), torch.full((2,), 2.0**-50, dtype=torch.float64))
+    assert tw.evaluate(rounded(x), trial).e.flatten().tolist() == [2.0**-23, 0.0]
 
 
 # What is assumed: without it a claim that needs it fails, and with it the draws keep to it
 
 NEEDED = [
-    (Var(q @ k), d, standard), (E((q @ q) ** 2), d ** 2 + 2 * d, [independent(q), mean(q, 0), variance(q, 1), gaussian(q)]),
-    (absolute(x), x, [nonnegative(x)]), (A @ B, 0 * S, [product_is(A, B, 0)]), (A @ B, eye(n), [product_is(A, B, 1)]),
-    (rounded(x), x, [representable(x)]), (rounded(rounded(x) / 2), rounded(x) / 2, [in_range()]),
-    (absolute(x - y), x - y, [nonnegative(x - y)]), (x / x, 1 + 0 * x, [nonzero(x)]), (S @ inverse(S), eye(n), [invertible(S)]),
+    (Var(q @ k), d, standard),
+    (E((q @ q) ** 2), d**2 + 2 * d, [independent(q), mean(q, 0), variance(q, 1), gaussian(q)]),
+    (absolute(x), x, [nonnegative(x)]),
+    (A @ B, 0 * S, [product_is(A, B, 0)]),
+    (A @ B, eye(n), [product_is(A, B, 1)]),
+    (rounded(x), x, [representable(x)]),
+    (rounded(rounded(x) / 2), rounded(x) / 2, [in_range()]),
+    (absolute(x - y), x - y, [nonnegative(x - y)]),
+    (x / x, 1 + 0 * x, [nonzero(x)]),
+    (S @ inverse(S), eye(n), [invertible(S)]),
 ]
 
 
@@ -191,13 +250,17 @@ E_1, E_2, E_3 = matrix("E_1", p, c), matrix("E_2", p, c), matrix("E_3", n, c)
 isometries = [product_is(E_1, E_1.T, 1), product_is(E_2, E_2.T, 1), product_is(E_2, E_1.T, 0)]
 
 
-@pytest.mark.parametrize(("left", "right", "given_"), [
-    ((S @ S.T) @ A, A + 0 * A, [product_is(S, S.T, 1)]),
-    ((S.T @ S) @ A, A + 0 * A, [product_is(S.T, S, 1)]),
-    ((E_1 + E_2) @ (E_1 + E_2).T, 2 * eye(p), isometries),
-    ((A @ B + eye(n)) @ A + C @ A, A + 0 * A, [product_is(A, B, 0), product_is(C, A, 0)]),
-    (E_3 @ E_1.T @ (E_1 @ E_1.T) @ E_1 @ E_3.T, zeros(n, n), [product_is(E_3, E_1.T, 0), product_is(E_1, E_1.T, 1)]),
-], ids=["rows", "columns", "two isometries", "either side", "apart"])
+@pytest.mark.parametrize(
+    ("left", "right", "given_"),
+    [
+        ((S @ S.T) @ A, A + 0 * A, [product_is(S, S.T, 1)]),
+        ((S.T @ S) @ A, A + 0 * A, [product_is(S.T, S, 1)]),
+        ((E_1 + E_2) @ (E_1 + E_2).T, 2 * eye(p), isometries),
+        ((A @ B + eye(n)) @ A + C @ A, A + 0 * A, [product_is(A, B, 0), product_is(C, A, 0)]),
+        (E_3 @ E_1.T @ (E_1 @ E_1.T) @ E_1 @ E_3.T, zeros(n, n), [product_is(E_3, E_1.T, 0), product_is(E_1, E_1.T, 1)]),
+    ],
+    ids=["rows", "columns", "two isometries", "either side", "apart"],
+)
 def test_several_products_of_one_matrix_are_kept_to(left, right, given_):
     result, _, points = verdict("identity", left, right, given=given_)
     assert result == "proved" and int(re.search(r"(\d+) points", points)[1]) >= 8
@@ -214,17 +277,22 @@ def test_tied_matrices_are_dense_where_they_can_be():
 
 
 def test_without_any_values_it_does_not_apply():
-    assert verdict("identity", x, 2 * x, given=[positive(x), positive(-x)]) == ("not applicable", "", "no values were found at which its assumptions hold")
+    assert verdict("identity", x, 2 * x, given=[positive(x), positive(-x)]) == (
+        "not applicable",
+        "",
+        "no values were found at which its assumptions hold",
+    )
 
 
 # The other kinds
 
+
 def test_inequalities():
-    assert verdict("inequality", 2 * x * y, x ** 2 + y ** 2, (x - y) ** 2)[:2] == ("proved", NUMBERS)
-    assert "the left side is larger" in refusal("inequality", 3 * x * y, x ** 2 + y ** 2, (x - y) ** 2)
-    assert "certificate" in refusal("inequality", 2 * x * y, x ** 2 + y ** 2, (x + y) ** 2)
-    assert "certificate" in refusal("inequality", 2 * x * y, x ** 2 + y ** 2, (x - y) ** 2 + 1)
-    assert "certificate is negative" in refusal("inequality", absolute(x), absolute(x) + 10 ** 6, x)
+    assert verdict("inequality", 2 * x * y, x**2 + y**2, (x - y) ** 2)[:2] == ("proved", NUMBERS)
+    assert "the left side is larger" in refusal("inequality", 3 * x * y, x**2 + y**2, (x - y) ** 2)
+    assert "certificate" in refusal("inequality", 2 * x * y, x**2 + y**2, (x + y) ** 2)
+    assert "certificate" in refusal("inequality", 2 * x * y, x**2 + y**2, (x - y) ** 2 + 1)
+    assert "certificate is negative" in refusal("inequality", absolute(x), absolute(x) + 10**6, x)
 
 
 def test_ranks():
@@ -239,14 +307,24 @@ def test_ranks():
 T = array([[[1, 0], [0, 1]]])
 
 
-@pytest.mark.parametrize("whole, bound, factors", [(eye(n), d, (eye(d), eye(d))), (array([1]) @ T, 1, (array([1]), T)), (eye(n), 1, (eye(n),))],
-                         ids=["another shape", "no matrix", "one factor"])
+@pytest.mark.parametrize(
+    "whole, bound, factors",
+    [(eye(n), d, (eye(d), eye(d))), (array([1]) @ T, 1, (array([1]), T)), (eye(n), 1, (eye(n),))],
+    ids=["another shape", "no matrix", "one factor"],
+)
 def test_only_two_matrices_that_make_the_whole_bound_its_rank(whole, bound, factors):
     assert "the certificate is not two matrices" in refusal("inequality", rank(whole), bound, factors)
 
 
-@pytest.mark.parametrize(("expr", "variable", "to", "value", "wrong"), [
-    ((1 + x / d) ** d, d, "oo", exp(x), 1 + x), (1 / d, d, "oo", 0, 1), ((exp(y) - 1) / y, y, 0, 1, 0), (exp(-y), y, "oo", 0, Fraction(1, 1000))])
+@pytest.mark.parametrize(
+    ("expr", "variable", "to", "value", "wrong"),
+    [
+        ((1 + x / d) ** d, d, "oo", exp(x), 1 + x),
+        (1 / d, d, "oo", 0, 1),
+        ((exp(y) - 1) / y, y, 0, 1, 0),
+        (exp(-y), y, "oo", 0, Fraction(1, 1000)),
+    ],
+)
 def test_limits(expr, variable, to, value, wrong):
     assert verdict("limit", expr, variable, to, value)[:2] == ("proved", NUMBERS)
     assert "do not come closer" in refusal("limit", expr, variable, to, wrong)
@@ -259,24 +337,27 @@ def test_refutations():
     assert "do not differ" in refusal("refute", exp(log(x)), x, {x: Fraction(1, 3)}, given=[positive(x)])
     assert "break an assumption" in refusal("refute", x, 2 * x, {x: -1}, given=[positive(x)])
     assert "divided by zero" in refusal("refute", 1 / x, x, {x: 0})
-    assert verdict("refute", rounded(rounded(x + y) + y), rounded(x + rounded(y + y)), {x: 1, y: Fraction(1, 2 ** 24)})[0] == "refuted"
+    assert verdict("refute", rounded(rounded(x + y) + y), rounded(x + rounded(y + y)), {x: 1, y: Fraction(1, 2**24)})[0] == "refuted"
 
 
 def test_refuted_laws():
-    assert verdict("refute", Var(q @ k), d ** 2, {d: 2}, given=standard)[:2] == ("refuted", NUMBERS)
-    assert "do not differ" in refusal("refute", Var(q @ k), d ** 2, {d: 1}, given=standard)
-    assert "no one value" in refusal("refute", Var(q @ k), d ** 2, {d: 2}, given=standard[1:])
+    assert verdict("refute", Var(q @ k), d**2, {d: 2}, given=standard)[:2] == ("refuted", NUMBERS)
+    assert "do not differ" in refusal("refute", Var(q @ k), d**2, {d: 1}, given=standard)
+    assert "no one value" in refusal("refute", Var(q @ k), d**2, {d: 2}, given=standard[1:])
 
 
-@pytest.mark.parametrize(("claim_", "reason"), [
-    (("define", x + y), "a definition has nothing to prove, and names no code"),
-    (("identity", E(absolute(z)), E(absolute(z)) + 0, [gaussian(z)]), "without poles and kinks"),
-    (("identity", diff(diff(x ** 2, x), x), 2 + 0 * x, []), "a derivative of what autograd does not differentiate"),
-    (("identity", diff(absolute(x), x), x / absolute(x), [nonzero(x)]), "a derivative of what autograd does not differentiate"),
-    (("identity", exp(10 ** 6 * x ** 2 + 1000), exp(1000) * exp(10 ** 6 * x ** 2), []), "too large to tell"),
-    (("identity", A, 2 * A, [product_is(A, A.T, 1), product_is(A, A.T, 0)]), "no values were found at which its assumptions hold"),
-    (("identity", log(I * x), log(x) + log(I), [positive(x)]), "the logarithm of a complex number"),
-])
+@pytest.mark.parametrize(
+    ("claim_", "reason"),
+    [
+        (("define", x + y), "a definition has nothing to prove, and names no code"),
+        (("identity", E(absolute(z)), E(absolute(z)) + 0, [gaussian(z)]), "without poles and kinks"),
+        (("identity", diff(diff(x**2, x), x), 2 + 0 * x, []), "a derivative of what autograd does not differentiate"),
+        (("identity", diff(absolute(x), x), x / absolute(x), [nonzero(x)]), "a derivative of what autograd does not differentiate"),
+        (("identity", exp(10**6 * x**2 + 1000), exp(1000) * exp(10**6 * x**2), []), "too large to tell"),
+        (("identity", A, 2 * A, [product_is(A, A.T, 1), product_is(A, A.T, 0)]), "no values were found at which its assumptions hold"),
+        (("identity", log(I * x), log(x) + log(I), [positive(x)]), "the logarithm of a complex number"),
+    ],
+)
 def test_where_it_does_not_apply_it_says_why(claim_, reason):
     kind, *rest = claim_
     if kind == "define":
@@ -303,14 +384,17 @@ def test_a_snippet_is_run_and_named():
     assert "; also snippets.associativity.products.grouped_left; run in fp32 at " in tw.witness(grouped())[2]
 
 
-@pytest.mark.parametrize(("wrong", "what"), [
-    (lambda A, B, C: (A @ B) @ C * (1 + 1e-9), r"gives -?[\d.e-]+ where the claim has -?[\d.e-]+ at m = \d, n = \d"),
-    (lambda A, B, C: ((A @ B) @ C).mT, r"gives (shape \(\d, \d\)|-?[\d.e-]+) where the claim has"),
-    (lambda A, B, C: ((A @ B) @ C).sum(), r"gives shape \(\) where the claim has \(1, 1\) at m = 1, n = 1"),
-    (lambda A, B, C: (A @ B) @ C * torch.nan, "gives nan where the claim has"),
-    (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.e-]+ where the claim has"),
-    (lambda A, B, C: 1 / 0, "stopped with ZeroDivisionError: division by zero"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        (lambda A, B, C: (A @ B) @ C * (1 + 1e-9), r"gives -?[\d.e-]+ where the claim has -?[\d.e-]+ at m = \d, n = \d"),
+        (lambda A, B, C: ((A @ B) @ C).mT, r"gives (shape \(\d, \d\)|-?[\d.e-]+) where the claim has"),
+        (lambda A, B, C: ((A @ B) @ C).sum(), r"gives shape \(\) where the claim has \(1, 1\) at m = 1, n = 1"),
+        (lambda A, B, C: (A @ B) @ C * torch.nan, "gives nan where the claim has"),
+        (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.e-]+ where the claim has"),
+        (lambda A, B, C: 1 / 0, "stopped with ZeroDivisionError: division by zero"),
+    ],
+)
 def test_a_wrong_snippet_is_refused_by_name(monkeypatch, wrong, what):
     monkeypatch.setattr(f"{SNIPPETS}.grouped_left", wrong)
     with pytest.raises(Refused, match=f"{re.escape(SNIPPETS)}.grouped_left {what}"):
@@ -326,7 +410,9 @@ def test_a_snippet_that_is_not_there_is_refused(name):
 def test_no_argument_is_left_out(monkeypatch):
     """Neither where a snippet takes any number, nor where it takes fewer than it is given."""
     seen = []
-    monkeypatch.setattr(f"{SNIPPETS}.grouped_left", lambda *matrices, **more: seen.append((len(matrices), *more)) or matrices[0] @ matrices[1] @ matrices[2])
+    monkeypatch.setattr(
+        f"{SNIPPETS}.grouped_left", lambda *matrices, **more: seen.append((len(matrices), *more)) or matrices[0] @ matrices[1] @ matrices[2]
+    )
     tw.witness(grouped())
     assert set(seen) == {(3,)}
     tw.witness(claim("identity", paren(A @ B) @ A, A @ paren(B @ A), code=[(f"{SNIPPETS}.grouped_left", A, B, A, {"fast": n})]))
@@ -343,17 +429,23 @@ def test_only_snippets_are_run():
 
 def test_results_keywords_calls_in_calls_and_free_indices():
     mu, sigma = scalars("mu sigma")
-    same = [independent(q, k), mean(q, mu), mean(k, mu), variance(q, sigma ** 2), variance(k, sigma ** 2)]
+    same = [independent(q, k), mean(q, mu), mean(k, mu), variance(q, sigma**2), variance(k, sigma**2)]
     moments = "snippets.scaling.variance.predicted_moments"
-    right = d * sigma ** 2 * (sigma ** 2 + 2 * mu ** 2)
+    right = d * sigma**2 * (sigma**2 + 2 * mu**2)
     assert verdict("identity", Var(q @ k), right, given=same, code=[(f"{moments}[1]", d, {"mu": mu, "sigma": sigma})])[0] == "proved"
     assert moments in refusal("identity", Var(q @ k), right, given=same, code=[(f"{moments}[0]", d, mu, sigma)])
     W = matrix("W", m, d)
-    scores, merge, merged = ("snippets.scaling.variance.scores", "snippets.simplify.bilinear.merge", "snippets.simplify.bilinear.merged_scores")
+    scores, merge, merged = (
+        "snippets.scaling.variance.scores",
+        "snippets.simplify.bilinear.merge",
+        "snippets.simplify.bilinear.merged_scores",
+    )
     nested = [(scores, A @ W, A @ W, {"scale": 1}), (merged, A, (merge, W, W, {"scale": 1}))]
     result = verdict("identity", ((A @ W) @ (A @ W).T)[j, i], (A @ (W @ W.T) @ A.T)[j, i], code=nested)
     assert result[0] == "proved" and merge in result[2]
-    turned = verdict("identity", (A @ B)[i, j], total(A[i, l] * B[l, j], l), code=[("snippets.associativity.rounding.divide_after", A, B, 1)])
+    turned = verdict(
+        "identity", (A @ B)[i, j], total(A[i, l] * B[l, j], l), code=[("snippets.associativity.rounding.divide_after", A, B, 1)]
+    )
     assert turned[0] == "proved"
 
 
@@ -362,8 +454,13 @@ def test_definitions_limits_and_refutations_run_theirs(monkeypatch):
     derivation.define("p", 1 / (1 + exp(-x)), code=[("snippets.scaling.saturation.two_key_weight", x)])
     derivation.limit("limit", 6 / d, d, "oo", 0, code=[("snippets.scaling.normal.predicted_excess_kurtosis", d)])
     F = matrix("F", n, n)
-    derivation.refute("refuted", (F @ F.T) @ (F @ F.T).T, (F @ F) @ (F.T @ F.T).T + eye(n), {F: [[1, 1], [0, 2]]},
-                      code=[("snippets.simplify.attempts.unscaled_scores", F, F.T, F.T)])
+    derivation.refute(
+        "refuted",
+        (F @ F.T) @ (F @ F.T).T,
+        (F @ F) @ (F.T @ F.T).T + eye(n),
+        {F: [[1, 1], [0, 2]]},
+        code=[("snippets.simplify.attempts.unscaled_scores", F, F.T, F.T)],
+    )
     for stated, name in zip(derivation.claims, ("two_key_weight", "predicted_excess_kurtosis", "unscaled_scores")):
         assert tw.witness(stated)[0] in ("proved", "refuted") and name in tw.witness(stated)[2]
         module = stated.code[0][0].rpartition(".")[0]
@@ -375,7 +472,8 @@ def test_definitions_limits_and_refutations_run_theirs(monkeypatch):
 
 # The bounds
 
-@given(st.integers(0, 2 ** 30), st.integers(1, 4), st.integers(1, 4))
+
+@given(st.integers(0, 2**30), st.integers(1, 4), st.integers(1, 4))
 @settings(derandomize=True, deadline=None, max_examples=40)
 def test_the_bound_covers_the_rounding_of_fp64(seed, rows, columns):
     """Against the same numbers computed without rounding."""
@@ -383,18 +481,23 @@ def test_the_bound_covers_the_rounding_of_fp64(seed, rows, columns):
     trial = tw.draw(claim("identity", expr, 2 * expr), {"n": rows, "m": columns}, seed)
     value = tw.evaluate(expr, trial)
     for point in range(len(value.v)):
-        a, b = ([[Fraction(c) for c in row] for row in trial.values[name].v[point].reshape(shape).tolist()]
-                for name, shape in (("A", (rows, columns)), ("B", (columns, rows))))
+        a, b = (
+            [[Fraction(c) for c in row] for row in trial.values[name].v[point].reshape(shape).tolist()]
+            for name, shape in (("A", (rows, columns)), ("B", (columns, rows)))
+        )
         p, r = (Fraction(trial.values[name].v[point].item()) for name in "xy")
         exact = sum(a[s][c] * b[c][t] for s in range(rows) for t in range(rows) for c in range(columns)) * (p - r) ** 3 / 7
         off = abs(Fraction(value.v[point].item()) - exact)
         assert off <= Fraction(value.e[point].item() * tw.COVER)
-        assert value.e[point].item() <= 1e-12 * (1 + sum(abs(c) for row in a for c in row) * sum(abs(c) for row in b for c in row) * (abs(p) + abs(r)) ** 3)
+        assert value.e[point].item() <= 1e-12 * (
+            1 + sum(abs(c) for row in a for c in row) * sum(abs(c) for row in b for c in row) * (abs(p) + abs(r)) ** 3
+        )
 
 
 @pytest.mark.parametrize("f", ["exp", "log"])
 def test_the_bounds_of_functions_against_more_digits(f):
     import mpmath
+
     body = {"exp": exp, "log": log}[f](x)
     trial = tw.draw(claim("identity", body, 2 * body, given=[positive(x)]), {}, 3)
     value = tw.evaluate(body, trial)
@@ -409,7 +512,7 @@ def test_quadrature_has_the_moments_of_the_normal_law(k_):
     z_, w = tw.nodes(k_)
     for r in range(min(2 * k_, 20)):
         exact = 0 if r % 2 else math.prod(range(r - 1, 0, -2))
-        assert abs((w * z_ ** r).sum().item() - exact) <= 16 * k_ * tw.U * (1 + z_.abs().max().item() ** r)
+        assert abs((w * z_**r).sum().item() - exact) <= 16 * k_ * tw.U * (1 + z_.abs().max().item() ** r)
 
 
 def test_rounding_is_to_the_nearest_number_of_fp32():
@@ -420,6 +523,7 @@ def test_rounding_is_to_the_nearest_number_of_fp32():
 
 
 # All claims of the site
+
 
 @pytest.fixture(scope="module")
 def stated():
@@ -460,7 +564,7 @@ def test_identities_hold_at_shapes_and_inputs_that_hypothesis_draws(stated, data
     largest = 2 if any(s.data[1] == "random" for s in named) else 5
     at = {s.data[0]: data.draw(st.integers(1, largest)) for s in named if s.data[1] == "size"}
     trees = [chosen.start, *(s.expr for s in chosen.steps)]
-    found = tw.values(chosen, trees, at, data.draw(st.integers(0, 2 ** 30)))
+    found = tw.values(chosen, trees, at, data.draw(st.integers(0, 2**30)))
     for left, right in zip(found[1], found[1][1:]) if found else ():
         tw.compare(left, right, chosen.id, at)
 
@@ -469,13 +573,19 @@ def test_no_other_part_of_the_kernel_imports_torch():
     found = {}
     for path in (path for path in certificates.kernel_files() if path.suffix == ".py"):
         nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, (ast.Import, ast.ImportFrom))]
-        found[path.name] = {name.partition(".")[0] for node in nodes for name in (
-            [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])}
-    assert [name for name, imported in found.items() if "torch" in imported] == ["precision.py", "torch_witness.py"]
-    assert not {"sympy", "flint"} & (found["precision.py"] | found["torch_witness.py"])
+        found[path.parent.name, path.name] = {
+            name.partition(".")[0]
+            for node in nodes
+            for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])
+        }
+    rooms = {room for (room, _), imported in found.items() if "torch" in imported}
+    assert rooms == {"pytorch"}
+    assert not {"sympy", "flint"} & set().union(*(imported for (room, _), imported in found.items() if room == "pytorch"))
 
 
-@pytest.mark.parametrize("left, closer", [(exp(x * y) / n, True), (exp(x * y), False), (2 * exp(x * y) / n, False)], ids=["true", "at one", "nowhere"])
+@pytest.mark.parametrize(
+    "left, closer", [(exp(x * y) / n, True), (exp(x * y), False), (2 * exp(x * y) / n, False)], ids=["true", "at one", "nowhere"]
+)
 def test_a_limit_is_taken_at_more_than_the_smallest_sizes(left, closer):
     if closer:
         assert verdict("limit", left, x, 0, 1 / n)[:2] == ("proved", NUMBERS)

@@ -131,15 +131,18 @@ def test_random_features_are_positive_and_batched():
     torch.testing.assert_close(features[1, 2], random_features(x[1, 2], draws))
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: weigh_then_mix(z(2, 3), z(4, 5), z(4, 1)), r"r is 3 in F \(2, 3\) but 5 in G \(4, 5\)"),
-    (lambda z: sum_then_ask(z(2, 3), z(4, 3), z(5, 1)), r"m is 4 in G \(4, 3\) but 5 in V \(5, 1\)"),
-    (lambda z: kernel_attention(z(2, 3), z(4, 3), z(5, 1)), r"m is 4 in key \(4, 3\) but 5 in value \(5, 1\)"),
-    (lambda z: linear_attention(z(2, 3), z(4, 2), z(4, 1)), r"r is 3 in F \(2, 3\) but 2 in G \(4, 2\)"),
-    (lambda z: causal_scan(z(2, 3), z(4, 3), z(4, 1)), r"n is 2 in query \(2, 3\) but 4 in key \(4, 3\)"),
-    (lambda z: gaussian_weights(z(2, 3), z(4, 2)), r"d_k is 3 in query \(2, 3\) but 2 in key \(4, 2\)"),
-    (lambda z: random_features(z(3), z(5, 4)), r"d is 3 in x \(3,\) but 4 in draws \(5, 4\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: weigh_then_mix(z(2, 3), z(4, 5), z(4, 1)), r"r is 3 in F \(2, 3\) but 5 in G \(4, 5\)"),
+        (lambda z: sum_then_ask(z(2, 3), z(4, 3), z(5, 1)), r"m is 4 in G \(4, 3\) but 5 in V \(5, 1\)"),
+        (lambda z: kernel_attention(z(2, 3), z(4, 3), z(5, 1)), r"m is 4 in key \(4, 3\) but 5 in value \(5, 1\)"),
+        (lambda z: linear_attention(z(2, 3), z(4, 2), z(4, 1)), r"r is 3 in F \(2, 3\) but 2 in G \(4, 2\)"),
+        (lambda z: causal_scan(z(2, 3), z(4, 3), z(4, 1)), r"n is 2 in query \(2, 3\) but 4 in key \(4, 3\)"),
+        (lambda z: gaussian_weights(z(2, 3), z(4, 2)), r"d_k is 3 in query \(2, 3\) but 2 in key \(4, 2\)"),
+        (lambda z: random_features(z(3), z(5, 4)), r"d is 3 in x \(3,\) but 4 in draws \(5, 4\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

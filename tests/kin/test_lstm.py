@@ -41,10 +41,12 @@ def test_with_the_output_held_the_slope_of_the_cell_is_the_forget_gate():
 
 def test_the_cell_path_over_steps_is_the_product_of_the_gates():
     x, h, c, U, W = draw(3, (5, 3), (5, 4), (4,), (3, 16), (4, 16))
+
     def last(c):
         for token, held in zip(x, h):
             c = lstm_step(token, held, c, U, W)[1]
         return c
+
     forget = gate((h @ W + x @ U)[:, 4:8])  # (5, 4)
     torch.testing.assert_close(torch.autograd.functional.jacobian(last, c), cell_path(forget.mT).diag())
 
@@ -78,10 +80,12 @@ def test_all_paths_at_a_cell_of_zero(u):
 
 def test_slopes_are_finite_differences():
     u, step = 4.0, 1e-6
+
     def after(c):
         c = torch.tensor([c], dtype=torch.float64)
         W = torch.tensor([[0.0, 0.0, u, 0.0]], dtype=torch.float64)
         return lstm_step(torch.zeros(1).double(), torch.tanh(c), c, torch.zeros_like(W), W)[1].item()
+
     assert slopes(u)[1] == pytest.approx((after(step) - after(-step)) / (2 * step), rel=1e-6)
 
 
@@ -101,12 +105,15 @@ def test_a_residual_block_can_undo_its_shortcut():
     assert jacobian.item() == 0
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: lstm_step(z(3), z(4), z(5), z(3, 16), z(4, 16)), r"d is 4 in h \(4,\) but 5 in c \(5,\)"),
-    (lambda z: lstm_step(z(3), z(4), z(4), z(2, 16), z(4, 16)), r"p is 3 in x \(3,\) but 2 in U \(2, 16\)"),
-    (lambda z: lstm_step(z(3), z(4), z(4), z(3, 12), z(4, 12)), r"W \(4, 12\) has 12 columns; expected 4 for each of the 4"),
-    (lambda z: residual(z(3), z(3, 5), z(4, 3)), r"r is 5 in A \(3, 5\) but 4 in B \(4, 3\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: lstm_step(z(3), z(4), z(5), z(3, 16), z(4, 16)), r"d is 4 in h \(4,\) but 5 in c \(5,\)"),
+        (lambda z: lstm_step(z(3), z(4), z(4), z(2, 16), z(4, 16)), r"p is 3 in x \(3,\) but 2 in U \(2, 16\)"),
+        (lambda z: lstm_step(z(3), z(4), z(4), z(3, 12), z(4, 12)), r"W \(4, 12\) has 12 columns; expected 4 for each of the 4"),
+        (lambda z: residual(z(3), z(3, 5), z(4, 3)), r"r is 5 in A \(3, 5\) but 4 in B \(4, 3\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

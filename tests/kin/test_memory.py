@@ -49,8 +49,10 @@ def test_problems_beside_one_another_are_learnt_each_on_its_own():
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 4), (5, 3)])
 def test_a_step_down_the_energy_by_autograd_is_attention(n, d, beta):
     state, stored = draw(n + d, (d,), (n, d))
-    by_loop = sum(x * x for x in state.tolist()) / 2 - math.log(
-        sum(math.exp(beta * sum(a * b for a, b in zip(row, state.tolist()))) for row in stored.tolist())) / beta
+    by_loop = (
+        sum(x * x for x in state.tolist()) / 2
+        - math.log(sum(math.exp(beta * sum(a * b for a, b in zip(row, state.tolist()))) for row in stored.tolist())) / beta
+    )
     assert energy(state, stored, beta).item() == pytest.approx(by_loop, rel=1e-12)
     slope = torch.func.grad(energy)(state, stored, beta)
     torch.testing.assert_close(recall(state, stored, beta), state - slope)
@@ -83,13 +85,16 @@ def test_no_step_raises_the_energy_and_a_clear_pattern_is_found(seed):
     torch.testing.assert_close(state, stored[0])
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: loss(torch.ones(3, 2), torch.ones(4, 3), torch.ones(5, 2)), "n is 4 in key"),
-    (lambda: ask_after_step(torch.ones(1, 2), torch.ones(3, 2), torch.ones(4, 3), torch.ones(4, 2), 1.0), "d is 2 in query"),
-    (lambda: attend_to_errors(torch.ones(1, 3), torch.ones(3, 2), torch.ones(4, 3), torch.ones(4, 5), 1.0), "d_v is 2 in weight"),
-    (lambda: energy(torch.ones(3), torch.ones(4, 2), 1.0), "d is 3 in state"),
-    (lambda: recall(torch.ones(3), torch.ones(4, 2), 1.0), "d_k is 3 in query"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: loss(torch.ones(3, 2), torch.ones(4, 3), torch.ones(5, 2)), "n is 4 in key"),
+        (lambda: ask_after_step(torch.ones(1, 2), torch.ones(3, 2), torch.ones(4, 3), torch.ones(4, 2), 1.0), "d is 2 in query"),
+        (lambda: attend_to_errors(torch.ones(1, 3), torch.ones(3, 2), torch.ones(4, 3), torch.ones(4, 5), 1.0), "d_v is 2 in weight"),
+        (lambda: energy(torch.ones(3), torch.ones(4, 2), 1.0), "d is 3 in state"),
+        (lambda: recall(torch.ones(3), torch.ones(4, 2), 1.0), "d_k is 3 in query"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

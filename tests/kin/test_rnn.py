@@ -73,7 +73,8 @@ def test_tanh_only_shrinks_the_reach(w):
 def test_a_large_matrix_need_not_explode():
     W = torch.tensor([[0.0, 2.0], [0.0, 0.0]], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(
-        lambda h: linear_step(W[0], linear_step(W[0], h, torch.eye(2).double(), W), torch.eye(2).double(), W), W[1])
+        lambda h: linear_step(W[0], linear_step(W[0], h, torch.eye(2).double(), W), torch.eye(2).double(), W), W[1]
+    )
     assert W.norm() == 2 and not jacobian.any()
 
 
@@ -84,11 +85,14 @@ def test_attention_reaches_by_the_weight(T, score):
     assert attention_reach(T, score).item() == pytest.approx(weight, rel=1e-12)
 
 
-@pytest.mark.parametrize(("shapes", "message"), [
-    ([(3,), (4,), (2, 4), (4, 4)], r"p is 3 in x \(3,\) but 2 in U \(2, 4\)"),
-    ([(3,), (4,), (3, 4), (5, 5)], r"d is 4 in h \(4,\) but 5 in W \(5, 5\)"),
-    ([(2, 3), (5, 4), (3, 4), (4, 4)], "do not broadcast"),
-])
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ([(3,), (4,), (2, 4), (4, 4)], r"p is 3 in x \(3,\) but 2 in U \(2, 4\)"),
+        ([(3,), (4,), (3, 4), (5, 5)], r"d is 4 in h \(4,\) but 5 in W \(5, 5\)"),
+        ([(2, 3), (5, 4), (3, 4), (4, 4)], "do not broadcast"),
+    ],
+)
 def test_mismatched_shapes_are_refused(shapes, message):
     for rule in (linear_step, step):
         with pytest.raises(ValueError, match=message):

@@ -64,7 +64,7 @@ def test_a_cache_gives_every_row_of_causal_attention(leading):
     whole = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
     cache, outputs = None, []
     for i in range(6):
-        output, cache = step(X[..., i:i + 1, :], W_Q, W_K, W_V, cache)
+        output, cache = step(X[..., i : i + 1, :], W_Q, W_K, W_V, cache)
         assert isinstance(cache, Cache) and cache.key.shape == (*leading, i + 1, 3) and cache.value.shape == (*leading, i + 1, 2)
         outputs.append(output)
     torch.testing.assert_close(torch.cat(outputs, dim=-2), whole)
@@ -76,7 +76,7 @@ def test_every_causal_row_is_attention_on_the_tokens_so_far():
     query, key, value = random(4, (6, 3), (6, 3), (6, 2))
     whole = scaled_dot_product_attention(query, key, value, is_causal=True)
     for i in range(1, 7):
-        torch.testing.assert_close(scaled_dot_product_attention(query[i - 1:i], key[:i], value[:i]), whole[i - 1:i])
+        torch.testing.assert_close(scaled_dot_product_attention(query[i - 1 : i], key[:i], value[:i]), whole[i - 1 : i])
 
 
 @pytest.mark.parametrize("keep", [1, 3, 6])
@@ -116,13 +116,16 @@ def test_cache_bytes_are_those_of_the_tensors():
         assert cache_bytes(n, layers, heads, d_k, size) == key.numel() * size + value.numel() * size
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: step(z(2, 4), z(4, 3), z(4, 3), z(4, 3)), r"x \(2, 4\) holds 2 tokens; expected x \(..., 1, d\)"),
-    (lambda z: step(z(1, 4), z(4, 3), z(4, 2), z(4, 3)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\)"),
-    (lambda z: kept_mean(z(3), z(5, 4), z(5)), r"d is 3 in query \(3,\) but 4 in X \(5, 4\)"),
-    (lambda z: token_slopes(z(3), z(5, 3), z(4)), r"n is 5 in X \(5, 3\) but 4 in keep \(4,\)"),
-    (lambda z: cut(z(5, 7), z(6, 3), 2), r"m is 7 in scores \(5, 7\) but 6 in value \(6, 3\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: step(z(2, 4), z(4, 3), z(4, 3), z(4, 3)), r"x \(2, 4\) holds 2 tokens; expected x \(..., 1, d\)"),
+        (lambda z: step(z(1, 4), z(4, 3), z(4, 2), z(4, 3)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\)"),
+        (lambda z: kept_mean(z(3), z(5, 4), z(5)), r"d is 3 in query \(3,\) but 4 in X \(5, 4\)"),
+        (lambda z: token_slopes(z(3), z(5, 3), z(4)), r"n is 5 in X \(5, 3\) but 4 in keep \(4,\)"),
+        (lambda z: cut(z(5, 7), z(6, 3), 2), r"m is 7 in scores \(5, 7\) but 6 in value \(6, 3\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

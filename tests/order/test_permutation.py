@@ -71,7 +71,7 @@ def test_reorder_puts_at_each_place_the_token_that_the_row_names():
 
 
 def test_a_causal_layer_does_not_move_with_its_tokens():
-    X, = random(4, (4, 3))
+    (X,) = random(4, (4, 3))
     every = matrices(4)
     Y = scaled_dot_product_attention(X, X, X, is_causal=True)
     moved = reorder(every, X)
@@ -81,12 +81,15 @@ def test_a_causal_layer_does_not_move_with_its_tokens():
     torch.testing.assert_close(attention(moved, moved, moved, is_causal=True), outputs)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: reorder(z(3, 3), z(4, 2)), r"n is 3 in Pi \(3, 3\) but 4 in X \(4, 2\); expected Pi \(..., n, n\), X"),
-    (lambda z: sequence(z(3), z(2), z(5, 3)), r"d is 3 in first \(3,\) but 2 in second \(2,\)"),
-    (lambda z: output(z(2, 3), z(5, 4), z(2, 3, 3)), r"d is 3 in Q \(2, 3\) but 4 in X \(5, 4\)"),
-    (lambda z: layer(z(4, 3), z(2, 3, 3), z(1, 3, 3)), r"heads is 2 in A \(2, 3, 3\) but 1 in M \(1, 3, 3\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: reorder(z(3, 3), z(4, 2)), r"n is 3 in Pi \(3, 3\) but 4 in X \(4, 2\); expected Pi \(..., n, n\), X"),
+        (lambda z: sequence(z(3), z(2), z(5, 3)), r"d is 3 in first \(3,\) but 2 in second \(2,\)"),
+        (lambda z: output(z(2, 3), z(5, 4), z(2, 3, 3)), r"d is 3 in Q \(2, 3\) but 4 in X \(5, 4\)"),
+        (lambda z: layer(z(4, 3), z(2, 3, 3), z(1, 3, 3)), r"heads is 2 in A \(2, 3, 3\) but 1 in M \(1, 3, 3\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -34,7 +34,7 @@ def test_features_come_in_pairs(d):
 def test_a_shift_turns_the_encodings(k):
     PE = encoding(80, 16)
     first, last = max(0, -k), min(80, 80 - k)
-    torch.testing.assert_close(shift(PE[first:last], k), PE[first + k:last + k])
+    torch.testing.assert_close(shift(PE[first:last], k), PE[first + k : last + k])
 
 
 def test_a_shift_is_one_orthogonal_matrix_for_all_positions():

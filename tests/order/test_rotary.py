@@ -24,7 +24,7 @@ def by_complex_numbers(x, position):
 
 @pytest.mark.parametrize("d", [2, 4, 10])
 def test_turning_is_multiplication_by_a_complex_number(d):
-    x, = random(d, (3, 7, d))
+    (x,) = random(d, (3, 7, d))
     place = torch.arange(7)
     torch.testing.assert_close(rotate_interleaved(x, place), by_complex_numbers(x, place))
     torch.testing.assert_close(interleave(rotate(x, place)), by_complex_numbers(interleave(x), place))
@@ -54,7 +54,7 @@ def test_turned_score_is_the_score_of_the_halves():
 
 
 def test_turns_add_up_and_keep_lengths():
-    x, = random(2, (4, 6))
+    (x,) = random(2, (4, 6))
     for rotation in (rotate, rotate_interleaved):
         torch.testing.assert_close(rotation(rotation(x, torch.tensor(3)), torch.tensor(4)), rotation(x, torch.tensor(7)))
         torch.testing.assert_close(rotation(x, torch.tensor(9)).norm(dim=-1), x.norm(dim=-1))
@@ -65,8 +65,7 @@ def test_both_layouts_give_one_set_of_weights_and_a_mixture_another():
     Q, K, V = random(3, (6, 8), (6, 8), (6, 5))
     place = torch.arange(6)
     halves = scaled_dot_product_attention(rotate(Q, place), rotate(K, place), V)
-    sides = scaled_dot_product_attention(
-        rotate_interleaved(interleave(Q), place), rotate_interleaved(interleave(K), place), V)
+    sides = scaled_dot_product_attention(rotate_interleaved(interleave(Q), place), rotate_interleaved(interleave(K), place), V)
     torch.testing.assert_close(sides, halves)
     assert not torch.allclose(scaled_dot_product_attention(rotate_interleaved(Q, place), rotate_interleaved(K, place), V), halves)
 
@@ -86,7 +85,7 @@ def test_one_frequency_rises_again():
 
 @pytest.mark.parametrize(("reach", "n", "m"), [(0, 2, 3), (1, 4, 4), (2, 3, 6), (9, 3, 3)])
 def test_clipped_bias_is_a_table_by_distance(reach, n, m):
-    table, = random(reach, (2 * reach + 1,))
+    (table,) = random(reach, (2 * reach + 1,))
     bias = clipped_bias(table, n, m)
     assert bias.shape == (n, m)
     for i in range(n):

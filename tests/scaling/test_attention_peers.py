@@ -59,8 +59,10 @@ class Problem:
             key, value = share_heads(query, key), share_heads(query, value)
         (d, m), info, exact = (key.shape[-1], key.shape[-2]), torch.finfo(dtype), self.to(torch.float64)
         lost, u = info.tiny * info.eps, info.eps / 2
-        scale = d ** -0.5 if self.flags.get("scale") is None else abs(self.flags["scale"])
-        score = scale * (gamma(d + 6, dtype) * query @ key.mT + (2 * d + 3) * lost * (1 + query.sum(-1, keepdim=True) + key.sum(-1).unsqueeze(-2)))
+        scale = d**-0.5 if self.flags.get("scale") is None else abs(self.flags["scale"])
+        score = scale * (
+            gamma(d + 6, dtype) * query @ key.mT + (2 * d + 3) * lost * (1 + query.sum(-1, keepdim=True) + key.sum(-1).unsqueeze(-2))
+        )
         size = scale * query @ key.mT + score
         if self.mask is not None and self.mask.dtype != torch.bool:
             added = self.mask.double().abs()
@@ -84,16 +86,18 @@ def normal(seed, *shape):
 @st.composite
 def problems(draw, sizes=st.integers(1, 5), batches=st.lists(st.integers(0, 3), max_size=2), powers=st.integers(-8, 8)):
     n, m, d, v = (draw(sizes) for _ in range(4))
-    batch, seed = tuple(draw(batches)), draw(st.integers(0, 2 ** 20))
+    batch, seed = tuple(draw(batches)), draw(st.integers(0, 2**20))
     flags = {"scale": draw(st.sampled_from([None, 1.0, 0.3, -2.0]))}
     heads = ((), (), ())
     if draw(st.booleans()):
         groups, shared = draw(st.integers(1, 3)), draw(st.integers(1, 2))
         heads, flags["enable_gqa"] = ((groups * shared,), (shared,), (shared,)), True
+
     def leading():
         """The batch's axes, some of them of size one to be broadcast; those before may be missing."""
         cut = draw(st.integers(0, len(batch))) if not heads[0] else 0
         return tuple(1 if draw(st.booleans()) else size for size in batch[cut:])
+
     shapes = [(*(batch if k == 0 else leading()), *heads[k], *last) for k, last in enumerate([(n, d), (m, d), (m, v)])]
     # Very small and very large scores: those of size 10^16 leave all weight to one key, or share it where two scores tie.
     query, key, value = (normal(seed + k, *shape) * 10.0 ** draw(powers) for k, shape in enumerate(shapes))
@@ -187,15 +191,25 @@ def test_heads_that_do_not_divide_are_refused(query, key):
 # Gradients
 
 SMALL = [
-    ({}, None), ({"scale": 0.7}, None), ({"is_causal": True}, None), ({}, "boolean"), ({}, "empty row"), ({}, "added"),
-    ({"enable_gqa": True}, None), ({"enable_gqa": True, "is_causal": True}, None),
+    ({}, None),
+    ({"scale": 0.7}, None),
+    ({"is_causal": True}, None),
+    ({}, "boolean"),
+    ({}, "empty row"),
+    ({}, "added"),
+    ({"enable_gqa": True}, None),
+    ({"enable_gqa": True, "is_causal": True}, None),
 ]
 
 
 def small(flags, kind):
     heads = (4, 2) if flags.get("enable_gqa") else (2, 2)
-    mask = {None: None, "boolean": normal(5, 3, 4) > -0.5, "added": normal(5, 3, 4),
-            "empty row": torch.tensor([[True], [False], [True]]).expand(3, 4)}[kind]
+    mask = {
+        None: None,
+        "boolean": normal(5, 3, 4) > -0.5,
+        "added": normal(5, 3, 4),
+        "empty row": torch.tensor([[True], [False], [True]]).expand(3, 4),
+    }[kind]
     tensors = normal(0, heads[0], 3, 2), normal(1, heads[1], 4, 2), normal(2, heads[1], 4, 3)
     return Problem(*(x.requires_grad_() for x in tensors), mask, flags)
 

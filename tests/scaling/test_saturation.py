@@ -57,13 +57,19 @@ def test_attention_weights_are_distributions_over_the_keys(scale):
     torch.testing.assert_close(weights, scaled_dot_product_attention(query, key, eye, scale=scale))
 
 
-@pytest.mark.parametrize(("shapes", "message"), [
-    (((3, 4), (5, 6), (5, 2)), r"d_k is 4 in query \(3, 4\) but 6 in key \(5, 6\); expected query \(..., n, d_k\), "
-                               r"key \(..., m, d_k\), value \(..., m, d_v\)"),
-    (((3, 4), (5, 4), (6, 2)), r"m is 5 in key \(5, 4\) but 6 in value \(6, 2\)"),
-    (((3, 4), (5, 4), (1, 2)), r"m is 5 in key \(5, 4\) but 1 in value \(1, 2\)"),
-    (((2, 3, 4), (2, 5, 4), (3, 5, 2)), r"the leading axes .* value \(3, 5, 2\) do not broadcast"),
-])
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (
+            ((3, 4), (5, 6), (5, 2)),
+            r"d_k is 4 in query \(3, 4\) but 6 in key \(5, 6\); expected query \(..., n, d_k\), "
+            r"key \(..., m, d_k\), value \(..., m, d_v\)",
+        ),
+        (((3, 4), (5, 4), (6, 2)), r"m is 5 in key \(5, 4\) but 6 in value \(6, 2\)"),
+        (((3, 4), (5, 4), (1, 2)), r"m is 5 in key \(5, 4\) but 1 in value \(1, 2\)"),
+        (((2, 3, 4), (2, 5, 4), (3, 5, 2)), r"the leading axes .* value \(3, 5, 2\) do not broadcast"),
+    ],
+)
 def test_attention_refuses_mismatched_shapes(shapes, message):
     with pytest.raises(ValueError, match=message):
         attention(*(torch.zeros(shape) for shape in shapes))

@@ -57,14 +57,21 @@ def test_scores_are_the_logits_of_pytorch():
     torch.testing.assert_close(scores(query, key).softmax(-1), weights)
 
 
-@pytest.mark.parametrize(("query", "key", "message"), [
-    ((3, 4), (5, 6), r"d_k is 4 in query \(3, 4\) but 6 in key \(5, 6\); "
-                     r"expected query \(..., n, d_k\), key \(..., m, d_k\)"),
-    ((2, 3, 4), (3, 5, 4), r"the leading axes of query \(2, 3, 4\) and key \(3, 5, 4\) do not broadcast; expected"),
-    ((4,), (5, 4), r"query \(4,\) has too few axes; expected"),
-    ((3, 0), (5, 0), r"d_k is 0 in query \(3, 0\) and must be at least 1; expected"),
-    ((3, 4), (0, 4), r"m is 0 in key \(0, 4\) and must be at least 1; expected"),
-])
+@pytest.mark.parametrize(
+    ("query", "key", "message"),
+    [
+        (
+            (3, 4),
+            (5, 6),
+            r"d_k is 4 in query \(3, 4\) but 6 in key \(5, 6\); "
+            r"expected query \(..., n, d_k\), key \(..., m, d_k\)",
+        ),
+        ((2, 3, 4), (3, 5, 4), r"the leading axes of query \(2, 3, 4\) and key \(3, 5, 4\) do not broadcast; expected"),
+        ((4,), (5, 4), r"query \(4,\) has too few axes; expected"),
+        ((3, 0), (5, 0), r"d_k is 0 in query \(3, 0\) and must be at least 1; expected"),
+        ((3, 4), (0, 4), r"m is 0 in key \(0, 4\) and must be at least 1; expected"),
+    ],
+)
 def test_scores_refuse_mismatched_shapes(query, key, message):
     with pytest.raises(ValueError, match=message):
         scores(torch.zeros(query), torch.zeros(key))
@@ -123,8 +130,9 @@ def test_of_repeated_entries_one_side_does_no_harm_and_both_sides_do():
 
 def gaussian_moment(order, mu, sigma):
     """The mean of x^order for a Gaussian x."""
-    return sum(math.comb(order, 2 * j) * mu ** (order - 2 * j) * sigma ** (2 * j) * math.prod(range(1, 2 * j, 2))
-               for j in range(order // 2 + 1))
+    return sum(
+        math.comb(order, 2 * j) * mu ** (order - 2 * j) * sigma ** (2 * j) * math.prod(range(1, 2 * j, 2)) for j in range(order // 2 + 1)
+    )
 
 
 def bands(d, draws, raw):

@@ -15,8 +15,9 @@ def cases():
 
 
 def test_head_weights_are_those_of_the_stored_numbers(cases):
-    stored = {name: torch.tensor(value, dtype=torch.float64)
-              for name, value in json.loads(STORED.read_text())["attention"]["parameters"].items()}
+    stored = {
+        name: torch.tensor(value, dtype=torch.float64) for name, value in json.loads(STORED.read_text())["attention"]["parameters"].items()
+    }
     tokens = cases[0][:5]
     x = stored["letter.weight"][tokens] + stored["place.weight"]
     blocked = torch.full((LENGTH, LENGTH), -torch.inf, dtype=torch.float64).triu(1)
@@ -52,8 +53,11 @@ def test_what_taking_weights_away_does():
     tokens, answers = draw_cases(1000, torch.Generator().manual_seed(12), held_out=False)
     model = load()
     first, second = head_weights(model, tokens)
-    shares = {(layer, kind): accuracy(model, tokens, answers, [None] * layer + [given] + [None] * (1 - layer))
-              for layer, weights in enumerate((first, second)) for kind, given in replacements(weights).items()}
+    shares = {
+        (layer, kind): accuracy(model, tokens, answers, [None] * layer + [given] + [None] * (1 - layer))
+        for layer, weights in enumerate((first, second))
+        for kind, given in replacements(weights).items()
+    }
     assert min(shares[0, "its own"], shares[1, "its own"], shares[0, "their mean"]) >= 0.99
     assert max(shares[1, kind] for kind in ("their mean", "uniform", "none")) < 0.12
     assert max(shares[0, kind] for kind in ("uniform", "none")) < 0.2
@@ -95,8 +99,9 @@ def test_other_weights_in_small_cases():
     assert torch.equal(other_weights(two, apart), two)  # two values that differ, and the sum: nothing is left to choose
     assert other_weights(torch.ones(1), torch.ones(1, 3)).tolist() == [1.0]
     mean = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], dtype=torch.float64)  # the third value is a mean of the others
-    torch.testing.assert_close(other_weights(torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64), mean),
-                               torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64))
+    torch.testing.assert_close(
+        other_weights(torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64), mean), torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64)
+    )
     with pytest.raises(ValueError, match=r"m is 2 in weights \(2,\) but 3 in value \(3, 2\)"):
         other_weights(two, mean)
 

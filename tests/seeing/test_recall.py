@@ -7,8 +7,23 @@ import torch
 
 from snippets.seeing import recall
 from snippets.seeing.recall import (
-    CONTEXT, KINDS, LENGTH, LETTERS, FixedHead, Head, Recall, accuracy, draw_cases, held_out_pairs, load, match_weight, mix, read,
-    recall_by_hand, restore, spell,
+    CONTEXT,
+    KINDS,
+    LENGTH,
+    LETTERS,
+    FixedHead,
+    Head,
+    Recall,
+    accuracy,
+    draw_cases,
+    held_out_pairs,
+    load,
+    match_weight,
+    mix,
+    read,
+    recall_by_hand,
+    restore,
+    spell,
 )
 
 
@@ -174,10 +189,13 @@ def test_recall_by_hand_with_keys_that_are_not_orthonormal():
     torch.testing.assert_close(found, batch[:, 3])
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: mix(z(3, 4), z(5, 2), z(2, 2)), r"m is 4 in A \(3, 4\) but 5 in X \(5, 2\)"),
-    (lambda z: recall_by_hand(z(3, 4), z(5), 1.0), r"d is 4 in X \(3, 4\) but 5 in q \(5,\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: mix(z(3, 4), z(5, 2), z(2, 2)), r"m is 4 in A \(3, 4\) but 5 in X \(5, 2\)"),
+        (lambda z: recall_by_hand(z(3, 4), z(5), 1.0), r"d is 4 in X \(3, 4\) but 5 in q \(5,\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -79,5 +79,6 @@ def test_furthest():
 def test_the_stored_numbers_are_rounded():
     def flat(value):
         return [number for row in value for number in flat(row)] if isinstance(value, list) else [value]
+
     numbers = [n for of in stored().values() for value in of["parameters"].values() for n in flat(value)]
     assert all(round(n, DIGITS) == n for n in numbers) and len(numbers) > 4000

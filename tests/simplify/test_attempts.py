@@ -97,11 +97,14 @@ def test_the_solution_depends_on_the_input_unless_the_merged_weights_are_zero():
         torch.testing.assert_close(solve_for_scores(A, Q, K), torch.zeros_like(A))
 
 
-@pytest.mark.parametrize(("A", "rank"), [
-    ([[1.0, 2.0], [2.0, 4.0]], 1),
-    ([[0.0, 0.0], [0.0, 0.0]], 0),
-    ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], 2),  # elimination meets no zero: torch would solve it
-])
+@pytest.mark.parametrize(
+    ("A", "rank"),
+    [
+        ([[1.0, 2.0], [2.0, 4.0]], 1),
+        ([[0.0, 0.0], [0.0, 0.0]], 0),
+        ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], 2),  # elimination meets no zero: torch would solve it
+    ],
+)
 def test_a_singular_input_is_refused(A, rank):
     A = torch.tensor(A, dtype=torch.float64)
     n = len(A)
@@ -203,8 +206,11 @@ def measured(dtype=torch.float32):
     generator = torch.Generator().manual_seed(0)
     A, Q, K, other = torch.rand(4, 500, 3, 3, generator=generator, dtype=torch.float64).to(dtype)
     X = torch.linalg.solve(A, unscaled_scores(A, Q, K))
-    left = {"sorted": unscaled_scores(A, Q, K) - commuted_merge(A, Q, K), "solved": residual(A, X, Q, K),
-            "another input": residual(other, X, Q, K)}
+    left = {
+        "sorted": unscaled_scores(A, Q, K) - commuted_merge(A, Q, K),
+        "solved": residual(A, X, Q, K),
+        "another input": residual(other, X, Q, K),
+    }
     return {name: (gap.mean((-2, -1)), gap.std((-2, -1))) for name, gap in left.items()}
 
 

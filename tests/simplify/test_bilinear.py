@@ -67,18 +67,21 @@ def test_a_matrix_of_higher_rank_than_d_k_is_no_merge_of_a_head():
     assert torch.linalg.matrix_norm(W - torch.eye(3), ord=2).item() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda z: split_scores(z(5, 4), z(4, 3), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\); expected X"),
-    (lambda z: split_scores(z(5, 4), z(3, 2), z(4, 2)), r"d is 4 in X \(5, 4\) but 3 in W_Q \(3, 2\)"),
-    (lambda z: merge(z(4, 3), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\); expected W_Q \(..., d, d_k\)"),
-    (lambda z: merge(z(4, 3), z(5, 3)), r"d is 4 in W_Q \(4, 3\) but 5 in W_K \(5, 3\)"),
-    (lambda z: merged_scores(z(5, 4), z(4, 3)), r"d is 4 in X \(5, 4\) but 3 in W \(4, 3\); expected X \(..., n, d\)"),
-    (lambda z: change_gauge(z(4, 3), z(4, 3), z(4, 4)), r"d_k is 3 in W_Q \(4, 3\) but 4 in M \(4, 4\)"),
-    (lambda z: split_output(z(5, 6), z(7, 4), z(4, 3), z(3, 4)), r"m is 6 in P \(5, 6\) but 7 in X \(7, 4\); .* W_V"),
-    (lambda z: split_output(z(5, 6), z(6, 4), z(4, 3), z(2, 4)), r"d_v is 3 in W_V \(4, 3\) but 2 in W_O \(2, 4\)"),
-    (lambda z: merged_output(z(5, 6), z(7, 4), z(4, 4)), r"m is 6 in P \(5, 6\) but 7 in X \(7, 4\)"),
-    (lambda z: merged_output(z(5, 6), z(6, 4), z(4, 3)), r"d is 4 in X \(6, 4\) but 3 in W \(4, 3\)"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda z: split_scores(z(5, 4), z(4, 3), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\); expected X"),
+        (lambda z: split_scores(z(5, 4), z(3, 2), z(4, 2)), r"d is 4 in X \(5, 4\) but 3 in W_Q \(3, 2\)"),
+        (lambda z: merge(z(4, 3), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\); expected W_Q \(..., d, d_k\)"),
+        (lambda z: merge(z(4, 3), z(5, 3)), r"d is 4 in W_Q \(4, 3\) but 5 in W_K \(5, 3\)"),
+        (lambda z: merged_scores(z(5, 4), z(4, 3)), r"d is 4 in X \(5, 4\) but 3 in W \(4, 3\); expected X \(..., n, d\)"),
+        (lambda z: change_gauge(z(4, 3), z(4, 3), z(4, 4)), r"d_k is 3 in W_Q \(4, 3\) but 4 in M \(4, 4\)"),
+        (lambda z: split_output(z(5, 6), z(7, 4), z(4, 3), z(3, 4)), r"m is 6 in P \(5, 6\) but 7 in X \(7, 4\); .* W_V"),
+        (lambda z: split_output(z(5, 6), z(6, 4), z(4, 3), z(2, 4)), r"d_v is 3 in W_V \(4, 3\) but 2 in W_O \(2, 4\)"),
+        (lambda z: merged_output(z(5, 6), z(7, 4), z(4, 4)), r"m is 6 in P \(5, 6\) but 7 in X \(7, 4\)"),
+        (lambda z: merged_output(z(5, 6), z(6, 4), z(4, 3)), r"d is 4 in X \(6, 4\) but 3 in W \(4, 3\)"),
+    ],
+)
 def test_mismatched_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)

@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock
 
 from derivations.kernel import pages
-from derivations.kernel.certificates import CertificateError
+from derivations.kernel.run.certificates import CertificateError
 
 # Test modules are imported one by one, so that a helper beside them is loaded by hand.
 _spec = importlib.util.spec_from_file_location("site_samples", Path(__file__).with_name("samples.py"))
@@ -47,8 +47,7 @@ def page(certificates, tmp_path):
         extension = pages.makeExtension(docs=str(docs), **options)
         return markdown.markdown(
             text,
-            extensions=["attr_list", "tables", "toc", "pymdownx.highlight", "pymdownx.superfences",
-                        "pymdownx.blocks.details", extension],
+            extensions=["attr_list", "tables", "toc", "pymdownx.highlight", "pymdownx.superfences", "pymdownx.blocks.details", extension],
         )
 
     return make
@@ -74,7 +73,11 @@ ROOT = Path(__file__).parents[2]
 
 def run(root, *command):
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=root, capture_output=True, text=True, timeout=600,
+        [sys.executable, "-m", *command],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=600,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
     )
     assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"

@@ -6,8 +6,16 @@ import pytest
 from bs4 import BeautifulSoup
 
 CLAIM = "/// claim | scaling/variance#{}\n///\n"
-HOSTILE = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><b>x</b>', "javascript:alert(1)", "&lt;script&gt;", "]]><svg/onload=alert(1)>",
-           "<!-- --><style>*{display:none}</style>", "$<script>$"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><b>x</b>',
+    "javascript:alert(1)",
+    "&lt;script&gt;",
+    "]]><svg/onload=alert(1)>",
+    "<!-- --><style>*{display:none}</style>",
+    "$<script>$",
+]
 ALLOWED = {"section", "header", "span", "a", "div", "details", "summary", "dl", "dt", "dd", "ul", "li", "code", "math"}
 
 
@@ -87,9 +95,17 @@ def test_a_block_left_open_is_refused_with_its_line(text, refused):
     assert re.match(r"docs/notes/page\.md:\d+: ", refused(text))
 
 
-ASKED = ["/// claim | scaling/variance#<b>x</b>\n///\n", "/// claim | scaling/variance#mean#mean\n///\n", "/// claim | scaling/none#mean\n///\n",
-         "/// derivation | <script>/x\n///\n", "/// derivation | kernel/claims\n///\n", "/// claim | #mean\n///\n",
-         "/// claim | scaling/variance#Mean\n///\n", "/// claim | Scaling/Variance#mean\n///\n", "/// derivation |\n///\n"]
+ASKED = [
+    "/// claim | scaling/variance#<b>x</b>\n///\n",
+    "/// claim | scaling/variance#mean#mean\n///\n",
+    "/// claim | scaling/none#mean\n///\n",
+    "/// derivation | <script>/x\n///\n",
+    "/// derivation | kernel/claims\n///\n",
+    "/// claim | #mean\n///\n",
+    "/// claim | scaling/variance#Mean\n///\n",
+    "/// claim | Scaling/Variance#mean\n///\n",
+    "/// derivation |\n///\n",
+]
 
 
 @pytest.mark.parametrize("text", ASKED)

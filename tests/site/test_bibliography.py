@@ -30,15 +30,22 @@ def malformed(bibliography, cited):
     keys = [match["key"] for match in ENTRY.finditer(bibliography)]
     whole = {match[0].partition("\n")[0] for match in ENTRY.finditer(bibliography)}
     wrong = [term for term in terms if term not in whole] + [key for key in keys if keys.count(key) > 1]
-    return wrong + [key for key, name in entries(bibliography).items()
-                    if not key.startswith("source-") and not re.fullmatch(rf".+ \({key[-4:]}\)", name)]
+    return wrong + [
+        key
+        for key, name in entries(bibliography).items()
+        if not key.startswith("source-") and not re.fullmatch(rf".+ \({key[-4:]}\)", name)
+    ]
 
 
 def dangling(bibliography, cited):
     """Links that lead to no entry, or name another one than they lead to."""
     known = entries(bibliography)
-    return [f"{page}: {link['text']}" for page, text in cited.items() for link in LINK.finditer(text)
-            if link["key"] and known.get(link["key"]) != " ".join(link["text"].split())]
+    return [
+        f"{page}: {link['text']}"
+        for page, text in cited.items()
+        for link in LINK.finditer(text)
+        if link["key"] and known.get(link["key"]) != " ".join(link["text"].split())
+    ]
 
 
 def uncited(bibliography, cited):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.certificates import ROOT, load, topics
+from derivations.kernel.run.certificates import ROOT, load, topics
 
 
 def missing(topic: str, page: str) -> list[str]:

@@ -52,9 +52,7 @@ def typed_by_hand(root):
 
 def unshown(root):
     """Sections that no page shows."""
-    shown = {
-        (include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)
-    }
+    shown = {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
     return sorted(f"{topic}:{name}" for topic, name in sections(root).keys() - shown)
 
 
@@ -86,9 +84,7 @@ def docstring(source):
 def names(source):
     """What the code uses, by name or as an attribute; an import alone uses nothing."""
     nodes = list(ast.walk(ast.parse(source)))
-    return {node.id for node in nodes if isinstance(node, ast.Name)} | {
-        node.attr for node in nodes if isinstance(node, ast.Attribute)
-    }
+    return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun])

@@ -14,9 +14,19 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import drawing, figures, picture as pictures_
+from derivations.kernel.pages import drawing, figures
+from derivations.kernel.pages import picture as pictures_
 from derivations.kernel.pages.drawing import (
-    DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens,
+    DrawingError,
+    bars,
+    below,
+    beside,
+    curves,
+    heat_map,
+    mask,
+    operations,
+    shapes,
+    tokens,
 )
 from derivations.kernel.pages.picture import breadth, number, text
 
@@ -72,8 +82,16 @@ def site(page, refused, tmp_path, monkeypatch):
         imported = "from derivations.kernel.pages.drawing import Picture, bars"
         write("docs/figures/notes/page.py", f"{imported}\n\n\ndef one():\n    {body}\n")
 
-    return SimpleNamespace(show=show, refuse=refuse, write=write, define=define, drawn=drawn, root=tmp_path, page=page,
-                           kept=tmp_path / ".certificates/figures/notes/page.one.json")
+    return SimpleNamespace(
+        show=show,
+        refuse=refuse,
+        write=write,
+        define=define,
+        drawn=drawn,
+        root=tmp_path,
+        page=page,
+        kept=tmp_path / ".certificates/figures/notes/page.one.json",
+    )
 
 
 # The block --------------------------------------------------------------------------------------------------------------
@@ -98,10 +116,27 @@ def test_ids_are_not_repeated_on_a_page(site):
 
 @pytest.mark.parametrize(
     "name",
-    ["", "page", "notes/page", "notes/page:", "../notes/page:one", "notes/../../x/page:one", "notes/page.py:one",
-     "/etc/passwd:one", "notes/page:_hidden", "notes/page:one()", "notes/page:one.__globals__", "Notes/Page:one",
-     "notes\\page:one", "notes/page:one one", "notes//page:one", "notes/page:öne", "a/b/c:one", "~/page:one",
-     "notes/page\u200b:one"],
+    [
+        "",
+        "page",
+        "notes/page",
+        "notes/page:",
+        "../notes/page:one",
+        "notes/../../x/page:one",
+        "notes/page.py:one",
+        "/etc/passwd:one",
+        "notes/page:_hidden",
+        "notes/page:one()",
+        "notes/page:one.__globals__",
+        "Notes/Page:one",
+        "notes\\page:one",
+        "notes/page:one one",
+        "notes//page:one",
+        "notes/page:öne",
+        "a/b/c:one",
+        "~/page:one",
+        "notes/page\u200b:one",
+    ],
 )
 def test_a_name_that_is_no_name_is_refused_and_nothing_is_run(site, name):
     message = site.refuse(name)
@@ -134,8 +169,11 @@ def test_a_function_that_is_not_defined_there_is_refused(site, name):
         ("return bars([('a', 1)], title='a')", "TypeError: bars() missing 1 required keyword-only argument"),
         ("return Picture('a', 'b is ≤ c', 1, 1, ())", "DrawingError: 'b is ≤ c' states a relation (≤); relations"),
         ("return bars([('$QK = KQ$', 1)], title='a', description='b')", "states a relation (=)"),
-        ("from xml.etree.ElementTree import XML\n    sign = XML('<text class=\"picture__sign\">P = NP</text>')\n"
-         "    return Picture('a', 'b', 1, 1, (sign,))", "states a relation (=)"),
+        (
+            "from xml.etree.ElementTree import XML\n    sign = XML('<text class=\"picture__sign\">P = NP</text>')\n"
+            "    return Picture('a', 'b', 1, 1, (sign,))",
+            "states a relation (=)",
+        ),
         ("import nothing_of_this_name", "it fails with ModuleNotFoundError: "),
     ],
 )
@@ -222,13 +260,17 @@ def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
     assert len(site.drawn) == 4
 
 
-@pytest.mark.parametrize("edit", [
-    lambda content: content | {"desc": "Its number is 4."},
-    lambda content: content | {"drawing": content["drawing"].replace("3.00", "4.00")},
-    lambda content: content | {"seal": ""},
-    lambda content: {"seal": content["seal"]},
-    lambda content: [],
-], ids=["words", "drawing", "seal", "rest", "all"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda content: content | {"desc": "Its number is 4."},
+        lambda content: content | {"drawing": content["drawing"].replace("3.00", "4.00")},
+        lambda content: content | {"seal": ""},
+        lambda content: {"seal": content["seal"]},
+        lambda content: [],
+    ],
+    ids=["words", "drawing", "seal", "rest", "all"],
+)
 def test_a_picture_that_was_edited_is_not_believed(site, edit):
     site.show()
     site.kept.write_text(json.dumps(edit(json.loads(site.kept.read_text()))))
@@ -312,7 +354,7 @@ def test_curves_go_through_their_points():
     (start, middle, end), sample = (points(path) for path in every(picture, "path") if "curve" in path.get("class"))
     assert middle == pytest.approx([(a + b) / 2 for a, b in zip(start, end)]) and end[1] < start[1] and len(sample) == 2
     log = curves([("", [1, 10, 100], [1, 1e4, 1e8])], across="x", log="xy", **ABOUT)
-    (start, middle, end), = (points(path) for path in every(log, "path") if "curve" in path.get("class"))
+    ((start, middle, end),) = (points(path) for path in every(log, "path") if "curve" in path.get("class"))
     assert middle == pytest.approx([(a + b) / 2 for a, b in zip(start, end)], abs=0.01)
     assert {"100", "108"} < set(words(log)) and {"1", "10", "100"} < set(words(log))
 
@@ -374,8 +416,14 @@ def test_pictures_put_together_keep_what_they_say():
 def test_letters_in_dollars_are_set_as_mathematics():
     spans = list(text(0, 0, "the $W_Q^{⊤}$ of $softmax$ 2"))
     assert [(one.text, one.get("class")) for one in spans] == [
-        ("the ", None), ("W", "picture__letter"), ("Q", "picture__letter picture__script"),
-        ("⊤", "picture__name picture__script"), (" of ", None), ("softmax", "picture__name"), (" 2", None)]
+        ("the ", None),
+        ("W", "picture__letter"),
+        ("Q", "picture__letter picture__script"),
+        ("⊤", "picture__name picture__script"),
+        (" of ", None),
+        ("softmax", "picture__name"),
+        (" 2", None),
+    ]
     shifts = [float(one.get("dy", 0)) for one in spans]
     assert sum(shifts[:4]) < 0 < shifts[2] and sum(shifts) == pytest.approx(0)
     assert text(0, 0, "plain").text == "plain" and breadth("$d_k$") < breadth("$dk$") < breadth("wide word")
@@ -426,8 +474,16 @@ def test_every_function_is_shown_and_imports_only_what_a_figure_may():
 
 
 def test_every_topic_of_the_first_chapters_has_a_picture():
-    topics = {"scaling/variance", "scaling/normal", "scaling/saturation", "associativity/products", "associativity/rounding",
-              "simplify/attempts", "simplify/bilinear", "simplify/softmax"}
+    topics = {
+        "scaling/variance",
+        "scaling/normal",
+        "scaling/saturation",
+        "associativity/products",
+        "associativity/rounding",
+        "simplify/attempts",
+        "simplify/bilinear",
+        "simplify/softmax",
+    }
     assert topics <= {name.partition(":")[0] for name in shown()}
 
 
@@ -476,6 +532,7 @@ def test_nothing_is_drawn_outside_its_picture(pictures):
 
 def placed(picture):
     """The texts of a picture, and where each stands."""
+
     def walk(element, x, y):
         if element.tag == "g":
             dx, dy = map(float, re.findall(r"-?[\d.]+", element.get("transform")))
@@ -483,6 +540,7 @@ def placed(picture):
                 yield from walk(child, x + dx, y + dy)
         elif element.tag == "text":
             yield x + float(element.get("x")), y + float(element.get("y")), element
+
     for element in picture.elements:
         yield from walk(element, 0.0, 0.0)
 

@@ -25,7 +25,11 @@ def generate(tmp_path):
     def run(text, *command):
         (docs / "index.md").write_text(text)
         done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+            [sys.executable, "-m", *command],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
             env=os.environ | {"PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"},
         )
         return done.returncode, done.stdout + done.stderr

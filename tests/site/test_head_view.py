@@ -81,15 +81,18 @@ def test_names_are_escaped():
     assert "<span>R&amp;D</span>" in view(left=("R&D", "b")).html
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"heads": ()}, "0 heads; a view has from 1 to 4"),
-    ({"heads": [("one", FIRST)] * (HEADS + 1)}, "5 heads"),
-    ({"left": ("a", "b", "c")}, "3 and 2 tokens; the weights of the first are 2 by 2"),
-    ({"right": ("a",)}, "2 and 1 tokens; the weights of the first are 2 by 2"),
-    ({"right": ("a", "P = NP")}, "states a relation"),
-    ({"title": " "}, "needs a title and a description"),
-    ({"description": "b is ≤ c"}, "states a relation"),
-])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heads": ()}, "0 heads; a view has from 1 to 4"),
+        ({"heads": [("one", FIRST)] * (HEADS + 1)}, "5 heads"),
+        ({"left": ("a", "b", "c")}, "3 and 2 tokens; the weights of the first are 2 by 2"),
+        ({"right": ("a",)}, "2 and 1 tokens; the weights of the first are 2 by 2"),
+        ({"right": ("a", "P = NP")}, "states a relation"),
+        ({"title": " "}, "needs a title and a description"),
+        ({"description": "b is ≤ c"}, "states a relation"),
+    ],
+)
 def test_what_cannot_be_shown_is_refused(change, message):
     with pytest.raises(DrawingError, match=message):
         view(**change)
@@ -146,10 +149,21 @@ def test_one_head_and_one_token_at_a_time(program, tmp_path):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         done = subprocess.run(
-            [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
-             "--window-size=390,800", "--virtual-time-budget=4000", "--dump-dom",
-             f"http://127.0.0.1:{server.server_address[1]}/page.html"],
-            capture_output=True, text=True, timeout=120)
+            [
+                browser,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                "--window-size=390,800",
+                "--virtual-time-budget=4000",
+                "--dump-dom",
+                f"http://127.0.0.1:{server.server_address[1]}/page.html",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
     finally:
         server.shutdown()
         server.server_close()

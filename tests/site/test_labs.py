@@ -41,9 +41,12 @@ def build(root):
             runs.append(1)
             if error:
                 raise error
-            page.content, page.title, page.toc = content, "Title", get_toc(
-                [{"name": "Title", "id": "title", "level": 1,
-                  "children": [{"name": "Part", "id": "part", "level": 2, "children": []}]}]
+            page.content, page.title, page.toc = (
+                content,
+                "Title",
+                get_toc(
+                    [{"name": "Title", "id": "title", "level": 1, "children": [{"name": "Part", "id": "part", "level": 2, "children": []}]}]
+                ),
             )
 
         file = SimpleNamespace(src_uri="labs/lab.py", abs_src_path=str(root / "docs/labs/lab.py"))
@@ -64,8 +67,7 @@ def test_a_second_build_executes_nothing_and_gives_the_same_page(build):
     assert [child.url for item in again.toc for child in item.children] == ["#part"]
 
 
-@pytest.mark.parametrize("name", ["docs/labs/lab.py", "snippets/a/b.py", "snippets/a/c.py", "snippets/a/__init__.py",
-                                  "requirements.txt"])
+@pytest.mark.parametrize("name", ["docs/labs/lab.py", "snippets/a/b.py", "snippets/a/c.py", "snippets/a/__init__.py", "requirements.txt"])
 def test_what_it_depends_on_executes_it_again(build, root, name):
     build()
     (root / name).write_text(FILES[name] + "\n# changed\n")

@@ -85,10 +85,23 @@ def measure(built, tmp_path, program):
     def measure(pages):
         (site / "frame.html").write_text(FRAME.replace("PAGES", json.dumps(pages)), encoding="utf-8")
         done = subprocess.run(
-            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync", "--no-first-run", "--virtual-time-budget=60000", "--dump-dom",
-             f"--user-data-dir={tmp_path / 'browser'}", f"http://127.0.0.1:{server.server_address[1]}/frame.html"],
-            capture_output=True, text=True, timeout=120,
+            [
+                browser,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--no-first-run",
+                "--virtual-time-budget=60000",
+                "--dump-dom",
+                f"--user-data-dir={tmp_path / 'browser'}",
+                f"http://127.0.0.1:{server.server_address[1]}/frame.html",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         title = re.search(r"<title>(.*?)</title>", done.stdout)
         assert title and title[1] != "?", done.stderr[-2000:]

@@ -1,5 +1,6 @@
 """The commands, run for real in a copy of what they consist of. Nothing is downloaded: the copy pins no package, and stands in
 for the four modules that the commands run."""
+
 import ast
 import fcntl
 import os
@@ -67,14 +68,24 @@ def ready(tmp_path_factory):
 
 def environment(**more):
     """The caller's, less what an outer make or pip's settings would bring in, and with no package to be had."""
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("PIP_", "MAKE", "MFLAGS")) and name not in ("PORT", "PYTHON", "ARGS")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PIP_", "MAKE", "MFLAGS")) and name not in ("PORT", "PYTHON", "ARGS")
+    }
     return {**kept, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", **more}
 
 
 def make(tree, *arguments, python=BASE_PYTHON, **more):
-    return subprocess.run(["make", f"PYTHON={python}", *arguments], cwd=tree, env=environment(**more), text=True,
-                          capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+    return subprocess.run(
+        ["make", f"PYTHON={python}", *arguments],
+        cwd=tree,
+        env=environment(**more),
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+    )
 
 
 def refusal(run):
@@ -105,10 +116,12 @@ def busy_port():
 
 # What goes wrong before anything is set up
 
+
 def test_python_too_old(tree, tmp_path):
     python = fake_python(tmp_path, "import sys; sys.version_info = (3, 9, 2, 'final', 0)")
-    assert re.fullmatch(r"setup: .* is Python 3\.9\.2, and 3\.11 or later is needed\. .*make PYTHON=.*",
-                        refusal(make(tree, "test", python=python)))
+    assert re.fullmatch(
+        r"setup: .* is Python 3\.9\.2, and 3\.11 or later is needed\. .*make PYTHON=.*", refusal(make(tree, "test", python=python))
+    )
     assert not (tree / ".venv").exists()
 
 
@@ -151,13 +164,13 @@ def test_port_in_use_is_said_before_the_long_work(tree, busy_port):
 
 
 def test_port_taken_meanwhile(tree, busy_port):
-    served = subprocess.run([sys.executable, ".ci/serve.py", str(busy_port), "."], cwd=tree, text=True, capture_output=True,
-                            timeout=600)
+    served = subprocess.run([sys.executable, ".ci/serve.py", str(busy_port), "."], cwd=tree, text=True, capture_output=True, timeout=600)
     assert served.returncode == 1
     assert served.stderr.startswith(f"serve: port {busy_port} is in use.") and served.stderr.count("\n") == 1
 
 
 # What goes wrong while .venv is set up
+
 
 def test_package_not_found_and_not_taken_for_finished(tree):
     (tree / "requirements.txt").write_text("no-such-package==1\n")
@@ -178,17 +191,22 @@ def test_no_network(tree):
 
 def explained(log):
     script = "import sys; sys.path.insert(0, '.ci'); import setup; print(setup.explained(sys.stdin.read()))"
-    return subprocess.run([sys.executable, "-B", "-c", script], cwd=ROOT, input=log, text=True, capture_output=True,
-                          check=True).stdout
+    return subprocess.run([sys.executable, "-B", "-c", script], cwd=ROOT, input=log, text=True, capture_output=True, check=True).stdout
 
 
-@pytest.mark.parametrize("log, line", [
-    ("ERROR: Could not find a version that satisfies the requirement torch==9 (from versions: 2.13.0)\n"
-     "ERROR: No matching distribution found for torch==9\n", "pip finds no torch==9 for Python 3"),
-    ("OSError: [Errno 28] No space left on device\n", "the disk is full."),
-    ("Traceback\nERROR: the wheel is broken.\nNOTE: more\n", "pip failed: the wheel is broken. Run the same"),
-    ("", "pip failed: it gave no reason. Run the same"),
-])
+@pytest.mark.parametrize(
+    "log, line",
+    [
+        (
+            "ERROR: Could not find a version that satisfies the requirement torch==9 (from versions: 2.13.0)\n"
+            "ERROR: No matching distribution found for torch==9\n",
+            "pip finds no torch==9 for Python 3",
+        ),
+        ("OSError: [Errno 28] No space left on device\n", "the disk is full."),
+        ("Traceback\nERROR: the wheel is broken.\nNOTE: more\n", "pip failed: the wheel is broken. Run the same"),
+        ("", "pip failed: it gave no reason. Run the same"),
+    ],
+)
 def test_what_pip_said_is_explained_in_one_line(log, line):
     assert explained(log).startswith(line)
     assert explained(log).endswith("What pip said is in .venv/setup.log.\n") and explained(log).count("\n") == 1
@@ -218,9 +236,16 @@ def cut_short(tree, how):
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         silent.settimeout(300)
-        run = subprocess.Popen(["make", "test", f"PYTHON={BASE_PYTHON}"], cwd=tree, text=True, start_new_session=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heeding,
-                               env=environment(PIP_NO_INDEX="", PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/"))
+        run = subprocess.Popen(
+            ["make", "test", f"PYTHON={BASE_PYTHON}"],
+            cwd=tree,
+            text=True,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heeding,
+            env=environment(PIP_NO_INDEX="", PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/"),
+        )
         with silent.accept()[0]:  # pip is here
             os.killpg(run.pid, how)
             errors = run.communicate(timeout=600)[1]
@@ -241,8 +266,9 @@ def test_killed_setup_is_not_taken_for_finished(tree):
 def test_a_second_setup_waits_for_the_first(ready):
     with open(ready / ".ci" / "setup.py") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # as a setup under way does
-        second = subprocess.Popen(["make", "setup", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True,
-                                  stdout=subprocess.PIPE)
+        second = subprocess.Popen(
+            ["make", "setup", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True, stdout=subprocess.PIPE
+        )
         assert second.stdout.readline() == "Another setup is under way here. Waiting for it.\n"
         assert second.poll() is None
     assert second.communicate(timeout=600) == ("", None) and second.returncode == 0
@@ -250,10 +276,14 @@ def test_a_second_setup_waits_for_the_first(ready):
 
 # What goes right
 
+
 def test_setup_is_done_once_and_again_when_the_pins_change(tree):
     first = make(tree, "test", 'ARGS=-k "two words"')
-    assert first.stdout.splitlines() == ["Setting up .venv from requirements.txt: a few minutes, once.", "derivations check",
-                                         "pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m not coq -k two words"]
+    assert first.stdout.splitlines() == [
+        "Setting up .venv from requirements.txt: a few minutes, once.",
+        "derivations check",
+        "pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m not coq -k two words",
+    ]
     assert first.stderr == ""
     assert make(tree, "check").stdout == "derivations check\n"
 
@@ -292,8 +322,16 @@ def test_the_models_are_trained_and_written_or_only_compared(ready):
 
 
 def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
-    server = subprocess.Popen(["make", "serve", "PORT=0", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True,
-                              start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heeding)
+    server = subprocess.Popen(
+        ["make", "serve", "PORT=0", f"PYTHON={BASE_PYTHON}"],
+        cwd=ready,
+        env=environment(),
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heeding,
+    )
     try:
         line = next(line for line in server.stdout if line.startswith("Serving on "))
         address = re.fullmatch(r"Serving on (http://127\.0\.0\.1:\d+/) \(Ctrl-C stops it\)\n", line)[1]
@@ -317,6 +355,7 @@ def test_make_alone_says_what_there_is(tree):
 
 
 # The pins
+
 
 def pins():
     lines = [line.split(";")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
@@ -366,6 +405,7 @@ def test_what_is_imported_is_asked_for():
 
 
 # The workflow
+
 
 @pytest.fixture(scope="module")
 def workflow():

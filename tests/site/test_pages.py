@@ -47,7 +47,8 @@ def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page
     assert [name.text for name in details.select("summary .claim__witness")] == ["exact", "SymPy"]
     assert [term.text for term in details.select("dt")] == ["✓ exact", "✓ SymPy", "– Coq"]
     assert [[part.text for part in row.find_all("span")] for row in details.select("dd")] == [
-        ["proved · every shape", "one normal form"], ["proved · sizes up to n", "entries, d up to 3"],
+        ["proved · every shape", "one normal form"],
+        ["proved · sizes up to n", "entries, d up to 3"],
         ["not applicable", "no matrix identity"],
     ]
     assert "proved · every shape one normal form" in " ".join(BeautifulSoup(html, "html.parser").text.split())
@@ -114,9 +115,7 @@ def test_a_claim_links_to_what_it_uses(page, text, name, links):
 
 def test_the_script_is_linked_where_the_repository_is_known(page):
     html = page(CLAIM.format("mean"), repository="https://example.org/a/b/")
-    assert soup(html).select_one("a.claim__script")["href"] == (
-        "https://example.org/a/b/blob/main/derivations/scaling/variance.py#L31"
-    )
+    assert soup(html).select_one("a.claim__script")["href"] == ("https://example.org/a/b/blob/main/derivations/scaling/variance.py#L31")
 
 
 def test_a_long_chain_is_laid_out_for_its_width(page, certificates):
@@ -128,9 +127,7 @@ def test_a_long_chain_is_laid_out_for_its_width(page, certificates):
 
 def test_notation_in_text(page):
     html = page(r"Here $d_k$ costs \$5, or $5 and $6; `$x = y$` is code.")
-    assert html == (
-        "<p>Here <math><msub><mi>d</mi><mi>k</mi></msub></math> costs $5, or $5 and $6; <code>$x = y$</code> is code.</p>"
-    )
+    assert html == ("<p>Here <math><msub><mi>d</mi><mi>k</mi></msub></math> costs $5, or $5 and $6; <code>$x = y$</code> is code.</p>")
 
 
 def test_notation_in_headings_and_tables(page):
@@ -213,14 +210,11 @@ def test_latex_from_a_certificate_is_never_markup(page, certificates, refused, f
 # What is refused, with file and line ------------------------------------------------------------------------------------
 
 BLOCKS = {
-    "/// derivation | scaling/nothing\n///\n":
-        "scaling/nothing cannot be shown: 'scaling/nothing' has no certificate; run: python -m derivations check scaling/nothing",
-    "/// claim | scaling/variance#nothing\n///\n":
-        "scaling/variance has no claim 'nothing'; it has score, mean, variance, bound, limit, same",
+    "/// derivation | scaling/nothing\n///\n": "scaling/nothing cannot be shown: 'scaling/nothing' has no certificate; run: python -m derivations check scaling/nothing",
+    "/// claim | scaling/variance#nothing\n///\n": "scaling/variance has no claim 'nothing'; it has score, mean, variance, bound, limit, same",
     "/// claim | scaling/variance\n///\n": "expected '/// claim | chapter/topic#id', found 'scaling/variance'",
     "/// claim\n///\n": "expected '/// claim | chapter/topic#id', found nothing",
-    "/// derivation | scaling/variance#mean\n///\n":
-        "expected '/// derivation | chapter/topic', found 'scaling/variance#mean'",
+    "/// derivation | scaling/variance#mean\n///\n": "expected '/// derivation | chapter/topic', found 'scaling/variance#mean'",
     "/// derivation | ../../etc/passwd\n///\n": "expected '/// derivation | chapter/topic', found '../../etc/passwd'",
     "/// derivation | scaling/variance\n\nText\n": "the 'derivation' block is left open; close it with '///'",
     "//// details | More\n///\n": "'///' closes no block",
@@ -257,8 +251,8 @@ BROKEN = {
     "unknown verdict": (lambda one: one["witnesses"][0].update(verdict="probably"), "verdict 'probably' is none of"),
     "unknown kind": (change(kind="theorem"), "kind 'theorem' is none of"),
     "no start": (lambda one: one.pop("start"), "the certificate lacks something"),
-    "bad LaTeX": (change(start=r"\nonsense{x}"), "Unknown command \"\\nonsense\""),
-    "bad LaTeX in text": (change(title=r"the $\nonsense$"), "Unknown command \"\\nonsense\""),
+    "bad LaTeX": (change(start=r"\nonsense{x}"), 'Unknown command "\\nonsense"'),
+    "bad LaTeX in text": (change(title=r"the $\nonsense$"), 'Unknown command "\\nonsense"'),
     "bad use": (change(uses=["no such claim"]), "it uses 'no such claim', which names no claim"),
 }
 
@@ -271,7 +265,8 @@ def test_a_claim_that_may_not_be_shown_is_refused(refused, certificates, case):
     assert found.startswith("docs/notes/page.md:3: scaling/variance#mean cannot be shown: ") and message in found
 
 
-RELATIONS = r"""
+RELATIONS = (
+    r"""
 a = b|a \neq b|a \ne b|a \not= b|a < b|a > b|a \lt b|a \gt b|a \le b|a \leq b|a \geqslant b|a \ll b|a \approx b|a \sim b
 a \simeq b|a \cong b|a \equiv b|a \propto b|a \to b|a \rightarrow b|a \mapsto b|a \implies b|a \iff b|a \Leftarrow b
 a \longrightarrow b|a \hookrightarrow b|a \in A|A \ni a|A \subset B|A \subseteq B|a \notin A|a \prec b|a \parallel b|a \perp b
@@ -279,7 +274,10 @@ a \vdash b|a \models b|a \coloneqq b|a := b|a {:}{=} b|a \doteq b|a \stackrel{?}
 a \mathrel{=} b|a \mathbin{=} b|a \mathrm{=} b|a \mathop{=} b|a \operatorname{=} b|\text{a = b}|a \text{ equals } b
 a \text{ is at most } b|a \mathrm{equals} b|equals|a \text{ tends to } b|\newcommand{\is}{=} a \is b|\sum_{i=1}^n x_i
 a ≠ b|a ≤ b|a ≈ b|a → b|a ∝ b|a ∈ b|a ≡ b|a ≔ b|a ⇔ b|a ＝ b|\text{a ≤ b}
-""".replace("\n", "|").strip("|").split("|")
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
 
 
 @pytest.mark.parametrize("latex", RELATIONS)
@@ -288,11 +286,15 @@ def test_a_relation_by_hand_is_refused_however_it_is_spelt(refused, latex):
     assert message.startswith(f"docs/notes/page.md:4: ${latex}$ states a relation (")
 
 
-NAMES = r"""
+NAMES = (
+    r"""
 d_k|QK^\top|\sqrt{d_k}|W_Q W_K^\top|n\times d|\frac{1}{\sqrt{d_k}}|\operatorname{softmax}(z)|\operatorname{E}[q\cdot k]|\bar x
 \hat{x}|\vec{v}|\lVert x\rVert|x'|\mathbb{R}^{n\times d}|\begin{pmatrix}0&1\\0&0\end{pmatrix}|-\infty|\pm 1|\{1,\dots,n\}
 \sum_i q_i k_i|\mathbf{1}|\operatorname{diag}(p) - pp^\top|2\gamma_n|\operatorname{diff}|d+1|a\circ b|\operatorname{E}[x\mid y]
-""".replace("\n", "|").strip("|").split("|")
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
 
 
 @pytest.mark.parametrize("latex", NAMES)
@@ -302,9 +304,28 @@ def test_a_name_is_shown(page, latex):
 
 @pytest.mark.parametrize(
     "text",
-    ["so a = b", "a ≠ b", "it is ≤ 3", "about ≈ 3", "d → ∞", "q ∝ k", "a ≡ b", "a &lt; b", "a &#61; b", "a &ne; b", "**a = b**",
-     "# a = b", "- x\n- a = b", "[a = b](x.md)", "![a = b](x.svg)", "<p>a = b</p>", "<span title='a = b'>x</span>", "a -> b",
-     "$a$ = $b$", "| a | b |\n|---|---|\n| 1 | a = b |"],
+    [
+        "so a = b",
+        "a ≠ b",
+        "it is ≤ 3",
+        "about ≈ 3",
+        "d → ∞",
+        "q ∝ k",
+        "a ≡ b",
+        "a &lt; b",
+        "a &#61; b",
+        "a &ne; b",
+        "**a = b**",
+        "# a = b",
+        "- x\n- a = b",
+        "[a = b](x.md)",
+        "![a = b](x.svg)",
+        "<p>a = b</p>",
+        "<span title='a = b'>x</span>",
+        "a -> b",
+        "$a$ = $b$",
+        "| a | b |\n|---|---|\n| 1 | a = b |",
+    ],
 )
 def test_a_relation_in_prose_is_refused(refused, text):
     message = refused(f"Title\n\n{text}\n")

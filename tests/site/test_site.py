@@ -51,10 +51,16 @@ def outside(addresses):
 
 @pytest.mark.parametrize(
     "planted",
-    ['<img src="https://example.org/x.png">', '<link rel="stylesheet" href="//example.org/x.css">',
-     '<script src="http://example.org/x.js"></script>', '<style>@import "https://example.org/x.css";</style>',
-     '<p style="background: url(https://example.org/x.png)">', "<style>a { background: url('//example.org/x.png') }</style>",
-     '<meta http-equiv="refresh" content="0; url=https://example.org">', '<svg><use href="https://example.org/x.svg#a"/></svg>'],
+    [
+        '<img src="https://example.org/x.png">',
+        '<link rel="stylesheet" href="//example.org/x.css">',
+        '<script src="http://example.org/x.js"></script>',
+        '<style>@import "https://example.org/x.css";</style>',
+        '<p style="background: url(https://example.org/x.png)">',
+        "<style>a { background: url('//example.org/x.png') }</style>",
+        '<meta http-equiv="refresh" content="0; url=https://example.org">',
+        '<svg><use href="https://example.org/x.svg#a"/></svg>',
+    ],
 )
 def test_what_comes_from_elsewhere_is_found(planted):
     assert outside(fetched(planted))

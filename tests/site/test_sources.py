@@ -3,41 +3,153 @@
 import ast
 import re
 import tomllib
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.certificates import load
+from derivations.kernel.run.certificates import load
 
 ROOT = Path(__file__).parents[2]
 ROWS = tomllib.loads((ROOT / "docs/sources.toml").read_text(encoding="utf-8"))["row"]
 PAGE = (ROOT / "docs/sources.md").read_text(encoding="utf-8")
 
-REQUIRED = """
-U1 U2 U3 U4 U5 U6 U7 U8 U9 U10 U11 U12 U13 U14 U15 U16 U17 U18 N1 N2 N3 N4 N5 N6 N7 N8 V1 V2 V3 V4 V5 V6 V7 V8 V9 V10 V11
-D1 D2 D3 D4 E1 E2 E3 E4 E5 E6 E7 E8 E9 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14 F15 F16
-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44
-45 46 47 48 49 50
-""".split()
+REQUIRED = [
+    "U1",
+    "U2",
+    "U3",
+    "U4",
+    "U5",
+    "U6",
+    "U7",
+    "U8",
+    "U9",
+    "U10",
+    "U11",
+    "U12",
+    "U13",
+    "U14",
+    "U15",
+    "U16",
+    "U17",
+    "U18",
+    "N1",
+    "N2",
+    "N3",
+    "N4",
+    "N5",
+    "N6",
+    "N7",
+    "N8",
+    "V1",
+    "V2",
+    "V3",
+    "V4",
+    "V5",
+    "V6",
+    "V7",
+    "V8",
+    "V9",
+    "V10",
+    "V11",
+    "D1",
+    "D2",
+    "D3",
+    "D4",
+    "E1",
+    "E2",
+    "E3",
+    "E4",
+    "E5",
+    "E6",
+    "E7",
+    "E8",
+    "E9",
+    "F1",
+    "F2",
+    "F3",
+    "F4",
+    "F5",
+    "F6",
+    "F7",
+    "F8",
+    "F9",
+    "F10",
+    "F11",
+    "F12",
+    "F13",
+    "F14",
+    "F15",
+    "F16",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "8",
+    "9",
+    "10",
+    "11",
+    "12",
+    "13",
+    "14",
+    "15",
+    "16",
+    "17",
+    "18",
+    "19",
+    "20",
+    "21",
+    "22",
+    "23",
+    "24",
+    "25",
+    "26",
+    "27",
+    "28",
+    "29",
+    "30",
+    "31",
+    "32",
+    "33",
+    "34",
+    "35",
+    "36",
+    "37",
+    "38",
+    "39",
+    "40",
+    "41",
+    "42",
+    "43",
+    "44",
+    "45",
+    "46",
+    "47",
+    "48",
+    "49",
+    "50",
+]
 
 # This statement says that two things differ, so that what refutes it is their equality.
 DIFFERS = {"F12"}
 
 
-@lru_cache(maxsize=None)
+@cache
 def kinds(topic):
     """The kinds of a topic's claims, by id."""
     return {claim["id"]: claim["kind"] for claim in load(topic)["claims"]}
 
 
-@lru_cache(maxsize=None)
+@cache
 def text(path):
     return (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def functions(path):
     tree = ast.parse(text(path))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
@@ -51,7 +163,8 @@ def not_the_required(rows):
 def without_a_page(rows):
     topics = {topic for row in rows for topic in [claim.partition("#")[0] for claim in row["claims"]] + row.get("pages", [])}
     return sorted(topic for topic in topics if not text(f"docs/{topic}.md")) + [
-        row["id"] for row in rows if not row["claims"] and not row.get("pages")]
+        row["id"] for row in rows if not row["claims"] and not row.get("pages")
+    ]
 
 
 def without_a_claim(rows):
@@ -81,14 +194,18 @@ def not_refuted(rows):
 
 def not_told(rows):
     """False statements that the page of false statements does not refute by one of their claims."""
-    return [row["id"] for row in rows if row["id"].startswith("F")
-            and not any(f"\n/// claim | {claim}\n" in text("docs/wrong.md") for claim in row["claims"])]
+    return [
+        row["id"]
+        for row in rows
+        if row["id"].startswith("F") and not any(f"\n/// claim | {claim}\n" in text("docs/wrong.md") for claim in row["claims"])
+    ]
 
 
 def without_a_test(rows):
     named = {test for row in rows for test in row["tests"]}
     return [row["id"] for row in rows if not row["tests"]] + sorted(
-        test for test in named if test.partition("::")[2] not in functions(test.partition("::")[0]))
+        test for test in named if test.partition("::")[2] not in functions(test.partition("::")[0])
+    )
 
 
 CHECKS = (not_the_required, without_a_page, without_a_claim, not_on_its_page, not_refuted, not_told, without_a_test)
@@ -111,14 +228,16 @@ FAULTS = {
     "no page": (without_a_page, changed("U11", pages=["simplify/nowhere"]), ["simplify/nowhere"]),
     "nothing at all": (without_a_page, changed("U11", pages=[]), ["U11"]),
     "no such claim": (without_a_claim, changed("U1", claims=["scaling/variance#means"]), ["scaling/variance#means"]),
-    "not on its page": (not_on_its_page, changed("U1", claims=["scaling/variance#mean", "scaling/normal#mean"]),
-                        ["scaling/normal#mean"]),
+    "not on its page": (not_on_its_page, changed("U1", claims=["scaling/variance#mean", "scaling/normal#mean"]), ["scaling/normal#mean"]),
     "not refuted": (not_refuted, changed("F1", claims=["simplify/bilinear#merged"]), ["F1"]),
     "not shown to be equal": (not_refuted, changed("F12", claims=["heads/module#by-name"]), ["F12"]),
     "not told": (not_told, changed("F4", claims=["scaling/variance#squared-width"]), ["F4"]),
     "no test": (without_a_test, changed("E3", tests=[]), ["E3"]),
-    "no such test": (without_a_test, changed("E3", tests=["tests/example/test_closed.py::test_nothing"]),
-                     ["tests/example/test_closed.py::test_nothing"]),
+    "no such test": (
+        without_a_test,
+        changed("E3", tests=["tests/example/test_closed.py::test_nothing"]),
+        ["tests/example/test_closed.py::test_nothing"],
+    ),
     "no such file": (without_a_test, changed("E3", tests=["tests/nowhere.py::test_nothing"]), ["tests/nowhere.py::test_nothing"]),
 }
 
@@ -176,8 +295,10 @@ def test_a_row_links_to_the_claims_that_hold_it(listed, name, up):
     assert row.select_one(".rows__says math") and row.select_one(".rows__says code")
     assert [(a["href"], a.text) for a in row.select("a")] == [
         (up + "scaling/variance.md", "The page scaling/variance"),
-        (up + "scaling/variance.md#mean", "mean"), (up + "scaling/variance.md#variance", "variance"),
-        (up + "simplify/bilinear.md", "The page simplify/bilinear"), (up + "simplify/bilinear.md#merged", "merged"),
+        (up + "scaling/variance.md#mean", "mean"),
+        (up + "scaling/variance.md#variance", "variance"),
+        (up + "simplify/bilinear.md", "The page simplify/bilinear"),
+        (up + "simplify/bilinear.md#merged", "merged"),
     ]
     assert row.li.text == "The page scaling/variance: mean, variance"
 
@@ -195,8 +316,7 @@ def test_a_row_may_be_held_by_a_page(listed):
         ("U", "#mean", "#means", "docs/sources.md:3: row U1 names 'scaling/variance#means', and there is no such claim"),
         ("U", "#mean", "", "docs/sources.md:3: row U1 names 'scaling/variance', and there is no such claim"),
         ("U", "scaling/variance#mean", "scaling/no#mean", "docs/sources.md:3: 'scaling/no' has no certificate"),
-        ("numbered", '"scaling/variance"]', '"scaling/no"]',
-         "docs/sources.md:3: docs/scaling/no.md is no page that begins with a heading"),
+        ("numbered", '"scaling/variance"]', '"scaling/no"]', "docs/sources.md:3: docs/scaling/no.md is no page that begins with a heading"),
         ("U", "says =", "told =", "docs/sources.md:3: docs/sources.toml is not a list of rows with id, says and claims"),
         ("U", "[[row]]", "[[row", "docs/sources.md:3: docs/sources.toml is not a list of rows with id, says and claims"),
         ("U", "set right", "a = b", "docs/sources.md: '=' states a relation in prose"),

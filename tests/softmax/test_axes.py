@@ -51,11 +51,14 @@ def test_a_matrix_of_a_batch_does_not_see_another():
     assert torch.equal(before[[0, 2]], after[[0, 2]]) and not torch.allclose(before[1], after[1])
 
 
-@pytest.mark.parametrize(("first", "second", "message"), [
-    ((10, 3, 4), (10, 5, 4), r"m is 4 in A \(10, 3, 4\) but 5 in B \(10, 5, 4\); expected A \(..., n, m\), B \(..., m, p\)"),
-    ((2, 3, 4), (3, 4, 5), r"the leading axes .* do not broadcast"),
-    ((4,), (4, 5), r"A \(4,\) has too few axes"),
-])
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ((10, 3, 4), (10, 5, 4), r"m is 4 in A \(10, 3, 4\) but 5 in B \(10, 5, 4\); expected A \(..., n, m\), B \(..., m, p\)"),
+        ((2, 3, 4), (3, 4, 5), r"the leading axes .* do not broadcast"),
+        ((4,), (4, 5), r"A \(4,\) has too few axes"),
+    ],
+)
 def test_products_refuse_shapes_that_do_not_fit(first, second, message):
     with pytest.raises(ValueError, match=message):
         batched_product(torch.zeros(first), torch.zeros(second))

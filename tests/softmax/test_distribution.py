@@ -66,9 +66,15 @@ def test_outputs_lie_between_the_values_in_every_direction(scale):
 # The effective number
 
 
-@pytest.mark.parametrize(("exponentials", "expected"), [
-    ([1, 1, 1, 1], Fraction(4)), ([1], Fraction(1)), ([1, 3], Fraction(16, 10)), ([1, 2, 5], Fraction(64, 30)),
-])
+@pytest.mark.parametrize(
+    ("exponentials", "expected"),
+    [
+        ([1, 1, 1, 1], Fraction(4)),
+        ([1], Fraction(1)),
+        ([1, 3], Fraction(16, 10)),
+        ([1, 2, 5], Fraction(64, 30)),
+    ],
+)
 def test_effective_keys_are_exact_fractions(exponentials, expected):
     z = torch.tensor(exponentials, dtype=torch.float64).log()
     assert effective_keys(z).item() == pytest.approx(float(expected))

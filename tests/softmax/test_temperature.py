@@ -36,9 +36,15 @@ def test_sharpening_keeps_a_weight_of_zero():
     assert sharpen(torch.tensor([0.0, 0.2, 0.8]).double(), 2.0).tolist() == pytest.approx([0.0, 1 / 17, 16 / 17])
 
 
-@pytest.mark.parametrize(("scores", "leaders"), [
-    ([1.0, 3.0, 2.0], [1]), ([3.0, 3.0, 2.0, 0.0], [0, 1]), ([5.0], [0]), ([0.0] * 3, [0, 1, 2]),
-])
+@pytest.mark.parametrize(
+    ("scores", "leaders"),
+    [
+        ([1.0, 3.0, 2.0], [1]),
+        ([3.0, 3.0, 2.0, 0.0], [0, 1]),
+        ([5.0], [0]),
+        ([0.0] * 3, [0, 1, 2]),
+    ],
+)
 def test_hot_and_cold(scores, leaders):
     z = torch.tensor(scores, dtype=torch.float64)
     equal = torch.full_like(z, 1 / len(scores))
@@ -76,10 +82,13 @@ def test_a_leader_has_the_weight_that_its_lead_secures(lead, keys):
 def test_slopes_of_mean_score_entropy_and_perplexity_by_the_inverse_temperature(beta):
     (z,) = random(1, (6,))
     at = torch.tensor(beta, dtype=torch.float64)
+
     def mean(beta):
         return (torch.softmax(beta * z, -1) * z).sum()
+
     def spread(beta):
         return entropy(torch.softmax(beta * z, -1))
+
     weights = torch.softmax(at * z, -1)
     var = variance(weights, z)
     torch.testing.assert_close(torch.func.grad(mean)(at), var)

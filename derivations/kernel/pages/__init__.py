@@ -39,9 +39,8 @@ from markdown.util import AtomicString
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
-from derivations.kernel.certificates import CertificateError
-from derivations.kernel.coq_results import load
-
+from ..run.certificates import CertificateError
+from ..run.coq_results import load
 from .claims import ClaimError, render
 from .figures import FigureError, figure
 from .maths import MathsError, notation, relation_in
@@ -120,13 +119,17 @@ class Page:
             head, rows, command = TABLES[name]()
         except CertificateError as error:
             raise self.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
+
         def cell(text):  # a number leads to the command that counts it again
             return f"<td><a href='#counted-{name}'>{escape(text)}</a></td>" if text[:1].isdigit() else f"<td>{escape(text)}</td>"
+
         cells = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
         titles = "".join(f"<th>{escape(title)}</th>" for title in head)
         box = SubElement(parent, "div", {"class": "trust"})
-        box.text = self.stash(f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
-                              f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>")
+        box.text = self.stash(
+            f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
+            f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
+        )
         return box
 
     def list_sources(self, parent: Element, group: str) -> Element:
@@ -359,9 +362,7 @@ class Prose(HTMLParser):
             at = data.index(sign)
             around = (data[max(0, at - n) : at + n + 1].strip() for n in (20, 10, 5, 2))
             line = self.source.line_of(*(text for text in around if sign in text), sign)
-            raise self.source.error(
-                line, f"{sign!r} states a relation in prose; show a claim, or put code in `backticks`"
-            )
+            raise self.source.error(line, f"{sign!r} states a relation in prose; show a claim, or put code in `backticks`")
 
 
 class PagesExtension(BlocksExtension):

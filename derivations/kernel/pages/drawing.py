@@ -11,11 +11,36 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from .picture import (
-    NAME, DrawingError, Picture, Point, below, bend, beside, box, breadth, line, number, part, path, quiet, text, widest,
+    NAME,
+    DrawingError,
+    Picture,
+    Point,
+    below,
+    bend,
+    beside,
+    box,
+    breadth,
+    line,
+    number,
+    part,
+    path,
+    quiet,
+    text,
+    widest,
 )
 
 __all__ = [
-    "DrawingError", "Picture", "bars", "below", "beside", "curves", "heat_map", "mask", "operations", "shapes", "tokens",
+    "DrawingError",
+    "Picture",
+    "bars",
+    "below",
+    "beside",
+    "curves",
+    "heat_map",
+    "mask",
+    "operations",
+    "shapes",
+    "tokens",
 ]
 
 STRONGEST = 0.45  # of a cell's colour, so that the number on it can be read
@@ -25,9 +50,18 @@ STRONGEST = 0.45  # of a cell's colour, so that the number on it can be read
 
 
 def heat_map(
-    values, rows: Sequence[str] = (), columns: Sequence[str] = (), *, title: str, description: str,
-    across: str = "", down: str = "", digits: int | None = None, numbers: bool = True,
-    marked: Iterable[tuple[int, int]] = (), most: float | None = None,
+    values,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    *,
+    title: str,
+    description: str,
+    across: str = "",
+    down: str = "",
+    digits: int | None = None,
+    numbers: bool = True,
+    marked: Iterable[tuple[int, int]] = (),
+    most: float | None = None,
 ) -> Picture:
     """A matrix (n, m): a number in each cell, on a colour as strong as the number is large; negative ones in another colour.
 
@@ -51,8 +85,14 @@ def heat_map(
 
 
 def mask(
-    kept, rows: Sequence[str] = (), columns: Sequence[str] = (), *, title: str, description: str,
-    across: str = "", down: str = "",
+    kept,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    *,
+    title: str,
+    description: str,
+    across: str = "",
+    down: str = "",
 ) -> Picture:
     """A matrix (n, m) of truth values: what is kept is filled, what is blocked is struck through."""
     kept, side = [[bool(value) for value in row] for row in kept], 26.0
@@ -99,7 +139,12 @@ class _Grid:
 
 
 def tokens(
-    weights, left: Sequence[str], right: Sequence[str], *, title: str, description: str,
+    weights,
+    left: Sequence[str],
+    right: Sequence[str],
+    *,
+    title: str,
+    description: str,
     heads: tuple[str, str] = ("query", "key"),
 ) -> Picture:
     """Which token looks at which: a line from each at the left to each at the right, as strong as its weight."""
@@ -168,12 +213,16 @@ def _matrix(one: Matrix, sizes: dict[str, float], x: float, middle: float) -> tu
     inside = breadth(one.name, NAME) < width - 2 and height > 22
     room = max(width, breadth(columns), 0 if inside else breadth(one.name, NAME))
     centre, top, bottom = x + breadth(rows) + 7 + room / 2, middle - height / 2, middle + height / 2
-    return [
-        box(centre - width / 2, top, width, height, "picture__matrix"),
-        text(centre, middle if inside else bottom + 14, one.name, size=NAME),
-        quiet(centre, top - 11, columns),
-        quiet(centre - width / 2 - 6, middle, rows, anchor="end"),
-    ], centre + room / 2 + 14, bottom + (2 if inside else 26)
+    return (
+        [
+            box(centre - width / 2, top, width, height, "picture__matrix"),
+            text(centre, middle if inside else bottom + 14, one.name, size=NAME),
+            quiet(centre, top - 11, columns),
+            quiet(centre - width / 2 - 6, middle, rows, anchor="end"),
+        ],
+        centre + room / 2 + 14,
+        bottom + (2 if inside else 26),
+    )
 
 
 # Graphs of operations ---------------------------------------------------------------------------------------------------
@@ -261,7 +310,12 @@ def _along(point: Point, axis: int, distance: float) -> Point:
 
 
 def bars(
-    rows: Sequence[tuple[str, float] | None], *, title: str, description: str, digits: int = 2, most: float | None = None,
+    rows: Sequence[tuple[str, float] | None],
+    *,
+    title: str,
+    description: str,
+    digits: int = 2,
+    most: float | None = None,
 ) -> Picture:
     """Bars from the left, each with its label before it and its number behind it. None leaves a gap between groups."""
     shown = [(label, float(value)) for label, value in filter(None, rows)]
@@ -272,8 +326,11 @@ def bars(
     for row in rows:
         if row:
             length, said = max(190 * min(float(row[1]) / most, 1), 1), number(float(row[1]), digits)
-            elements += [text(left - 12, y + 12, row[0], anchor="end"), box(left, y + 3, length, 18, "picture__bar"),
-                         text(left + length + 8, y + 12, said, anchor="start", css="picture__number")]
+            elements += [
+                text(left - 12, y + 12, row[0], anchor="end"),
+                box(left, y + 3, length, 18, "picture__bar"),
+                text(left + length + 8, y + 12, said, anchor="start", css="picture__number"),
+            ]
         y += 28 if row else 14
     elements.append(line((left, 0), (left, y - 4), css="picture__axis"))
     return Picture(title, description, left + 200 + widest(number(value, digits) for _, value in shown), y - 2, tuple(elements))
@@ -289,8 +346,16 @@ class Curve(NamedTuple):
 
 
 def curves(
-    drawn: Sequence[tuple], *, title: str, description: str, across: str, up: str = "", log: str = "",
-    x_ticks: Sequence[float] = (), y_ticks: Sequence[float] = (), y_range: Sequence[float] = (),
+    drawn: Sequence[tuple],
+    *,
+    title: str,
+    description: str,
+    across: str,
+    up: str = "",
+    log: str = "",
+    x_ticks: Sequence[float] = (),
+    y_ticks: Sequence[float] = (),
+    y_range: Sequence[float] = (),
 ) -> Picture:
     """Curves (label, xs, ys), or (label, xs, ys, True) for dots, over axes named `across` and `up`.
 

@@ -25,8 +25,7 @@ from traceback import extract_tb
 from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from derivations.kernel import certificates
-
+from ..run import certificates
 from . import drawing, head_view, picture
 from .picture import Picture
 
@@ -70,11 +69,18 @@ def _markup(content: dict, identifier: str) -> str:
     if content["html"]:
         return content["html"].replace(head_view.HERE, identifier)
     names = {part: f"{identifier}-{part}" for part in ("title", "desc")}
-    svg = Element("svg", {
-        "class": "picture__svg", "viewBox": f"0 0 {content['width']:g} {content['height']:g}", "role": "img",
-        "aria-labelledby": names["title"], "aria-describedby": names["desc"], "data-search-exclude": "",
-        "width": f"{content['width'] / 20:g}rem",  # the page's type is 20 pixels to the rem, and more on large screens
-    })
+    svg = Element(
+        "svg",
+        {
+            "class": "picture__svg",
+            "viewBox": f"0 0 {content['width']:g} {content['height']:g}",
+            "role": "img",
+            "aria-labelledby": names["title"],
+            "aria-describedby": names["desc"],
+            "data-search-exclude": "",
+            "width": f"{content['width'] / 20:g}rem",  # the page's type is 20 pixels to the rem, and more on large screens
+        },
+    )
     for part, identifier in names.items():
         SubElement(svg, part, {"id": identifier}).text = content[part]
     svg.extend(fromstring(content["drawing"]))
@@ -111,8 +117,15 @@ def _kept(store: Path, path: Path, function: str) -> dict:
 def _content(drawn: Picture) -> dict:
     group = Element("g")
     group.extend(drawn.elements)
-    return {"title": drawn.title, "desc": drawn.description, "width": round(drawn.width, 1), "height": round(drawn.height, 1),
-            "smallest": drawn.smallest(), "drawing": tostring(group, encoding="unicode"), "html": getattr(drawn, "html", "")}
+    return {
+        "title": drawn.title,
+        "desc": drawn.description,
+        "width": round(drawn.width, 1),
+        "height": round(drawn.height, 1),
+        "smallest": drawn.smallest(),
+        "drawing": tostring(group, encoding="unicode"),
+        "html": getattr(drawn, "html", ""),
+    }
 
 
 def _hashes(names) -> dict[str, str]:
@@ -171,8 +184,10 @@ def _imported(path: Path) -> ModuleType:
 def _fresh(package: str):
     """Import a package anew inside, since a server that goes on running holds modules whose files were changed; then put back
     what was loaded."""
+
     def loaded():
         return {name for name in sys.modules if name == package or name.startswith(f"{package}.")}
+
     before = {name: sys.modules.pop(name) for name in loaded()}
     importlib.invalidate_caches()
     try:

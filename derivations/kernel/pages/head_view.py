@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from .picture import DrawingError, Picture, number
 from .maths import relation_in
+from .picture import DrawingError, Picture, number
 
-HERE = "\x03"   # stands for the figure's id, which is known only on the page
-FAINT = 0.005   # a weight below this is neither drawn nor printed
-HEADS = 4       # as many as site.css has rules for
+HERE = "\x03"  # stands for the figure's id, which is known only on the page
+FAINT = 0.005  # a weight below this is neither drawn nor printed
+HEADS = 4  # as many as site.css has rules for
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,14 @@ class HeadView(Picture):
 
 
 def head_view(
-    heads: Sequence[tuple[str, object]], left: Sequence[str], right: Sequence[str], *, title: str, description: str,
-    sides: tuple[str, str] = ("query", "key"), shown: int | None = None,
+    heads: Sequence[tuple[str, object]],
+    left: Sequence[str],
+    right: Sequence[str],
+    *,
+    title: str,
+    description: str,
+    sides: tuple[str, str] = ("query", "key"),
+    shown: int | None = None,
 ) -> HeadView:
     """Heads are pairs (label, weights), weights being (n, m): from each token at the left to each at the right.
 
@@ -87,14 +93,27 @@ def _radio(parent: Element, group: str, words: str, checked: bool, css: str = "h
 
 def _lines(i: int, weights: Sequence[float], rows: int, order: int) -> Element:
     """From the middle of row i at the left to the rows at the right, over the whole table; one unit is half a row."""
-    svg = Element("svg", {"class": f"heads__lines heads__of--{order}", "viewBox": f"0 0 100 {2 * rows}",
-                          "preserveAspectRatio": "none", "aria-hidden": "true"})
+    svg = Element(
+        "svg",
+        {
+            "class": f"heads__lines heads__of--{order}",
+            "viewBox": f"0 0 100 {2 * rows}",
+            "preserveAspectRatio": "none",
+            "aria-hidden": "true",
+        },
+    )
     for j, weight in enumerate(weights):
         if weight >= FAINT:
             start, end, strength = 2 * i + 1, 2 * j + 1, min(weight, 1)
-            SubElement(svg, "path", {"d": f"M0 {start}C45 {start} 55 {end} 100 {end}",
-                                     "stroke-opacity": f"{0.08 + 0.92 * strength:.2f}",
-                                     "stroke-width": f"{0.75 + 2.25 * strength:.2f}"})
+            SubElement(
+                svg,
+                "path",
+                {
+                    "d": f"M0 {start}C45 {start} 55 {end} 100 {end}",
+                    "stroke-opacity": f"{0.08 + 0.92 * strength:.2f}",
+                    "stroke-width": f"{0.75 + 2.25 * strength:.2f}",
+                },
+            )
     return svg
 
 

@@ -122,6 +122,4 @@ def _in_ink(figure: str) -> str:
 
 def _tokens(toc) -> list[dict]:
     """A table of contents as what get_toc makes it from."""
-    return [
-        {"name": item.title, "id": item.id, "level": item.level, "children": _tokens(item.children)} for item in toc
-    ]
+    return [{"name": item.title, "id": item.id, "level": item.level, "children": _tokens(item.children)} for item in toc]

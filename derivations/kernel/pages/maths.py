@@ -12,8 +12,33 @@ _CONVERTER = LatexToMathML(fancy_error=False)
 
 # Everything that MathML Core lays out. No links: \eqref and \ref make one, and a page numbers its claims itself.
 _ELEMENTS = frozenset(
-    "math mrow mi mn mo mtext mspace msqrt mroot mfrac msub msup msubsup munder mover munderover mmultiscripts "
-    "mprescripts mtable mtr mtd mpadded mphantom mstyle menclose".split()
+    [
+        "math",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "mtext",
+        "mspace",
+        "msqrt",
+        "mroot",
+        "mfrac",
+        "msub",
+        "msup",
+        "msubsup",
+        "munder",
+        "mover",
+        "munderover",
+        "mmultiscripts",
+        "mprescripts",
+        "mtable",
+        "mtr",
+        "mtd",
+        "mpadded",
+        "mphantom",
+        "mstyle",
+        "menclose",
+    ]
 )
 
 # A character is a relation when its Unicode name holds one of these. Going by name covers the some 900 signs that a

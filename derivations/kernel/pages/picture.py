@@ -95,7 +95,14 @@ def box(x: float, y: float, width: float, height: float, css: str, **attributes)
 
 
 def text(
-    x: float, y: float, words: str, *, size: float = TEXT, anchor: str = "middle", css: str = "", turned: bool = False,
+    x: float,
+    y: float,
+    words: str,
+    *,
+    size: float = TEXT,
+    anchor: str = "middle",
+    css: str = "",
+    turned: bool = False,
 ) -> Element:
     """Words with their middle at the height y; turned, they are read from below."""
     turn = {"transform": f"rotate(-90 {short(x)} {short(y)})"} if turned else {}
@@ -133,8 +140,10 @@ def runs(words: str) -> Iterable[tuple[str, str, float]]:
 
 def breadth(words: str, size: float = TEXT) -> float:
     """About how wide a text is; rather too wide than too narrow."""
+
     def of(char: str) -> float:
         return 0.33 if char in "fijlrtI.,:;'|!()[] " else 0.88 if char in "mwMW" else 0.66 if char.isupper() else 0.57
+
     scale = {True: SCRIPT, False: MATHS}
     return size * sum((scale["script" in style] if style else 1) * of(char) for run, style, _ in runs(words) for char in run)
 

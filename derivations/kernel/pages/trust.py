@@ -5,27 +5,18 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from derivations.kernel import mutation_run
-from derivations.kernel.certificates import topics
-from derivations.kernel.coq_results import load
-
+from ..run import mutants_kept
+from ..run.certificates import topics
+from ..run.coq_results import load
 from .claims import WITNESSES as NAMES
 
 KERNEL = Path(__file__).resolve().parents[1]
 
 # What every witness relies on: the tree, what a claim says, and that each witness is asked. A fault here can let a false claim
 # through; a fault in one witness cannot, as long as another covers the claim.
-SHARED = ("expr.py", "claims.py", "records.py")
-BESIDE = {
-    "from a verdict to its page": ("worker.py", "runner.py", "certificates.py"),
-    "formulas as text": ("latex.py",),
-}
-WITNESSES = {
-    "exact": ("normal.py", "exact.py", "limits.py", "check.py", "facts.py", "values.py", "search.py"),
-    "SymPy": ("sympy_witness.py",),
-    "PyTorch": ("torch_witness.py", "precision.py"),
-    "Coq": ("coq_notation.py", "coq_witness.py", "coq_prelude.v"),
-}
+SHARED = ("core",)
+BESIDE = {"from a verdict to its page": ("run",), "formulas as text": ("printing",)}
+WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",)}
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
 
@@ -80,14 +71,20 @@ MUTANTS = "python -m derivations mutants"
 
 def by_killer() -> Table:
     """For each kind of claim, how many mutants there are, and how many of them each witness killed, of those that it had to judge."""
-    tried = mutation_run.standing(topics())
+    tried = mutants_kept.standing(topics())
     claims = [(claim["kind"], results[claim["id"]]) for topic, results in tried.items() if results for claim in load(topic)["claims"]]
     names = list(dict.fromkeys(name for _, result in claims for name in result["witnesses"]))
     groups = {kind: [result for k, result in claims if k == kind] for kind, _ in Counter(kind for kind, _ in claims).most_common()}
     if claims:
         groups["all"] = [result for _, result in claims]
-    rows = [[kind, str(sum(result["mutants"] for result in group)), *(killed([result["witnesses"][name] for result in group]) for name in names)]
-            for kind, group in groups.items()]
+    rows = [
+        [
+            kind,
+            str(sum(result["mutants"] for result in group)),
+            *(killed([result["witnesses"][name] for result in group]) for name in names),
+        ]
+        for kind, group in groups.items()
+    ]
     missing = sum(results is None for results in tried.values())
     if missing:
         rows.append([f"not tried on this machine: {missing} topic{'s' * (missing != 1)}", *[""] * (1 + len(names))])
@@ -104,7 +101,7 @@ def killed(said: list) -> str:
 def by_mutant() -> Table:
     """What became of the corrupted claims, topic by topic, over all witnesses; a row says so where they were not tried as they are."""
     rows, sums = [], Counter()
-    for topic, claims in mutation_run.standing(topics()).items():
+    for topic, claims in mutants_kept.standing(topics()).items():
         if claims is None:
             rows.append([topic, "not tried on this machine", *[""] * (1 + len(OUTCOMES))])
             continue
@@ -117,11 +114,16 @@ def by_mutant() -> Table:
     return ["topic", "mutants", *OUTCOMES, "shown as the claim is"], rows, MUTANTS
 
 
+def room_lines(room: str) -> int:
+    """The lines of code of all files in a room."""
+    return sum(code_lines(path) for path in sorted((KERNEL / room).iterdir()) if path.suffix in (".py", ".v"))
+
+
 def by_module() -> Table:
     """Lines of code: what all witnesses share, what carries and prints their verdicts, and each witness."""
     parts = {"shared by all witnesses": SHARED} | BESIDE | WITNESSES
-    rows = [[name, ", ".join(files), str(sum(code_lines(KERNEL / file) for file in files))] for name, files in parts.items()]
-    return ["part", "files in derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
+    rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(room_lines, rooms)))] for name, rooms in parts.items()]
+    return ["part", "room of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
 TABLES = {"kinds": by_kind, "witnesses": by_witness, "killed": by_killer, "mutants": by_mutant, "size": by_module}

@@ -9,8 +9,14 @@ from snippets.around.additive import additive_scores
 def network() -> Picture:
     return operations(
         {
-            "q": ("query", 0, 0, "$d_q$"), "k": ("key", 1.2, 0, "$d_k$"), "W1": ("times $W_1$", 0, 1), "W2": ("times $W_2$", 1.2, 1),
-            "add": ("add", 0.6, 2), "tanh": ("tanh", 0.6, 3), "v": ("times $v$", 0.6, 4), "s": ("score", 0.6, 5, "1"),
+            "q": ("query", 0, 0, "$d_q$"),
+            "k": ("key", 1.2, 0, "$d_k$"),
+            "W1": ("times $W_1$", 0, 1),
+            "W2": ("times $W_2$", 1.2, 1),
+            "add": ("add", 0.6, 2),
+            "tanh": ("tanh", 0.6, 3),
+            "v": ("times $v$", 0.6, 4),
+            "s": ("score", 0.6, 5, "1"),
         },
         [("q", "W1"), ("k", "W2"), ("W1", "add"), ("W2", "add"), ("add", "tanh", "width $r$"), ("tanh", "v"), ("v", "s")],
         title="An additive score, operation by operation",
@@ -26,8 +32,11 @@ def two_keys() -> Picture:
     dotted = (query @ key.mT).softmax(-1)[:, 1]
     x = query.flatten()
     return curves(
-        [("additive", x, added), ("dot product", x, dotted)], across="query", up="weight of the larger key", x_ticks=(-6, -3, 0, 3, 6),
+        [("additive", x, added), ("dot product", x, dotted)],
+        across="query",
+        up="weight of the larger key",
+        x_ticks=(-6, -3, 0, 3, 6),
         title="The weight of the larger of two keys, by the query",
         description=f"Keys 0 and 2. The additive weight is {added[0]:.2f} at query −6, {added.max():.2f} at its largest, and {added[-1]:.2f} at query 6. "
-                    f"That of dot products rises from {dotted[0]:.2f} to {dotted[-1]:.2f}.",
+        f"That of dot products rises from {dotted[0]:.2f} to {dotted[-1]:.2f}.",
     )

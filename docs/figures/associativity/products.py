@@ -6,9 +6,17 @@ from derivations.kernel.pages.drawing import Picture, below, shapes
 def groupings() -> Picture:
     sizes = {"n": 84, "p": 28, "q": 84, "m": 28}
     left = shapes(
-        [("$AB$", "n", "q"), ("$C$", "q", "m")], ("$ABC$", "n", "m"), sizes, title="The left pair first",
-        description="The product A B, n by q, times C, q by m, is n by m. The way there is through a large matrix.")
+        [("$AB$", "n", "q"), ("$C$", "q", "m")],
+        ("$ABC$", "n", "m"),
+        sizes,
+        title="The left pair first",
+        description="The product A B, n by q, times C, q by m, is n by m. The way there is through a large matrix.",
+    )
     right = shapes(
-        [("$A$", "n", "p"), ("$BC$", "p", "m")], ("$ABC$", "n", "m"), sizes, title="The right pair first",
-        description="A, n by p, times the product B C, p by m, is n by m as well. The way there is through a small matrix.")
+        [("$A$", "n", "p"), ("$BC$", "p", "m")],
+        ("$ABC$", "n", "m"),
+        sizes,
+        title="The right pair first",
+        description="A, n by p, times the product B C, p by m, is n by m as well. The way there is through a small matrix.",
+    )
     return below(left, right, title="Two groupings of A, n by p, B, p by q, and C, q by m, where p and m are small")

@@ -17,10 +17,15 @@ def error_and_bound() -> Picture:
             bounds.append(attention_error_bound(query, key, value, torch.float32).max().item())
             errors.append(attention_error(query, key, value).max().item())
         found += [(f"{name}, bound", keys, bounds), (f"{name}, error", keys, errors, True)]
-        words.append(f"In {name} the bound goes from {bounds[0]:.0e} to {bounds[-1]:.0e}, the error from {errors[0]:.0e} to "
-                     f"{errors[-1]:.0e}; the error is the smaller one at {sum(e < b for e, b in zip(errors, bounds))} of {len(keys)} sizes.")
+        words.append(
+            f"In {name} the bound goes from {bounds[0]:.0e} to {bounds[-1]:.0e}, the error from {errors[0]:.0e} to "
+            f"{errors[-1]:.0e}; the error is the smaller one at {sum(e < b for e, b in zip(errors, bounds))} of {len(keys)} sizes."
+        )
     return curves(
-        found, log="xy", across="keys", up="largest over 32 queries",
+        found,
+        log="xy",
+        across="keys",
+        up="largest over 32 queries",
         title="How far attention is off, and how far it may be, with sums in single precision",
         description=f"Random attention with {keys[0]} to {keys[-1]} keys. " + " ".join(words),
     )

@@ -12,7 +12,10 @@ def mixing() -> Picture:
     names = [f"token {i}" for i in range(1, len(weights) + 1)]
     largest = ", ".join(f"{name} to {names[int(torch.argmax(row))]} with {row.max():.2f}" for name, row in zip(names, weights))
     return tokens(
-        weights, names, names, heads=("asks", "is asked"),
+        weights,
+        names,
+        names,
+        heads=("asks", "is asked"),
         title="Three tokens attend to one another",
         description=f"Lines as strong as the weights. Most of each token's weight goes like this: {largest}.",
     )

@@ -19,8 +19,11 @@ def flat() -> Picture:
             drawn["least" + name].append(weights.min().item())
     said = "; ".join(f"{name} from {y[0]:.3f} to {y[-1]:.3f}" for name, y in drawn.items())
     return curves(
-        [(name, [8 + extra for extra in added], y) for name, y in drawn.items()], log="x",
-        x_ticks=(8, 16, 32, 64, 128, 256), across="keys, eight of them kept", up="weight of a key that is kept",
+        [(name, [8 + extra for extra in added], y) for name, y in drawn.items()],
+        log="x",
+        x_ticks=(8, 16, 32, 64, 128, 256),
+        across="keys, eight of them kept",
+        up="weight of a key that is kept",
         title="With the slip, padding presses the weights towards an equal share",
         description=f"The weights of the eight keys that are kept, as the number of keys grows from 8 to 256 by masked padding: {said}.",
     )

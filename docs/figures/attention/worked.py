@@ -10,8 +10,15 @@ def weights() -> Picture:
     names = [str(i) for i in range(1, 4)]
     maps = [
         heat_map(
-            sequence, names, names, down="asks", across="is asked", digits=4, title=title,
-            description="; ".join(f"row {name}: " + ", ".join(f"{weight:.4f}" for weight in row) for name, row in zip(names, sequence)) + ".",
+            sequence,
+            names,
+            names,
+            down="asks",
+            across="is asked",
+            digits=4,
+            title=title,
+            description="; ".join(f"row {name}: " + ", ".join(f"{weight:.4f}" for weight in row) for name, row in zip(names, sequence))
+            + ".",
         )
         for title, sequence in zip(("First sequence", "Second sequence"), found)
     ]

@@ -10,20 +10,42 @@ from snippets.scaling.saturation import attention_weights
 def steps() -> Picture:
     return operations(
         {
-            "O": ("$O$", 0, 0, "$n × d_v$"), "G": ("$G$", 1, 0, "$n × d_v$"), "V": ("$V$", 2, 0, "$m × d_v$"),
-            "sums": ("row sums", 0, 1), "product": ("matrix product", 2, 1),
-            "D": ("$D$", 0, 2, "$n × 1$"), "P": ("$P$", 1, 2, "$n × m$"), "A": ("$GV^⊤$", 2, 2, "$n × m$"),
-            "softmax": ("back through softmax", 1, 3), "R": ("$R$", 1, 4, "$n × m$"),
-            "to Q": ("times $K$", 0.4, 5), "to K": ("transposed, times $Q$", 1.6, 5),
-            "dQ": ("queries' slopes", 0.4, 6, "$n × d_k$"), "dK": ("keys' slopes", 1.6, 6, "$m × d_k$"),
+            "O": ("$O$", 0, 0, "$n × d_v$"),
+            "G": ("$G$", 1, 0, "$n × d_v$"),
+            "V": ("$V$", 2, 0, "$m × d_v$"),
+            "sums": ("row sums", 0, 1),
+            "product": ("matrix product", 2, 1),
+            "D": ("$D$", 0, 2, "$n × 1$"),
+            "P": ("$P$", 1, 2, "$n × m$"),
+            "A": ("$GV^⊤$", 2, 2, "$n × m$"),
+            "softmax": ("back through softmax", 1, 3),
+            "R": ("$R$", 1, 4, "$n × m$"),
+            "to Q": ("times $K$", 0.4, 5),
+            "to K": ("transposed, times $Q$", 1.6, 5),
+            "dQ": ("queries' slopes", 0.4, 6, "$n × d_k$"),
+            "dK": ("keys' slopes", 1.6, 6, "$m × d_k$"),
         },
-        [("O", "sums"), ("G", "sums"), ("G", "product"), ("V", "product"), ("sums", "D"), ("product", "A"), ("D", "softmax"),
-         ("P", "softmax"), ("A", "softmax"), ("softmax", "R"), ("R", "to Q"), ("R", "to K"), ("to Q", "dQ"), ("to K", "dK")],
+        [
+            ("O", "sums"),
+            ("G", "sums"),
+            ("G", "product"),
+            ("V", "product"),
+            ("sums", "D"),
+            ("product", "A"),
+            ("D", "softmax"),
+            ("P", "softmax"),
+            ("A", "softmax"),
+            ("softmax", "R"),
+            ("R", "to Q"),
+            ("R", "to K"),
+            ("to Q", "dQ"),
+            ("to K", "dK"),
+        ],
         title="The way back to queries and keys",
         description="The row sums of O and G, multiplied entry by entry, are D, one number for each query. G times the transpose of V gives "
-                    "the slopes by the weights, n by m. These, P and D go back through softmax, which gives R, the slopes by the scores, "
-                    "n by m. R times K leads to the slopes by the queries, n by d_k, and the transpose of R times Q to those by the "
-                    "keys, m by d_k.",
+        "the slopes by the weights, n by m. These, P and D go back through softmax, which gives R, the slopes by the scores, "
+        "n by m. R times K leads to the slopes by the queries, n by d_k, and the transpose of R times Q to those by the "
+        "keys, m by d_k.",
     )
 
 
@@ -40,12 +62,22 @@ def three_matrices() -> Picture:
         return "; ".join(", ".join(f"{x:.2f}" for x in row) for row in matrix.tolist())
 
     return below(
-        heat_map(weights, queries, keys, digits=2, title="The weights",
-                 description=f"Four rows, one for each query: {rows(weights)}."),
-        heat_map(weight_slopes, queries, keys, digits=2, title="The slopes by the weights",
-                 description=f"Four rows, one for each query: {rows(weight_slopes)}."),
-        heat_map(torch.cat([score, sums.abs().round(decimals=9)], dim=-1), queries, [*keys, "sum"], digits=2,
-                 title="The slopes by the scores, and the sum of each row",
-                 description=f"Four rows, one for each query: {rows(score)}. Each row sums to {sums.abs().max():.2f}."),
+        heat_map(weights, queries, keys, digits=2, title="The weights", description=f"Four rows, one for each query: {rows(weights)}."),
+        heat_map(
+            weight_slopes,
+            queries,
+            keys,
+            digits=2,
+            title="The slopes by the weights",
+            description=f"Four rows, one for each query: {rows(weight_slopes)}.",
+        ),
+        heat_map(
+            torch.cat([score, sums.abs().round(decimals=9)], dim=-1),
+            queries,
+            [*keys, "sum"],
+            digits=2,
+            title="The slopes by the scores, and the sum of each row",
+            description=f"Four rows, one for each query: {rows(score)}. Each row sums to {sums.abs().max():.2f}.",
+        ),
         title="Weights, slopes by the weights, and slopes by the scores",
     )

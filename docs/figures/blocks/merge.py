@@ -8,22 +8,41 @@ from snippets.blocks.merge import merge, state
 
 def graph() -> Picture:
     nodes = {
-        "first": ("sums", 0, 0, "first block"), "a": ("reference", 1, 0, "first block"),
-        "b": ("reference", 2, 0, "second block"), "second": ("sums", 3, 0, "second block"),
+        "first": ("sums", 0, 0, "first block"),
+        "a": ("reference", 1, 0, "first block"),
+        "b": ("reference", 2, 0, "second block"),
+        "second": ("sums", 3, 0, "second block"),
         "larger": ("the larger", 1.5, 1),
-        "move": ("multiply", 0, 2), "factor": ("exp of the gap", 1, 2),
-        "other": ("exp of the gap", 2, 2), "shift": ("multiply", 3, 2),
-        "add": ("add", 0.5, 3), "sums": ("sums", 0.5, 4, "both blocks"), "c": ("reference", 1.5, 4, "both blocks"),
+        "move": ("multiply", 0, 2),
+        "factor": ("exp of the gap", 1, 2),
+        "other": ("exp of the gap", 2, 2),
+        "shift": ("multiply", 3, 2),
+        "add": ("add", 0.5, 3),
+        "sums": ("sums", 0.5, 4, "both blocks"),
+        "c": ("reference", 1.5, 4, "both blocks"),
     }
     arrows = [
-        ("first", "move"), ("second", "shift"), ("a", "larger"), ("b", "larger"), ("a", "factor"), ("b", "other"),
-        ("larger", "factor"), ("larger", "other"), ("factor", "move"), ("other", "shift"), ("move", "add"), ("shift", "add"),
-        ("add", "sums"), ("larger", "c"),
+        ("first", "move"),
+        ("second", "shift"),
+        ("a", "larger"),
+        ("b", "larger"),
+        ("a", "factor"),
+        ("b", "other"),
+        ("larger", "factor"),
+        ("larger", "other"),
+        ("factor", "move"),
+        ("other", "shift"),
+        ("move", "add"),
+        ("shift", "add"),
+        ("add", "sums"),
+        ("larger", "c"),
     ]
     return operations(
-        nodes, arrows, title="How two states merge",
+        nodes,
+        arrows,
+        title="How two states merge",
         description="The larger of both references becomes the common one. The exponential of each reference less the common one "
-                    "is a factor. Each block's sums are multiplied by its factor, and then the sums of both are added.",
+        "is a factor. Each block's sums are multiplied by its factor, and then the sums of both are added.",
     )
 
 
@@ -42,9 +61,10 @@ def running() -> Picture:
     jumps = sum(later > earlier for earlier, later in zip(largest, largest[1:]))
     return curves(
         [("log of the sum", places, log_sums), ("reference", corners, steps), ("score", places, scores.tolist(), True)],
-        across="keys so far", up="score",
+        across="keys so far",
+        up="score",
         title="A state that grows key by key",
         description=f"{len(keys)} scores arrive one by one. The reference, the largest so far, jumps {jumps} times, "
-                    f"from {largest[0]:.2f} to {largest[-1]:.2f}. The logarithm of the sum grows with every key "
-                    f"and ends at {log_sums[-1]:.2f}.",
+        f"from {largest[0]:.2f} to {largest[-1]:.2f}. The logarithm of the sum grows with every key "
+        f"and ends at {log_sums[-1]:.2f}.",
     )

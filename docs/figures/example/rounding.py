@@ -13,7 +13,8 @@ def outputs() -> Picture:
     kinds = {"exact": P[0], "rounded": to_places(P[0], 1), "the source": torch.tensor([0.0, 0.5, 0.5]).double()}
     rows = [(f"feature {feature + 1}, {kind}", (row @ V)[feature].item()) for feature in range(3) for kind, row in kinds.items()]
     return bars(
-        [*rows[:3], None, *rows[3:6], None, *rows[6:]], digits=4,
+        [*rows[:3], None, *rows[3:6], None, *rows[6:]],
+        digits=4,
         title="The first output from exact weights, rounded ones, and those of the source",
         description="; ".join(f"{label}: {value:.4f}" for label, value in rows) + ".",
     )

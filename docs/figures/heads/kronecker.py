@@ -13,8 +13,15 @@ def product() -> Picture:
     pairs = [f"{t}, {f}" for t in (1, 2, 3) for f in (1, 2)]
     weights, map_ = heat_map(P, title="Weights", description=said(P)), heat_map(W.mT, title="Map, transposed", description=said(W.mT))
     factors = beside(weights, map_, title="Three tokens and two features")
-    product_ = heat_map(whole, pairs, pairs, across="token, feature of the input", down="of the output", title="Their Kronecker product",
-                        description=said(whole))
+    product_ = heat_map(
+        whole,
+        pairs,
+        pairs,
+        across="token, feature of the input",
+        down="of the output",
+        title="Their Kronecker product",
+        description=said(whole),
+    )
     return below(factors, product_, title="A head as one matrix on the flattened input")
 
 

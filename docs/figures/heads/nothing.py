@@ -14,8 +14,10 @@ def given() -> Picture:
     with_one, without = softmax_plus_one(scores).sum(-1), scores.softmax(-1).sum(-1)
     return curves(
         [("softmax", shifts.tolist(), without.tolist()), ("plus one", shifts.tolist(), with_one.tolist())],
-        across=f"score of each of {KEYS} keys", up="sum of the weights", y_range=(0, 1),
+        across=f"score of each of {KEYS} keys",
+        up="sum of the weights",
+        y_range=(0, 1),
         title="How much weight a query gives away",
         description=f"With softmax, 1 whatever the scores. With one added, {with_one[0]:.3f} where all scores are {shifts[0]:.0f}, "
-                    f"{softmax_plus_one(torch.zeros(KEYS)).sum():.2f} at zero, and {with_one[-1]:.3f} where all are {shifts[-1]:.0f}.",
+        f"{softmax_plus_one(torch.zeros(KEYS)).sum():.2f} at zero, and {with_one[-1]:.3f} where all are {shifts[-1]:.0f}.",
     )

@@ -15,5 +15,8 @@ def gradients() -> Picture:
     layer(x, x, x)[0].square().sum().backward()
     sizes = [bias.norm().item() for bias in layer.in_proj_bias.grad.chunk(3)]
     rows = list(zip(("query bias", "key bias", "value bias"), sizes))
-    return bars(rows, title="The length of the gradient of each bias, in PyTorch's own layer with random weights",
-                description="; ".join(f"{name}: {size:.2f}" for name, size in rows) + ".")
+    return bars(
+        rows,
+        title="The length of the gradient of each bias, in PyTorch's own layer with random weights",
+        description="; ".join(f"{name}: {size:.2f}" for name, size in rows) + ".",
+    )

@@ -20,5 +20,6 @@ def owners() -> Picture:
         said = "; ".join(f"{name}: heads {', '.join(f'{one:.0f}' for one in row)}" for name, row in zip(names[0], head.tolist()))
         return heat_map(head, *names, title=title, description=f"{said}.", across="feature")
 
-    return below(drawn(split_heads, "A view and a transpose"), drawn(view_heads, "A view alone"),
-                 title="Which head each number of the input goes to")
+    return below(
+        drawn(split_heads, "A view and a transpose"), drawn(view_heads, "A view alone"), title="Which head each number of the input goes to"
+    )

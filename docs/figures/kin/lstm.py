@@ -9,26 +9,54 @@ from snippets.kin.lstm import cell_path, gate, opening_gates
 def cell() -> Picture:
     return operations(
         {
-            "c": ("cell", 0, 0, "$d$"), "h": ("output", 1, 0, "$d$"), "x": ("token", 2, 0, "$p$"),
-            "gates": ("gates", 2, 1), "candidate": ("candidate", 1, 1), "keep": ("keep", 0, 2), "let": ("let in", 1, 2),
-            "add": ("add", 0, 3), "new": ("new cell", 0, 4, "$d$"), "out": ("let out", 2, 4), "o": ("new output", 2, 5, "$d$"),
+            "c": ("cell", 0, 0, "$d$"),
+            "h": ("output", 1, 0, "$d$"),
+            "x": ("token", 2, 0, "$p$"),
+            "gates": ("gates", 2, 1),
+            "candidate": ("candidate", 1, 1),
+            "keep": ("keep", 0, 2),
+            "let": ("let in", 1, 2),
+            "add": ("add", 0, 3),
+            "new": ("new cell", 0, 4, "$d$"),
+            "out": ("let out", 2, 4),
+            "o": ("new output", 2, 5, "$d$"),
         },
-        [("c", "keep"), ("h", "gates"), ("x", "gates"), ("h", "candidate"), ("x", "candidate"), ("gates", "keep"), ("gates", "let"),
-         ("candidate", "let"), ("let", "add"), ("keep", "add"), ("add", "new"), ("new", "out"), ("gates", "out"), ("out", "o")],
+        [
+            ("c", "keep"),
+            ("h", "gates"),
+            ("x", "gates"),
+            ("h", "candidate"),
+            ("x", "candidate"),
+            ("gates", "keep"),
+            ("gates", "let"),
+            ("candidate", "let"),
+            ("let", "add"),
+            ("keep", "add"),
+            ("add", "new"),
+            ("new", "out"),
+            ("gates", "out"),
+            ("out", "o"),
+        ],
         title="The paths through an LSTM cell",
         description="The cell is multiplied by the forget gate, and the candidate, times the input gate, is added: that is the new cell. "
-                    "Gates and candidate are made of the last output and the token. The new output is tanh of the new cell, times the output gate.",
+        "Gates and candidate are made of the last output and the token. The new output is tanh of the new cell, times the output gate.",
     )
 
 
 def gates() -> Picture:
-    steps = [2 ** (power / 2) for power in range(0, 17)]
+    steps = [2 ** (power / 2) for power in range(17)]
     counts = sorted({round(T) for T in steps})
+
     def held(z):
         return [cell_path(gate(z * torch.ones(T).double())).item() for T in counts]
+
     drawn = [("opening", [cell_path(opening_gates(T)).item() for T in counts]), ("held at 0.998", held(6)), ("held at 0.88", held(2))]
     return curves(
-        [(name, counts, values) for name, values in drawn], log="x", across="steps $T$", up="product of forget gates", x_ticks=(1, 4, 16, 64, 256),
+        [(name, counts, values) for name, values in drawn],
+        log="x",
+        across="steps $T$",
+        up="product of forget gates",
+        x_ticks=(1, 4, 16, 64, 256),
         title="The slope along the cell, over T steps",
         description=f"After {counts[-1]} steps: " + "; ".join(f"{name}: {values[-1]:.2f}" for name, values in drawn) + ".",
     )

@@ -24,7 +24,10 @@ def recalled() -> Picture:
     lines = [(name, list(range(STEPS + 1)), distances(stored, state, beta)) for name, beta in scales]
     ends = ", ".join(f"{name} at {values[-1]:.2f}" for name, _, values in lines)
     return curves(
-        lines, across="step", up="distance from the pattern", x_ticks=list(range(STEPS + 1)),
+        lines,
+        across="step",
+        up="distance from the pattern",
+        x_ticks=list(range(STEPS + 1)),
         title="A state that starts near one of eight patterns",
         description=f"Eight patterns of width 64. All start at {lines[0][2][0]:.2f} from the first. After {STEPS} steps: {ends}.",
     )

@@ -9,13 +9,24 @@ from snippets.kin.rnn import attention_reach, linear_step, reach, step
 def reached() -> Picture:
     steps = [1, 2, 4, 8, 16, 32]
     generator = torch.Generator().manual_seed(0)
+
     def over(rule, w):
         return [reach(T, w, rule, generator).item() for T in steps]
-    drawn = [("linear, 1.5", over(linear_step, 1.5)), ("attention", [attention_reach(T, 0.0).item() for T in steps]),
-             ("linear, 0.9", over(linear_step, 0.9)), ("tanh, 0.9", over(step, 0.9))]
+
+    drawn = [
+        ("linear, 1.5", over(linear_step, 1.5)),
+        ("attention", [attention_reach(T, 0.0).item() for T in steps]),
+        ("linear, 0.9", over(linear_step, 0.9)),
+        ("tanh, 0.9", over(step, 0.9)),
+    ]
     return curves(
-        [(name, steps, values) for name, values in drawn], log="xy", across="steps $T$", up="size of the slope", x_ticks=steps,
+        [(name, steps, values) for name, values in drawn],
+        log="xy",
+        across="steps $T$",
+        up="size of the slope",
+        x_ticks=steps,
         title="How far a change reaches, over T steps",
         description="The largest factor by which a change of the first state, or the first value, arrives after 1 and after 32 steps: "
-                    + "; ".join(f"{name}: {values[0]:.1f} and {values[-1]:.0e}" for name, values in drawn) + ". Attention looks at all tokens alike.",
+        + "; ".join(f"{name}: {values[0]:.1f} and {values[-1]:.0e}" for name, values in drawn)
+        + ". Attention looks at all tokens alike.",
     )

@@ -13,8 +13,13 @@ def slopes() -> Picture:
     steepest = by_all.abs().amax((1, 3))  # (n, n)
     names = [str(k) for k in range(1, 6)]
     return heat_map(
-        steepest, rows=names, columns=names, across="token", down="output",
+        steepest,
+        rows=names,
+        columns=names,
+        across="token",
+        down="output",
         title="How much each output (a row) moves with each token (a column), at most",
-        description="rows " + "; ".join(", ".join(f"{x:.2f}" for x in row) for row in steepest.tolist())
-                    + ". Above the diagonal all are 0.",
+        description="rows "
+        + "; ".join(", ".join(f"{x:.2f}" for x in row) for row in steepest.tolist())
+        + ". Above the diagonal all are 0.",
     )

@@ -14,9 +14,13 @@ def weights() -> Picture:
     moved = reorder(torch.eye(3, dtype=torch.float64)[order], X)
     names = ["a", "b", "c"]
     return beside(
-        *(heat_map(P, rows=labels, columns=labels, title=title, description=said(P))
-          for P, labels, title in ((attention_weights(X, X), names, "As they come"),
-                                   (attention_weights(moved, moved), [names[k] for k in order], "Reordered"))),
+        *(
+            heat_map(P, rows=labels, columns=labels, title=title, description=said(P))
+            for P, labels, title in (
+                (attention_weights(X, X), names, "As they come"),
+                (attention_weights(moved, moved), [names[k] for k in order], "Reordered"),
+            )
+        ),
         title="Weights of three tokens, in two orders",
     )
 

@@ -11,10 +11,13 @@ def encodings() -> Picture:
     omega = frequencies(8)
     sines = waves(place, omega)[1]
     return curves(
-        [(f"feature {2 * k + 1}", place, sines[:, k]) for k in range(3)], across="position", x_ticks=(0, 16, 32, 48, 64), y_ticks=(-1, 0, 1),
+        [(f"feature {2 * k + 1}", place, sines[:, k]) for k in range(3)],
+        across="position",
+        x_ticks=(0, 16, 32, 48, 64),
+        y_ticks=(-1, 0, 1),
         title="The sines of three frequencies",
         description=f"For a width of 8 the frequencies are {', '.join(f'{x:g}' for x in omega[:3].tolist())} and one smaller still. "
-                    "Each wave is ten times as long as the one before.",
+        "Each wave is ten times as long as the one before.",
     )
 
 
@@ -23,7 +26,11 @@ def products() -> Picture:
     product = PE[60] @ PE.mT
     place = torch.arange(-60, 61)
     return curves(
-        [("", place, product)], across="distance", up="product", x_ticks=(-60, -30, 0, 30, 60), y_range=(0, 256),
+        [("", place, product)],
+        across="distance",
+        up="product",
+        x_ticks=(-60, -30, 0, 30, 60),
+        y_range=(0, 256),
         title="The product of two encodings 512 wide, by their distance",
         description=f"It is {product[60]:.0f} at distance 0, falls to both sides alike, in waves, and is {product[0]:.0f} at distance 60.",
     )

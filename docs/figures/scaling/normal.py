@@ -4,7 +4,11 @@ import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
 from snippets.scaling.normal import (
-    characteristic_function, excess_kurtosis, normal_characteristic_function, predicted_excess_kurtosis, scaled_dots,
+    characteristic_function,
+    excess_kurtosis,
+    normal_characteristic_function,
+    predicted_excess_kurtosis,
+    scaled_dots,
 )
 
 
@@ -15,10 +19,13 @@ def kurtosis() -> Picture:
     predicted = [predicted_excess_kurtosis(d) for d in finer]
     return curves(
         [("measured", widths, measured, True), ("predicted", finer, predicted)],
-        log="x", x_ticks=(1, 4, 16, 64), across="width $d$", up="excess kurtosis",
+        log="x",
+        x_ticks=(1, 4, 16, 64),
+        across="width $d$",
+        up="excess kurtosis",
         title="The excess kurtosis of a dot product, by its width",
         description=f"Over 100,000 draws for each width, the excess kurtosis falls from {measured[0]:.2f} at width 1 to "
-                    f"{measured[-1]:.2f} at width {widths[-1]}. Predicted are {predicted[0]:.2f} and {predicted[-1]:.2f}.",
+        f"{measured[-1]:.2f} at width {widths[-1]}. Predicted are {predicted[0]:.2f} and {predicted[-1]:.2f}.",
     )
 
 
@@ -28,8 +35,11 @@ def characteristic() -> Picture:
     drawn = [characteristic_function(t, d) for d in widths] + [normal_characteristic_function(t)]
     labels = [*(f"width {d}" for d in widths), "normal"]
     return curves(
-        list(zip(labels, [t] * 4, drawn)), across="$t$", x_ticks=(0, 1, 2, 3),
+        list(zip(labels, [t] * 4, drawn)),
+        across="$t$",
+        x_ticks=(0, 1, 2, 3),
         title="Characteristic functions of scaled dot products, and of a normal variable",
         description="All start at one and fall; the wider the vectors, the closer to the normal curve. At t 3 they are at "
-                    + ", ".join(f"{values[-1]:.3f} ({label})" for label, values in zip(labels, drawn)) + ".",
+        + ", ".join(f"{values[-1]:.3f} ({label})" for label, values in zip(labels, drawn))
+        + ".",
     )

@@ -9,17 +9,32 @@ from snippets.scaling.saturation import concentration, two_key_slope, two_key_we
 def attention() -> Picture:
     return operations(
         {
-            "Q": ("$Q$", 0, 0, "$n × d_k$"), "K": ("$K$", 1, 0, "$m × d_k$"),
-            "dot": ("matrix product", 0.5, 1), "scale": ("scale", 0.5, 2),
-            "mask": ("mask", 0.5, 3), "M": ("$M$", 1.6, 3, "$n × m$"), "softmax": ("softmax", 0.5, 4),
-            "mix": ("matrix product", 0.5, 5), "V": ("$V$", 1.6, 5, "$m × d_v$"), "O": ("$O$", 0.5, 6, "$n × d_v$"),
+            "Q": ("$Q$", 0, 0, "$n × d_k$"),
+            "K": ("$K$", 1, 0, "$m × d_k$"),
+            "dot": ("matrix product", 0.5, 1),
+            "scale": ("scale", 0.5, 2),
+            "mask": ("mask", 0.5, 3),
+            "M": ("$M$", 1.6, 3, "$n × m$"),
+            "softmax": ("softmax", 0.5, 4),
+            "mix": ("matrix product", 0.5, 5),
+            "V": ("$V$", 1.6, 5, "$m × d_v$"),
+            "O": ("$O$", 0.5, 6, "$n × d_v$"),
         },
-        [("Q", "dot"), ("K", "dot"), ("dot", "scale", "scores, $n × m$"), ("scale", "mask"), ("M", "mask"),
-         ("mask", "softmax"), ("softmax", "mix", "weights, $n × m$"), ("V", "mix"), ("mix", "O")],
+        [
+            ("Q", "dot"),
+            ("K", "dot"),
+            ("dot", "scale", "scores, $n × m$"),
+            ("scale", "mask"),
+            ("M", "mask"),
+            ("mask", "softmax"),
+            ("softmax", "mix", "weights, $n × m$"),
+            ("V", "mix"),
+            ("mix", "O"),
+        ],
         title="Attention, operation by operation",
         description="The queries Q, n by d_k, and the keys K, m by d_k, are multiplied to n by m scores. The scores are scaled, "
-                    "masked with M, and turned into weights by softmax. The weights are multiplied with the values V, "
-                    "m by d_v, and give the output O, n by d_v.",
+        "masked with M, and turned into weights by softmax. The weights are multiplied with the values V, "
+        "m by d_v, and give the output O, n by d_v.",
     )
 
 
@@ -27,10 +42,12 @@ def two_keys() -> Picture:
     gap = torch.linspace(-8, 8, 97, dtype=torch.float64)
     weight, slope = two_key_weight(gap), two_key_slope(gap)
     return curves(
-        [("weight", gap, weight), ("slope", gap, slope)], across="gap between the two scores", x_ticks=(-8, -4, 0, 4, 8),
+        [("weight", gap, weight), ("slope", gap, slope)],
+        across="gap between the two scores",
+        x_ticks=(-8, -4, 0, 4, 8),
         title="A weight and its slope, by the gap between two scores",
         description=f"From gap −8 to gap 8 the weight rises from {weight[0]:.4f} to {weight[-1]:.4f}, most steeply at gap "
-                    f"{gap[slope.argmax()]:.0f}, where the slope is {slope.max():.2f}. At both ends it is {slope[-1]:.4f}.",
+        f"{gap[slope.argmax()]:.0f}, where the slope is {slope.max():.2f}. At both ends it is {slope[-1]:.4f}.",
     )
 
 
@@ -43,7 +60,8 @@ def largest_weight() -> Picture:
             rows.append((f"$d_k$ {d_k}, {name}", concentration(query, key, scale)[0]))
     said = (f"{label.replace('$', '')}: {value:.2f}" for label, value in rows)
     return bars(
-        [*rows[:2], None, *rows[2:4], None, *rows[4:]], most=1.0,
+        [*rows[:2], None, *rows[2:4], None, *rows[4:]],
+        most=1.0,
         title="The largest of 16 weights, with the scale and without",
         description=f"Means over 500 queries. {'; '.join(said)}.",
     )

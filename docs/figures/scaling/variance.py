@@ -15,11 +15,13 @@ def growth() -> Picture:
     scaled = [deviation * d**-0.5 for deviation, d in zip(measured, WIDTHS)]
     return curves(
         [("measured", WIDTHS, measured, True), ("predicted", WIDTHS, predicted), ("scaled", WIDTHS, scaled, True)],
-        log="xy", across="width $d$", up="standard deviation of $q·k$",
+        log="xy",
+        across="width $d$",
+        up="standard deviation of $q·k$",
         title="The standard deviation of a dot product, by its width",
         description=f"Over 2,000 pairs for each width, the standard deviation grows from {measured[0]:.2f} at width 1 to "
-                    f"{measured[-1]:.1f} at width {WIDTHS[-1]:,}; predicted are {predicted[0]:.0f} and {predicted[-1]:.0f}. "
-                    f"Scaled, it stays between {min(scaled):.2f} and {max(scaled):.2f}.",
+        f"{measured[-1]:.1f} at width {WIDTHS[-1]:,}; predicted are {predicted[0]:.0f} and {predicted[-1]:.0f}. "
+        f"Scaled, it stays between {min(scaled):.2f} and {max(scaled):.2f}.",
     )
 
 
@@ -27,11 +29,17 @@ def failures() -> Picture:
     d, generator = 16, torch.Generator().manual_seed(0)
     q, k = draw(2, 20_000, d, generator=generator)
     repeated = [vector[:, :1].expand_as(vector) for vector in (q, k)]
-    cases = {"independent": (q, k), "$q$ repeats one number": (repeated[0], k), "$k$ is $q$": (q, q),
-             "mean 1": (q + 1, k + 1), "both repeat one number": repeated}
+    cases = {
+        "independent": (q, k),
+        "$q$ repeats one number": (repeated[0], k),
+        "$k$ is $q$": (q, q),
+        "mean 1": (q + 1, k + 1),
+        "both repeat one number": repeated,
+    }
     rows = [(name, sample_moments(*pair)[1].item()) for name, pair in cases.items()]
     return bars(
-        rows, digits=1,
+        rows,
+        digits=1,
         title=f"The variance of a dot product of width {d}, where assumptions fail",
         description="Over 20,000 pairs. " + "; ".join(f"{name.replace('$', '')}: {value:.1f}" for name, value in rows) + ".",
     )

@@ -17,12 +17,14 @@ def view() -> Picture:
     place = second[-1].argmax().item()
     shown = [*letters[:-1], f"{letters[-1]}?"]
     return head_view(
-        [("first head", first), ("second head", second), ("through both", second @ first)], shown, shown,
+        [("first head", first), ("second head", second), ("through both", second @ first)],
+        shown,
+        shown,
         title="The weights of two heads of a trained model",
         description=f"The row is {ROW}. The last letter asks what followed {letters[-1]}, and the model answers {found}. "
-                    "In the first head each letter looks at the one before it. In the second the question gives "
-                    f"{second[-1, place]:.2f} of its weight to {letters[place]} at place {place + 1}. "
-                    "Choose a head and a letter.",
+        "In the first head each letter looks at the one before it. In the second the question gives "
+        f"{second[-1, place]:.2f} of its weight to {letters[place]} at place {place + 1}. "
+        "Choose a head and a letter.",
     )
 
 
@@ -32,9 +34,14 @@ def mean_weights() -> Picture:
     places = [str(place + 1) for place in range(len(mean))]
     before = mean.diagonal(-1)[:-1]
     return heat_map(
-        mean, places, places, numbers=False, across="looked at", down="looking",
+        mean,
+        places,
+        places,
+        numbers=False,
+        across="looked at",
+        down="looking",
         title="Mean weights of the first head, by place",
         description="Fifteen places by fifteen. Each place but the first and the last gives the one before it a weight of "
-                    f"{before.min():.2f} or more. The last, which is the question, spreads its weight; "
-                    f"{mean[-1, -1]:.2f} of it stays on itself.",
+        f"{before.min():.2f} or more. The last, which is the question, spreads its weight; "
+        f"{mean[-1, -1]:.2f} of it stays on itself.",
     )

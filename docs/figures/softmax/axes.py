@@ -17,7 +17,10 @@ def _along(weights, dim: int) -> Picture:
     places = [(0, 0, 0)] + [tuple(k if axis == dim else 0 for axis in range(3)) for k in range(1, SIZES[dim])]
     matrices = [
         heat_map(
-            weights[a].tolist(), digits=2, most=1, marked=[(i, j) for b, i, j in places if b == a],
+            weights[a].tolist(),
+            digits=2,
+            most=1,
+            marked=[(i, j) for b, i, j in places if b == a],
             title=f"matrix {a}",
             description=f"Framed are {sum(b == a for b, _, _ in places)} of the entries that sum to one with the first.",
         )

@@ -9,7 +9,12 @@ def thin() -> Picture:
     drawn = {gap: [most_weight(float(gap), n) for n in numbers] for gap in (2, 4, 8)}
     said = "; ".join(f"with a gap of {gap} it falls from {ys[0]:.2f} to {ys[-1]:.4f}" for gap, ys in drawn.items())
     return curves(
-        [(f"gap {gap}", numbers, ys) for gap, ys in drawn.items()], log="x", x_ticks=(2, 32, 1024, 32768), y_range=(0, 1),
-        across="number of keys", up="largest weight", title="The largest weight, by the number of keys",
+        [(f"gap {gap}", numbers, ys) for gap, ys in drawn.items()],
+        log="x",
+        x_ticks=(2, 32, 1024, 32768),
+        y_range=(0, 1),
+        across="number of keys",
+        up="largest weight",
+        title="The largest weight, by the number of keys",
         description=f"From {numbers[0]} to {numbers[-1]:,} keys, the largest weight that a gap allows: {said}.",
     )

@@ -13,9 +13,12 @@ def hull() -> Picture:
     around = torch.cat([values, values[:1]])
     return curves(
         [("", *around.T), ("", *outputs.T, True), ("", *values.T, True)],
-        across="first feature", up="second feature", x_ticks=(0, 1, 2, 3, 4), y_ticks=(0, 1, 2, 3, 4),
+        across="first feature",
+        up="second feature",
+        x_ticks=(0, 1, 2, 3, 4),
+        y_ticks=(0, 1, 2, 3, 4),
         title="Outputs lie between the values",
         description="Four values at the corners of a quadrangle, and 150 outputs for random scores, which all lie inside it. "
-                    f"The outputs reach from {outputs[:, 0].min():.2f} to {outputs[:, 0].max():.2f} across and "
-                    f"from {outputs[:, 1].min():.2f} to {outputs[:, 1].max():.2f} up.",
+        f"The outputs reach from {outputs[:, 0].min():.2f} to {outputs[:, 0].max():.2f} across and "
+        f"from {outputs[:, 1].min():.2f} to {outputs[:, 1].max():.2f} up.",
     )

@@ -8,16 +8,20 @@ from snippets.softmax.jacobian import steepest
 
 def eigenvalues() -> Picture:
     lead = torch.linspace(-8, 8, 97, dtype=torch.float64)
+
     def largest(keys: int):
         scores = torch.zeros(len(lead), keys, dtype=torch.float64)
         scores[:, 0] = lead
         return steepest(torch.softmax(scores, dim=-1))
+
     two, three = largest(2), largest(3)
     return curves(
         [("two keys", lead, two), ("three keys", lead, three)],
-        across="lead of the first key over the others", up="largest eigenvalue", y_range=(0, 0.5),
+        across="lead of the first key over the others",
+        up="largest eigenvalue",
+        y_range=(0, 0.5),
         title="The largest eigenvalue of the Jacobian, by the lead of one key",
         description=f"With two keys it is {two.max():.2f} where the scores are equal, and falls to both sides. With three, it "
-                    f"comes near {three[0]:.2f} where the first key has no weight and the other two share all, is {three[48]:.2f} "
-                    "where all three are equal, and falls to nothing as the first key takes all.",
+        f"comes near {three[0]:.2f} where the first key has no weight and the other two share all, is {three[48]:.2f} "
+        "where all three are equal, and falls to nothing as the first key takes all.",
     )

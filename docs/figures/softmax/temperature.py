@@ -13,11 +13,17 @@ def weights() -> Picture:
     temperatures = (100.0, 10.0, 1.0, 0.3, 0.1)
     rows = torch.stack([at_temperature(SCORES, tau) for tau in temperatures])
     return heat_map(
-        rows.tolist(), [f"{tau:g}" for tau in temperatures], [f"{score:g}" for score in SCORES.tolist()], digits=2, most=0.5,
-        across="score", down="temperature", title="Weights at five temperatures",
+        rows.tolist(),
+        [f"{tau:g}" for tau in temperatures],
+        [f"{score:g}" for score in SCORES.tolist()],
+        digits=2,
+        most=0.5,
+        across="score",
+        down="temperature",
+        title="Weights at five temperatures",
         description=f"At temperature 100 all four weights are near a quarter, from {rows[0].max():.2f} to {rows[0].min():.2f}. "
-                    f"At temperature 1 they are {', '.join(f'{w:.2f}' for w in rows[2].tolist())}. At temperature 0.1 the two "
-                    f"largest scores have {rows[4, 0]:.2f} each.",
+        f"At temperature 1 they are {', '.join(f'{w:.2f}' for w in rows[2].tolist())}. At temperature 0.1 the two "
+        f"largest scores have {rows[4, 0]:.2f} each.",
     )
 
 
@@ -26,8 +32,11 @@ def spread() -> Picture:
     along = torch.softmax(beta.unsqueeze(-1) * SCORES, dim=-1)
     mean, spread_ = (along * SCORES).sum(-1), entropy(along)
     return curves(
-        [("mean score", beta, mean), ("entropy", beta, spread_)], across="inverse temperature", up="", y_range=(0, 3),
+        [("mean score", beta, mean), ("entropy", beta, spread_)],
+        across="inverse temperature",
+        up="",
+        y_range=(0, 3),
         title="Mean score and entropy, by inverse temperature",
         description=f"From inverse temperature 0 to 5 the mean score rises from {mean[0]:.2f} to {mean[-1]:.2f}, and the "
-                    f"entropy falls from {spread_[0]:.2f} to {spread_[-1]:.2f}.",
+        f"entropy falls from {spread_[0]:.2f} to {spread_[-1]:.2f}.",
     )

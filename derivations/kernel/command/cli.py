@@ -1,0 +1,188 @@
+"""The command line: `python -m derivations check | list | new`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from threading import Lock
+
+import click
+
+from ..run import certificates, runner
+from ..run.certificates import CertificateError
+from . import scaffold
+
+if hasattr(signal, "SIGPIPE"):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it quietly
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main():
+    """State, check and list the derivations."""
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC or path/to/script.py ...]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
+@click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
+def check(targets, as_json, fresh, jobs):
+    """Check derivations. Exit 0 only if every claim holds."""
+    try:
+        wanted = runner.find(targets)
+    except LookupError as error:
+        raise click.UsageError(str(error)) from None
+    if not wanted:
+        raise click.UsageError("there is no derivation to check")
+    with Progress() as progress:
+        results = runner.check_all(wanted, fresh, jobs, progress)
+    if as_json:
+        click.echo(
+            json.dumps(
+                [flat(result, r) for result in results for r in result.records]
+                + [{"id": None, "topic": result.topic, "verdict": "refused", "message": p} for result in results for p in result.problems],
+                indent=1,
+            )
+        )
+    for result in results:
+        report(result, quiet=as_json)
+    claims, good = sum(len(r.records) for r in results), all(r.holds for r in results)
+    if not as_json:
+        cached = sum(len(r.records) for r in results if r.cached)
+        click.echo(
+            f"{claims} claims in {len(results)} derivation{'s' * (len(results) != 1)}, "
+            f"{cached} of them by certificates that still hold: {'all hold' if good else 'NOT all hold'}"
+        )
+    sys.exit(not good)
+
+
+def flat(result, record: dict) -> dict:
+    claim = record["claim"]
+    return {
+        "id": claim["id"],
+        "topic": result.topic,
+        "kind": claim["kind"],
+        "scope": claim["scope"],
+        "line": claim["line"],
+        "latex": claim.get("latex", ""),
+        "verdict": record["verdict"],
+        "witnesses": claim["witnesses"],
+        "seconds": record["seconds"],
+        "message": record["message"],
+        "cached": result.cached,
+    }
+
+
+def report(result, quiet: bool):
+    for r in result.records:
+        if r["verdict"] != "holds":
+            click.secho(f"{result.script}:{r['claim']['line']}: claim '{r['claim']['id']}': {r['message']}", fg="red", err=True)
+    for problem in result.problems:
+        click.secho(problem, fg="red", err=True)
+    if not result.records and not result.problems:
+        click.secho(f"{result.script}: no claim was checked", fg="red", err=True)
+    if not quiet:
+        held = sum(r["verdict"] == "holds" for r in result.records)
+        click.echo(
+            f"{'ok ' if result.holds else 'NO '} {result.topic:28} {held}/{len(result.records)} claims{'  (certificate)' * result.cached}"
+        )
+
+
+class Progress:
+    """A bar over all claims, from several threads; the total grows as scripts are read. Nothing is drawn off a terminal."""
+
+    def __enter__(self):
+        self.lock, self.bar = Lock(), click.progressbar(length=0, label="Checking", file=sys.stderr, show_pos=True)
+        self.bar.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.bar.__exit__(*error)
+
+    def __call__(self, done: int, more: int):
+        with self.lock:
+            self.bar.length += more
+            self.bar.update(done)
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
+@click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Files checked at once.")
+def coq(targets, fresh, jobs):
+    """Have Coq check every claim that it can state. A theorem that it does not prove is an error."""
+    from ..coq import witness as coq_witness
+    from ..run import coq as coq_run
+
+    if not coq_witness.available():
+        raise click.ClickException("not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra")
+    try:
+        wanted = runner.find(targets)
+    except LookupError as error:
+        raise click.UsageError(str(error)) from None
+    with Progress() as progress:
+        checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
+        if not all(result.holds for result in checked):
+            raise click.ClickException("not all claims hold; python -m derivations check says which")
+        begun = []
+
+        def told(total):
+            progress(1, 0 if begun else total)
+            begun.append(total)
+
+        try:
+            results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told)
+        except CertificateError as error:
+            raise click.ClickException(str(error)) from None
+    failed = 0
+    for topic, found in results.items():
+        proved = sum(r["ok"] is True for r in found.values())
+        bad = {id_: r for id_, r in found.items() if r["ok"] is False}
+        failed += len(bad)
+        click.echo(f"{'NO ' if bad else 'ok '} {topic:28} {proved} proved, {sum(r['ok'] is None for r in found.values())} not for Coq")
+        for id_, r in bad.items():
+            click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
+    click.echo(
+        f"{sum(r['ok'] is True for found in results.values() for r in found.values())} claims proved by Coq, nothing assumed"
+        + (f"; {failed} NOT proved" if failed else "")
+    )
+    sys.exit(bool(failed))
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
+@click.option("--json", "as_json", is_flag=True, help="The table as JSON on standard output.")
+@click.option("--fresh", is_flag=True, help="Try every mutant again.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
+def mutants(targets, as_json, fresh, jobs):
+    """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
+    from .mutants import main as run_mutants
+
+    try:
+        sys.exit(run_mutants(targets, as_json, fresh, jobs))
+    except LookupError as error:
+        raise click.UsageError(str(error)) from None
+
+
+@main.command("list")
+def list_():
+    """List the derivations, their titles and whether their certificates hold."""
+    for topic in certificates.topics():
+        try:
+            content = certificates.load(topic)
+            click.echo(f"{topic:28} {len(content['claims']):3} claims  {content['title']}")
+        except CertificateError as error:
+            click.echo(f"{topic:28}   - {error}")
+
+
+@main.command()
+@click.argument("topic", metavar="CHAPTER/TOPIC")
+def new(topic):
+    """Make the four files of a topic and add its page to the navigation."""
+    try:
+        for path in scaffold.create(topic):
+            click.echo(path)
+    except scaffold.ScaffoldError as error:
+        raise click.UsageError(str(error)) from None

@@ -1,0 +1,77 @@
+"""`python -m derivations mutants`: the table of what became of the mutants, and what stands in the way of passing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from concurrent.futures.process import BrokenProcessPool
+
+import click
+
+from ..run import mutation, runner
+from ..run.mutants_kept import COUNTS, passes, totals
+
+
+def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
+    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed."""
+    wanted = runner.find(targets)
+    with click.progressbar(length=0, label="Trying mutants", file=sys.stderr, show_pos=True) as bar:
+
+        def progress(done, more):
+            bar.length += more
+            bar.update(done)
+
+        try:
+            results = mutation.run(wanted, fresh, jobs, progress)
+        except BrokenProcessPool:
+            click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
+            return 1
+        except mutation.NotStated as error:
+            click.secho(str(error), fg="red", err=True)
+            return 1
+    good = passes(results)
+    if as_json:
+        click.echo(json.dumps({"topics": results, "totals": totals(results), "passes": good}, indent=1))
+    else:
+        table(results)
+    for topic, claims in results.items():
+        complain(topic, claims)
+    return int(not good)
+
+
+def complain(topic: str, claims: dict):
+    """What stands in the way of passing, one by one."""
+    for id_, result in claims.items():
+        for mutant in result["alike"]:
+            click.secho(f"{topic}#{id_}: a page would show the claim and this mutant alike: {mutant}", fg="red", err=True)
+        for name, w in result["witnesses"].items():
+            for o in w["listed"]:
+                if o["outcome"] != "equivalent":
+                    click.secho(
+                        f"{topic}#{id_}: {o['outcome']}, {name}, {o['operator']} at {o['path']}: {o['mutant']} ({o['how']})",
+                        fg="red",
+                        err=True,
+                    )
+            for control in w["failed"]:
+                click.secho(f"{topic}#{id_}: {name} does not accept a control that changes nothing, {control}", fg="red", err=True)
+
+
+def table(results: dict):
+    names = sorted({name for claims in results.values() for r in claims.values() for name in r["witnesses"]})
+    click.echo(f"{'killed / survived / equivalent / unclassified':44}" + "".join(f"{name:>24}" for name in names))
+    for topic, claims in results.items():
+        for id_, result in claims.items():
+            if result["mutants"]:
+                click.echo(f"{topic + '#' + id_:44}" + "".join(f"{cell(result['witnesses'][name]):>24}" for name in names))
+    sums = totals(results)
+    click.echo(f"{'in all':44}" + "".join(f"{cell(sums[name] | {'covers': True}):>24}" for name in names))
+    mutants = sum(r["mutants"] for claims in results.values() for r in claims.values())
+    tried = sum(bool(r["mutants"]) for claims in results.values() for r in claims.values())
+    controls, failed = (sum(w[k] for w in sums.values()) for k in ("controls", "controls failed"))
+    click.echo(
+        f"{mutants} mutants of {tried} claims, {sum(len(r['alike']) for c in results.values() for r in c.values())} printed as the claim is; {controls} controls, {failed} of them not accepted: {'passed' if passes(results) else 'NOT passed'}"
+    )
+
+
+def cell(w: dict) -> str:
+    return " / ".join(str(w[k]) for k in COUNTS) if w["covers"] else "-"

@@ -1,0 +1,226 @@
+"""Claims, the assumptions they are made under, and the derivations that chain them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+
+from ..errors import KernelError
+from ..printing.names import name_latex
+from .assumptions import Assumption, symbol_of
+from .expr import Expr, foreign_equation, lift, named, show, symbol, take_name, walk
+
+RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
+IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Step:
+    relation: str  # "=", "<=", "->" or ":="; of what is refuted "!=" or "!<="
+    expr: Expr
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One relation, or a chain of equalities, under stated assumptions."""
+
+    id: str
+    kind: str
+    start: Expr
+    steps: tuple
+    given: tuple = ()
+    title: str = ""
+    uses: tuple = ()
+    because: tuple = ()  # an inequality's certificate: what right - left is; or a factorisation that bounds a rank
+    at: tuple = ()  # a refutation's counterexample: (name, value) pairs
+    without: tuple = ()  # for an assumption, a counterexample that shows that it is needed: (assumption, at) pairs
+    towards: tuple = ()  # a limit: (variable, "oo" or a number)
+    code: tuple = ()  # snippets that compute the claim's expressions: (dotted name, arguments, keyword arguments)
+    file: str = ""
+    line: int = 0
+
+    @property
+    def refuted(self) -> str:
+        """The relation that a refutation denies."""
+        return self.steps[0].relation.removeprefix("!")
+
+    @property
+    def trees(self) -> tuple:
+        return self.start, *(s.expr for s in self.steps), *(x for a in self.given for x in a.args), *self.because
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one witness says of a claim. scope is how far its check reaches, never rounded up."""
+
+    name: str
+    verdict: str  # "proved", "refuted" (for refutations: the equality is), or "not applicable"
+    scope: str
+    note: str
+    seconds: float = 0.0
+    needed: tuple = ()  # for each assumption, how the claim fails without it
+
+
+class Refused(KernelError):
+    """A claim that is refused: where it stands, which it is, and why."""
+
+    def __init__(self, file: str, line: int, claim: str, message: str):
+        super().__init__(f"{file}:{line}: claim '{claim}': {message}")
+        self.file, self.line, self.claim, self.message = file, line, claim, message
+
+
+def stating(method):
+    """A method that states a claim: an error names the claim, and the line of the script that states it."""
+
+    @wraps(method)
+    def stated(self, id, *args, **more):
+        try:
+            return method(self, id, *args, **more)
+        except KernelError as error:
+            raise Refused(*caller(), id, str(error)) from None
+
+    return stated
+
+
+@dataclass
+class Derivation:
+    """A named chain of claims; one script, one page."""
+
+    title: str
+    claims: list = field(default_factory=list)
+    names: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        frame = caller()
+        self.file, self.line = frame
+        LOADED.append(self)
+
+    def define(self, name: str, body, title: str = "", id: str = "", **more) -> Expr:
+        """A name for an expression. The name stands in formulas; every witness works with the expression."""
+        return self._define(id or "define-" + re.sub(r"[^a-z0-9]+", "-", str(name).lower()), name, body, title=title, **more)
+
+    @stating
+    def _define(self, id: str, name: str, body, **more) -> Expr:
+        body = lift(body)
+        result = Expr("defined", (body,), body.shape, symbol(name, "defined").data)
+        self._state("definition", id, result, [(":=", body, "")], **more)
+        return result
+
+    @stating
+    def identity(self, id: str, left, right=None, reason: str = "", **more):
+        """left = right; or one equation of another system, such as SymPy's Eq."""
+        if right is None:
+            left, right = foreign_equation(left)
+        self._state("identity", id, left, [("=", right, reason)], **more)
+
+    @stating
+    def chain(self, id: str, start, *steps, **more):
+        """start = ... = ..., each step a pair (expression, reason)."""
+        if not steps or not all(isinstance(step, tuple) and len(step) == 2 and str(step[1]).strip() for step in steps):
+            raise KernelError("each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step")
+        self._state("chain", id, start, [("=", e, reason) for e, reason in steps], **more)
+
+    @stating
+    def inequality(self, id: str, left, right, because, reason: str = "", **more):
+        """left <= right, because right - left is `because`, which is visibly not negative; or, for a rank, a factorisation."""
+        because = because if isinstance(because, tuple) else (because,)
+        self._state("inequality", id, left, [("<=", right, reason)], because=tuple(map(lift, because)), **more)
+
+    @stating
+    def limit(self, id: str, expr, variable: Expr, to, value, reason: str = "", **more):
+        """expr -> value as variable -> to, where to is "oo" or 0 (from above)."""
+        if not isinstance(variable, Expr) or variable.op != "symbol" or variable.shape:
+            raise KernelError("a limit is taken in a size or a scalar symbol")
+        self._state("limit", id, expr, [("->", value, reason)], towards=(variable, to), **more)
+
+    @stating
+    def refute(self, id: str, left, right, at: dict, reason: str = "", relation: str = "=", **more):
+        """left = right, or left <= right, is false: `at` is an exact counterexample, symbol to value."""
+        if relation not in ("=", "<="):
+            raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')
+        self._state("refutation", id, left, [("!" + relation, right, reason)], at=bindings(at), **more)
+
+    def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=(), code=()):
+        self._check_arguments(id, given, uses, without)
+        start, steps = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
+        for step in steps:
+            if step.expr.shape != start.shape and kind != "refutation":
+                raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
+        if kind in ("identity", "chain") and any(
+            n.op in ("expectation", "variance") for e in (start, *(s.expr for s in steps)) for n in walk(e)
+        ):
+            kind = "law"
+        without = tuple((a, bindings(v)) for a, v in (without or {}).items())
+        claim = Claim(
+            id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, snippets(code), *caller()
+        )
+        self._check_names(claim)
+        self.claims.append(claim)
+
+    def _check_arguments(self, id, given, uses, without):
+        if not isinstance(id, str) or not IDENTIFIER.fullmatch(id):
+            raise KernelError(f"an id is lower-case words joined by hyphens, not {id!r}")
+        if any(c.id == id for c in self.claims):
+            raise KernelError("this id is taken by an earlier claim of the derivation")
+        if not isinstance(given, (list, tuple)) or not all(isinstance(a, Assumption) for a in given):
+            raise KernelError("given=[...] is a list of assumptions, such as nonzero(c)")
+        if not isinstance(uses, (list, tuple)) or not all(isinstance(u, str) for u in uses):
+            raise KernelError("uses=[...] is a list of ids")
+        for used in uses:
+            if "#" not in used and not any(c.id == used for c in self.claims):
+                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation")
+        if without is not None and (not isinstance(without, dict) or not all(isinstance(v, dict) for v in without.values())):
+            raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples")
+        strangers = [a for a in without or () if a not in given]
+        if strangers:
+            raise KernelError("without={...} names an assumption that is not in given=[...]")
+
+    def _check_names(self, claim: Claim):
+        """One name, as it is printed, is one thing throughout a derivation."""
+        for s in dict.fromkeys(named(*claim.trees)):
+            if s.data[0] in RESERVED:
+                raise KernelError(f"the name {s.data[0]} is taken by {RESERVED[s.data[0]]}; choose another")
+            take_name(self.names, name_latex(s.data[0]), s)
+        if claim.kind == "definition" and any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
+            raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
+
+
+LOADED: list = []  # the derivations made by the scripts of this process, in order
+
+
+def bindings(at: dict) -> tuple:
+    """{symbol: value} with values as nested tuples of exact numbers."""
+
+    def freeze(value):
+        if isinstance(value, (list, tuple)):
+            return tuple(map(freeze, value))
+        return lift(value)
+
+    if not isinstance(at, dict):
+        raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
+    return tuple((symbol_of(s).data[0], freeze(v)) for s, v in at.items())
+
+
+def snippets(code) -> tuple:
+    """code=[("snippets.chapter.topic.function", argument, ..., {keyword: value}), ...], arguments being expressions or plain values."""
+    found = []
+    for entry in code:
+        if not isinstance(entry, (tuple, list)) or not entry or not isinstance(entry[0], str) or not entry[0].startswith("snippets."):
+            raise KernelError('code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)')
+        name, *arguments = entry
+        keywords = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+        found.append((name, tuple(arguments), tuple(sorted(keywords.items()))))
+    return tuple(found)
+
+
+def caller() -> tuple:
+    """File and line of the script that states a claim: the first frame outside the kernel."""
+    kernel = str(Path(__file__).parents[1])
+    frame = sys._getframe()
+    while frame.f_back and (frame.f_code.co_filename.startswith(kernel) or frame.f_code.co_filename.startswith("<")):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno

@@ -1,0 +1,70 @@
+"""What the stated assumptions allow the exact witness to do."""
+
+from __future__ import annotations
+
+from ..core.assumptions import Assumption, symbol_of
+from ..core.expr import walk
+from ..errors import KernelError
+from .normal import Facts, add, atom, multiply, scale
+from .reading import read
+
+
+def facts_of(given: tuple) -> Facts:
+    """What the stated assumptions allow the exact witness to do."""
+    facts = Facts()
+    means, variances, gaussians = {}, {}, set()
+    for a in given:
+        if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
+            for x in a.args:
+                getattr(facts, a.kind).append(read(x, facts))
+        elif a.kind == "invertible":
+            name = a.args[0].data[0]
+            facts.invertible.add(name)
+            for first, second in (("entry", "inverse"), ("inverse", "entry")):
+                facts.products[((first, name), 1), ((second, name), 0)] = 1
+        elif a.kind == "product":
+            facts.products[joined_axes(a)] = a.args[2].data
+            facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
+        elif a.kind == "independent":
+            facts.independent.append({x.data[0] for x in a.args})
+        elif a.kind in ("mean", "variance"):
+            table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
+            if name in table:
+                raise KernelError(f"the {a.kind} of {name} is stated twice")
+            table[name] = read(a.args[1], facts)
+            facts.parameters.append(table[name])
+        elif a.kind == "gaussian":
+            gaussians |= {x.data[0] for x in a.args}
+        elif a.kind == "in range":
+            facts.in_range = True
+    for name in {*means, *variances, *gaussians}:
+        m = means.get(name, atom(("moment", name, 1)))
+        v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
+        facts.moments[name] = moments(name, m, v, name in gaussians, facts)
+        if name in gaussians and name in means and name in variances:
+            facts.gaussian[name] = m, v
+    return facts
+
+
+def joined_axes(a: Assumption) -> tuple:
+    """The two matrices of a known product, each with the axis that is summed over."""
+    ends = []
+    for x, axis in zip(a.args, (1, 0)):
+        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, axis)
+        ends.append((("entry", symbol_of(inside).data[0]), axis))
+    return tuple(ends)
+
+
+def moments(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
+    """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
+
+    def moment(r: int) -> dict:
+        if r == 1:
+            return m
+        if r == 2:
+            return add(v, multiply(m, m, facts))
+        if is_gaussian:
+            return add(multiply(m, moment(r - 1), facts), scale(multiply(v, moment(r - 2), facts), r - 1))
+        return atom(("moment", name, r))
+
+    return moment

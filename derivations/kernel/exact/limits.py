@@ -1,0 +1,198 @@
+"""Limits by series with exact coefficients.
+
+Near the limit everything is written in a small positive quantity eps: 1/x where x -> oo, x where x -> 0+, or exp(-x)
+where x -> oo occurs only in exponentials of itself. A series maps exponents of eps to normal forms. If no negative exponent
+is left, the coefficient at exponent 0 is the limit: the expression is analytic in eps (or in a root of it) near 0.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+
+from ..core.expr import Expr
+from ..errors import KernelError
+from .fractions import Fraction
+from .normal import (
+    Facts,
+    Unknown,
+    add,
+    allowed_power,
+    atom,
+    constant,
+    exponential,
+    hold,
+    instantiate,
+    logarithm,
+    mentions,
+    multiply,
+    reduce_term,
+    show_polynomial,
+)
+
+ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
+EXACT = 10**9  # the precision of a series that is not cut off
+
+
+class Series(dict):
+    """Exponent of eps -> normal form. What is at or beyond eps^known is not known: it was cut off."""
+
+    def __init__(self, terms, known=EXACT):
+        super().__init__((k, c) for k, c in terms.items() if c and k < known)
+        self.known = known
+
+    def least(self):
+        """No exponent is below this."""
+        return min([*self, self.known])
+
+
+def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
+    head = ("size" if variable.data[1] == "size" else "entry", variable.data[0])
+    if to == 0 and head[0] == "size":
+        raise Unknown("a size does not go to 0")
+    for order in ORDERS:
+        series = expand(p, small_powers(p, head, to), facts, order)
+        if min(series, default=0) < 0:
+            raise KernelError(f"the expression has no finite limit: it grows like the power {-min(series)} of 1/eps")
+        if series.known > 0:
+            return series.get(Fraction(0), {})
+    raise Unknown(f"a limit that {ORDERS[-1]} terms of a series do not settle")
+
+
+def small_powers(p: dict, head: tuple, to) -> dict:
+    """The atoms that are powers of eps, with their exponents."""
+    if to == 0:
+        return {"variable": head, (head, ()): Fraction(1)}
+    if to != "oo":
+        raise Unknown(f"a limit towards {to}; 'oo' and 0 are known")
+    grow = {"variable": head, (head, ()): Fraction(-1)}
+    own = exponential(atom(head), Facts())
+    ((_, ((exp_atom, _),)),) = own
+    bare = any(f == (head, ()) for f in atoms(p))
+    return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in atoms(p)) else grow
+
+
+def atoms(p: dict):
+    """All atoms of p, those inside payloads included, except inside the exponential of a single atom."""
+    for _, factors in p:
+        for f, _ in factors:
+            yield f
+            if (
+                f[0][0] in ("log", "sum", "abs")
+                or f[0][0] == "exp"
+                and not (len(f[0][1]) == 1 and [e for _, e in f[0][1][0][0][1]] == [1] and not f[1])
+            ):
+                yield from atoms(instantiate(f[0][1], hold(f[1])))
+
+
+def plus(*many: Series) -> Series:
+    result = {}
+    for series in many:
+        for k, c in series.items():
+            result[k] = add(result.get(k, {}), c)
+    return Series(result, min(series.known for series in many))
+
+
+def times(a: Series, b: Series, facts: Facts) -> Series:
+    result = {}
+    for k, c in a.items():
+        for j, d in b.items():
+            result[k + j] = add(result.get(k + j, {}), multiply(c, d, facts))
+    exact = a.known == b.known == EXACT
+    return Series(result, EXACT if exact else min(a.known + b.least(), b.known + a.least()))
+
+
+def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
+    result = Series({})
+    for (bound, factors), c in p.items():
+        if bound and any(mentions(f[0], small["variable"]) for f, _ in factors):
+            raise Unknown("a limit inside a sum over an index")
+        if bound:
+            result = plus(result, Series({Fraction(0): {(bound, factors): c}}))
+            continue
+        term = Series({Fraction(0): constant(c)})
+        for f, power in factors:
+            term = times(term, expand_factor(f, power, small, facts, order), facts)
+        result = plus(result, term)
+    return result
+
+
+def involves(f: tuple, small: dict) -> bool:
+    return f in small or (isinstance(f[0][-1], tuple) and any(involves(g, small) for g in atoms_inside(f)))
+
+
+def atoms_inside(f: tuple):
+    return [g for _, factors in instantiate(f[0][-1], hold(f[1])) for g, _ in factors]
+
+
+def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: int) -> Series:
+    if f in small:
+        return Series({small[f] * power: constant(1)})
+    if not involves(f, small):
+        if mentions(f[0], small["variable"]):
+            raise Unknown("a limit in which the variable stands in two different ways")
+        return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
+    (head, inside), indices = f[0], f[1]
+    inner = expand(instantiate(inside, indices), small, facts, order)
+    if head == "exp":
+        return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), facts, order)
+    if head == "sum":
+        return power_series(inner, power, facts, order)
+    if head == "log" and power == 1:
+        return log_series(inner, facts, order)
+    raise Unknown(f"the limit of a power of {head}")
+
+
+def split_leading(series: Series, facts: Facts):
+    """series = c * eps^k * (1 + rest), c the leading coefficient, which must not be zero."""
+    if not series:
+        raise Unknown("a series that vanishes as far as it is known")
+    k = min(series)
+    facts.require(facts.is_nonzero(series[k]), f"{show_polynomial(series[k])} is not zero (the leading term of a series)")
+    inverse = allowed_power(series[k], Fraction(-1), facts)
+    rest = {j - k: multiply(c, inverse, facts) for j, c in series.items() if j != k}
+    return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
+
+
+def in_powers(rest: Series, coefficient, facts: Facts, order: int) -> Series:
+    """sum over n of coefficient(n) rest^n, for a series without constant term, cut off."""
+    least = rest.least()
+    known = min(order, rest.known)
+    result, term, n = Series({Fraction(0): constant(coefficient(0))}), Series({Fraction(0): constant(1)}), 0
+    while (n + 1) * least < known:
+        n += 1
+        term = times(term, rest, facts)
+        result = plus(result, times(term, Series({Fraction(0): constant(coefficient(n))}), facts))
+    return Series(result, known if rest else rest.known)
+
+
+def exp_series(series: Series, facts: Facts, order: int) -> Series:
+    if series.least() < 0:
+        raise Unknown("the exponential of something that may grow without bound")
+    if series.known <= 0:
+        raise Unknown("the exponential of a series that is not known far enough")
+    rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
+    start = Series({Fraction(0): exponential(series.get(Fraction(0), {}), facts)})
+    return times(start, in_powers(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
+
+
+def log_series(series: Series, facts: Facts, order: int) -> Series:
+    leading, k, rest = split_leading(series, facts)
+    if k:
+        raise Unknown("the logarithm of something that tends to 0 or grows without bound")
+    start = Series({Fraction(0): logarithm(leading, facts)})
+    return plus(start, in_powers(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
+
+
+def power_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
+    leading, k, rest = split_leading(series, facts)
+    if power.denominator != 1:
+        facts.require(facts.is_positive(leading), f"{show_polynomial(leading)} is positive (a root of a series)")
+
+    def binomial(n):
+        value = Fraction(1)
+        for j in range(n):
+            value = value * (power - j) / (j + 1)
+        return value
+
+    start = Series({k * power: allowed_power(leading, power, facts)})
+    return times(start, in_powers(rest, binomial, facts, order), facts)

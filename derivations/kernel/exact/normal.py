@@ -1,0 +1,527 @@
+"""The exact witness's normal form: a decision procedure for identities between index sums, at every shape.
+
+A tensor expression at given indices is a polynomial: a sum of terms, each a rational coefficient times powers of
+atoms, summed over bound indices. An atom is a head with indices: an entry of a symbol, an entry of an inverse, a
+Kronecker delta, a function of a smaller polynomial, or a sum whose power cannot be expanded. Two expressions are
+equal at every shape if their difference has the normal form 0.
+
+Nothing here calls SymPy. What is not understood is an error that names it, and nothing is cancelled, rooted or
+inverted unless the stated assumptions allow it (`Facts`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import count, permutations, product
+
+from ..core.expr import Expr, show
+from ..errors import KernelError
+from .fractions import Fraction
+
+# An index is a pair: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload,
+# ("c", number) a constant. A term is (sizes of its bound indices, factors); factors are ((head, indices), power).
+# A polynomial is a dict from terms to non-zero coefficients.
+ONE_TERM = ((), ())
+MAX_RENAMINGS = 5040
+FRESH = count()
+
+
+class Unknown(KernelError):
+    """A node, or a combination of nodes, that the exact witness does not know."""
+
+
+class Unstated(KernelError):
+    """An assumption that is used but not stated."""
+
+
+def constant(value) -> dict:
+    return {ONE_TERM: Fraction(value)} if value else {}
+
+
+def atom(head: tuple, *indices, power=1) -> dict:
+    return {((), (((head, indices), Fraction(power)),)): Fraction(1)}
+
+
+def add(*polynomials: dict) -> dict:
+    result = {}
+    for polynomial in polynomials:
+        for term, coefficient in polynomial.items():
+            result[term] = result.get(term, 0) + coefficient
+    return {term: c for term, c in result.items() if c}
+
+
+def scale(polynomial: dict, factor) -> dict:
+    return {term: c * factor for term, c in polynomial.items()} if factor else {}
+
+
+def size_polynomial(size: Expr) -> dict:
+    return constant(size.data) if size.op == "const" else atom(("size", size.data[0]))
+
+
+def rename(factors, mapping: dict) -> list:
+    return [((head, tuple(mapping.get(i, i) for i in indices)), power) for (head, indices), power in factors]
+
+
+class Facts:
+    """What a claim's stated assumptions allow. The normal form asks here before it cancels, roots, inverts or averages."""
+
+    def __init__(self):
+        self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials known to be so
+        self.invertible = set()  # names of matrices
+        self.products = {}  # (head, axis), (head, axis) -> c: summing the two over these axes gives c times the identity
+        self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
+        self.gaussian = {}  # random name -> (mean, variance) polynomials
+        self.independent = []  # sets of names whose entries are all independent of one another
+        self.representable = []  # polynomials that are floating-point numbers
+        self.parameters = []  # means and variances, as stated
+        self.tied = set()  # names that a stated product ties together
+        self.in_range = False  # no exponent leaves the format's range
+        self.divided = []  # polynomials that something was divided by
+        self.unstated = []  # what was used without being stated
+
+    def require(self, holds: bool, needed: str):
+        if not holds and needed not in self.unstated:
+            self.unstated.append(needed)
+
+    def is_positive(self, p: dict) -> bool:
+        return (
+            signed(p, self, strict=True)
+            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.positive)
+            or known(p, self.positive)
+        )
+
+    def is_nonnegative(self, p: dict) -> bool:
+        return (
+            signed(p, self, strict=False)
+            or known(p, self.nonnegative)
+            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.positive + self.nonnegative)
+        )
+
+    def is_nonzero(self, p: dict) -> bool:
+        negative = scale(p, -1)
+        if known(p, self.nonzero) or known(negative, self.nonzero) or self.is_positive(p) or self.is_positive(negative):
+            return True
+        return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
+
+
+def known(p: dict, stated: list) -> bool:
+    """Is p a positive rational multiple of a stated polynomial?"""
+    return any(
+        len(p) == len(q) and q.keys() == p.keys() and len({p[t] / q[t] for t in p}) == 1 and all(p[t] / q[t] > 0 for t in p) for q in stated
+    )
+
+
+def signed(p: dict, facts: Facts, strict: bool) -> bool:
+    """Is every term of p non-negative for a reason that can be seen; and, if strict, one of them positive?"""
+    if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
+        larger = from_one(p, facts)
+        return larger != p and signed(larger, facts, strict)
+    return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
+
+
+def from_one(p: dict, facts: Facts) -> dict:
+    """p with each size written as 1 + another non-negative number, since a size is at least 1; unchanged if none is a plain power."""
+    result, changed = {}, False
+    for (bound, factors), c in p.items():
+        if bound:
+            result = add(result, {(bound, factors): c})
+            continue
+        part = constant(c)
+        for f, power in factors:
+            base = {((), ((f, Fraction(1)),)): Fraction(1)}
+            if f[0][0] == "size" and power.denominator == 1 and power > 0:
+                changed = True
+                base = add(constant(1), atom(("excess", f[0][1])))
+                for _ in range(int(power)):
+                    part = multiply(part, base, facts)
+            else:
+                part = multiply(part, {((), ((f, power),)): Fraction(1)}, facts)
+        result = add(result, part)
+    return result if changed else p
+
+
+def mentions(head: tuple, name: tuple) -> bool:
+    """Does an atom's head, or its payload however deep, hold the symbol with this head?"""
+    return head == name or isinstance(head[-1], tuple) and any(mentions(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
+
+
+def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
+    """'positive', 'non-negative', or '' where the sign of a power of an atom cannot be seen."""
+    base = {((), ((factor, Fraction(1)),)): Fraction(1)}
+    head = factor[0]
+    if not is_real(head):
+        return ""
+    if head[0] in ("size", "exp", "prime") or known(base, facts.positive):
+        return "positive"
+    if head[0] == "sum":
+        inner = instantiate(head[1], hold(factor[1]))
+        if facts.is_positive(inner):
+            return "positive"
+        if facts.is_nonnegative(inner):
+            return "non-negative"
+    even = power.denominator == 1 and power % 2 == 0
+    if even and (known(base, facts.nonzero) or known(scale(base, -1), facts.positive)):
+        return "positive"
+    if even or known(base, facts.nonnegative) or head[0] in ("abs", "delta", "excess"):
+        return "non-negative"
+    return ""
+
+
+def is_real(head: tuple) -> bool:
+    return head[0] != "i" and not (
+        isinstance(head[-1], tuple) and any(not is_real(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    )
+
+
+def nonzero_factor(factor: tuple, facts: Facts) -> bool:
+    base = {((), ((factor, Fraction(1)),)): Fraction(1)}
+    return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, facts.nonzero)
+
+
+def multiply(p: dict, q: dict, facts: Facts) -> dict:
+    result = {}
+    for (bound1, factors1), c1 in p.items():
+        for (bound2, factors2), c2 in q.items():
+            shift = {("b", k): ("b", k + len(bound1)) for k in range(len(bound2))}
+            factors = list(factors1) + rename(factors2, shift)
+            for term, c in reduce_term(dict(enumerate(bound1 + bound2)), factors, facts).items():
+                result[term] = result.get(term, 0) + c * c1 * c2
+    return {term: c for term, c in result.items() if c}
+
+
+def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
+    """One product of powers of atoms, in normal form. bound maps the numbers of bound indices to their sizes."""
+    powers, expand, sign = {}, [], Fraction(1)
+    held = {("b", k): ("held", next(FRESH)) for k in bound}
+    for (head, indices), power in factors:
+        indices = settle(head, indices)
+        powers[head, indices] = powers.get((head, indices), 0) + power
+    for (head, indices), power in list(powers.items()):
+        whole = power.denominator == 1
+        if power == 0:
+            del powers[head, indices]
+        elif head[0] == "delta":
+            del powers[head, indices]
+            if indices[0][0] == indices[1][0] == "c" and indices[0] != indices[1]:
+                return {}
+            if indices[0] == indices[1]:
+                return reduce_term(bound, list(powers.items()), facts)
+            old = next((i for i in indices if i[0] == "b"), None)
+            if old is None and any(indices[1] in f[1] for f in powers):
+                rest = rename(powers.items(), {indices[1]: indices[0]})
+                return reduce_term(bound, [*rest, ((head, indices), Fraction(1))], facts)
+            if old is None:
+                powers[head, indices] = Fraction(1)
+            else:
+                new = indices[0] if old == indices[1] else indices[1]
+                rest = {number: size for number, size in bound.items() if number != old[1]}
+                return reduce_term(rest, rename(powers.items(), {old: new}), facts)
+        elif head[0] == "i" and whole:
+            del powers[head, indices]
+            sign *= (-1) ** (power // 2 % 2)
+            if power % 2:
+                powers[head, indices] = Fraction(1)
+        elif head[0] == "prime" and (power >= 1 or power < 0):
+            whole_part = power // 1
+            sign *= Fraction(head[1]) ** int(whole_part)
+            powers[head, indices] = power - whole_part
+            if power == whole_part:
+                del powers[head, indices]
+        elif head[0] == "abs" and whole and power % 2 == 0:
+            del powers[head, indices]
+            inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
+            expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+        elif head[0] == "value" and indices[0][0] == "c":
+            del powers[head, indices]
+            sign *= Fraction(indices[0][1]) ** int(power)
+        elif head[0] == "sum" and whole and power > 0:
+            del powers[head, indices]
+            expand.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
+    if expand:
+        result = constant(sign)
+        for inner, power in expand:
+            for _ in range(power):
+                result = multiply(result, inner, facts)
+        # The bound indices of this term must stay shared with the expanded sums, so they are put back as they were.
+        total = {}
+        for (more, inner_factors), c in result.items():
+            shift = {("b", k): ("b", k + 1 + max(bound, default=-1)) for k in range(len(more))}
+            shift |= {token: index for index, token in held.items()}
+            joined = bound | {shift["b", k][1]: size for k, size in enumerate(more)}
+            for term, c2 in reduce_term(joined, list(powers.items()) + rename(inner_factors, shift), facts).items():
+                total[term] = total.get(term, 0) + c * c2
+        return {term: c for term, c in total.items() if c}
+    paired = contract(bound, powers, facts)
+    if paired is not None:
+        return scale(paired, sign)
+    return scale(canonical(bound, powers, facts), sign)
+
+
+def contract(bound: dict, powers: dict, facts: Facts):
+    """Where a bound index joins a matrix to its inverse, or two matrices whose product is zero; None where none does."""
+    for number in bound:
+        joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
+        if len(joined) != 2 or any(power != 1 or len(f[1]) != 2 or f[1].count(("b", number)) != 1 for f, power in joined):
+            continue
+        ends = [((f[0], f[1].index(("b", number))), f[1][1 - f[1].index(("b", number))]) for f, _ in joined]
+        times = facts.products.get((ends[0][0], ends[1][0]), facts.products.get((ends[1][0], ends[0][0])))
+        if times is not None:
+            rest = [(f, power) for f, power in powers.items() if f not in (joined[0][0], joined[1][0])]
+            smaller = {k: size for k, size in bound.items() if k != number}
+            delta = (("delta",), (ends[0][1], ends[1][1]))
+            return scale(reduce_term(smaller, rest + [(delta, Fraction(1))], facts), times)
+    return None
+
+
+def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
+    """The term with its bound indices renamed so that equal terms are the same; an index on nothing counts its size."""
+    used = {i[1] for (_, indices) in powers for i in indices if i[0] == "b"}
+    result = {named_alike(tuple((n, bound[n]) for n in sorted(used)), tuple(powers.items())): Fraction(1)}
+    for number, size in bound.items():
+        if number not in used:
+            result = multiply(result, size_polynomial(size), facts)
+    return result
+
+
+@lru_cache(maxsize=10000)
+def named_alike(bound: tuple, factors: tuple) -> tuple:
+    """The term that all terms share which differ from this one in the names of bound indices and in the order of factors."""
+    bound = dict(bound)
+    factors, numbers = sorted(factors, key=repr), list(bound)
+    colours = {n: repr(bound[n]) for n in numbers}
+    for _ in range(3):
+        marks = {
+            n: sorted(
+                repr(
+                    (
+                        head,
+                        power,
+                        [k for k, i in enumerate(indices) if i == ("b", n)],
+                        [colours.get(i[1], i) if i[0] == "b" else i for i in indices],
+                    )
+                )
+                for (head, indices), power in factors
+                if ("b", n) in indices
+            )
+            for n in numbers
+        }
+        ranks = {mark: k for k, mark in enumerate(sorted({repr((colours[n], marks[n])) for n in numbers}))}
+        colours = {n: f"{ranks[repr((colours[n], marks[n]))]:04}" for n in numbers}
+    groups = [[n for n in numbers if colours[n] == colour] for colour in sorted(set(colours.values()))]
+    count = 1
+    for group in groups:
+        for k in range(2, len(group) + 1):
+            count *= k
+    if count > MAX_RENAMINGS:
+        raise Unknown(f"a term with {len(numbers)} summation indices that look alike; split the claim into smaller steps")
+    best = None
+    for orders in product(*map(permutations, groups)):
+        order = [n for group in orders for n in group]
+        numbered = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
+        named = tuple(sorted((((head, settle(head, indices)), power) for (head, indices), power in numbered), key=repr))
+        if best is None or repr(named) < repr(best[1]):
+            best = tuple(bound[n] for n in order), named
+    return best
+
+
+def externals(p: dict) -> list:
+    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] != "b"}, key=repr)
+
+
+def freeze(p: dict) -> tuple:
+    return tuple(sorted(p.items(), key=repr))
+
+
+def payload(p: dict) -> tuple:
+    """p with its outside indices replaced by slots, in the order that makes it smallest; and those indices, in that order."""
+    outside = externals(p)
+    if len(outside) > 5:
+        raise Unknown("a function of more than five indices")
+    best = None
+    for order in permutations(outside):
+        mapping = {i: ("s", k) for k, i in enumerate(order)}
+        frozen = freeze(renamed(p, mapping))
+        if best is None or repr(frozen) < repr(best[0]):
+            best = frozen, order
+    return best
+
+
+def instantiate(frozen: tuple, indices: tuple) -> dict:
+    """A payload with its slots filled, by indices that its own bound indices cannot capture."""
+    if any(i[0] == "b" for i in indices):
+        raise AssertionError("a bound index would be captured")
+    mapping = {("s", k): i for k, i in enumerate(indices)}
+    return renamed(dict(frozen), mapping)
+
+
+@lru_cache(maxsize=4096)
+def symmetries(frozen: tuple, slots: int) -> list:
+    """The permutations of the slots that leave a payload as it is."""
+    found = []
+    for order in permutations(range(slots)):
+        mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
+        if freeze(renamed(dict(frozen), mapping)) == frozen:
+            found.append(order)
+    return found
+
+
+def settle(head: tuple, indices: tuple) -> tuple:
+    """The indices of an atom in one order of all that mean the same."""
+    if head[0] == "delta":
+        return tuple(sorted(indices, key=repr))
+    if len(indices) < 2 or not isinstance(head[-1], tuple):
+        return indices
+    return min((tuple(indices[k] for k in order) for order in symmetries(head[-1], len(indices))), key=repr)
+
+
+def renamed(p: dict, mapping: dict) -> dict:
+    return {(b, tuple(sorted(rename(f, mapping), key=repr))): c for (b, f), c in p.items()}
+
+
+def hold(indices: tuple) -> tuple:
+    """Bound indices made free for a while, to look into a payload."""
+    return tuple(("held", i) if i[0] == "b" else i for i in indices)
+
+
+def function_atom(head, p: dict, power=1) -> dict:
+    frozen, indices = payload(p)
+    return atom((*(head if isinstance(head, tuple) else (head,)), frozen), *indices, power=power)
+
+
+def exponential(p: dict, facts: Facts) -> dict:
+    """exp of a polynomial: one atom a term, so that exp(a + b) and exp(a) exp(b) are the same."""
+    result = constant(1)
+    for (bound, factors), c in p.items():
+        logs = [f for f, power in factors if f[0][0] == "log" and power == 1]
+        rest = [(f, power) for f, power in factors if not logs or f != logs[0]]
+        if logs and not bound and not rest:
+            result = multiply(result, raise_to(instantiate(logs[0][0][1], logs[0][1]), c, facts), facts)
+        else:
+            result = multiply(result, function_atom("exp", {(bound, factors): Fraction(1)}, c), facts)
+    return result
+
+
+def logarithm(p: dict, facts: Facts) -> dict:
+    facts.require(facts.is_positive(p), f"{show_polynomial(p)} is positive (its logarithm is taken)")
+    if len(p) != 1:
+        return function_atom("log", p)
+    (((bound, factors), c),) = p.items()
+    if bound or c < 0 or not all(factor_sign(f, power, facts) == "positive" for f, power in factors):
+        return function_atom("log", p)
+    parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(c)]
+    for (head, indices), power in factors:
+        inner = (
+            instantiate(head[1], indices)
+            if head[0] == "exp"
+            else function_atom("log", instantiate(head[1], indices) if head[0] == "sum" else atom(head, *indices))
+        )
+        parts.append(scale(inner, power))
+    return add(*parts)
+
+
+def factorise(q: Fraction):
+    """(prime, exponent) pairs of a positive rational, by trial division."""
+    for number, sign in ((q.numerator, 1), (q.denominator, -1)):
+        prime = 2
+        while number > 1:
+            if prime * prime > number:
+                prime = number
+            while number % prime == 0:
+                yield prime, sign
+                number //= prime
+            prime += 1
+
+
+def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
+    """A rational power of a polynomial. Negative powers need it to be non-zero, fractional ones non-negative."""
+    if power < 0:
+        facts.divided.append(p)
+        facts.require(facts.is_nonzero(p), f"{show_polynomial(p)} is not zero (something is divided by it)")
+    if power.denominator != 1:
+        facts.require(facts.is_nonnegative(p), f"{show_polynomial(p)} is not negative (a root of it is taken)")
+    return allowed_power(p, power, facts)
+
+
+def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
+    """The same, where the power is known to be defined."""
+    whole = power.denominator == 1
+    if not p:
+        return constant(int(power == 0))
+    if whole and power >= 0:
+        result = constant(1)
+        for _ in range(int(power)):
+            result = multiply(result, p, facts)
+        return result
+    if len(p) == 1 and not next(iter(p))[0]:
+        (((_, factors), c),) = p.items()
+        if whole or c > 0 and all(factor_sign(f, Fraction(1), facts) for f, _ in factors):
+            result = constant(c ** int(power)) if whole else constant(1)
+            for prime, e in () if whole else factorise(c):
+                result = multiply(result, reduce_term({}, [((("prime", prime), ()), e * power)], facts), facts)
+            return multiply(result, reduce_term({}, [(f, e * power) for f, e in factors], facts), facts)
+    content, primitive = take_content(p, whole, facts)
+    if content != constant(1):
+        return multiply(allowed_power(content, power, facts), allowed_power(primitive, power, facts), facts)
+    return function_atom("sum", p, power)
+
+
+def take_content(p: dict, whole: bool, facts: Facts):
+    """p = content * primitive, where content is one term without bound indices and primitive has leading coefficient 1."""
+    leading = next(iter(sorted(p.items(), key=repr)))[1]
+    leading = leading if whole else abs(leading)
+    shared = None
+    for _, factors in p:
+        here = {
+            f: e
+            for f, e in factors
+            if not any(i[0] == "b" for i in f[1]) and (whole and f[0][0] != "delta" or factor_sign(f, Fraction(1), facts) == "positive")
+        }
+        every = set(here) | set(shared or {})
+        shared = here if shared is None else {f: min(here.get(f, Fraction(0)), shared.get(f, Fraction(0))) for f in every}
+    shared = {f: e for f, e in shared.items() if e}
+    content = {((), tuple(sorted(shared.items(), key=repr))): leading}
+    inverse_ = {((), tuple((f, -e) for f, e in sorted(shared.items(), key=repr))): 1 / leading}
+    return content, multiply(p, inverse_, facts)
+
+
+def clear_denominators(p: dict, facts: Facts) -> dict:
+    """p times the sums that it divides by, as often as needed. They are not zero, so p is 0 exactly if the result is."""
+    while p:
+        lowest = {}
+        for _, factors in p:
+            for f, e in factors:
+                if f[0][0] == "sum" and e < 0 and not any(i[0] == "b" for i in f[1]):
+                    lowest[f] = min(e, lowest.get(f, Fraction(0)))
+        if not lowest:
+            break
+        for f, e in lowest.items():
+            p = multiply(p, {((), ((f, -e),)): Fraction(1)}, facts)
+    return p
+
+
+def show_polynomial(p: dict) -> str:
+    """Plain text for messages."""
+
+    def index_text(i):
+        return str(i[1]) if i[0] != "b" else f"i{i[1]}"
+
+    def factor_text(f, power):
+        (head, indices) = f
+        name = (
+            head[0]
+            if len(head) == 1
+            else str(head[1])
+            if head[0] in ("entry", "size", "prime")
+            else f"{head[0] if head[0] != 'sum' else ''}({show_polynomial(instantiate(head[1], hold(indices)))})"
+            if isinstance(head[1], tuple)
+            else f"{head[0]} {head[1]}"
+        )
+        at = "[" + ",".join(map(index_text, indices)) + "]" if indices and head[0] in ("entry", "inverse", "delta") else ""
+        return name + at + (f"^({power})" if power != 1 else "")
+
+    def term_text(bound, factors, c):
+        body = " ".join(factor_text(f, e) for f, e in factors)
+        sums = "".join(f"sum(i{k} to {show(size)}) " for k, size in enumerate(bound))
+        return f"{sums}{'' if c == 1 and body else str(c) + ' '}{body}".strip()
+
+    return " + ".join(term_text(b, f, c) for (b, f), c in sorted(p.items(), key=repr)) or "0"

@@ -1,0 +1,488 @@
+"""The exact witness: reads an expression tree into the normal form, averages it, differentiates it, takes its limits.
+
+It shares no code with SymPy. Index sums are decided at every shape. Expectations are taken by counting which summation
+indices coincide, which settles a law at every size at once. Limits are taken by series with exact coefficients.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+from ..core.expr import Expr, free_indices, show
+from .fractions import Fraction
+from .normal import (
+    FRESH,
+    Facts,
+    Unknown,
+    add,
+    allowed_power,
+    atom,
+    constant,
+    exponential,
+    function_atom,
+    instantiate,
+    is_real,
+    logarithm,
+    mentions,
+    multiply,
+    raise_to,
+    reduce_term,
+    rename,
+    scale,
+    show_polynomial,
+    size_polynomial,
+)
+
+
+def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
+    """The normal form of the entry of e at the indices `at`. names maps index variables to indices."""
+    rule = RULES.get(e.op)
+    if rule is None:
+        raise Unknown(f"the exact witness does not know the node '{e.op}' in {show(e)}")
+    return rule(e, at, names, facts)
+
+
+def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
+    """The normal form of a general entry of e: free indices stand for any row and column, but for those that places sets."""
+
+    def free(name):
+        return ("c", places[name]) if places and name in places else ("f", name)
+
+    return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
+
+
+def sum_over(size: Expr, term, facts: Facts) -> dict:
+    """The sum of term(index). Over a known number of values it is written out, so that each term is read at a known index."""
+    if size.op == "const":
+        return add(*(term(("c", k)) for k in range(1, int(size.data) + 1)))
+    index = fresh()
+    return summed(term(index), index, size, facts)
+
+
+def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
+    """The sum of a polynomial over one of its free indices. A sum over a known number of values is written out."""
+    if size.op == "const":
+        return add(*(put(polynomial, free, ("c", k), facts) for k in range(1, int(size.data) + 1)))
+    result = {}
+    for (bound, factors), c in polynomial.items():
+        new = ("b", len(bound))
+        for term, c2 in reduce_term(dict(enumerate((*bound, size))), rename(factors, {free: new}), facts).items():
+            result[term] = result.get(term, 0) + c * c2
+    return {term: c for term, c in result.items() if c}
+
+
+def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
+    """A polynomial with one of its free indices set to a value."""
+    return add(
+        *(
+            scale(reduce_term(dict(enumerate(bound)), rename(factors, {free: value}), facts), c)
+            for (bound, factors), c in polynomial.items()
+        )
+    )
+
+
+def fresh() -> tuple:
+    """An index that occurs nowhere else."""
+    return "held", next(FRESH)
+
+
+def lower_symbol(e, at, names, facts):
+    name, kind = e.data
+    return size_polynomial(e) if kind == "size" else atom((kind if kind == "random" else "entry", name), *at)
+
+
+def lower_index(e, at, names, facts):
+    if e not in names:
+        raise Unknown(f"the index {show(e)} is bound outside the definition that uses it")
+    return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
+
+
+def lower_array(e, at, names, facts):
+    """The entry at a known place; at one that is open, the sum of all entries, each times its deltas."""
+    result = {}
+    for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
+        value = constant(1)
+        for index, k in zip(at, place):
+            value = multiply(value, delta(index, ("c", k)), facts) if index[0] != "c" else value if index[1] == k else {}
+        result = add(result, multiply(value, lower(entry, (), names, facts), facts)) if value else result
+    return result
+
+
+def elementwise(e, at, names, facts):
+    return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
+
+
+def lower_power(e, at, names, facts):
+    base, exponent = elementwise(e, at, names, facts)
+    if exponent.keys() <= constant(1).keys():
+        return raise_to(base, next(iter(exponent.values()), Fraction(0)), facts)
+    return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
+
+
+def lower_matmul(e, at, names, facts):
+    left, right = e.args
+    split = len(left.shape) - 1
+
+    def term(inner):
+        return multiply(lower(left, at[:split] + (inner,), names, facts), lower(right, (inner,) + at[split:], names, facts), facts)
+
+    return sum_over(left.shape[-1], term, facts)
+
+
+def lower_inverse(e, at, names, facts):
+    """(AB)^-1 = B^-1 A^-1 and so on, down to matrices that are stated to be invertible."""
+    (base,) = e.args
+    inside = base.args[0] if base.args else None
+    if base.op in ("paren", "defined"):
+        return lower(Expr("inverse", (inside,), e.shape), at, names, facts)
+    if base.op == "transpose":
+        return lower(Expr("inverse", (inside,), e.shape), at[::-1], names, facts)
+    if base.op == "eye":
+        return lower(base, at, names, facts)
+    if base.op == "inverse":
+        lower(base, at, names, facts)  # requires that it exists
+        return lower(inside, at, names, facts)
+    if base.op == "neg":
+        return scale(lower(Expr("inverse", (inside,), e.shape), at, names, facts), -1)
+    if base.op == "div":
+        matrix, factor = base.args
+        raise_to(lower(factor, (), names, facts), Fraction(-1), facts)
+        return multiply(lower(factor, (), names, facts), lower(Expr("inverse", (matrix,), e.shape), at, names, facts), facts)
+    if base.op == "symbol" and base.data[1] == "random":
+        raise Unknown(f"the inverse of the random matrix {show(base)}")
+    if base.op == "symbol":
+        facts.require(base.data[0] in facts.invertible, f"{base.data[0]} is invertible (its inverse is taken)")
+        return atom(("inverse", base.data[0]), *at)
+    if base.op == "matmul" and len({*base.args[0].shape, *base.args[1].shape}) == 1:
+        left, right = (Expr("inverse", (x,), x.shape) for x in base.args)
+        return lower(Expr("matmul", (right, left), e.shape), at, names, facts)
+    if base.op == "mul" and (not base.args[0].shape or not base.args[1].shape):
+        factor, matrix = base.args if not base.args[0].shape else base.args[::-1]
+        return multiply(
+            raise_to(lower(factor, (), names, facts), Fraction(-1), facts),
+            lower(Expr("inverse", (matrix,), e.shape), at, names, facts),
+            facts,
+        )
+    raise Unknown(f"the exact witness cannot tell whether {show(base)} is invertible")
+
+
+def lower_sum(e, at, names, facts):
+    key = Expr("index", (), (), e.data)
+    return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts)
+
+
+def lower_entry(e, at, names, facts):
+    where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
+    if None in where:
+        raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
+    return lower(e.args[0], where, names, facts)
+
+
+def lower_function(e, at, names, facts):
+    inside = lower(e.args[0], at, names, facts)
+    if e.data == "exp":
+        return exponential(inside, facts)
+    if e.data == "log":
+        return logarithm(inside, facts)
+    if e.data == "abs":
+        return absolute_value(inside, facts)
+    raise Unknown(f"the exact witness does not know the function '{e.data}'")
+
+
+def absolute_value(p: dict, facts: Facts) -> dict:
+    """|p| for a real p: p or -p where the sign is known, a product of absolute values for a product."""
+    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+        raise Unknown("the absolute value of something that is not real")
+    if facts.is_nonnegative(p):
+        return p
+    if facts.is_nonnegative(scale(p, -1)):
+        return scale(p, -1)
+    if len(p) == 1 and not next(iter(p))[0]:
+        (((_, factors), c),) = p.items()
+        result = constant(abs(c))
+        for f, power in factors:
+            one = {((), ((f, Fraction(1)),)): Fraction(1)}
+            sized = one if facts.is_nonnegative(one) else function_atom("abs", one)
+            result = multiply(result, allowed_power(sized, power, facts), facts)
+        return result
+    leading = min(p.items(), key=repr)[1]
+    return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
+
+
+def lower_softmax(e, at, names, facts):
+    def top(last):
+        return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
+
+    return multiply(top(at[-1]), raise_to(sum_over(e.shape[-1], top, facts), Fraction(-1), facts), facts)
+
+
+def lower_expectation(e, at, names, facts):
+    return expectation(lower(e.args[0], (), names, facts), facts)
+
+
+def lower_variance(e, at, names, facts):
+    p = lower(e.args[0], (), names, facts)
+    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+        raise Unknown("the variance of something that is not real")
+    mean = expectation(p, facts)
+    return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
+
+
+def lower_derivative(e, at, names, facts):
+    body, by = e.args
+    target = by.args[0] if by.op == "entry" else by
+    if target.data[0] in facts.tied:
+        raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
+    where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
+    return derivative(lower(body, (), names, facts), ("entry", target.data[0]), where, facts)
+
+
+def lower_rounded(e, at, names, facts):
+    """Rounding commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated."""
+    inside, times = lower(e.args[0], (), names, facts), Fraction(1)
+    if facts.in_range and len(inside) == 1:
+        ((term, c),) = inside.items()
+        while c.numerator % 2 == 0:
+            c, times = c / 2, times * 2
+        while c.denominator % 2 == 0:
+            c, times = c * 2, times / 2
+        inside = {term: c}
+    already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
+    representable = inside in facts.representable or already == [([(("rounded", e.data), 1)], (), 1)]
+    return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
+
+
+RULES = {
+    "const": lambda e, at, names, facts: constant(e.data),
+    "imaginary": lambda e, at, names, facts: atom(("i",)),
+    "symbol": lower_symbol,
+    "index": lower_index,
+    "defined": lambda e, at, names, facts: lower(e.args[0], at, {}, facts),
+    "paren": lambda e, at, names, facts: lower(e.args[0], at, names, facts),
+    "add": lambda e, at, names, facts: add(*elementwise(e, at, names, facts)),
+    "neg": lambda e, at, names, facts: scale(lower(e.args[0], at, names, facts), -1),
+    "mul": lambda e, at, names, facts: multiply(*elementwise(e, at, names, facts), facts),
+    "div": lambda e, at, names, facts: multiply(
+        lower(e.args[0], at, names, facts), raise_to(lower(e.args[1], (), names, facts), Fraction(-1), facts), facts
+    ),
+    "pow": lower_power,
+    "matmul": lower_matmul,
+    "transpose": lambda e, at, names, facts: lower(e.args[0], at[::-1], names, facts),
+    "inverse": lower_inverse,
+    "eye": lambda e, at, names, facts: reduce_term({}, [((("delta",), at), Fraction(1))], facts),
+    "fill": lambda e, at, names, facts: constant(e.data),
+    "array": lower_array,
+    "sum": lower_sum,
+    "entry": lower_entry,
+    "function": lower_function,
+    "softmax": lower_softmax,
+    "expectation": lower_expectation,
+    "variance": lower_variance,
+    "derivative": lower_derivative,
+    "rounded": lower_rounded,
+}
+
+
+# Expectations
+
+
+def expectation(p: dict, facts: Facts) -> dict:
+    """E[p] over every random entry in p."""
+    return add(*(scale(term_expectation(bound, factors, facts), c) for (bound, factors), c in p.items()))
+
+
+def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
+    """Split by which indices coincide. Entries at distinct indices are independent, so their moments multiply."""
+    held = {("b", k): fresh() for k in range(len(bound))}
+    factors = rename(factors, held)
+    names = sorted({name for f, _ in factors for name in random_names(f[0])})
+    if not names:
+        return reduce_term(dict(enumerate(bound)), rename(factors, {new: old for old, new in held.items()}), facts)
+    chance = [(f, power) for f, power in factors if f[0][0] == "random"]
+    rest = [(f, power) for f, power in factors if f[0][0] != "random"]
+    inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
+    if len({f for f, _ in chance}) > 1 or len(names) > 1 or inside:
+        facts.require(
+            any(set(names) <= group for group in facts.independent),
+            f"the entries of {' and '.join(names)} are independent (an expectation is taken)",
+        )
+    if any(random_names(f[0]) for f, _ in rest):
+        if chance:
+            raise Unknown("the expectation of a function of random entries times other random entries")
+        result = gaussian_expectation(rest, facts)
+    else:
+        result = polynomial_expectation(chance, rest, facts)
+    for (_, k), token in held.items():
+        result = summed(result, token, bound[k], facts)
+    return result
+
+
+def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
+    result = {}
+    for ways in product(*(partitions(members) for members in axes(chance))):
+        part = reduce_term({}, rest, facts)
+        for blocks in ways:
+            for block in blocks:
+                for index in block[1:]:
+                    part = multiply(part, delta(block[0], index), facts)
+            for first, second in combinations(blocks, 2):
+                part = multiply(part, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
+        same = {index: block[0] for blocks in ways for block in blocks for index in block}
+        entries = {}
+        for f, power in rename(chance, same):
+            entries[f] = entries.get(f, 0) + power
+        for ((_, name), _at), power in entries.items():
+            part = multiply(part, moment(name, power, facts), facts)
+        result = add(result, part)
+    return result
+
+
+def delta(first: tuple, second: tuple) -> dict:
+    return atom(("delta",), *sorted((first, second), key=repr))
+
+
+def rivals(first: list, second: list, chance: list) -> bool:
+    """Do indices of the two groups stand at the same place of the same tensor, so that it matters whether they coincide?"""
+
+    def places(group):
+        return {(f[0], k) for f, _ in chance for k, i in enumerate(f[1]) if i in group}
+
+    return bool(places(first) & places(second))
+
+
+def axes(chance: list) -> list:
+    """The indices in classes: rivals are of one class, and so is whatever they are joined to by others."""
+    classes = []
+    for index in sorted({i for f, _ in chance for i in f[1]}, key=repr):
+        near = [c for c in classes if rivals(c, [index], chance)]
+        classes = [c for c in classes if c not in near] + [sum(near, []) + [index]]
+    return classes
+
+
+def partitions(members: list) -> list:
+    """All ways to sort the members into blocks."""
+    ways = [[]]
+    for member in members:
+        ways = [
+            new for way in ways for new in [way + [[member]]] + [way[:k] + [block + [member]] + way[k + 1 :] for k, block in enumerate(way)]
+        ]
+    return ways
+
+
+def moment(name: str, power, facts: Facts) -> dict:
+    if power.denominator != 1 or power < 0:
+        raise Unknown(f"the expectation of the power {power} of {name}")
+    known = facts.moments.get(name)
+    return known(int(power)) if known else atom(("moment", name, int(power)))
+
+
+def random_entries(head: tuple) -> list:
+    """The random entries in an atom's payload."""
+    inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) else ()) for f, _ in factors]
+    return [f for f in inside if f[0][0] == "random"] + [g for f in inside for g in random_entries(f[0])]
+
+
+def random_names(head: tuple) -> set:
+    """The random symbols in an atom's head, those in its payload included."""
+    if head[0] == "random":
+        return {head[1]}
+    inside = head[-1] if isinstance(head[-1], tuple) else ()
+    return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
+
+
+def gaussian_expectation(factors: list, facts: Facts) -> dict:
+    """E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), s = 1 - 2bv, for x ~ N(m, v)."""
+    outside = [(f, power) for f, power in factors if not random_names(f[0])]
+    exponent = {}
+    for f, power in factors:
+        if random_names(f[0]):
+            if f[0][0] != "exp":
+                raise Unknown(f"the expectation of {f[0][0]} of random entries")
+            exponent = add(exponent, scale(instantiate(f[0][1], f[1]), power))
+    name = next((x for x in sorted(facts.gaussian) if any(("random", x) == f[0] for _, fs in exponent for f, _ in fs)), None)
+    if name is None:
+        raise Unknown("the expectation of exp of random entries that are not stated to be Gaussian")
+    mean, v = facts.gaussian[name]
+    j, size, rest, linear, square = fresh(), None, {}, {}, {}
+    for (bound, fs), c in exponent.items():
+        own = [(f, power) for f, power in fs if f[0] == ("random", name)]
+        if not own:
+            rest = add(rest, {(bound, fs): c})
+            continue
+        ((entry, power),) = own if len(own) == 1 else [(own[0][0], None)]
+        if power not in (1, 2) or len(entry[1]) > 1 or len(bound) != len(entry[1]) or any(i[0] != "b" for i in entry[1]):
+            raise Unknown(f"an exponent that is not linear or quadratic in single entries of {name}")
+        others = {((), tuple(rename([x for x in fs if x[0] != entry], {("b", 0): j}))): c}
+        size = bound[0] if bound else size
+        linear, square = (add(linear, others), square) if power == 1 else (linear, add(square, others))
+    if any(i == j or random_names(f[0]) for _, fs in square for f, _ in fs for i in (*f[1], None)):
+        raise Unknown(f"a square of {name} with a coefficient that varies")
+    spread = add(constant(1), scale(multiply(square, v, facts), -2))
+    facts.require(facts.is_positive(real_part(spread)), f"{show_polynomial(spread)} is positive (a Gaussian integral converges)")
+    top = add(
+        multiply(square, multiply(mean, mean, facts), facts),
+        multiply(linear, mean, facts),
+        scale(multiply(multiply(linear, linear, facts), v, facts), Fraction(1, 2)),
+    )
+    new = multiply(top, allowed_power(spread, Fraction(-1), facts), facts)
+    count = constant(1)
+    if size is not None:
+        new, count = summed(new, j, size, facts), size_polynomial(size)
+    log_spread = function_atom("log", spread) if spread != constant(1) else {}
+    spread = exponential(scale(multiply(count, log_spread, facts), Fraction(-1, 2)), facts)
+    smaller = multiply(exponential(add(rest, new), facts), multiply(spread, reduce_term({}, outside, facts), facts), facts)
+    return expectation(smaller, facts)
+
+
+def real_part(p: dict) -> dict:
+    return {term: c for term, c in p.items() if all(f[0][0] != "i" for f, _ in term[1])}
+
+
+# Derivatives
+
+
+def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
+    """The derivative of p by the entry of the symbol `head` at the indices `where`."""
+    result = {}
+    for (bound, factors), c in p.items():
+        held = {("b", k): fresh() for k in range(len(bound))}
+        factors, total = rename(factors, held), {}
+        for k, (f, power) in enumerate(factors):
+            others = reduce_term({}, factors[:k] + factors[k + 1 :], facts)
+            total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
+        for (_, k), token in held.items():
+            total = summed(total, token, bound[k], facts)
+        result = add(result, scale(total, c))
+    return result
+
+
+def mentions_in(polynomials: list, head: tuple) -> bool:
+    return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
+
+
+def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
+    head, indices = f
+    if head[0] in ("inverse", "moment"):
+        if head[0] == "inverse" and head[1] != by[1] or head[0] == "moment" and not mentions_in(facts.parameters, by):
+            return {}
+        raise Unknown(f"the derivative of {'an inverse' if head[0] == 'inverse' else 'a moment'}")
+    moves = head == by or isinstance(head[-1], tuple) and mentions(head, by)
+    if moves and power.denominator != 1 and power < 1:
+        base = {((), ((f, Fraction(1)),)): Fraction(1)}
+        inner = instantiate(head[1], indices) if head[0] == "sum" else base
+        facts.require(facts.is_nonzero(inner), f"{show_polynomial(inner)} is not zero (a root of it is differentiated)")
+    lower_power_ = reduce_term({}, [(f, power - 1)], facts)
+    if head == by:
+        same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
+        return scale(multiply(lower_power_, same, facts), power)
+    if head[0] in ("exp", "log", "sum") and mentions(head, by):
+        inner = instantiate(head[1], indices)
+        chain = scale(derivative(inner, by, where, facts), power)
+        if head[0] == "exp":
+            return multiply(reduce_term({}, [(f, power)], facts), chain, facts)
+        if head[0] == "log":
+            lower_power_ = multiply(lower_power_, allowed_power(inner, Fraction(-1), facts), facts)
+        return multiply(lower_power_, chain, facts)
+    if mentions(head, by):
+        raise Unknown(f"the derivative of {head[0]}")
+    return {}

@@ -1,0 +1,311 @@
+"""Small concrete counterexamples: to a claim that is false, and to one whose assumption was dropped.
+
+A search that finds nothing proves nothing; it decides only how good an error message is, and whether an assumption can
+be shown to be needed. What it finds is checked by exact evaluation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+from ..core.assumptions import Assumption, gaussian, independent, mean, variance
+from ..core.expr import Expr, free_indices, lift, ones, symbols, walk
+from ..core.expr import random as random_tensor
+from ..errors import KernelError
+from ..exact import values
+from ..printing.plain import plain
+from .facts import facts_of
+from .reading import read
+from .values import Undefined, differ, evaluate, number, polynomial_value, show_value
+
+SIGNS = ("positive", "nonnegative", "nonzero")
+SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
+ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
+MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
+
+
+class Found:
+    """A counterexample: values by name, and the two sides there (None where a side is undefined)."""
+
+    def __init__(self, at: dict, left, right, note: str = ""):
+        self.at, self.left, self.right, self.note = at, left, right, note
+
+    def __str__(self):
+        where = ", ".join([f"{name} = {show_array(v)}" for name, v in self.at.items()] + [self.note] * bool(self.note))
+        return f"at {where or 'every value'}: left = {show_array(self.left)}, right = {show_array(self.right)}"
+
+
+def show_array(v) -> str:
+    if isinstance(v, (str, int)):
+        return str(v)
+    if set(v) == {()}:
+        return show_value(v[()])
+    if len(next(iter(v))) == 1:
+        return "[" + ", ".join(show_value(x) for _, x in sorted(v.items())) + "]"
+    rows = sorted({p[0] for p in v})
+    return "[" + ", ".join("[" + ", ".join(show_value(x) for p, x in sorted(v.items()) if p[0] == r) + "]" for r in rows) + "]"
+
+
+def is_law(*trees: Expr) -> bool:
+    return any(n.op in ("expectation", "variance") for t in trees for n in walk(t))
+
+
+def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
+    """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
+    if is_law(left, right):
+        return law_counterexample(left, right, given, relation)
+    for env, others in candidates((left, right, *(x for a in given for x in a.args)), (left, right)):
+        if failure(left, right, given, relation, env, undefined):
+            return smaller(left, right, given, relation, env, others, undefined)
+    return None
+
+
+def candidates(trees: tuple, indexed: tuple):
+    """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
+    names = symbols(*trees)
+    size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
+    others = [names[n] for n in sorted(names) if n not in size_names]
+    free = sorted(set().union(*map(free_indices, indexed)), key=lambda i: i.data[0])
+    generator = Random(0)
+    choices = sorted(product((1, 2, 3), repeat=len(size_names)), key=lambda c: (sum(c), max(c, default=0)))
+    for chosen in choices[:MOST_SIZES]:
+        env = dict(zip(size_names, chosen))
+        for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
+            yield (
+                env
+                | {s.data[0]: draw(s, env, generator) for s in others}
+                | {("index", i.data[0]): generator.randrange(values.size_value(i.data[1], env)) for i in free},
+                others,
+            )
+
+
+def example(claim) -> bool:
+    """Are there values at which all assumptions of the claim hold, and its two sides exist?"""
+    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
+    ends = (claim.start, claim.steps[-1].expr)
+    evaluated = () if is_law(*claim.trees) else ends
+    for env, _ in candidates((*ends, *(x for a in claim.given for x in a.args)), ends):
+        try:
+            if all(holds(a, env, *ends) for a in testable):
+                for e in evaluated:
+                    try:
+                        evaluate(e, env)
+                    except Undefined:
+                        raise
+                    except KernelError:
+                        pass
+                return True
+        except (Undefined, KernelError):
+            continue
+    return False
+
+
+def draw(s: Expr, env: dict, generator) -> dict:
+    places = list(product(*(range(values.size_value(n, env)) for n in s.shape)))
+    pool = ENTRIES if s.shape else SCALARS
+    return {p: number(generator.choice(pool)) for p in places}
+
+
+def failure(left, right, given, relation, env, undefined=False):
+    """The two sides where the claim fails under its assumptions, else None."""
+    try:
+        if not all(holds(a, env, left, right) for a in given):
+            return None
+    except (Undefined, KernelError, KeyError):
+        return None
+    sides = []
+    for e in (left, right):
+        try:
+            sides.append(evaluate(e, env))
+        except Undefined as error:
+            sides.append(f"undefined ({error})")
+        except (KernelError, OverflowError, KeyError):
+            return None
+    if any(isinstance(s, str) for s in sides):
+        return sides if undefined else None
+    if sides[0].keys() != sides[1].keys():
+        return sides if relation == "=" else None
+    return sides if any(values.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
+
+
+def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
+    """Does a stated assumption certainly hold at these values? One about an open index is about each of its values."""
+    env = {name: value for name, value in env.items() if not isinstance(name, tuple) or a.kind == "in range"}
+    if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
+        test = {
+            "positive": lambda v: v > 0,
+            "nonnegative": lambda v: v >= 0,
+            "nonzero": lambda v: differ(v, number(0)),
+            "representable": lambda v: values.round_to(v, "fp32") == v,
+        }[a.kind]
+        return all(bool(test(v)) for x in a.args for v in values.everywhere(x, env))
+    if a.kind == "invertible":
+        evaluate(Expr("inverse", a.args, a.args[0].shape), env)
+        return True
+    if a.kind == "product":
+        both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:]), env)
+        return all(v == number(a.args[2].data if p[0] == p[1] else 0) for p, v in both.items())
+    if a.kind == "variance":
+        return bool(evaluate(a.args[1], env)[()] >= 0)
+    if a.kind == "in range":
+        wide = env | {"unbounded": True}
+        return all(evaluate(e, env) == evaluate(e, wide) for e in (left, right))
+    raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
+
+
+def smaller(left, right, given, relation, env, others, undefined) -> Found:
+    """Greedily make entries 0, then 1, while the claim still fails."""
+    for target in (0, 1):
+        for s in others:
+            for place, value in list(env[s.data[0]].items()):
+                if value in (0, target):
+                    continue
+                candidate = env | {s.data[0]: env[s.data[0]] | {place: number(target)}}
+                if failure(left, right, given, relation, candidate, undefined):
+                    env = candidate
+    sides = failure(left, right, given, relation, env, undefined)
+    return Found(shown(env), *sides)
+
+
+def shown(env: dict) -> dict:
+    """What a message says of the values: tensors (their sizes can be seen), and indices, counted from 1."""
+    tensors = {n: v for n, v in env.items() if isinstance(v, dict)} or {n: v for n, v in env.items() if isinstance(n, str)}
+    return tensors | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
+
+
+# Laws of expectation: sizes, parameters and, where the assumptions leave it open, the distribution are chosen.
+
+
+def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
+    names = symbols(left, right, *(x for a in given for x in a.args))
+    randoms = [s for s in names.values() if s.data[1] == "random"]
+    size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
+    scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
+    tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
+    joint = any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent")
+    note = ""
+    if not joint and len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and one_distribution(given, randoms)):
+        left, right, given, randoms, note = coupled(left, right, given, randoms)
+    elif not joint and len(randoms) > 1:
+        first, *rest = randoms
+        left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
+        note = ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
+        given = tuple(a for a in given if not any(s in a.args for s in rest)) + (independent(first),)
+        randoms = [first]
+    elif not joint and len(randoms) == 1 and randoms[0].shape:
+        (tensor,) = randoms
+        one = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
+        left, right = (substitute(e, {tensor: one * ones(*tensor.shape)}) for e in (left, right))
+        note = f"every entry of {tensor.data[0]} the same {one.data[0]}"
+        given = tuple(replace(a, args=tuple(one if x == tensor else x for x in a.args)) for a in given)
+        randoms = [one]
+    elif not joint:
+        given += (independent(*randoms),)
+    for chosen in product((1, 2, 3), repeat=len(size_names)):
+        for params in product(SCALARS[:4], repeat=len(scalars)):
+            env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
+            env |= {s.data[0]: dict.fromkeys(product(*(range(values.size_value(n, env)) for n in s.shape)), number(1)) for s in tensors}
+            free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
+            for places in product(*(range(values.size_value(i.data[1], env)) for i in free)):
+                here = env | {("index", i.data[0]): k for i, k in zip(free, places)}
+                for moments, family in product(((0, 1), (1, 1), (0, 2), (0, 0)), FAMILIES):
+                    found = at_distribution(left, right, given, randoms, here, moments, family, note, relation)
+                    if found:
+                        return found
+    return None
+
+
+def coupled(left: Expr, right: Expr, given: tuple, randoms: list):
+    """Random tensors that depend on each other as much as they can: each a linear function of one, with its own mean and variance."""
+    shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
+    one = random_tensor("w", *shape)
+
+    def told(kind, s, default):
+        return next((a.args[1] for a in given if a.kind == kind and a.args[0] == s), lift(default))
+
+    def linear(s):
+        spread, centre = told("variance", s, 1) ** Fraction(1, 2), told("mean", s, 0)
+        every = one * ones(*s.shape) if s.shape != shape else one
+        return spread * every + (centre * ones(*s.shape) if s.shape else centre)
+
+    instead = {s: linear(s) for s in randoms}
+    kept = tuple(a for a in given if not any(s in a.args for s in randoms))
+    normal = all(any(a.kind == "gaussian" and s in a.args for a in given) for s in randoms)
+    given = kept + (independent(one), mean(one, 0), variance(one, 1)) + ((gaussian(one),) if normal else ())
+    note = " and ".join(s.data[0] for s in randoms) + " linear in one w"
+    return substitute(left, instead), substitute(right, instead), given, [one], note
+
+
+def one_distribution(given: tuple, randoms: list) -> bool:
+    """May these be one random tensor? Not where they are stated to have different moments."""
+    told = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
+    return all(len({value for t in told for kind, value in t if kind == k}) < 2 for k in ("mean", "variance"))
+
+
+# Name, and the values taken with equal probability, in standard deviations from the mean; Gaussians are averaged in closed form.
+FAMILIES = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
+
+
+def substitute(e: Expr, replacements: dict) -> Expr:
+    if e in replacements:
+        return replacements[e]
+    return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
+
+
+def at_distribution(left, right, given, randoms, env, moments, family, note, relation):
+    told = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
+    points = FAMILIES[family]
+    if points and any(kind == "gaussian" for kind, _ in told):
+        return None
+    extra = tuple(
+        rule(s, value)
+        for s in randoms
+        for rule, value in ((mean, moments[0]), (variance, moments[1]))
+        if (rule.__name__, s.data[0]) not in told
+    )
+    complete = given + extra
+    try:
+        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance")):
+            return None
+        if not points:
+            facts = facts_of(complete + (gaussian(*randoms),))
+            heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
+            heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
+            places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
+            sides = [{(): polynomial_value(read(e, facts, places), heads)} for e in (left, right)]
+            if any(not differ(polynomial_value(p, heads), number(0)) for p in facts.divided):
+                raise Undefined("a division by zero")
+        else:
+            if sum(len(points) * prod_shape(s, env) for s in randoms) > 12:
+                return None
+            supports = {}
+            for s in randoms:
+                m, v = (
+                    evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
+                    for kind in ("mean", "variance")
+                )
+                width = evaluate((lift(values.fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
+                supports[s.data[0]] = [m + width * x for x in points]
+            sides = [evaluate(e, env | {"supports": supports}) for e in (left, right)]
+    except Undefined as error:
+        sides = [f"undefined ({error})"] * 2
+    except (KernelError, AttributeError, KeyError):
+        return None
+    if not isinstance(sides[0], str) and not values.breaks(relation, sides[0][()], sides[1][()]):
+        return None
+    distribution = [f"{s.data[0]} {family}" for s in randoms]
+    for a in complete:
+        if a.kind in ("mean", "variance"):
+            distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
+    at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
+    return Found(at, *sides, note=", ".join([note] * bool(note) + distribution))
+
+
+def prod_shape(s: Expr, env: dict) -> int:
+    count = 1
+    for n in s.shape:
+        count *= values.size_value(n, env)
+    return count

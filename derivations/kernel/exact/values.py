@@ -1,0 +1,315 @@
+"""Expression trees evaluated at concrete numbers, exactly: rationals where the value is rational, rigorous balls where not.
+
+python-flint is used here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+from flint import acb, arb, ctx, fmpq, fmpq_mat
+
+from ..core.expr import FORMATS, Expr, free_indices, show, symbols
+from ..errors import KernelError
+from ..printing.latex import fraction_latex
+from .normal import instantiate
+
+ctx.prec = 160
+
+
+class Undefined(KernelError):
+    """A value that does not exist: a division by zero, a root of a negative number, the inverse of a singular matrix."""
+
+
+def number(value) -> fmpq:
+    value = Fraction(value)
+    return fmpq(value.numerator, value.denominator)
+
+
+def fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def differ(a, b) -> bool:
+    """Are the two certainly different?"""
+    if isinstance(a, fmpq) and isinstance(b, fmpq):
+        return a != b
+    if isinstance(a, acb) or isinstance(b, acb):
+        return not acb(a).overlaps(acb(b))
+    return not (a - b if not isinstance(a, fmpq) else b - a).contains(0)
+
+
+def breaks(relation: str, a, b) -> bool:
+    """Do the two certainly not stand in the relation, "=" or "<="? Complex numbers have no order."""
+    return differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
+
+
+def is_complex(a) -> bool:
+    return isinstance(a, acb)
+
+
+def evaluate(e: Expr, env: dict) -> dict:
+    """The entries of e by index tuple, counted from 0. env gives sizes as integers and symbols as dicts of entries."""
+    shape = tuple(size_value(s, env) for s in e.shape)
+    rule = EVALUATE.get(e.op)
+    if rule is None:
+        raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers")
+    return rule(e, env, list(product(*map(range, shape))))
+
+
+def everywhere(e: Expr, env: dict):
+    """The entries of e at every value of its free indices; only the free ones that env does not set."""
+    free = sorted((i for i in free_indices(e) if ("index", i.data[0]) not in env), key=lambda i: i.data[0])
+    for chosen in product(*(range(size_value(i.data[1], env)) for i in free)):
+        yield from evaluate(e, env | {("index", i.data[0]): k for i, k in zip(free, chosen)}).values()
+
+
+def size_value(size: Expr, env: dict) -> int:
+    return int(size.data) if size.op == "const" else env[size.data[0]]
+
+
+def the(e: Expr, env: dict):
+    return evaluate(e, env)[()]
+
+
+def from_symbol(e, env, places):
+    value = env[e.data[0]]
+    return {(): number(value)} if e.data[1] == "size" else value
+
+
+def entrywise(operation):
+    def run(e, env, places):
+        parts = [evaluate(argument, env) for argument in e.args]
+        return {p: operation(*(part[p if argument.shape else ()] for part, argument in zip(parts, e.args))) for p in places}
+
+    return run
+
+
+def divide(a, b):
+    if isinstance(b, fmpq) and b == 0:
+        raise Undefined("a division by zero")
+    if not differ(b, number(0)):
+        raise KernelError("a division by a ball that may hold zero is not settled")
+    return a / b
+
+
+def power(e, env, places):
+    base, exponent = the(e.args[0], env), the(e.args[1], env)
+    if isinstance(exponent, fmpq) and exponent.q == 1:
+        n = int(exponent.p)
+        return {(): base**n if n >= 0 else divide(number(1), base**-n)}
+    if isinstance(base, acb) or isinstance(exponent, acb):
+        raise KernelError("a root or a power of a complex number is not evaluated")
+    if base < 0:
+        raise Undefined("a root of a negative number")
+    if not base >= 0:
+        raise KernelError("a root of a ball that may be negative is not settled")
+    if isinstance(base, fmpq) and base == 0 and exponent < 0:
+        raise Undefined("a division by zero")
+    if isinstance(base, fmpq) and isinstance(exponent, fmpq) and exponent.q == 2:
+        p, q = int(base.p), int(base.q)
+        if (root_p := integer_root(p)) is not None and (root_q := integer_root(q)) is not None:
+            n = int(exponent.p)
+            root = fmpq(root_p, root_q)
+            return {(): root**n if n >= 0 else divide(number(1), root**-n)}
+    return {(): arb(base) ** arb(exponent)}
+
+
+def integer_root(n: int):
+    from math import isqrt
+
+    return isqrt(n) if isqrt(n) ** 2 == n else None
+
+
+def product_of(e, env, places):
+    left, right = (evaluate(argument, env) for argument in e.args)
+    split, inner = len(e.args[0].shape) - 1, size_value(e.args[0].shape[-1], env)
+    return {p: sum((left[p[:split] + (k,)] * right[(k,) + p[split:]] for k in range(inner)), number(0)) for p in places}
+
+
+def inverse_of(e, env, places):
+    n, entries = size_value(e.shape[0], env), evaluate(e.args[0], env)
+    if not all(isinstance(v, fmpq) for v in entries.values()):
+        raise KernelError(f"{show(e)} is evaluated at rational entries only")
+    try:
+        result = fmpq_mat(n, n, [entries[i, j] for i in range(n) for j in range(n)]).inv()
+    except ZeroDivisionError:
+        raise Undefined(f"{show(e.args[0])} is singular") from None
+    return {p: result[p] for p in places}
+
+
+def sum_of(e, env, places):
+    name, size = e.data
+    return {(): sum((the(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
+
+
+def entry_of(e, env, places):
+    at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
+    return {(): evaluate(e.args[0], env)[at]}
+
+
+def apply(name: str, x):
+    if name == "abs":
+        return abs(x)
+    if isinstance(x, acb):
+        return {"exp": x.exp, "log": x.log}[name]()
+    if name == "exp":
+        return number(1) if isinstance(x, fmpq) and x == 0 else arb(x).exp()
+    if x <= 0:
+        raise Undefined("a logarithm of a number that is not positive")
+    if not x > 0:
+        raise KernelError("a logarithm of a ball that may not be positive is not settled")
+    return number(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
+
+
+def softmax_of(e, env, places):
+    scores = evaluate(e.args[0], env)
+    top = {p: apply("exp", s) for p, s in scores.items()}
+    rows = {}
+    for p, t in top.items():
+        rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
+    return {p: top[p] / rows[p[:-1]] for p in places}
+
+
+def derivative_of(e, env, places):
+    """Not evaluated; but where the expression itself is undefined, so is its derivative."""
+    the(e.args[0], env)
+    raise KernelError("a derivative is not evaluated at numbers")
+
+
+def rank_of(e, env, places):
+    """The rank of a rational matrix; of a ball matrix only where a largest minor is certainly not zero."""
+    inside = evaluate(e.args[0], env)
+    rows, columns = (1 + max(p[k] for p in inside) for k in (0, 1))
+    if all(isinstance(v, fmpq) for v in inside.values()):
+        return {(): number(fmpq_mat(rows, columns, [inside[i, j] for i in range(rows) for j in range(columns)]).rank())}
+    if rows == columns and differ(determinant(inside, rows), number(0)):
+        return {(): number(rows)}
+    raise KernelError(f"{show(e)} cannot be settled with balls unless the matrix is square and of full rank")
+
+
+def determinant(entries: dict, n: int):
+    if n == 1:
+        return entries[0, 0]
+
+    def minor(j):
+        return {(i - 1, k - (k > j)): entries[i, k] for i in range(1, n) for k in range(n) if k != j}
+
+    return sum(((-1) ** j * entries[0, j] * determinant(minor(j), n - 1) for j in range(n)), number(0))
+
+
+def round_to(x, format_: str, unbounded: bool = False):
+    """The nearest number of a binary format, ties to even, subnormal numbers included. IEEE 754, 4.3.1."""
+    if not isinstance(x, fmpq):
+        raise KernelError("rounding is evaluated at rational numbers only")
+    bits, lowest, highest = (FORMATS[format_][0], -(10**6), 10**6) if unbounded else FORMATS[format_]
+    x = fraction(x)
+    if not x:
+        return number(0)
+    exponent = 0
+    while abs(x) >= Fraction(2) ** (exponent + 1):
+        exponent += 1
+    while abs(x) < Fraction(2) ** exponent:
+        exponent -= 1
+    step = Fraction(2) ** max(exponent - bits + 1, lowest)
+    result = round(x / step) * step  # Python rounds a Fraction half to even
+    if abs(result) >= Fraction(2) ** (highest + 1):
+        raise Undefined("an overflow")
+    return number(result)
+
+
+def average(body: Expr, env: dict):
+    """The expectation where every random entry takes each of finitely many values equally often: all outcomes, one by one."""
+    entries = [
+        (s.data[0], place)
+        for s in symbols(body).values()
+        if s.data[1] == "random"
+        for place in product(*(range(size_value(n, env)) for n in s.shape))
+    ]
+    outcomes = list(product(*(env["supports"][name] for name, _ in entries)))
+    sum_ = number(0)
+    for outcome in outcomes:
+        drawn = {}
+        for (name, place), value in zip(entries, outcome):
+            drawn.setdefault(name, {})[place] = value
+        sum_ = sum_ + the(body, env | drawn)
+    return sum_ / number(len(outcomes))
+
+
+EVALUATE = {
+    "const": lambda e, env, places: {(): number(e.data)},
+    "symbol": from_symbol,
+    "index": lambda e, env, places: {(): number(env["index", e.data[0]] + 1)},
+    "defined": lambda e, env, places: evaluate(e.args[0], env),
+    "paren": lambda e, env, places: evaluate(e.args[0], env),
+    "add": entrywise(lambda a, b: a + b),
+    "neg": entrywise(lambda a: -a),
+    "mul": entrywise(lambda a, b: a * b),
+    "div": entrywise(divide),
+    "pow": power,
+    "matmul": product_of,
+    "transpose": lambda e, env, places: {p[::-1]: v for p, v in evaluate(e.args[0], env).items()},
+    "inverse": inverse_of,
+    "eye": lambda e, env, places: {p: number(p[0] == p[1]) for p in places},
+    "fill": lambda e, env, places: {p: number(e.data) for p in places},
+    "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
+    "sum": sum_of,
+    "entry": entry_of,
+    "function": lambda e, env, places: {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()},
+    "softmax": softmax_of,
+    "derivative": derivative_of,
+    "rank": rank_of,
+    "rounded": lambda e, env, places: {(): round_to(the(e.args[0], env), e.data, "unbounded" in env)},
+    "expectation": lambda e, env, places: {(): average(e.args[0], env)},
+    "variance": lambda e, env, places: {(): average(e.args[0] * e.args[0], env) - average(e.args[0], env) ** 2},
+    "imaginary": lambda e, env, places: {(): acb(0, 1)},
+}
+
+
+def polynomial_value(p: dict, values: dict):
+    """A normal form without open indices at concrete values of its atoms: sizes, scalars and moments by head."""
+    result = number(0)
+    for (bound, factors), c in p.items():
+        if bound:
+            raise KernelError("a sum over an index cannot be evaluated here")
+        term = number(c)
+        for (head, indices), e in factors:
+            if head[0] == "i":
+                base = acb(0, 1)
+            elif head[0] == "prime":
+                base = number(head[1])
+            elif head[0] in ("exp", "log", "sum", "abs"):
+                inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
+                base = inside if head[0] == "sum" else apply(head[0], inside)
+            else:
+                base = values[head]
+            if isinstance(base, acb) and e.denominator != 1:
+                base, e = base ** acb(arb(number(e))), Fraction(1)
+            term = term * (
+                base ** int(e)
+                if e.denominator == 1 and e > 0
+                else divide(number(1), base ** int(-e))
+                if e.denominator == 1
+                else arb(base) ** arb(number(e))
+            )
+        result = result + term
+    return result
+
+
+def number_latex(v) -> str:
+    return fraction_latex(fraction(v)) if isinstance(v, fmpq) else show_value(v)
+
+
+def nested(entries: dict):
+    """Entries by place as nested tuples."""
+    if () in entries:
+        return entries[()]
+    firsts = sorted({place[0] for place in entries})
+    return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == first}) for first in firsts)
+
+
+def show_value(v) -> str:
+    if isinstance(v, fmpq):
+        return str(v)
+    return v.str(6, radius=False)

@@ -1,0 +1,218 @@
+"""Treeession trees as LaTeX, as they are: operands in order, brackets where they matter."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Protocol
+
+from ..errors import KernelError
+from .names import name_latex
+
+LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
+ATOM = 6
+TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
+
+
+class Tree(Protocol):
+    """What is printed: core's expressions, of which this room knows no more."""
+
+    op: str
+    args: tuple
+    shape: tuple
+    data: Any
+
+
+def fraction_latex(q: Fraction) -> str:
+    sign, q = ("-" if q < 0 else ""), abs(q)
+    exponent = q.numerator.bit_length() - q.denominator.bit_length()
+    if abs(exponent) > 10 and q == Fraction(2) ** exponent:
+        return f"{sign}2^{{{exponent}}}"
+    return sign + (str(q.numerator) if q.denominator == 1 else rf"\frac{{{q.numerator}}}{{{q.denominator}}}")
+
+
+def level(e: Tree) -> int:
+    if e.op == "const" and (e.data < 0 or e.data.denominator != 1):
+        return 2 if e.data < 0 else 4
+    if e.op == "pow" and is_root(e):
+        return ATOM
+    return LEVEL.get(e.op, ATOM)
+
+
+def is_root(e: Tree) -> bool:
+    return e.args[1].op == "const" and e.args[1].data == Fraction(1, 2)
+
+
+def latex(e: Tree) -> str:
+    return Printer().show(e)
+
+
+class Printer:
+    """LaTeX. Subclassed for plain text: one method an operation."""
+
+    def show(self, e: Tree, least: int = 0) -> str:
+        rule = getattr(self, e.op, None)
+        if rule is None:
+            raise KernelError(f"there is no way to print the node '{e.op}'")
+        text = rule(e)
+        return self.brackets(text) if level(e) < least else text
+
+    def brackets(self, text, pair="()"):
+        left, right = pair
+        return rf"\left{left}{text}\right{right}" if any(tall in text for tall in TALL) else f"{left}{text}{right}"
+
+    def const(self, e):
+        return fraction_latex(e.data)
+
+    def imaginary(self, e):
+        return r"\mathrm{i}"
+
+    def symbol(self, e):
+        return name_latex(e.data[0])
+
+    def defined(self, e):
+        return name_latex(e.data[0])
+
+    def index(self, e):
+        return name_latex(e.data[0])
+
+    def paren(self, e):
+        return self.brackets(self.show(e.args[0]))
+
+    def add(self, e):
+        left, right = e.args
+        if right.op == "neg":
+            inside = right.args[0]
+            return f"{self.show(left, 1)} - {self.show(inside, 3 if inside.op == 'neg' or negative(inside) else 2)}"
+        return f"{self.show(left, 1)} + {self.show(right, 3 if right.op == 'neg' or negative(right) else 2)}"
+
+    def neg(self, e):
+        return f"-{self.show(e.args[0], 3)}"
+
+    def mul(self, e):
+        left, right = e.args
+        if left.shape and right.shape:
+            return rf"{self.show(left, 4)} \odot {self.show(right, 4)}"
+        dot = r" \cdot " if starts_with_digit(right) or right.op == "fill" else r" \, " if left.op == "sum" else " "
+        return f"{self.show(left, 3)}{dot}{self.show(right, 4)}"
+
+    def matmul(self, e):
+        left, right = e.args
+        dot = r" \cdot " if len(left.shape) == 1 == len(right.shape) else " "
+        return f"{self.show(left, 3)}{dot}{self.show(right, 4)}"
+
+    def div(self, e):
+        return rf"\frac{{{self.show(e.args[0])}}}{{{self.show(e.args[1])}}}"
+
+    def pow(self, e):
+        base, exponent = e.args
+        if is_root(e):
+            return rf"\sqrt{{{self.show(base)}}}"
+        if base.op == "function" and base.data != "abs":
+            return f"{self.brackets(self.show(base))}^{{{small(exponent, self)}}}"
+        return f"{self.show(base, ATOM)}^{{{small(exponent, self)}}}"
+
+    def transpose(self, e):
+        return rf"{self.show(e.args[0], ATOM)}^{{\top}}"
+
+    def inverse(self, e):
+        if e.args[0].op == "transpose":
+            return rf"{self.show(e.args[0].args[0], ATOM)}^{{-\top}}"
+        return rf"{self.show(e.args[0], ATOM)}^{{-1}}"
+
+    def eye(self, e):
+        return "I"
+
+    def fill(self, e):
+        return str(e.data) if not e.data else r"\mathbf{1}"
+
+    def array(self, e):
+        if len(e.shape) > 2:
+            raise KernelError("a tensor with more than two axes is not printed; name its parts")
+        columns = int(e.shape[1].data) if len(e.shape) == 2 else 1
+        shown = [self.show(x) for x in e.args]
+        return self.rows([shown[k : k + columns] for k in range(0, len(shown), columns)], len(e.shape) == 2)
+
+    def rows(self, rows, is_matrix):
+        if not is_matrix:
+            return self.brackets(", ".join(row[0] for row in rows))
+        return r"\begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{pmatrix}"
+
+    def sum(self, e):
+        name, size = e.data
+        return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
+
+    def entry(self, e):
+        base = e.args[0]
+        shown = [self.show(i) for i in e.args[1:]]
+        at = ("" if all(len(i) == 1 for i in shown) else ",").join(f"{i} " for i in shown).strip()
+        text = self.show(base, ATOM)
+        if base.op in ("symbol", "defined") and "_" not in text:
+            return rf"{text}_{{{at}}}"
+        return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined') else text}_{{{at}}}"
+
+    def function_name(self, e):
+        return "\\" + e.data
+
+    def function(self, e):
+        inside = self.show(e.args[0])
+        if e.data == "abs":
+            return rf"\left|{inside}\right|"
+        if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:
+            return rf"e^{{{inside}}}"
+        return self.function_name(e) + self.brackets(inside)
+
+    def softmax(self, e):
+        return rf"\operatorname{{softmax}}{self.brackets(self.show(e.args[0]))}"
+
+    def expectation(self, e):
+        return rf"\operatorname{{E}}{self.brackets(self.show(e.args[0]), '[]')}"
+
+    def variance(self, e):
+        return rf"\operatorname{{Var}}{self.brackets(self.show(e.args[0]))}"
+
+    def derivative(self, e):
+        body, by = e.args
+        top = self.show(body, ATOM)
+        if body.op in ("symbol", "defined", "entry"):
+            return rf"\frac{{\partial {top}}}{{\partial {self.show(by)}}}"
+        return rf"\frac{{\partial}}{{\partial {self.show(by)}}} {self.show(body, 4)}"
+
+    def rounded(self, e):
+        return rf"\operatorname{{fl}}{self.brackets(self.show(e.args[0]))}"
+
+    def rank(self, e):
+        return rf"\operatorname{{rank}}{self.brackets(self.show(e.args[0]))}"
+
+
+def negative(e: Tree) -> bool:
+    return e.op == "const" and e.data < 0
+
+
+def starts_with_digit(e: Tree) -> bool:
+    if e.op in ("const", "fill"):
+        return True
+    return e.op in ("mul", "pow", "div") and not is_fraction(e) and starts_with_digit(e.args[0])
+
+
+def is_fraction(e: Tree) -> bool:
+    return e.op == "div"
+
+
+def small(exponent: Tree, printer) -> str:
+    """An exponent, with fractions written flat."""
+    if exponent.op == "const" and exponent.data.denominator != 1:
+        return f"{exponent.data.numerator}/{exponent.data.denominator}"
+    if exponent.op == "neg":
+        return "-" + small(exponent.args[0], printer)
+    if exponent.op == "div":
+        return f"{printer.show(exponent.args[0], 4)}/{printer.show(exponent.args[1], 5)}"
+    return printer.show(exponent)
+
+
+def value_latex(value, show=latex) -> str:
+    """A number, or one in each place of nested tuples: a vector, a matrix, or a row of them."""
+    if not isinstance(value, tuple):
+        return show(value)
+    if isinstance(value[0], tuple) and not isinstance(value[0][0], tuple):
+        return Printer().rows([[show(x) for x in row] for row in value], True)
+    return Printer().rows([[value_latex(x, show)] for x in value], False)

@@ -1,0 +1,85 @@
+"""Expression trees as plain text, for messages and terminals."""
+
+from __future__ import annotations
+
+from .latex import ATOM, Printer, is_root
+
+
+class Plain(Printer):
+    """The same tree for a terminal."""
+
+    def brackets(self, text):
+        return f"({text})"
+
+    def const(self, e):
+        return str(e.data)
+
+    def imaginary(self, e):
+        return "i"
+
+    def symbol(self, e):
+        return e.data[0]
+
+    def defined(self, e):
+        return e.data[0]
+
+    def index(self, e):
+        return e.data[0]
+
+    def mul(self, e):
+        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 4)}"
+
+    def matmul(self, e):
+        return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 4)}"
+
+    def div(self, e):
+        return f"{self.show(e.args[0], 4)}/{self.show(e.args[1], 5)}"
+
+    def pow(self, e):
+        base, exponent = e.args
+        if is_root(e):
+            return f"sqrt({self.show(base)})"
+        return f"{self.show(base, ATOM)}^{self.show(exponent, ATOM)}"
+
+    def transpose(self, e):
+        return f"{self.show(e.args[0], ATOM)}ᵀ"
+
+    def inverse(self, e):
+        return f"{self.show(e.args[0], ATOM)}⁻¹"
+
+    def fill(self, e):
+        return str(e.data)
+
+    def rows(self, rows, is_matrix):
+        return "[" + ", ".join(f"[{', '.join(row)}]" if is_matrix else row[0] for row in rows) + "]"
+
+    def sum(self, e):
+        return f"sum({self.show(e.args[0])}, {e.data[0]} = 1..{self.show(e.data[1])})"
+
+    def entry(self, e):
+        return f"{self.show(e.args[0], ATOM)}[{', '.join(self.show(i) for i in e.args[1:])}]"
+
+    def function(self, e):
+        return f"{e.data}({self.show(e.args[0])})"
+
+    def softmax(self, e):
+        return f"softmax({self.show(e.args[0])})"
+
+    def expectation(self, e):
+        return f"E[{self.show(e.args[0])}]"
+
+    def variance(self, e):
+        return f"Var({self.show(e.args[0])})"
+
+    def derivative(self, e):
+        return f"d({self.show(e.args[0])})/d({self.show(e.args[1])})"
+
+    def rounded(self, e):
+        return f"fl({self.show(e.args[0])})"
+
+    def rank(self, e):
+        return f"rank({self.show(e.args[0])})"
+
+
+def plain(e) -> str:
+    return Plain().show(e) if hasattr(e, "op") else str(e)

@@ -1,0 +1,192 @@
+"""Certificates: the records that pages are rendered from, and when one may be trusted.
+
+A certificate is trusted only if it was sealed by a run of the checker on this machine, was not edited since, and every
+file and library it depended on is unchanged. This catches mistakes, not malice: who can write to the store can forge a
+seal. Trust rests on replay: `python -m derivations check --fresh` proves everything again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from platform import python_version
+
+ROOT = Path(__file__).resolve().parents[3]
+STORE = ROOT / ".certificates"
+LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
+FORMAT = 1
+# Nothing of these rooms, and none of these files, is loaded where a script is checked.
+ASIDE = ("attack", "command", "coq", "pages", "run/mutation.py", "run/mutants_kept.py", "run/coq.py", "run/coq_results.py")
+
+
+class CertificateError(Exception):
+    """A certificate that must not be shown; the message says why, and what to do."""
+
+
+def kernel() -> Path:
+    return ROOT / "derivations" / "kernel"
+
+
+def kernel_files() -> list:
+    """All of the kernel's sources, room by room."""
+    return sorted(p for p in kernel().rglob("*") if p.suffix in (".py", ".v"))
+
+
+def room(path: Path) -> str:
+    """The room that one of the kernel's files stands in; "" for the kernel's own folder."""
+    return path.relative_to(kernel()).parent.as_posix().removeprefix(".")
+
+
+def checker_files() -> list:
+    """The kernel without what is never loaded where a script is checked."""
+    return [p for p in kernel_files() if not is_aside(p)]
+
+
+def is_aside(path: Path) -> bool:
+    return room(path).partition("/")[0] in ASIDE or path.relative_to(kernel()).as_posix() in ASIDE
+
+
+@cache
+def _hash_of(path: str, modified: int, size: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    stat = path.stat()
+    return _hash_of(str(path), stat.st_mtime_ns, stat.st_size)
+
+
+@cache
+def versions() -> dict:
+    return {name: installed(name) for name in ("python", *LIBRARIES)}
+
+
+@cache
+def installed(name: str) -> str:
+    try:
+        return python_version() if name == "python" else version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def seal(content: dict) -> str:
+    text = json.dumps({k: v for k, v in content.items() if k != "seal"}, sort_keys=True)
+    return hmac.new(key(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def key() -> bytes:
+    """A random key of this checkout, made on first use."""
+    path = STORE / "key"
+    if not path.exists():
+        STORE.mkdir(exist_ok=True)
+        fresh = STORE / f"key.{secrets.token_hex()}"
+        fresh.write_text(secrets.token_hex())
+        fresh.chmod(0o600)
+        with contextlib.suppress(FileExistsError):  # another process was first; its key stands
+            os.link(fresh, path)
+        fresh.unlink()
+    return path.read_text().encode()
+
+
+def path_of(topic: str) -> Path:
+    return STORE / f"{topic}.json"
+
+
+def save(
+    topic: str, script: Path, title: str, claims: list, imported: list, began: int | None = None, libraries: dict | None = None
+) -> list:
+    """Seal and store what a run of the checker has just proved; or nothing, and return what changed since it began (in ns)."""
+    inputs = sorted({script, *imported, *checker_files()})
+    changed = [relative(p) for p in inputs if began and (not p.exists() or p.stat().st_mtime_ns > began)]
+    if changed:
+        return changed
+    content = {
+        "format": FORMAT,
+        "topic": topic,
+        "script": relative(script),
+        "title": title,
+        "claims": claims,
+        "inputs": {relative(p): file_hash(p) for p in inputs},
+        "versions": versions() | (libraries or {}),
+    }
+    write(path_of(topic), content)
+    return []
+
+
+def write(path: Path, content: dict):
+    """Seal and store; whole, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(f".{os.getpid()}.tmp")
+    half.write_text(json.dumps(content | {"seal": seal(content)}, indent=1, sort_keys=True))
+    half.replace(path)
+
+
+def read(path: Path, what: str, again: str) -> dict:
+    """What was stored, with its seal unbroken; else CertificateError, which says how to make it again."""
+    try:
+        content = json.loads(path.read_text())
+        if hmac.compare_digest(content.get("seal", ""), seal(content)):
+            return content
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        raise CertificateError(f"{what} cannot be read; {again}") from None
+    raise CertificateError(f"{what} was not written by the checker as it stands; {again}")
+
+
+def remove(topic: str):
+    path_of(topic).unlink(missing_ok=True)
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def load(topic: str) -> dict:
+    """The certificate of a topic; CertificateError if there is none that may be trusted."""
+    script, path = ROOT / "derivations" / f"{topic}.py", path_of(topic)
+    again = f"run: python -m derivations check {topic}"
+    if not is_topic(topic):
+        raise CertificateError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
+    if not path.exists():
+        raise CertificateError(f"'{topic}' has no certificate: it was not checked, or a claim failed; {again}")
+    content = read(path, f"the certificate of '{topic}'", f"{again} --fresh")
+    if (content.get("format"), content.get("topic"), content.get("script")) != (FORMAT, topic, relative(script)):
+        raise CertificateError(f"the certificate of '{topic}' was made for something else; {again} --fresh")
+    changed = changes(content)
+    if changed:
+        raise CertificateError(f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; {again}")
+    return content
+
+
+def changes(content: dict) -> list:
+    """What a certificate depended on that is not as it was."""
+    files = [name for name, digest in content["inputs"].items() if not (ROOT / name).exists() or file_hash(ROOT / name) != digest]
+    new = [relative(p) for p in checker_files() if relative(p) not in content["inputs"]]
+    libraries = [
+        name
+        for name, stated in (versions() | content["versions"]).items()
+        if stated != installed(name) or name in versions() and content["versions"].get(name) != versions()[name]
+    ]
+    return sorted(files + new + libraries)
+
+
+def is_topic(topic: str) -> bool:
+    parts = topic.split("/")
+    return (
+        len(parts) == 2
+        and all(p.isidentifier() for p in parts)
+        and parts[0] != "kernel"
+        and (ROOT / "derivations" / f"{topic}.py").is_file()
+    )
+
+
+def topics() -> list:
+    """All topics, by chapter and name."""
+    found = (p.relative_to(ROOT / "derivations").with_suffix("").as_posix() for p in (ROOT / "derivations").glob("*/*.py"))
+    return sorted(t for t in found if is_topic(t) and not t.endswith("/__init__"))

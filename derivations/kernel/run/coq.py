@@ -1,0 +1,78 @@
+"""`python -m derivations coq`: have Coq check every claim it can state, and keep what it says beside the certificates.
+
+Results are kept as long as the certificate they belong to, and Coq itself, stay as they are.
+"""
+
+from __future__ import annotations
+
+from ..coq import witness as coq_witness
+from ..core import claims
+from . import certificates, coq_results
+from .certificates import ROOT
+from .worker import load_script
+
+FOLDER = ROOT / "docs" / "coq"  # published as it is
+
+
+def run(topics: list, fresh: bool, jobs: int, told) -> dict:
+    """{topic: {id: result}}; told(n) is called as files are checked."""
+    wanted, results = {}, {}
+    for topic in topics:
+        kept = None if fresh else stored(topic)
+        if kept is None:
+            wanted[topic] = sources(topic)
+        else:
+            results[topic] = kept
+    texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
+    verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)))
+    for topic, found in wanted.items():
+        results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts) for id_, s in found.items()}
+        if all(r["ok"] is not False for r in results[topic].values()):
+            coq_results.save(topic, results[topic], coq_witness.version())
+        else:
+            coq_results.path_of(topic).unlink(missing_ok=True)
+    publish({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
+    return {topic: results[topic] for topic in topics}
+
+
+def result(key: str, source: coq_witness.Source, verdicts: dict) -> dict:
+    """What Coq says of a claim, and the steps that it proves, counted from 1. Part of a chain is not the claim."""
+    ok, message = verdicts[key] if source.text else (None, source.reason)
+    steps = source.steps if ok else ()
+    if ok and not source.whole:
+        ok, message = None, f"proved for step {', '.join(map(str, steps))} only: {source.reason}"
+    return {
+        "ok": ok,
+        "message": message,
+        "scope": source.scope,
+        "steps": list(steps),
+        "source": source.text or "",
+        "file": coq_witness.file_of(key, FOLDER).relative_to(FOLDER.parent).as_posix(),
+    }
+
+
+def publish(results: dict, every: bool):
+    """Write what Coq proved where the site links to it, and what all of it imports. What no longer stands there is removed."""
+    proved = {FOLDER.parent / r["file"]: r["source"] for claims in results.values() for r in claims.values() if r["steps"]}
+    proved[FOLDER / f"{coq_witness.PRELUDE_NAME}.v"] = coq_witness.PRELUDE
+    homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
+    for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
+        old.unlink()
+    for path, text in proved.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def sources(topic: str) -> dict:
+    """The Coq file of each claim of a topic, or why there is none. The script has passed the check before."""
+    problem = load_script(ROOT / "derivations" / f"{topic}.py")
+    if problem:
+        raise RuntimeError(f"{topic}: {problem[1]}")
+    return {claim.id: coq_witness.source(claim, topic) for claim in claims.LOADED[0].claims}
+
+
+def stored(topic: str):
+    """What Coq said of the claims as they are, or None."""
+    content = coq_results.results_for(topic, certificates.load(topic))
+    return content["claims"] if content and content["coq"] == coq_witness.version() else None

@@ -1,0 +1,137 @@
+"""What became of the mutants, kept like certificates: what a witness said, for as long as nothing that it imports has changed."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from . import certificates
+
+COUNTS = ("killed", "survived", "equivalent", "unclassified")
+WITNESSES = ("exact", "sympy", "torch")
+
+
+def store(topic: str) -> Path:
+    return certificates.STORE / "mutants" / f"{topic}.json"
+
+
+def script_of(topic: str) -> Path:
+    return certificates.ROOT / "derivations" / f"{topic}.py"
+
+
+def depends_on() -> dict:
+    """For each witness, a hash of all that its results depend on beside the claims."""
+    attack = [path for path in certificates.kernel_files() if certificates.room(path) == "attack" and path.stem != "trying"]
+    own = [path for path in certificates.kernel_files() if path.stem == "trying"]
+    own = [certificates.file_hash(path) for path in own]  # without what it imports, which is every witness
+    versions = certificates.versions() | {name: certificates.installed(name) for name in ("torch", "numpy", "hypothesis")}
+    return {name: sha256(repr((own, sorted(versions.items()), hashes([*attack, *homes(name)]))).encode()).hexdigest() for name in WITNESSES}
+
+
+ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
+
+
+def homes(name: str) -> list:
+    """Where a witness begins; of one that is not ours, all of the kernel."""
+    return [
+        path
+        for path in certificates.kernel_files()
+        if path.suffix == ".py" and certificates.room(path) == ROOMS.get(name, certificates.room(path))
+    ]
+
+
+def hashes(files: list) -> dict:
+    """By name, the files and all of the project's that they import, wherever in them they do so."""
+    found, waiting = {}, [path for path in files if path.exists()]
+    while waiting:
+        path = waiting.pop()
+        if certificates.relative(path) not in found:
+            found[certificates.relative(path)] = certificates.file_hash(path)
+            waiting += imports(path, found[certificates.relative(path)])
+    return dict(sorted(found.items()))
+
+
+@cache
+def imports(path: Path, digest: str) -> tuple:
+    """The project's files that a file imports. What starts a script or a command has no part in what a witness says."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            home = path.parents[node.level - 1] if node.level else certificates.ROOT
+            home = home.joinpath(*(node.module or "").split("."))
+            names |= {home.with_suffix(".py"), *(home / f"{alias.name}.py" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {certificates.ROOT.joinpath(*alias.name.split(".")).with_suffix(".py") for alias in node.names}
+    return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))
+
+
+def kept(topic: str, current: dict) -> dict:
+    """By claim, its fingerprint and what those witnesses said of its mutants that are as they were."""
+    try:
+        content = certificates.read(store(topic), f"what became of the mutants of '{topic}'", f"run: python -m derivations mutants {topic}")
+        if content["topic"] != topic:
+            return {}
+        return {
+            id_: result
+            | {"witnesses": {name: said for name, said in result["witnesses"].items() if said["depends_on"] == current.get(name)}}
+            for id_, result in content["claims"].items()
+        }
+    except (certificates.CertificateError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def keep(topic: str, results: dict):
+    content = {"topic": topic, "script": certificates.file_hash(script_of(topic)), "claims": results}
+    certificates.write(store(topic), content)
+
+
+def standing(topics: list) -> dict:
+    """By topic, the results of its claims if all of them were tried, with the script and the witnesses as they are; else None."""
+    current = depends_on()
+    return {topic: whole(topic, kept(topic, current), current) for topic in topics}
+
+
+def whole(topic: str, results: dict, current: dict) -> dict | None:
+    same = results and json.loads(store(topic).read_text()).get("script") == certificates.file_hash(script_of(topic))
+    return results if same and all(r["witnesses"].keys() == current.keys() for r in results.values()) else None
+
+
+def empty(current: str) -> dict:
+    return dict.fromkeys(COUNTS, 0) | {"depends_on": current, "operators": {}, "listed": [], "hows": {}}
+
+
+def record(result: dict, outcomes: list):
+    for o in outcomes:
+        w = result["witnesses"][o["witness"]]
+        w[o["outcome"]] += 1
+        by = w["operators"].setdefault(o["operator"], dict.fromkeys(COUNTS, 0))
+        by[o["outcome"]] += 1
+        if o["outcome"] == "killed":
+            w["hows"][o["how"]] = w["hows"].get(o["how"], 0) + 1
+        else:
+            w["listed"].append(o)
+            w["listed"].sort(key=lambda o: (o["outcome"], o["path"], o["mutant"]))
+
+
+def totals(results: dict) -> dict:
+    """By witness: claims covered, what came of the mutants, and the controls."""
+    found = {}
+    for result in (r for claims in results.values() for r in claims.values()):
+        for name, w in result["witnesses"].items():
+            sums = found.setdefault(name, Counter(dict.fromkeys(("claims", *COUNTS, "controls", "controls failed"), 0)))
+            sums.update(
+                {k: w[k] for k in COUNTS} | {"claims": int(w["covers"]), "controls": w["controls"], "controls failed": len(w["failed"])}
+            )
+    return {name: dict(sums) for name, sums in found.items()}
+
+
+def passes(results: dict) -> bool:
+    """The gate. Nothing tried is not a pass."""
+    sums, alike = totals(results).values(), [r for claims in results.values() for r in claims.values() if r["alike"]]
+    return (
+        any(w["killed"] for w in sums) and not alike and not any(w["survived"] or w["unclassified"] or w["controls failed"] for w in sums)
+    )

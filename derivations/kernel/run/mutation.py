@@ -1,0 +1,121 @@
+"""Running the mutants against the witnesses, several processes at once: `python -m derivations mutants`.
+
+A witness covers a mutant if it gives a verdict on the claim itself. It must then reject the mutant, or the judge must find the
+mutant true. The gate: none survives, none is left unclassified, every control is accepted, and no mutant is printed as the claim is.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from ..attack import trying
+from ..attack.mutants import mutants
+from ..core import claims
+from . import certificates, runner, worker
+from .mutants_kept import depends_on, empty, hashes, keep, kept, record
+
+CHUNK = 20  # mutants to a task: few, so that no process waits long for the last one
+
+
+def start_process():
+    worker.limit_memory()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+class NotStated(Exception):
+    """A script breaks before it has stated its claims."""
+
+
+def stated(script: str) -> dict:
+    """The claims of a script by id, each with its mutants."""
+    return stated_in(script, certificates.file_hash(Path(script)))
+
+
+@cache  # a process meets each script several times
+def stated_in(script: str, digest: str) -> dict:
+    problem = worker.load_script(Path(script))
+    if problem:
+        raise NotStated(f"{script}:{problem[0]}: {problem[1]}")
+    found = {claim.id: (claim, mutants(claim)) for claim in claims.LOADED[0].claims}
+    gc.freeze()  # they stay: the collector need not go through them again
+    return found
+
+
+def survey(script: str) -> dict:
+    """For each claim of a script: a fingerprint of what its results depend on, and how many mutants it has."""
+    return {id_: {"fingerprint": fingerprint(claim), "mutants": len(found)} for id_, (claim, found) in stated(script).items()}
+
+
+def fingerprint(claim) -> str:
+    """Of what a witness can see of a claim; where it stands and what it is called are no part of it."""
+    bare = replace(claim, file="", line=0, title="", steps=tuple(replace(s, reason="") for s in claim.steps))
+    files = [certificates.ROOT / (name.rpartition(".")[0].replace(".", "/") + ".py") for name, *_ in claim.code]
+    return sha256(repr((bare, hashes(files))).encode()).hexdigest()
+
+
+def try_controls(script: str, id_: str, names: list, known: dict) -> dict:
+    return trying.try_controls(*stated(script)[id_], names, known)
+
+
+def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
+    """(witness, operator, outcome, how) for each mutant of a slice and each witness named."""
+    claim, found = stated(script)[id_]
+    return [said for mutant in found[start:stop] for said in trying.outcomes(mutant, claim, names)]
+
+
+def vouched(topic: str) -> dict:
+    """By claim and witness what was said of the claim itself, where a certificate tells."""
+    try:
+        claims = certificates.load(topic)["claims"]
+    except certificates.CertificateError:
+        return {}
+    return {
+        claim["id"]: {w["name"]: "not applicable" if w["verdict"] == "not applicable" else "accepted" for w in claim["witnesses"]}
+        for claim in claims
+    }
+
+
+def processes(jobs: int):
+    return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=start_process)
+
+
+def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None) -> dict:
+    """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again."""
+    results, current = {}, depends_on()
+    with processes(jobs) as pool:
+        surveys = {topic: pool.submit(survey, str(script)) for topic, script in targets}
+        waiting = {}
+        for topic, script in targets:
+            before, said, results[topic] = {} if fresh else kept(topic, current), vouched(topic), {}
+            for id_, known in surveys[topic].result().items():
+                same = before.get(id_, {}).get("fingerprint") == known["fingerprint"]
+                results[topic][id_] = (before[id_] if same else {"witnesses": {}}) | known
+                missing = [name for name in trying.WITNESSES if name not in results[topic][id_]["witnesses"]]
+                if missing:
+                    progress(0, 1 + known["mutants"])
+                    waiting[pool.submit(try_controls, str(script), id_, missing, said.get(id_, {}))] = topic, str(script), id_, 1
+        while waiting:
+            for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                topic, script, id_, count = waiting.pop(done)
+                result, said = results[topic][id_], done.result()
+                progress(count, 0)
+                if isinstance(said, list):
+                    record(result, said)
+                else:
+                    result["alike"] = said["alike"]
+                    result["witnesses"] |= {name: empty(current[name]) | w for name, w in said["witnesses"].items()}
+                    covering = [name for name, w in said["witnesses"].items() if w["covers"]]
+                    for start in range(0, result["mutants"] if covering else 0, CHUNK):
+                        stop = min(start + CHUNK, result["mutants"])
+                        waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
+                if certificates.is_topic(topic) and not any(t == topic for t, *_ in waiting.values()):
+                    keep(topic, results[topic])  # now, so that a run that is cut short is not lost
+    for topic in filter(certificates.is_topic, results):
+        keep(topic, results[topic])
+    return results

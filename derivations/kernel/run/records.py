@@ -1,0 +1,53 @@
+"""What is written down of a claim that was accepted: LaTeX for pages, verdicts for everybody."""
+
+from __future__ import annotations
+
+from ..core.acceptance import verdicts
+from ..core.assumptions import assumption_text
+from ..core.claims import Claim
+from ..exact.values import nested, number_latex
+from ..exact.witness import sides_at
+from ..printing.latex import latex, value_latex
+from ..printing.names import name_latex
+from .witnesses import WITNESSES
+
+RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
+
+
+def check_claim(claim: Claim) -> dict:
+    """The claim's record with every witness's verdict; Refused if one of them does not accept it."""
+    return record(claim, verdicts(claim, WITNESSES))
+
+
+def relation(claim: Claim, step) -> str:
+    if claim.kind == "limit":
+        variable, to = claim.towards
+        end = r"\infty" if to == "oo" else f"{to}^{{+}}"
+        return rf"\xrightarrow{{{latex(variable)} \to {end}}}"
+    return RELATIONS[step.relation]
+
+
+def record(claim: Claim, said: list) -> dict:
+    vouching = [v.name for v in said if v.verdict != "not applicable"]
+    last = claim.steps[-1]
+    result = {
+        "id": claim.id,
+        "kind": claim.kind,
+        "title": claim.title,
+        "line": claim.line,
+        "start": latex(claim.start),
+        "steps": [{"relation": relation(claim, s), "latex": latex(s.expr), "reason": s.reason, "witnesses": vouching} for s in claim.steps],
+        "latex": f"{latex(claim.start)} {relation(claim, last)} {latex(last.expr)}",
+        "assumptions": [{"text": assumption_text(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, said[0].needed)],
+        "scope": next((v.scope for v in said if v.scope), "notation"),
+        "witnesses": [
+            {"name": v.name, "verdict": v.verdict, "scope": v.scope, "note": v.note, "seconds": round(v.seconds, 3)} for v in said
+        ],
+        "uses": list(claim.uses),
+        "because": [latex(e) for e in claim.because],
+    }
+    if claim.kind == "refutation":
+        result["refuted"] = claim.refuted
+        result["counterexample"] = [{"latex": f"{name_latex(n)} = {value_latex(v)}"} for n, v in claim.at]
+        result["left"], result["right"] = (value_latex(nested(side), number_latex) for side in sides_at(claim))
+    return result

@@ -1,0 +1,203 @@
+"""Checking scripts: from the cache where a certificate still holds, else each in a fresh process, several at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..run import certificates
+from .certificates import ROOT, CertificateError
+
+TIME_LIMIT = 300  # seconds a script may take
+
+# Each script has a process of its own, forked from one that has SymPy loaded and has run nothing yet.
+CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
+if CONTEXT.get_start_method() == "forkserver":
+    CONTEXT.set_forkserver_preload(
+        ["derivations.kernel.run.worker", "derivations.kernel.sympy.witness", "derivations.kernel.pytorch.witness"]
+    )
+os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
+
+
+@dataclass
+class Result:
+    """What came of one script: a record a claim, and problems that belong to no claim."""
+
+    topic: str
+    script: Path
+    title: str = ""
+    records: list = field(default_factory=list)
+    problems: list = field(default_factory=list)  # "file:line: message"
+    cached: bool = False
+    stated: int = 0
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.records) and not self.problems and all(r["verdict"] == "holds" for r in self.records)
+
+
+def find(targets: tuple) -> list:
+    """(topic, script) pairs for topics, chapters and paths; all topics if none is named."""
+    known = certificates.topics()
+    if not targets:
+        return [(t, ROOT / "derivations" / f"{t}.py") for t in known]
+    found = []
+    for target in targets:
+        path = Path(target)
+        if target in known:
+            matches = [target]
+        elif any(t.startswith(target.rstrip("/") + "/") for t in known):
+            matches = [t for t in known if t.startswith(target.rstrip("/") + "/")]
+        elif path.is_file():
+            inside = [t for t in known if (ROOT / "derivations" / f"{t}.py") == path.resolve()]
+            found += [(t, path.resolve()) for t in inside] or [(str(path), path.resolve())]
+            continue
+        else:
+            raise LookupError(f"'{target}' is neither a topic, nor a chapter, nor a script; python -m derivations list shows the topics")
+        found += [(t, ROOT / "derivations" / f"{t}.py") for t in matches]
+    return list(dict.fromkeys(found))
+
+
+def check_all(targets: list, fresh: bool, jobs: int, progress) -> list:
+    """Results in the order of targets. progress(done, total) is called as claims are settled."""
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        results = list(pool.map(lambda t: check_script(*t, fresh, progress), targets))
+    check_uses(results)
+    return results
+
+
+def check_uses(results: list):
+    """Refuse each use of a claim of another topic that is not there, and topics that use each other in a circle."""
+    ids, links = {}, {}
+    waiting = [(r.topic, [record["claim"] for record in r.records]) for r in results]
+    while waiting:  # the topics asked for, and what they use, from stored certificates
+        topic, claims = waiting.pop(0)
+        ids[topic] = {claim["id"] for claim in claims}
+        links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
+        waiting += [(other, stored(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
+    for result in results:
+        for record in result.records:
+            foreign = [use for use in record["claim"].get("uses", ()) if "#" in use]
+            missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
+            around = foreign and circle(links, result.topic)
+            if missing:
+                refuse(result, record, f"it uses '{missing[0]}', and there is no such claim that holds")
+            elif around:
+                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around))
+
+
+def refuse(result: Result, record: dict, message: str):
+    record.update(verdict="refused", message=message)
+    certificates.remove(result.topic)
+
+
+def stored(topic: str) -> list:
+    try:
+        return certificates.load(topic)["claims"]
+    except CertificateError:
+        return []
+
+
+def circle(links: dict, start: str) -> list:
+    """A way along the links from start back to it, or []."""
+    ways = [[start]]
+    while ways:
+        way = ways.pop()
+        for following in sorted(links.get(way[-1], ())):
+            if following == start:
+                return [*way, start]
+            if following not in way:
+                ways.append([*way, following])
+    return []
+
+
+def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:
+    inside = certificates.is_topic(topic)
+    if inside and not fresh:
+        try:
+            content = certificates.load(topic)
+            progress(len(content["claims"]), len(content["claims"]))
+            records = [
+                {"verdict": "holds", "message": "", "claim": c, "seconds": sum(w["seconds"] for w in c["witnesses"])}
+                for c in content["claims"]
+            ]
+            return Result(topic, script, content["title"], records, cached=True)
+        except CertificateError:
+            pass
+    began = time.time_ns()
+    result, last = run(topic, script, progress)
+    if inside and result.holds:
+        changed = certificates.save(
+            topic, script, result.title, [r["claim"] for r in result.records], [Path(p) for p in last["imported"]], began, last["libraries"]
+        )
+        if changed:
+            result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
+    if inside and not result.holds:
+        certificates.remove(topic)
+    return result
+
+
+def run(topic: str, script: Path, progress):
+    """Check a script in a process of its own, reading its records as they come."""
+    result, last, late = Result(topic, script), None, False
+    deadline = time.monotonic() + TIME_LIMIT
+    with tempfile.NamedTemporaryFile("r", errors="replace") as said:
+        records, sender = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name))
+        process.start()
+        sender.close()
+        try:
+            while not last and not late:
+                late = not records.poll(max(0.0, deadline - time.monotonic()))
+                if not late:
+                    last = take(records.recv(), result, progress)
+        except EOFError:
+            pass
+        process.join(0 if late else 5)
+        end(process)
+        words = (said.read().strip().splitlines() or [""])[-1]
+    if late:
+        result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
+    elif not last:
+        result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + words if words else ''}")
+    return result, last
+
+
+def work(*arguments):
+    """In the new process. The worker, and SymPy with it, is not loaded in the process that only waits."""
+    from . import worker
+
+    worker.main(*arguments)
+
+
+def end(process):
+    """End a script's process, and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    process.join()
+
+
+def take(event: dict, result: Result, progress):
+    """One record of the worker's into the result; the last one is returned."""
+    kind = event.pop("event")
+    if kind == "loaded":
+        result.title, result.stated = event["title"], event["count"]
+        progress(0, event["count"])
+    elif kind == "claim":
+        result.records.append(event)
+        progress(1, 0)
+    elif kind == "done" and len(result.records) < result.stated:
+        result.problems.append(f"{result.script}: {result.stated} claims are stated, and {len(result.records)} were checked")
+    elif kind == "problem":
+        result.problems.append(
+            f"{result.script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else "")
+        )
+    return event if kind == "done" else None

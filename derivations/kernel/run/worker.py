@@ -1,0 +1,150 @@
+"""One script checked in a process of its own, which sends one record a claim to the process that waits for it.
+
+A script that crashes, hangs or eats memory takes only this process down. The parent (runner.py) sets the time limit.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import runpy
+import sys
+import time
+import traceback
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+from ..core import claims
+from ..core.claims import Claim, Refused
+from ..errors import KernelError
+from .records import check_claim
+
+MEMORY = 6 * 2**30  # bytes of address space
+WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included
+
+
+def load_script(path: Path):
+    """Run a script, so that its derivations are in claims.LOADED; what goes wrong is returned as (line, message, claim)."""
+    del claims.LOADED[:]
+    try:
+        runpy.run_path(str(path), run_name="derivation")
+    except Refused as error:
+        return error.line, error.message, error.claim
+    except KernelError as error:
+        return line_in(path, error), str(error), None
+    except SyntaxError as error:
+        return error.lineno or 0, f"this is not Python: {error.msg}", None
+    except BaseException as error:  # a script is arbitrary Python: whatever it raises is reported, never passed over
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return line_in(path, error), f"the script stopped with {type(error).__name__}: {error}", None
+    if len(claims.LOADED) != 1:
+        return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None
+    if not claims.LOADED[0].claims:
+        return claims.LOADED[0].line, "the derivation states no claim", None
+    return None
+
+
+def line_in(path: Path, error: BaseException) -> int:
+    """The last line of the script itself on the way to an error."""
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    return lines[-1] if lines else 0
+
+
+def imported(script: Path, root: Path) -> list:
+    """Files of the project, or beside the script, that were imported."""
+    named = (Path(m.__file__) for m in list(sys.modules.values()) if isinstance(getattr(m, "__file__", None), str))
+    files = {path.resolve() for path in named if path.is_absolute()}  # some of PyTorch's modules only pretend to have a file
+    prefix = Path(sys.prefix).resolve()
+    return sorted(
+        str(f) for f in files if f.suffix == ".py" and prefix not in f.parents and (root in f.parents or script.parent in f.parents)
+    )
+
+
+def main(path: str, root: str, out, said: str):
+    """Check the script at path. Records go to the connection `out`; what the script prints goes to the file `said`."""
+    limit_memory()
+    limit_files()
+    script = Path(path).resolve()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for stream in (1, 2):
+        os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
+    os.setsid()  # so that whatever the script starts can be ended with it
+    sys.path.insert(0, str(script.parent))
+    os.chdir(script.parent)
+    own = os.getpid()
+
+    def emit(event, **content):
+        if os.getpid() != own:  # a script that forks: its copy has nothing to say
+            os._exit(0)
+        out.send({"event": event, **content})
+
+    check_script(script, Path(root), emit)
+
+
+def check_script(script: Path, root: Path, emit):
+    problem = load_script(script)
+    derivation = claims.LOADED[0] if claims.LOADED else None
+    stated = derivation.claims if derivation else []
+    emit("loaded", title=derivation.title if derivation else "", count=len(stated))
+    for claim in stated:
+        start = time.perf_counter()
+        try:
+            checked = check_claim(claim)
+            emit("claim", verdict="holds", seconds=round(time.perf_counter() - start, 3), message="", claim=checked)
+        except Refused as error:
+            refused(emit, claim, error.message, start)
+        except RecursionError:
+            refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
+        except MemoryError:
+            refused(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
+        except Exception as error:  # a fault of a witness must not pass for a verdict, nor hide the other claims
+            refused(
+                emit, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start
+            )
+    if problem and problem[2]:
+        emit(
+            "claim",
+            verdict="refused",
+            seconds=0.0,
+            message=problem[1],
+            claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []},
+        )
+        problem = (problem[0], "the script stopped there; what follows was not checked", None)
+    if problem:
+        emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
+    emit("done", imported=imported(script, root), libraries=libraries())
+
+
+def libraries() -> dict:
+    """Version by name of every installed package that was imported, and of what it is a part."""
+    homes = packages_distributions()
+    names = {home for module in list(sys.modules) for home in homes.get(module.partition(".")[0], ())}
+    return {name: version(name) for name in sorted(names)}
+
+
+def refused(emit, claim: Claim, message: str, start: float):
+    emit(
+        "claim",
+        verdict="refused",
+        seconds=round(time.perf_counter() - start, 3),
+        message=message,
+        claim={"id": claim.id, "kind": claim.kind, "line": claim.line, "scope": "", "witnesses": []},
+    )
+
+
+def limit_memory():
+    limit("RLIMIT_AS", MEMORY)
+
+
+def limit_files():
+    """What is printed without end fills no disk: writing more is an error."""
+    limit("RLIMIT_FSIZE", WRITTEN)
+
+
+def limit(what: str, most: int):
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    resource.setrlimit(getattr(resource, what), (most, resource.getrlimit(getattr(resource, what))[1]))
