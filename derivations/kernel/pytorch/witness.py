@@ -548,9 +548,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
     groups = tied(by.get("product", ()))
     count = (1 if sizes else 4) * (CANDIDATES if filtered or any(map(is_tied, groups)) else POINTS)
     smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
-    signs = {
-        a.args[0].data[0]: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") and a.args[0].op == "symbol"
-    }
+    signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
             v = entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
@@ -558,7 +556,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
                 v = torch.where(v == 0, 1.0, v)
-            if any(a.args[0].data[0] == name for a in by.get("representable", ()) if a.args[0].op == "symbol"):
+            if any(name in all_of(x) for a in by.get("representable", ()) for x in a.args):
                 v = v.to(torch.float32).double()
             t.put(s, v)
     for group in groups:
@@ -576,11 +574,20 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
     return t
 
 
+def all_of(x: Expr) -> list:
+    """The name of the symbol all of whose entries x is: itself if it is a scalar, or an entry at open indices, no two the same."""
+    if x.op == "paren":
+        return all_of(x.args[0])
+    if x.op == "entry" and all(i.op == "index" for i in x.args[1:]) and len(set(x.args[1:])) == len(x.args[1:]):
+        x = x.args[0]
+    return [x.data[0]] if x.op == "symbol" else []
+
+
 def holds(a, t: Trial) -> Tensor:
     """At which points an assumption about numbers certainly holds."""
     if a.kind == "representable":
-        x = evaluate(a.args[0], t)
-        good = (x.v.to(torch.float32).double() == x.v) & (x.e == 0)
+        found = [evaluate(x, t) for x in a.args]
+        return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
     elif a.kind == "product":
         x = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), t).v
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
