@@ -231,9 +231,7 @@ WHEN_CHECKED = {
     "used but not stated: x is not zero (something is divided by it). Without it, at x = 0, y = 0: left = undefined (a division "
     "by zero), right = 0. State it with given=[nonzero(x)], or avoid needing it": lambda D: D.identity("claim", x * y / x, y),
     "used but not stated: 1000000000*x - 1 is not zero (something is divided by it). State it with given=[nonzero(1000000000*x - 1)], "
-    "or avoid needing it": lambda D: (
-        D.identity("claim", x**3 / x / (10**9 * x - 1) * (10**9 * x - 1), x**2, given=[nonzero(x)])
-    ),
+    "or avoid needing it": lambda D: D.identity("claim", x**3 / x / (10**9 * x - 1) * (10**9 * x - 1), x**2, given=[nonzero(x)]),
     "the assumption 'x is not zero' is stated but not shown to be needed: without it no counterexample appears. Drop it, or give "
     "one with without={assumption: {symbol: value}}": [
         lambda D: D.identity("claim", x * (y + 1), x * y + x, given=[nonzero(x)]),

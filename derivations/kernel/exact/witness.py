@@ -146,7 +146,9 @@ def prove_rank(claim, left, right, facts):
     if first.shape[1] != right:
         return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
     residual = equal(left.args[0], product, facts)
-    return residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual, *left.args, product)[:300]}"
+    return (
+        residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual, *left.args, product)[:300]}"
+    )
 
 
 def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
