@@ -84,7 +84,7 @@ def cold_check(folder: Path) -> float:
             # The claims are checked as `derivation.main()` does; SystemExit would end the notebook's kernel.
             text = script.read_text().split("if __name__")[0]
             (docs / script.parent.name / script.name).write_text(
-                text + "\n\nfrom derivations.kernel.records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n"
+                text + "\n\nfrom derivations.kernel.run.records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n"
             )
     (docs / "index.md").write_text("# Notebooks\n")
     config = write_config(
