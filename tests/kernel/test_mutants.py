@@ -36,8 +36,9 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.attack import trying
+from derivations.kernel.attack.controls import controls
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.mutants import controls, mutants
+from derivations.kernel.attack.mutants import mutants
 from derivations.kernel.command import mutants as command_mutants
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import walk
