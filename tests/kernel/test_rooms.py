@@ -150,6 +150,29 @@ def test_a_planted_import_breaks_its_contract(copy, file, statement, contract):
     assert not holds(copy, contract)
 
 
+def shared(house: House) -> set:
+    """What witnesses import of the kernel beside their own rooms, as the trust page names it: a room, or a file beside the rooms."""
+    rooms = house.rooms()
+    names = {name for module, names in house.imports().items() if room_of(module) in WITNESSES for name in names if kernels(name)}
+    return {f"{found}/" if found in rooms else f"{found}.py" for found in map(room_of, names)} - {f"{room}/" for room in WITNESSES}
+
+
+def named_as_shared(page: str) -> set:
+    """What the trust page names in the sentence that begins so."""
+    sentence = re.search(r"Of the kernel the witnesses share (.*?)\.\s", page, re.DOTALL)[1]
+    return set(re.findall(r"`([^`]+)`", sentence))
+
+
+def test_the_witnesses_share_what_the_trust_page_names(ours):
+    assert shared(ours) == named_as_shared((ROOT / "docs" / "trust.md").read_text()) == {"core/", "printing/", "errors.py"}
+
+
+@pytest.mark.parametrize("statement, what", [("from ..attack import points", "attack/"), ("from .. import language", "language/")])
+def test_what_else_witnesses_share_is_found(copy, statement, what):
+    copy.plant("coq/words.py", statement)
+    assert what in shared(copy)
+
+
 # Circles
 
 
