@@ -23,6 +23,8 @@ only; a relation typed by hand stops the build, wherever it stands outside code.
 there it is code.)
 
 Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
+
+May import: `run` and `printing`. Begin with `claims.py`, which shows a certificate's claim; the class Page below is one page on its way.
 """
 
 import posixpath

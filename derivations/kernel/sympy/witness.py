@@ -610,7 +610,7 @@ def tends(claim: Claim, model: Model, env: dict):
 
 
 def refutation(claim: Claim):
-    sizes, entries = counterexample(claim)
+    sizes, entries, env = counterexample(claim)
     model = Model(claim, sizes, entries)
     left, right = claim.start, claim.steps[0].expr
     if any(n.op in ("expectation", "variance") for t in (left, right) for n in walk(t)):
@@ -623,12 +623,12 @@ def refutation(claim: Claim):
             raise Disagrees("both sides are equal at the counterexample" if claim.refuted == "=" else "the left side is not larger")
         return "refuted", "exact counterexample", "both sides evaluated from the stated moments"
     if left.op == "rank":
-        inner = model.tensor(left.args[0], {})
+        inner = model.tensor(left.args[0], env)
         rows, columns = (1 + max(p[k] for p in inner) for k in (0, 1))
         value = sp.Matrix(rows, columns, lambda i, j: sp.simplify(inner[i, j])).rank()
-        broken = breaks(claim.refuted, value - model.scalar(right, {}))
+        broken = breaks(claim.refuted, value - model.scalar(right, env))
     else:
-        a, b = model.tensor(left, {}), model.tensor(right, {})
+        a, b = model.tensor(left, env), model.tensor(right, env)
         if any(not v.is_finite for v in (*a.values(), *b.values())):
             raise Disagrees("a side does not exist at the counterexample")
         broken = any(breaks(claim.refuted, a[p] - b[p]) for p in a) if a.keys() == b.keys() else claim.refuted == "="
@@ -646,9 +646,12 @@ def breaks(relation: str, difference) -> bool:
 
 
 def counterexample(claim: Claim) -> tuple:
-    """The values of a refutation: sizes by name, also those read off the lengths of arrays, and entries by name and place."""
-    named, sizes, entries = symbols(*claim.trees), {}, {}
+    """The values of a refutation: sizes by name, also those read off the lengths of arrays, entries by name and place, and indices."""
+    named, sizes, entries, indices = symbols(*claim.trees), {}, {}, {}
     for name, value in claim.at:
+        if name not in named:  # an index of the claim
+            indices[name] = Model(claim, {}).scalar(value, {}) - 1
+            continue
         found = {place: Model(claim, {}).scalar(x, {}) for place, x in leaves(value, ())}
         if named[name].data[1] == "size":
             if not (found[()].is_Integer and found[()] > 0):
@@ -660,7 +663,10 @@ def counterexample(claim: Claim) -> tuple:
         for size, length in lengths:
             if size.op == "symbol" and sizes.setdefault(size.data[0], length) != length or size.op == "const" and size.data != length:
                 raise Disagrees(f"the values disagree about the size {show(size)}")
-    return sizes, entries
+    for i in set().union(*map(free_indices, (claim.start, claim.steps[0].expr))):
+        if indices.get(i.data[0], 0) not in range(Model(claim, sizes).size(i.data[1])):
+            raise Disagrees(f"the index {show(i)} is given a value that it does not take")
+    return sizes, entries, indices
 
 
 def leaves(value, place):
