@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import symbols, walk
+from ..core.expr import Expr, symbols, walk
 from .assumptions import holds
 from .comparing import first, settled
 from .drawing import draw
@@ -44,30 +46,29 @@ def refutation(claim: Claim):
     for a in claim.given:
         if not holds(a, t).all():
             raise Disagrees("the values given break an assumption of the claim")
-    sides = [evaluate(e, t) for e in (left, right)]
-    a, b = (at_indices(side, indices, t) for side in sides)
+    a, b = (evaluate(at_indices(e, indices, t), t) for e in (left, right))
     if a.v.shape[t.leading :] == b.v.shape[t.leading :]:
         if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & settled(a, b)).any()):
             raise Disagrees(f"the two sides do not {FAR[claim.refuted]} at the values given")
     elif claim.refuted == "<=":
         raise Disagrees("the two sides have different shapes")
     ledger = Ledger(claim)
+    sides = [evaluate(e, t) for e in (left, right)] if indices and claim.code else (a, b)  # a snippet computes every entry
     for k, (side, tree) in enumerate(zip(sides, (left, right))):  # the first snippet computes the left side, the second the right
         compare_code(claim, claim.code[k : k + 1], t, [side])
         ledger.compare(t, [tree], [k])
     return "refuted", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim) + ledger.note()
 
 
-def at_indices(x: Value, indices: dict, t: Trial) -> Value:
-    """A side at the values that the counterexample gives to indices."""
-    for (name, size), axis in t.axes.items():
-        if name not in indices:
-            continue
-        k = indices[name].data if indices[name].op == "const" else 0
-        if k not in range(1, t.size(size) + 1):
-            raise Disagrees(f"the index {name} is given a value that it does not take")
-        x = Value(*(y.narrow(axis, int(k) - 1, 1) if y.shape[axis] > 1 else y for y in x))
-    return x
+def at_indices(e: Expr, indices: dict, t: Trial) -> Expr:
+    """A side with the values that the counterexample gives to its free indices."""
+    if e.op == "index" and e.data[0] in indices:
+        value = indices[e.data[0]]
+        if value.op != "const" or value.data not in range(1, t.size(e.data[1]) + 1):
+            raise Disagrees(f"the index {e.data[0]} is given a value that it does not take")
+        return value
+    rest = {name: value for name, value in indices.items() if e.op != "sum" or name != e.data[0]}
+    return replace(e, args=tuple(at_indices(x, rest, t) for x in e.args))
 
 
 def breaks(relation: str, a: Value, b: Value) -> Tensor:
@@ -84,7 +85,7 @@ def refuted_law(claim: Claim, at: Trial, indices: dict):
         t = draw(claim, at.sizes, seed)
         if t is not None:
             t.values |= at.values
-            sides.append([at_indices(evaluate(e, t), indices, t) for e in (claim.start, claim.steps[0].expr)])
+            sides.append([evaluate(at_indices(e, indices, t), t) for e in (claim.start, claim.steps[0].expr)])
     if not sides:
         raise NotForTorch("no values were found at which its assumptions hold")
     for of_one_side in zip(*sides):
