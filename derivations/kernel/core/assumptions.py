@@ -29,13 +29,15 @@ def nonzero(x) -> Assumption:
 
 
 def invertible(m: Expr) -> Assumption:
-    if symbol_of(m).data[1] == "random":
+    m = symbol_of(m)
+    if m.data[1] == "random":
         raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here")
     return Assumption("invertible", (m,))
 
 
 def product_is(left: Expr, right: Expr, times: int) -> Assumption:
     """The product of two matrix symbols, transposed or not, is `times` the identity: 0 for a zero product, 1 for an inverse."""
+    left, right = lift(left), lift(right)
     outer = matmul(left, right).shape
     if times and (len(outer) != 2 or outer[0] != outer[1]):
         raise KernelError(f"a product of shape {show_shape(outer)} is not a multiple of the identity")
@@ -79,13 +81,15 @@ def in_range() -> Assumption:
 
 
 def symbol_of(x: Expr) -> Expr:
-    if not isinstance(x, Expr) or x.op != "symbol":
+    x = lift(x)
+    if x.op != "symbol":
         raise KernelError(f"this assumption is about a symbol, not {show(x)}")
     return x
 
 
 def random_of(x: Expr) -> Expr:
-    if symbol_of(x).data[1] != "random":
+    x = symbol_of(x)
+    if x.data[1] != "random":
         raise KernelError(f"{show(x)} is not random; make it with random(name, ...)")
     return x
 

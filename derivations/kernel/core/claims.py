@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import KernelError
 from ..printing.names import name_latex
 from .assumptions import Assumption, symbol_of
-from .expr import Expr, foreign_equation, lift, named, show, symbol, take_name, walk
+from .expr import Expr, foreign_equation, is_foreign, lift, named, show, symbol, take_name, walk
 
 RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -133,7 +133,8 @@ class Derivation:
     @stating
     def limit(self, id: str, expr, variable: Expr, to, value, reason: str = "", **more):
         """expr -> value as variable -> to, where to is "oo" or 0 (from above)."""
-        if not isinstance(variable, Expr) or variable.op != "symbol" or variable.shape:
+        variable = lift(variable)
+        if variable.op != "symbol" or variable.shape:
             raise KernelError("a limit is taken in a size or a scalar symbol")
         self._state("limit", id, expr, [("->", value, reason)], towards=(variable, to), **more)
 
@@ -158,6 +159,7 @@ class Derivation:
         claim = Claim(
             id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, snippets(code), *caller()
         )
+        claim = self._settled(claim)
         self._check_names(claim)
         self.claims.append(claim)
 
@@ -178,6 +180,10 @@ class Derivation:
         strangers = [a for a in without or () if a not in given]
         if strangers:
             raise KernelError("without={...} names an assumption that is not in given=[...]")
+
+    def _settled(self, claim: Claim) -> Claim:
+        """Where the language adds what the symbols of another system, such as SymPy's, bring along."""
+        return claim
 
     def _check_names(self, claim: Claim):
         """One name, as it is printed, is one thing throughout a derivation."""
@@ -213,8 +219,15 @@ def snippets(code) -> tuple:
             raise KernelError('code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)')
         name, *arguments = entry
         keywords = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
-        found.append((name, tuple(arguments), tuple(sorted(keywords.items()))))
+        found.append((name, tuple(map(argument, arguments)), tuple(sorted((k, argument(v)) for k, v in keywords.items()))))
     return tuple(found)
+
+
+def argument(value):
+    """What a snippet is given: an expression of another system as a tree, anything else as it is."""
+    if isinstance(value, tuple):
+        return tuple(map(argument, value))
+    return lift(value) if is_foreign(value) else value
 
 
 def caller() -> tuple:

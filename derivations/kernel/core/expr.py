@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ class Expr:
     args: tuple = ()
     shape: tuple = ()
     data: object = None
+    origin: object = field(default=None, compare=False, repr=False)  # of a symbol: what it was read from, in another system
 
     def __add__(self, other):
         return elementwise("add", self, other)
@@ -104,6 +105,11 @@ class Reader(NamedTuple):
 
 
 READERS: list[Reader] = []
+
+
+def is_foreign(value) -> bool:
+    """Is it an expression of another system that can be read?"""
+    return any(reader.knows(value) for reader in READERS)
 
 
 def foreign_equation(value) -> tuple:
@@ -182,7 +188,12 @@ def index(name: str, size) -> Expr:
 
 def elementwise(op: str, left, right) -> Expr:
     """Entry by entry; a scalar goes with every entry, and nothing else is broadcast."""
+    foreign = not isinstance(left, Expr) or not isinstance(right, Expr)
     left, right = lift(left), lift(right)
+    if foreign and op == "mul" and left.shape and right.shape:
+        raise KernelError(
+            f"{show(left)} * {show(right)}: one of them is of another system, where * may be another product; write @ for that one"
+        )
     if left.shape and right.shape and left.shape != right.shape or (op == "add" and left.shape != right.shape):
         raise KernelError(f"shapes {show_shape(left.shape)} and {show_shape(right.shape)} do not go together in {op}")
     if op == "div" and right.shape:
@@ -199,6 +210,7 @@ def matmul(left: Expr, right: Expr) -> Expr:
 
 
 def inverse(matrix_: Expr) -> Expr:
+    matrix_ = lift(matrix_)
     if len(matrix_.shape) != 2 or matrix_.shape[0] != matrix_.shape[1]:
         raise KernelError(f"only a square matrix has an inverse, not shape {show_shape(matrix_.shape)}")
     return Expr("inverse", (matrix_,), matrix_.shape)
@@ -258,6 +270,7 @@ def sqrt(x) -> Expr:
 
 def softmax(scores: Expr) -> Expr:
     """exp(s_j) / sum over the last axis of exp(s)."""
+    scores = lift(scores)
     if not scores.shape:
         raise KernelError("softmax needs a vector or a matrix, not a scalar")
     return Expr("softmax", (scores,), scores.shape)
@@ -275,6 +288,7 @@ def Var(x) -> Expr:
 
 def diff(body, by: Expr) -> Expr:
     """The derivative of a scalar by a scalar symbol or by an entry of a symbol."""
+    by = lift(by)
     target = by.args[0] if by.op == "entry" else by
     if target.op != "symbol" or target.data[1] != "real" or by.shape:
         raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
@@ -296,6 +310,7 @@ def rank(matrix_: Expr) -> Expr:
 
 def paren(x: Expr) -> Expr:
     """Brackets that a reader should see; they mean nothing."""
+    x = lift(x)
     return Expr("paren", (x,), x.shape)
 
 
