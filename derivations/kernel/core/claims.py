@@ -219,14 +219,16 @@ def snippets(code) -> tuple:
             raise KernelError('code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)')
         name, *arguments = entry
         keywords = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
-        found.append((name, tuple(map(argument, arguments)), tuple(sorted((k, argument(v)) for k, v in keywords.items()))))
+        found.append((name, argument(tuple(arguments)), tuple(sorted(argument(keywords).items()))))
     return tuple(found)
 
 
 def argument(value):
     """What a snippet is given: an expression of another system as a tree, anything else as it is."""
-    if isinstance(value, tuple):
-        return tuple(map(argument, value))
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(argument, value))
+    if isinstance(value, dict):
+        return {k: argument(v) for k, v in value.items()}
     return lift(value) if is_foreign(value) else value
 
 

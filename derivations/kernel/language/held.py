@@ -35,6 +35,11 @@ class Holder(sp.Basic):
         made.tree = tree
         return made
 
+    @property
+    def func(self) -> Any:
+        """SymPy takes expressions apart and makes them again; there is nothing to take apart here."""
+        return lambda *parts: self
+
     def _hashable_content(self) -> tuple:
         return (repr(self.tree), *(str(s.origin) for s in walk(self.tree)))
 
