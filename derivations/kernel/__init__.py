@@ -45,6 +45,7 @@ from .core.expr import (
     vector,
     zeros,
 )
+from .errors import VOCABULARY
 from .language import readers as readers  # SymPy's expressions can be read
 from .language.errors import plain
 from .language.script import Derivation
@@ -89,3 +90,5 @@ __all__ = [
     "vector",
     "zeros",
 ]
+
+VOCABULARY[:] = __all__

@@ -52,15 +52,14 @@ def read_relation_in_place(e: Any, reading: Reading) -> Expr:
 
 
 RULES = (
-    (Holder, lambda e, reading: e.tree),
+    (sp.Symbol, sympy_scalars.read_symbol),  # which is a Boolean to SymPy, too
+    (Holder, lambda e, reading: e.released()),
     (Boolean, read_relation_in_place),
     *sympy_stats.RULES,  # a random symbol is a symbol, and a random matrix a matrix
     *sympy_sums.RULES,
     *sympy_matrices.RULES,
     *sympy_scalars.RULES,
 )
-# A symbol is a Boolean to SymPy, too.
-RULES = ((sp.Symbol, sympy_scalars.read_symbol), *RULES)
 READING = Reading(RULES, HINTS)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.stats.rv import is_random
 
-from ..core.expr import Expr, named, show, walk
+from ..core.expr import Expr, show, walk
 from ..errors import KernelError
 
 
@@ -26,13 +27,14 @@ def hold(tree: Expr) -> Any:
 
 
 class Holder(sp.Basic):
-    """Equal where the trees are, and dependent on all that the tree names."""
+    """Equal where the trees are, and dependent on all that the tree names. What SymPy replaces in it is noted, and refused when read."""
 
     tree: Expr
+    changes: tuple
 
-    def __new__(cls, tree: Expr) -> Any:
+    def __new__(cls, tree: Expr, changes: tuple = ()) -> Any:
         made = sp.Basic.__new__(cls)
-        made.tree = tree
+        made.tree, made.changes = tree, changes
         return made
 
     @property
@@ -40,13 +42,45 @@ class Holder(sp.Basic):
         """SymPy takes expressions apart and makes them again; there is nothing to take apart here."""
         return lambda *parts: self
 
+    def released(self) -> Expr:
+        """The tree, if SymPy left it alone."""
+        for old, new in self.changes:
+            raise KernelError(
+                f"SymPy put {new} for {old} in {self}, and cannot look into it: keep Sum, Derivative and the like unevaluated, or write "
+                "the definition out"
+            )
+        return self.tree
+
     def _hashable_content(self) -> tuple:
-        return (repr(self.tree), *(str(s.origin) for s in walk(self.tree)))
+        origins = (str(s.origin) for s in walk(self.tree) if s.origin is not None)
+        return (repr(self.tree), *origins, *(str(x) for change in self.changes for x in change))
 
     @property
     def free_symbols(self) -> set:
-        found = {s.origin for s in named(self.tree) if s.origin is not None}
-        return {self}.union(found, *(s.free_symbols for s in found))
+        named = {s.origin for n in walk(self.tree) for s in (n, *n.shape) if s.origin is not None}
+        found = {self}.union(named, *(s.free_symbols for s in named))
+        for old, new in self.changes:
+            found = (found - {old}) | new.free_symbols
+        return found
+
+    def _eval_derivative(self, by: Any) -> Any:
+        return sp.Derivative(self, by, evaluate=False)
+
+    def _eval_derivative_n_times(self, by: Any, times: Any) -> Any:
+        return sp.Derivative(self, (by, times), evaluate=False)
+
+    def _eval_subs(self, old: Any, new: Any) -> Any:
+        return self.xreplace({old: new})
+
+    def xreplace(self, rule: Mapping) -> Any:
+        return self._xreplace(rule)[0]
+
+    def _xreplace(self, rule: Mapping) -> tuple:
+        if self in rule:
+            return rule[self], True
+        own = self.free_symbols - {self}
+        changes = tuple((old, new) for old, new in rule.items() if old != new and own & getattr(old, "free_symbols", set()))
+        return (type(self)(self.tree, self.changes + changes), True) if changes else (self, False)
 
     def _sympystr(self, printer: Any) -> str:
         return show(self.tree)
@@ -56,6 +90,8 @@ class Holder(sp.Basic):
 
 class Held(Holder, sp.AtomicExpr):
     """A number."""
+
+    is_commutative = True
 
 
 class HeldMatrix(Holder, MatrixExpr):

@@ -30,18 +30,11 @@ def expression(value: Any) -> Expr:
     return convert(value)
 
 
-def equation(value: Any) -> tuple[Expr, Expr]:
-    from .from_sympy import relation
-
-    found = relation(value)
-    return found.left, found.right
-
-
 def held(tree: Expr) -> Any:
     from .held import hold
 
     return hold(tree)
 
 
-READERS.append(Reader(knows, expression, equation))
+READERS.append(Reader(knows, expression))
 Expr._sympy_ = held  # type: ignore[attr-defined]  # by this name SymPy asks what stands in its expressions for another's object

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.expr import lift
 from ..errors import KernelError
 from .readers import is_relation, knows
 
@@ -17,22 +18,40 @@ WANTED = {
 
 
 def spread(method: str, args: tuple, more: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """The arguments of a method with SymPy's relation, the first after the id, taken apart; all others as they are."""
-    if method == "limit" and len(args) > 3 and knows(args[3]):
-        from .from_sympy import end_of_limit
+    """The arguments of a method with what is SymPy's among them as the kernel has it.
 
-        return (*args[:3], end_of_limit(args[3]), *args[4:]), more
-    if method not in SIGNS or len(args) < 2 or not is_relation(args[1]):
+    The first after the id may be a relation, which is taken apart; snippets are given trees; and a limit's end may be SymPy's oo.
+    """
+    more = {key: argument(value) if key == "code" else end(value) if key == "to" else value for key, value in more.items()}
+    if method == "limit":
+        args = (*args[:4], *map(end, args[4:5]), *args[5:])
+    if method not in SIGNS or len(args) < 3 or not is_relation(args[2]):
         return args, more
-    from .from_sympy import end_of_limit, relation
+    from .from_sympy import relation
 
-    id, said, *others = args
+    derivation, id, said, *others = args
     found = relation(said)
     if found.sign not in SIGNS[method]:
         raise KernelError(f"{said} says {found.sign}: {WANTED[method]}")
-    if method == "limit":
-        variable, to = found.towards
-        return (id, found.left, variable, end_of_limit(to), found.right, *others), more
     if method == "refute":
         more = {**more, "relation": "<=" if found.sign == "<=" else "="}
-    return (id, found.left, found.right, *others), more
+    towards = tuple(map(end, found.towards))
+    return (derivation, id, found.left, *towards, found.right, *others), more
+
+
+def end(to: Any) -> Any:
+    """What a limit's variable goes to, "oo" or a number; the variable, and anything else, as it is."""
+    if not knows(to):
+        return to
+    from .from_sympy import end_of_limit
+
+    return end_of_limit(to)
+
+
+def argument(value: Any) -> Any:
+    """What a snippet is given: an expression of SymPy's as a tree, anything else as it is."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(argument, value))
+    if isinstance(value, dict):
+        return {key: argument(inside) for key, inside in value.items()}
+    return lift(value) if knows(value) else value

@@ -30,9 +30,10 @@ def read_product(e: Any, reading: Reading) -> Expr:
     if taken is not None:
         return -reading(taken)
     numbers = [a for a in e.args if not getattr(a, "is_Matrix", False)]
-    first, *others = (a for a in e.args if getattr(a, "is_Matrix", False))
-    product, rows, inner = reading(first), *first.shape
-    for factor in others:
+    matrices = [a for a in e.args if getattr(a, "is_Matrix", False)]
+    product = reading(matrices[0])
+    rows, inner = matrices[0].shape
+    for factor in matrices[1:]:
         product = times(product, (rows, inner), reading(factor), factor.shape)
         inner = factor.shape[1]
     return fraction(numbers, reading, product)
@@ -95,7 +96,7 @@ def read_trace(e: Any, reading: Reading) -> Expr:
     tree = reading(e.arg)
     if not tree.shape:
         return tree
-    taken = {s.data[0] for s in named(tree)} | {place.index.data[0] for place in reading.bound.values()}
+    taken = {s.data[0] for s in named(tree)} | {place.variable.data[0] for place in reading.bound.values()}
     i = index(next(name for name in ("i", "j", "a", "b", "k", "r", "s", "t") if name not in taken), tree.shape[0])
     return total(tree[i, i], i)
 

@@ -17,7 +17,7 @@ class Unreadable(KernelError):
 class Place(NamedTuple):
     """What a SymPy index stands for: an index that counts from 1, as here, and the number that SymPy counts from."""
 
-    index: Expr
+    variable: Expr
     first: int
 
 
@@ -28,7 +28,7 @@ Rule = Callable[[Any, "Reading"], Expr]
 class Reading:
     """Rules by class of node, first match first, and the indices that the sums around bind."""
 
-    rules: tuple[tuple[type, Rule], ...]
+    rules: tuple[tuple[Any, Rule], ...]  # a class of nodes, or several
     hints: Mapping[str, str]
     bound: Mapping[Any, Place] = field(default_factory=dict)
 

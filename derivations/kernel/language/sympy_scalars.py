@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from ..core.expr import Expr, I, absolute, diff, exp, lift, log, symbol
-from .sympy_reading import Reading, Rule, Unreadable
+from .sympy_reading import Place, Reading, Rule, Unreadable
 
 # What is kept of a symbol's assumptions: a size, or a real number with at most one of these.
 SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
@@ -50,9 +50,9 @@ def read_symbol(e: Any, reading: Reading) -> Expr:
     return replace(symbol(e.name, kind), origin=e)
 
 
-def counted(place: Any) -> Expr:
+def counted(place: Place) -> Expr:
     """The value of an index, which may count from 0 in SymPy."""
-    return place.index if place.first == 1 else place.index - 1
+    return place.variable if place.first == 1 else place.variable - 1
 
 
 def read_rational(e: Any, reading: Reading) -> Expr:
@@ -84,13 +84,16 @@ def read_sum_of_terms(e: Any, reading: Reading) -> Expr:
 
 
 def read_product(e: Any, reading: Reading) -> Expr:
+    if any(getattr(a, "is_Matrix", False) for a in e.args):
+        raise Unreadable(f"the product {e} has a matrix in it: write MatMul(...)")
     taken = unsigned(e)
     return -reading(taken) if taken is not None else fraction(e.args, reading)
 
 
 def fraction(factors: Iterable, reading: Reading, core: Expr | None = None) -> Expr:
     """The product of numbers, and of `core` after them, over what has a negative exponent."""
-    above, below = [], []
+    above: list[Expr] = []
+    below: list[Expr] = []
     for factor in factors:
         turned = reciprocal(factor)
         (above if turned is None else below).append(reading(factor if turned is None else turned))

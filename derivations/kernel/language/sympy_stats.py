@@ -64,7 +64,7 @@ def read_covariance(e: Any, reading: Reading) -> Expr:
     return E(x * y) - E(x) * E(y)
 
 
-RULES: tuple[tuple[type, Rule], ...] = (
+RULES: tuple[tuple[Any, Rule], ...] = (
     (RandomMatrixSymbol, read_random_matrix),
     (RandomSymbol, read_random),
     ((stats.Expectation, ExpectationMatrix), read_expectation),

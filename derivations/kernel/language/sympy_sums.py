@@ -24,29 +24,33 @@ def read_sum(e: Any, reading: Reading) -> Expr:
     for variable, *ends in reversed(e.limits):
         if len(ends) != 2:
             raise Unreadable(f"the sum {e} has no limits for {variable}: Sum(..., ({variable}, 1, n))")
-        place = place_of(variable, *ends, reading)
+        place = place_of(variable, ends[0], ends[1], reading)
         reading = reading.within(variable, place)
         places.append(place)
     body = e.function
     if isinstance(body, sp.Mul) and len(body.args) == 2 and body.args[0] == 1:  # Sum's own doing where nothing is evaluated
         body = body.args[1]
-    return total(reading(body), *(place.index for place in places))
+    return total(reading(body), *(place.variable for place in places))
 
 
 def place_of(variable: Any, low: Any, high: Any, reading: Reading) -> Place:
     """What an index that runs from low to high stands for."""
     name = variable.name
+
+    def at(size: Expr) -> Expr:
+        return replace(index(name, size), origin=variable)
+
     if isinstance(variable, sp.Dummy) or name.startswith("_"):
         raise Unreadable(f"the index {variable} was made by SymPy; write the sum with an index of your own")
     if any(bound in high.free_symbols for bound in reading.bound):
         raise Unreadable(f"the index {name} runs to {high}, which is no size; sum over all, and multiply by what picks")
     if low == 1:
-        return Place(index(name, reading(high)), 1)
+        return Place(at(reading(high)), 1)
     if low == 0 and high.is_Integer:
-        return Place(index(name, int(high) + 1), 0)
+        return Place(at(lift(int(high) + 1)), 0)
     if low == 0 and isinstance(high, sp.Add) and len(high.args) == 2 and -1 in high.args:
         (size,) = (x for x in high.args if x != -1)
-        return Place(index(name, reading(size)), 0)
+        return Place(at(reading(size)), 0)
     raise Unreadable(f"the index {name} runs from {low} to {high}; from 1 to n, or from 0 to n - 1, is known here")
 
 
@@ -77,11 +81,13 @@ def picked(e: Any, first: int, reading: Reading, what: str) -> Expr:
         name, wanted = others[0], first - place.first
         written = f"{name} + {wanted}" if wanted > 0 else f"{name} - {-wanted}" if wanted else str(name)
         raise Unreadable(f"{what} counts from {first}, and {name} from {place.first}: write {written} there, and not {e}")
-    return place.index
+    return place.variable
 
 
 def read_index(e: Any, reading: Reading) -> Expr:
-    return counted(of_index(e, reading))
+    place = of_index(e, reading)
+    assert place  # an Idx is an index
+    return counted(place)
 
 
 def read_base(e: Any, reading: Reading) -> Expr:
@@ -113,12 +119,12 @@ def read_element(e: Any, reading: Reading) -> Expr:
 def read_delta(e: Any, reading: Reading) -> Expr:
     """An entry of the identity matrix."""
     one, other = (of_index(i, reading) for i in e.args[:2])
-    size = next((place.index.data[1] for place in (one, other) if place), None)
+    size = next((place.variable.data[1] for place in (one, other) if place), None)
     if size is None:
         raise Unreadable(f"{e} has no index among its arguments: Idx('i', (1, n)) is one")
     first = next(place.first for place in (one, other) if place)
-    if one and other and (one.index.data[1], one.first) != (other.index.data[1], other.first):
-        raise Unreadable(f"the two indices of {e} do not run alike: {show(one.index.data[1])}, {show(other.index.data[1])}")
+    if one and other and (one.variable.data[1], one.first) != (other.variable.data[1], other.first):
+        raise Unreadable(f"the two indices of {e} do not run alike: {show(one.variable.data[1])}, {show(other.variable.data[1])}")
     return eye(size)[tuple(picked(i, first, reading, str(e)) for i in e.args[:2])]
 
 

@@ -1,0 +1,33 @@
+"""At which points of a trial an assumption about numbers holds."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..core.assumptions import Assumption
+from ..core.expr import Expr
+from .evaluate import evaluate
+from .trial import Trial
+
+
+def holds(a: Assumption, t: Trial) -> Tensor:
+    """At which points an assumption about numbers certainly holds."""
+    if a.kind == "representable":
+        x = evaluate(a.args[0], t)
+        good = (x.v.to(torch.float32).double() == x.v) & (x.e == 0)
+    elif a.kind == "product":
+        x = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), t).v
+        good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
+    elif a.kind == "invertible":
+        x = t.values[a.args[0].data[0]]
+        found, info = torch.linalg.inv_ex(x.v)
+        good = (info == 0) & (torch.linalg.matrix_norm(found) * torch.linalg.matrix_norm(x.v) < 1e6)
+    elif a.kind in ("positive", "nonnegative", "nonzero", "variance"):
+        exactly, t.exactly = t.exactly, True  # so that a boundary such as h - 2 = 0 is not lost to a rounding that did not happen
+        x = evaluate(a.args[-1], t)
+        t.exactly = exactly
+        good = {"positive": x.v > x.e, "nonzero": x.v.abs() > x.e}.get(a.kind, x.v >= x.e)
+    else:
+        return torch.tensor(True)
+    return good.flatten(1).all(1)
