@@ -146,10 +146,14 @@ def gaussian(*randoms: Expr) -> Assumption:
 def representable(*xs: Term) -> Assumption:
     """Each is a number of the floating-point format already, so that rounding leaves it as it is.
 
+    What shows that it is needed has to be named, with `without`: few numbers are not representable, where one tries simple ones.
+
+    >>> from fractions import Fraction
     >>> from derivations.kernel import Derivation, representable, rounded, scalars
     >>> x = scalars("x")
     >>> derivation = Derivation("Nothing to round")
-    >>> derivation.identity("kept", rounded(x), x, given=[representable(x)])
+    >>> third = {representable(x): {x: Fraction(1, 3)}}
+    >>> derivation.identity("kept", rounded(x), x, given=[representable(x)], without=third)
     """
     return Assumption("representable", tuple(map(scalar_of, xs)))
 
@@ -157,10 +161,12 @@ def representable(*xs: Term) -> Assumption:
 def in_range() -> Assumption:
     """No exponent leaves the format's range: no overflow, no underflow.
 
-    >>> from derivations.kernel import Derivation, in_range, representable, rounded, scalars
-    >>> x = scalars("x")
-    >>> derivation = Derivation("A power of two")
-    >>> derivation.identity("doubled", rounded(2 * x), 2 * x, given=[representable(x), in_range()])
+    >>> from fractions import Fraction
+    >>> from derivations.kernel import Derivation, in_range, rounded, scalars
+    >>> a, b = scalars("a b")
+    >>> derivation = Derivation("Half of a product")
+    >>> tiny = {in_range(): {a: Fraction(1, 2**149), b: 1}}
+    >>> derivation.identity("halved", rounded(a * b / 2), rounded(a * b) / 2, given=[in_range()], without=tiny)
     """
     return Assumption("in range", ())
 
@@ -194,7 +200,7 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "variance": "each entry of {0} has variance {1}",
         "gaussian": " and ".join(names) + (" is" if len(names) == 1 else " are") + " Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",
-        "representable": " and ".join(names) + " are floating-point numbers",
+        "representable": " and ".join(names) + (" is a floating-point number" if len(names) == 1 else " are floating-point numbers"),
         "in range": "no exponent leaves the format's range",
     }[a.kind].format(*names) + "".join(f", for every {shown(i)}" for i in open_indices(a))
 

@@ -33,8 +33,7 @@ def stating(method: Callable[P, R]) -> Callable[P, R]:
         except KernelError as error:
             if method.__name__ == "__init__":  # no claim yet
                 raise
-            given = signature.bind_partial(*args[: len(names) + 1]).arguments | more
-            raise Refused(*caller(), claim_of(given), str(error)) from None
+            raise Refused(*caller(), claim_of(dict(zip(names, args[1:])) | more), str(error)) from None
 
     return stated
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import symbols, walk
-from .assumptions import holds
+from .assumptions import all_of, holds
 from .evaluate import evaluate
 from .laws import is_smooth_law, put_random
 from .products import is_tied, put_products, tied
@@ -84,9 +84,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
     filtered = any(a.kind in ("positive", "nonnegative", "nonzero", "invertible", "variance") for a in claim.given)
     count = (1 if sizes else 4) * (CANDIDATES if filtered or any(map(is_tied, tied(by.get("product", ())))) else POINTS)
     smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
-    signs = {
-        a.args[0].data[0]: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") and a.args[0].op == "symbol"
-    }
+    signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
             v = entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
@@ -94,7 +92,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
                 v = torch.where(v == 0, 1.0, v)
-            if any(a.args[0].data[0] == name for a in by.get("representable", ()) if a.args[0].op == "symbol"):
+            if any(name in all_of(x) for a in by.get("representable", ()) for x in a.args):
                 v = v.to(torch.float32).double()
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):

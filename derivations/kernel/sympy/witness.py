@@ -15,7 +15,7 @@ from mpmath import mp
 from sympy.polys.matrices import DomainMatrix
 
 from ..core.claims import Claim, Refused
-from ..core.expr import Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, show, strip, symbols, walk
 from ..errors import KernelError
 
 
@@ -44,6 +44,19 @@ def pairs(claim: Claim):
         previous = step.expr
 
 
+SIGNS = {"positive": "is_positive", "nonnegative": "is_nonnegative", "nonzero": "is_nonzero"}
+
+
+def covers(x: Expr, name: str, place: tuple) -> bool:
+    """Is what is assumed of x assumed of this entry of the symbol? An open index of x stands for each of its values."""
+    if x.op == "symbol":
+        return x.data[0] == name
+    if x.op != "entry" or x.args[0].op != "symbol" or x.args[0].data[0] != name:
+        return False
+    known = {}
+    return all(known.setdefault(i, k) == k if i.op == "index" else i.data == k + 1 for i, k in zip(x.args[1:], place))
+
+
 # Translation at explicit sizes: a tensor is a dict from index tuples to SymPy expressions.
 
 
@@ -52,10 +65,7 @@ class Model:
 
     def __init__(self, claim: Claim, sizes: dict, values: dict | None = None):
         self.sizes, self.values = sizes, values or {}
-        self.signs = {}
-        for a in claim.given:
-            if a.kind in ("positive", "nonnegative", "nonzero") and a.args[0].op == "symbol":
-                self.signs[a.args[0].data[0]] = a.kind
+        self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
         self.symbols = {}  # by name, those that were met
 
     def size(self, e: Expr) -> int:
@@ -69,7 +79,7 @@ class Model:
         if name in self.values:
             return self.values[name][place]
         label = "_".join([name, *(str(i + 1) for i in place)])
-        return sp.Symbol(label, real=True, **({self.signs[name]: True} if name in self.signs else {}))
+        return sp.Symbol(label, real=True, **{kind: True for kind, x in self.signs if covers(x, name, place)})
 
     def tensor(self, e: Expr, env: dict) -> dict:
         rule = TRANSLATE.get(e.op)
@@ -547,11 +557,11 @@ def inequality(claim: Claim):
 
 def broken(model, claim: Claim, env: dict) -> bool:
     """Is a stated sign certainly wrong at these sizes?"""
-    tests = {"positive": "is_positive", "nonnegative": "is_nonnegative", "nonzero": "is_nonzero"}
     return any(
-        getattr(model.scalar(a.args[0], env), tests[a.kind]) is False
+        getattr(model.scalar(a.args[0], env | every), SIGNS[a.kind]) is False
         for a in claim.given
-        if a.kind in tests and not free_indices(a.args[0])
+        if a.kind in SIGNS
+        for every in environments(model, a.args[0])
     )
 
 
