@@ -246,9 +246,9 @@ def one():
 def test_a_change_in_what_it_says_it_reads_draws_it_again(site):
     path = site.root / "numbers.toml"
     site.write("docs/figures/notes/page.py", READING.format(path=str(path)))
-    for number in ("3", "3", "14"):
-        path.write_text(number)
-        assert f"Its number is {number}." in site.show().text
+    for shown_number in ("3", "3", "14"):
+        path.write_text(shown_number)
+        assert f"Its number is {shown_number}." in site.show().text
     assert len(site.drawn) == 2
 
 

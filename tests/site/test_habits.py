@@ -285,6 +285,7 @@ def test_a_file_that_is_gone_is_an_error(monkeypatch):
         ("scaling/variance", "expected '/// journey | chapter/topic#id PART'"),
         ("scaling/variance#variance", "expected '/// journey | chapter/topic#id PART' with a part of statement, witnesses"),
         ("scaling/variance#variance nowhere", "found 'scaling/variance#variance nowhere'"),
+        ("scaling/variance#nothing record", "scaling/variance has no claim 'nothing'"),
         ("nothing/here#at record", "has no certificate"),
     ],
 )
