@@ -8,7 +8,6 @@ server's own. Nothing in mkdocs.yml or in the environment is asked.
 import logging
 import shutil
 import tempfile
-from html import escape
 from pathlib import Path
 
 from derivations.kernel.pages import PageError, mistakes
