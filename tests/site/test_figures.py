@@ -13,7 +13,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import drawing, figures
+from derivations.kernel.pages import drawing, figures, lint
 from derivations.kernel.pages import picture as pictures_
 from derivations.kernel.pages.drawing import (
     DrawingError,
@@ -495,10 +495,8 @@ def test_every_function_is_shown_and_imports_only_what_a_figure_may():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         reading = {"pathlib", "tomllib"} if figures._declared(path) else set()
         assert {name for name in imports(tree) - allowed - reading if not name.startswith(("snippets.", "torch."))} == set(), path
-        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-        made = {one.name for one in functions if one.returns and ast.unparse(one.returns) == "Picture" and not one.args.args}
-        assert made, path
-        assert made <= {name.partition(":")[2] for name in shown() if name.startswith(f"{topic}:")}, path
+        assert lint.figures_of(ROOT, topic), path
+        assert lint.unshown_figures(ROOT, topic) == []
 
 
 def test_every_topic_of_the_first_chapters_has_a_picture():
