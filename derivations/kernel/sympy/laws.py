@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show
-from .translate import ARITHMETIC, RULES, Text, Translation, call
+from .names import quoted
+from .translate import ARITHMETIC, RULES, Text, Translation, call, indices_of
 from .trouble import NotForSymPy
 
 
@@ -21,7 +22,7 @@ class Moments(Translation):
             return super().made(e)
         if e.data[0] in self.values:
             raise NotForSymPy(f"a value of the random {e.data[0]}")
-        return "known.random(" + ", ".join([f'"{e.data[0]}"', *map(self.size, e.shape)]) + ")"
+        return "known.random(" + ", ".join([quoted(e.data[0]), *map(self.size, e.shape)]) + ")"
 
 
 class Sums(Translation):
@@ -70,21 +71,24 @@ class Sums(Translation):
 
     def made(self, e: Expr) -> str:
         """Of a random tensor one entry, which stands for each."""
-        return f'known.random("{e.data[0]}")' if e.data[1] == "random" else super().made(e)
+        return f"known.random({quoted(e.data[0])})" if e.data[1] == "random" else super().made(e)
 
 
 def stated(t: Translation, claim: Claim) -> str:
     """What the claim states of its random numbers, as the arguments of the class that holds it."""
 
     def by_name(kind):
-        return [f'"{a.args[0].data[0]}": {t.write(a.args[1]).text}' for a in claim.given if a.kind == kind]
+        about = [a for a in claim.given if a.kind == kind]
+        if indices_of(*(a.args[1] for a in about)):
+            raise NotForSymPy(f"a {kind} that differs from entry to entry")
+        return [f"{quoted(a.args[0].data[0])}: {t.write(a.args[1]).text}" for a in about]
 
     def group(a):
-        return "{" + ", ".join(f'"{x.data[0]}"' for x in a.args) + "}"
+        return "{" + ", ".join(quoted(x.data[0]) for x in a.args) + "}"
 
     found = {kind: "{" + ", ".join(by_name(kind)) + "}" for kind in ("mean", "variance") if by_name(kind)}
     groups = [group(a) for a in claim.given if a.kind == "independent"]
-    gaussian = [f'"{x.data[0]}"' for a in claim.given if a.kind == "gaussian" for x in a.args]
+    gaussian = [quoted(x.data[0]) for a in claim.given if a.kind == "gaussian" for x in a.args]
     found |= {"independent": f"[{', '.join(groups)}]"} if groups else {}
     found |= {"gaussian": f"[{', '.join(gaussian)}]"} if gaussian else {}
     return ", ".join(f"{name}={text}" for name, text in found.items())

@@ -26,6 +26,17 @@ TAKEN = SYMPY | {
 }
 
 
+def quoted(name: str) -> str:
+    """A name as a Python string."""
+    return f'"{checked(name)}"'
+
+
+def checked(name: str) -> str:
+    if not (name.isidentifier() and name.isascii()):
+        raise ValueError(f"{name!r} is no name")
+    return name
+
+
 class Names:
     """One identifier for each thing that is named, and no identifier for two."""
 
@@ -35,9 +46,7 @@ class Names:
     def of(self, kind: str, name: str) -> str:
         """The identifier of a thing; underscores are added where Python, SymPy or the program uses the name. No claim's name ends in one."""
         if (kind, name) not in self.by_thing:
-            if not (name.isidentifier() and name.isascii()):
-                raise ValueError(f"{name!r} is no name")
-            free = name
+            free = checked(name)
             while free in self.used:
                 free += "_"
             self.used.add(free)

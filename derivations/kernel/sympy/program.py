@@ -18,7 +18,7 @@ from ..core.expr import Expr, lift, matmul, show, symbols, walk
 from ..printing.plain import plain
 from . import carried, counterexample, laws
 from .names import SYMPY
-from .sizes import explicit_sizes, size_names
+from .sizes import explicit_sizes, size_names, small_numbers
 from .translate import Translation, indices_of
 from .trouble import NotForSymPy
 
@@ -61,7 +61,7 @@ def head(claim: Claim) -> str:
     lines += [f"    as {plain(claim.towards[0])} -> {claim.towards[1]}"] if claim.towards else []
     lines += [f"    assuming that {assumption_text(a)}" for a in claim.given]
     lines += ["", "It is checked by this program as it stands, with SymPy alone. It prints its steps, and fails if one is false."]
-    text = "\n".join(line.rstrip() for line in lines)
+    text = "".join(c if c.isprintable() or c == "\n" else " " for c in "\n".join(line.rstrip() for line in lines))
     return '"""' + text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '\n"""\n'
 
 
@@ -88,6 +88,9 @@ def tried(claim: Claim, t: Translation, moving: frozenset = frozenset()) -> tupl
     parameters = [t.names.of("size", n) for n in names]
     if not names:
         return [], "SIZES = [{}]  # there are none"
+    if few := small_numbers(claim, names):
+        values = f"product({few}, repeat={len(names)})" if len(names) > 1 else f"{few}"
+        return parameters, f"SIZES = [dict({', '.join(f'{p}={p}' for p in parameters)}) for {', '.join(parameters)} in {values}]"
     lists = "".join(f"    dict({', '.join(f'{p}={k}' for p, k in zip(parameters, sizes))}),\n" for sizes in explicit_sizes(claim, names))
     return parameters, f"SIZES = [\n{lists}]"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from ..core.claims import Claim
 from ..core.expr import symbols, walk
 
@@ -12,13 +10,17 @@ def size_names(claim: Claim) -> list:
     return sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
 
 
+def small_numbers(claim: Claim, names: list) -> tuple:
+    """What each size takes where sizes are numbers and nothing more, which is cheap; () where something is counted."""
+    counted = any(n.shape or n.op == "sum" for t in claim.trees for n in walk(t))
+    return (1, 2, 3, 4) if 0 < len(names) < 4 and not counted else ()
+
+
 def explicit_sizes(claim: Claim, names: list) -> list:
     """Tuples of sizes, in the order of the names."""
     nodes = [n for t in claim.trees for n in walk(t)]
     hard = any(n.op in ("inverse", "softmax", "derivative") for n in nodes) or any(a.kind == "product" for a in claim.given)
     top, count = 2 if hard else 3, len(names)
-    if count < 4 and not any(n.shape or n.op == "sum" for n in nodes):  # sizes as numbers only: cheap
-        return list(product((1, 2, 3, 4), repeat=count))
     chosen = [
         (1,) * count,
         (2,) * count,

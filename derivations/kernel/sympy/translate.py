@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, show, strip
-from .names import Names
+from .names import Names, quoted
 from .trouble import NotForSymPy
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
@@ -94,7 +94,7 @@ class Translation:
         if kind == "size":
             if self.symbolic or name in self.moving:
                 whole = ", integer=True" * (name not in self.moving)
-                self.keep((kind, name), identifier, f'Symbol("{name}", positive=True{whole})')
+                self.keep((kind, name), identifier, f"Symbol({quoted(name)}, positive=True{whole})")
         elif (kind, name) not in self.kept:
             self.keep((kind, name), identifier, self.made(e))
         return identifier
@@ -106,8 +106,8 @@ class Translation:
             return self.values[name]
         signs = f", {self.signs[name]}=True" if name in self.signs else ""
         if not e.shape:
-            return f'Symbol("{name}", real=True{signs})'
-        return f'tensor("{name}", {", ".join(map(self.size, e.shape))}{signs})'
+            return f"Symbol({quoted(name)}, real=True{signs})"
+        return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))})"
 
 
 # A rule for each operation
@@ -239,6 +239,8 @@ FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs"}
 
 
 def write_function(t, e):
+    if e.data not in FUNCTIONS:
+        raise NotForSymPy(f"SymPy has no counterpart of '{e.data}'")
     name, inner = FUNCTIONS[e.data], t.write(e.args[0])
     return Text(f"{inner.at(ATOM)}.applyfunc({name})") if e.shape else call(name, inner.text)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 
 import sympy as sp
 
-from .gaussian import linear
+from .gaussian import gaussian_mean, linear
 from .moments import Moments
 from .outcome import Fails, NotSettled, quiet
 from .zero import away_from_zero, left_over, vanishes
@@ -18,7 +17,7 @@ class Sums(Moments):
 
     def __init__(self, **known):
         super().__init__(**known)
-        self.sums = {}
+        self.sums, self.found = {}, {}
 
     def sum(self, increment, size):
         """The sum of `size` independent copies of the increment; of what is not random, its multiple."""
@@ -56,15 +55,29 @@ class Sums(Moments):
     def entry_Var(self, body):
         return self.entry_mean(sp.expand(body**2)) - self.entry_E(body) ** 2
 
+    def exponential_mean(self, body, entries):
+        """One Gaussian number after another is integrated away."""
+        for s in entries:
+            name = self.names[s]
+            if name not in self.gaussian:
+                raise NotSettled(f"the distribution of {name} is not stated")
+            if name not in self.mean or name not in self.variance:
+                raise NotSettled(f"the mean or the variance of {name} is not stated")
+            body = gaussian_mean(body, s, self.mean[name], self.variance[name])
+        return body
+
     def moment(self, powers: dict, size):
         """E[prod of sums^power] at every size: the recurrence in the size, summed from 0."""
         t = sp.Symbol("t", integer=True, nonnegative=True)
         return self._moment(tuple(sorted(powers.items(), key=str)), t).subs(t, size)
 
-    @cache  # noqa: B019  a reader lives as long as one claim is checked
     def _moment(self, powers: tuple, t):
-        if not any(p for _, p in powers):
-            return sp.Integer(1)
+        if (powers, t) not in self.found:
+            self.found[powers, t] = self.recurrence(powers, t) if any(p for _, p in powers) else sp.Integer(1)
+        return self.found[powers, t]
+
+    def recurrence(self, powers: tuple, t):
+        """What one more term adds, summed over all that came before."""
         step = 0
         for taken in product(*(range(p + 1) for _, p in powers)):
             if not any(taken):
@@ -100,7 +113,7 @@ def zero_of_law(difference) -> bool:
 def law(claim, reasons, tell=quiet):
     """Every step, with every size a symbol."""
     by_induction = False
-    for (k, left, right, known), reason in zip(claim(), reasons):
+    for (k, left, right, known), reason in zip(claim(), reasons, strict=True):
         difference = sp.sympify(left - right)
         if not zero_of_law(difference):
             raise Fails(f"step {k}: {left_over(difference)}")

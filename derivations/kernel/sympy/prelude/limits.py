@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from .outcome import Fails, quiet
+from .outcome import Fails, NotSettled, quiet
 from .steps import at_sizes, told
 from .tensors import flat
 from .zero import vanishes
@@ -21,5 +21,7 @@ def limit(claim, sizes_tried, to, tell=quiet):
                     raise Fails(f"step 1{', at sizes ' * bool(sizes)}{told(sizes)}: SymPy's limit is {result}, and {stated} is stated")
                 count += 1
         largest = max([1, largest, *sizes.values()])
+    if not count:
+        raise NotSettled("at none of the sizes is there anything to compare")
     tell(f"step 1: SymPy's limit is what is stated ... holds ({count} entr{'y' if count == 1 else 'ies'})")
     return "proved", "limit", "SymPy's limit (Gruntz)" + (f", at some sizes up to {largest}" if any(sizes_tried) else "")

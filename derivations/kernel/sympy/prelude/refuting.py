@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .outcome import Fails, quiet
-from .tensors import flat
+from .tensors import flat, shape_of
 
 EQUAL = {"=": "both sides are equal at the counterexample", "<=": "the left side is not larger"}
 
@@ -23,11 +23,6 @@ def breaks(relation: str, difference) -> bool:
 def rank(matrix):
     """The rank of a matrix of numbers."""
     return sp.Integer(matrix.applyfunc(sp.simplify).rank())
-
-
-def shape_of(value):
-    """A number has none."""
-    return getattr(value, "shape", ())
 
 
 def refutation(claim, relation, tell=quiet):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .outcome import Fails, NotSettled, quiet
-from .tensors import flat
+from .tensors import flat, shape_of
 from .zero import away_from_zero, contradictory, left_over, reduces
 
 NONE = "at all the small sizes that are tried, its assumptions contradict each other"
@@ -34,6 +34,8 @@ def differences(claim, sizes_tried, given):
         if contradictory(ideal):  # at these sizes everything would follow
             continue
         for k, left, right, *indices in at_sizes(claim, sizes):
+            if shape_of(left) != shape_of(right):
+                raise Fails(where(k, sizes, *indices or [{}], 1, 1) + "the two sides have different shapes")
             a, b = flat(left), flat(right)
             for place, (x, y) in enumerate(zip(a, b, strict=True), 1):
                 yield k, where(k, sizes, *indices or [{}], place, len(a)), x - y, ideal, sizes

@@ -14,11 +14,16 @@ from .outcome import Fails
 
 
 @lru_cache(maxsize=1000)
-def tensor(name: str, *shape, **signs):
+def tensor(name: str, *shape):
     """A real symbol for each entry, named with its place, which is counted from 1: A[1,2]."""
     places = product(*(range(1, n + 1) for n in shape))
-    made = [sp.Symbol(f"{name}[{','.join(map(str, place))}]", real=True, **signs) for place in places]
+    made = [sp.Symbol(f"{name}[{','.join(map(str, place))}]", real=True) for place in places]
     return sp.Array(made, tuple(map(int, shape))) if len(shape) > 2 else sp.Matrix(*shape, made) if len(shape) == 2 else sp.Matrix(made)
+
+
+def shape_of(value) -> tuple:
+    """A number has none."""
+    return getattr(value, "shape", ())
 
 
 def flat(value) -> list:
