@@ -115,11 +115,11 @@ def test_the_counterexample_to_the_squared_width_is_the_smallest(refused):
 def test_the_residual_stands_in_for_a_counterexample_that_is_not_found(refused):
     million = 10**6
     message = refused(lambda D: D.identity("claim", x * (x**2 - 1) * (x**2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * million, 0 * x))
-    assert "not proved: left - right has the normal form" in message and "x^(8)" in message
+    assert "not proved: left - right has the normal form" in message and "x^8" in message
 
 
 def test_a_derivative_off_by_a_factor_leaves_a_residual(refused):
-    assert "left - right has the normal form x^(2)" in refused(lambda D: D.identity("claim", diff(x**3, x), 2 * x**2))
+    assert "left - right has the normal form x^2" in refused(lambda D: D.identity("claim", diff(x**3, x), 2 * x**2))
 
 
 def test_a_wrong_middle_step_is_named_by_its_number(refused):
@@ -194,7 +194,7 @@ UNSTATED = {
         "is singular",
     ),
     "a division": (lambda D: D.identity("claim", x * y / x, y), "x is not zero", "a division by zero"),
-    "a division by a sum": (lambda D: D.identity("claim", (x**2 - 1) / (x - 1), x + 1), "x + -1 is not zero", "at x = 1"),
+    "a division by a sum": (lambda D: D.identity("claim", (x**2 - 1) / (x - 1), x + 1), "x - 1 is not zero", "at x = 1"),
     "a division on both sides": (lambda D: D.identity("claim", (x + y) / x, 1 + y / x), "x is not zero", "a division by zero"),
     "a root": (lambda D: D.identity("claim", sqrt(x) * sqrt(x), x), "x is not negative", "a root of a negative number"),
     "a logarithm": (lambda D: D.identity("claim", exp(log(x)), x), "x is positive", "a logarithm of a number that is not positive"),
@@ -469,7 +469,7 @@ def test_the_two_sides_have_one_shape(refused):
 INEQUALITIES = {
     "a certificate of something else": (
         lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x + y) ** 2),
-        "right - left is not the certificate (x + y)^2; they differ by -4 x y",
+        "right - left is not the certificate (x + y)^2; they differ by -4*x*y",
     ),
     "a certificate that says nothing": (
         lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=x**2 + y**2 - 2 * x * y),

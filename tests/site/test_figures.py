@@ -5,7 +5,6 @@ import importlib.util
 import json
 import re
 import sys
-import time
 from math import inf, nan
 from pathlib import Path
 from types import SimpleNamespace
@@ -487,13 +486,11 @@ def test_every_topic_of_the_first_chapters_has_a_picture():
     assert topics <= {name.partition(":")[0] for name in shown()}
 
 
-def test_drawing_is_quick_and_gives_the_same_twice_in_any_order(pictures):
-    began = time.process_time()
+def test_drawing_gives_the_same_twice_in_any_order(pictures):
     for name in reversed(shown()):
         topic, function = name.split(":")
         again = figures._draw(ROOT / f"docs/figures/{topic}.py", function)
         assert figures._content(again) == figures._content(pictures[name]), name
-    assert time.process_time() - began < 4 * len(pictures)
 
 
 def test_colours_come_from_the_style_sheet(pictures):

@@ -190,3 +190,4 @@ def new(topic):
             click.echo(path)
     except scaffold.ScaffoldError as error:
         raise click.UsageError(str(error)) from None
+    click.echo(scaffold.next_steps(topic), err=True)  # apart from the list of what was made

@@ -26,7 +26,6 @@ from .normal import (
     mentions,
     multiply,
     reduce_term,
-    show_polynomial,
 )
 
 ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
@@ -147,7 +146,7 @@ def split_leading(series: Series, facts: Facts):
     if not series:
         raise Unknown("a series that vanishes as far as it is known")
     k = min(series)
-    facts.require(facts.is_nonzero(series[k]), f"{show_polynomial(series[k])} is not zero (the leading term of a series)")
+    facts.require_sign("nonzero", series[k], "the leading term of a series")
     inverse = allowed_power(series[k], Fraction(-1), facts)
     rest = {j - k: multiply(c, inverse, facts) for j, c in series.items() if j != k}
     return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
@@ -186,7 +185,7 @@ def log_series(series: Series, facts: Facts, order: int) -> Series:
 def power_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
     leading, k, rest = split_leading(series, facts)
     if power.denominator != 1:
-        facts.require(facts.is_positive(leading), f"{show_polynomial(leading)} is positive (a root of a series)")
+        facts.require_sign("positive", leading, "a root of a series")
 
     def binomial(n):
         value = Fraction(1)

@@ -12,9 +12,10 @@ from ..errors import KernelError
 from ..exact import values
 from .facts import facts_of
 from .limits import limit
-from .normal import Facts, Unknown, add, clear_denominators, scale, show_polynomial
+from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import SIGNS, Found, counterexample, example, failure, holds, is_law, shown
+from .showing import show_polynomial
 from .values import Undefined
 
 
@@ -75,6 +76,7 @@ def exact(claim: Claim) -> Verdict:
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
     facts = facts_of(given)
+    facts.near = (left, right)
     try:
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
@@ -84,7 +86,7 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
-            + " State it with given=[...], or avoid needing it"
+            + f" State it with given=[{', '.join(dict.fromkeys(facts.remedies))}], or avoid needing it"
         )
     if reason:
         found = (
@@ -103,7 +105,7 @@ def prove_equality(claim, left, right, facts):
     residual = equal(left, right, facts)
     return (
         residual
-        and f"not proved: left - right has the normal form {show_polynomial(residual)[:400]}, and no small counterexample was found"
+        and f"not proved: left - right has the normal form {show_polynomial(residual, left, right)[:400]}, and no small counterexample was found"
     )
 
 
@@ -119,7 +121,7 @@ def prove_inequality(claim, left, right, facts):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
-        return f"right - left is not the certificate {show(certificate)}; they differ by {show_polynomial(residual)[:300]}"
+        return f"right - left is not the certificate {show(certificate)}; they differ by {show_polynomial(residual, left, right)[:300]}"
     return (
         not visibly_nonnegative(certificate, facts)
         and f"the certificate {show(certificate)} is not visibly non-negative under the stated assumptions"
@@ -144,7 +146,9 @@ def prove_rank(claim, left, right, facts):
     if first.shape[1] != right:
         return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
     residual = equal(left.args[0], product, facts)
-    return residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual)[:300]}"
+    return (
+        residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual, *left.args, product)[:300]}"
+    )
 
 
 def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
@@ -185,7 +189,7 @@ def prove_limit(claim, left, right, facts):
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")
     residual = clear_denominators(add(limit(read(left, facts), variable, to, facts), scale(read(right, facts), -1)), facts)
-    return residual and f"the series gives another limit; it differs by {show_polynomial(residual)[:300]}"
+    return residual and f"the series gives another limit; it differs by {show_polynomial(residual, left, right)[:300]}"
 
 
 def prove_refutation(claim, left, right, facts):

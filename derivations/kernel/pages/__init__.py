@@ -12,6 +12,9 @@ r"""The Markdown extension that puts claims on pages.
     /// sources | U                              a group of rows of docs/sources.toml, with the claims that hold them
     ///
 
+    /// journey | scaling/variance#mean record   what one station made of a claim, for the page that follows one
+    ///
+
     /// figure | scaling/variance:widths         a picture, drawn by a function of docs/figures/scaling/variance.py
     Its caption.
     ///
@@ -23,6 +26,8 @@ only; a relation typed by hand stops the build, wherever it stands outside code.
 there it is code.)
 
 Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
+
+May import: `run` and `printing`. Begin with `claims.py`, which shows a certificate's claim; the class Page below is one page on its way.
 """
 
 import posixpath
@@ -43,6 +48,7 @@ from ..run.certificates import CertificateError
 from ..run.coq_results import load
 from .claims import ClaimError, render
 from .figures import FigureError, figure
+from .journey import PARTS, JourneyError
 from .maths import MathsError, notation, relation_in
 from .rows import RowsError, rows, table
 from .source import Opening, PageError, Source
@@ -131,6 +137,31 @@ class Page:
             f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
         )
         return box
+
+    def follow(self, parent: Element, argument: str) -> Element:
+        """Append what one station made of a claim."""
+        line = self.source.line_of(f"/// journey | {argument}")
+        name, _, part = argument.partition(" ")
+        match = _TOPIC.fullmatch(name)
+        if not match or not match[2] or part not in PARTS:
+            expected = f"expected '/// journey | chapter/topic#id PART' with a part of {', '.join(PARTS)}"
+            raise self.source.error(line, f"{expected}, found {argument!r}")
+        try:
+            certificate = self._certificate(match[1])
+            claims = [claim for claim in certificate["claims"] if claim["id"] == match[2]]
+            if not claims:
+                raise JourneyError(f"{match[1]} has no claim {match[2]!r}")
+            html = PARTS[part](certificate, claims[0], self._source_link)
+        except (JourneyError, CertificateError) as error:
+            raise self.source.error(line, " ".join(str(error).split())) from None
+        box = SubElement(parent, "div", {"class": "trust"})
+        box.text = self.stash(html)
+        return box
+
+    def _source_link(self, name: str) -> str:
+        """A file of the project by its path; a link, where it is said where sources are."""
+        shown = f"<code>{escape(name)}</code>"
+        return f"<a href='{escape(self.repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if self.repository else shown
 
     def list_sources(self, parent: Element, group: str) -> Element:
         """Append the table of a group of rows, each with links to the claims that hold it."""
@@ -296,6 +327,13 @@ class _TrustBlock(_Block):
         return extension.page.count(parent, self.argument or "")
 
 
+class _JourneyBlock(_Block):
+    NAME = "journey"
+
+    def on_create(self, parent):
+        return self.config["extension"].page.follow(parent, self.argument or "")
+
+
 class _SourcesBlock(_Block):
     NAME = "sources"
 
@@ -378,7 +416,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _SourcesBlock, _FigureBlock):
+        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _FigureBlock):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

@@ -15,8 +15,9 @@ KERNEL = Path(__file__).resolve().parents[1]
 # What every witness relies on: the tree, what a claim says, and that each witness is asked. A fault here can let a false claim
 # through; a fault in one witness cannot, as long as another covers the claim.
 SHARED = ("core",)
-BESIDE = {"from a verdict to its page": ("run",), "formulas as text": ("printing",)}
+BESIDE = {"from a script to its claims": ("language",), "from a verdict to its page": ("run", "pages"), "formulas as text": ("printing",)}
 WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",)}
+AROUND = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
 
@@ -120,8 +121,8 @@ def room_lines(room: str) -> int:
 
 
 def by_module() -> Table:
-    """Lines of code: what all witnesses share, what carries and prints their verdicts, and each witness."""
-    parts = {"shared by all witnesses": SHARED} | BESIDE | WITNESSES
+    """Lines of code, room by room: what all witnesses share, what stands beside it, each witness, and what is around them."""
+    parts = {"shared by all witnesses": SHARED} | BESIDE | WITNESSES | AROUND
     rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(room_lines, rooms)))] for name, rooms in parts.items()]
     return ["part", "room of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 

@@ -15,6 +15,7 @@ from ..core.expr import Expr, free_indices, show, strip
 from .names import Names, quoted
 from .trouble import NotForSymPy
 
+SIGNS = ("positive", "nonnegative", "nonzero")
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
 
 
@@ -54,10 +55,7 @@ class Translation:
         self.names, self.lines, self.kept = Names(), {}, {}
         self.symbolic, self.moving = symbolic, moving
         self.values, self.evaluated = values or {}, values is not None
-        self.signs = {}
-        for a in claim.given:
-            if a.kind in ("positive", "nonnegative", "nonzero") and a.args[0].op == "symbol":
-                self.signs[a.args[0].data[0]] = a.kind
+        self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
 
     def write(self, e: Expr) -> Text:
         rule = RULES.get(e.op)
@@ -104,10 +102,25 @@ class Translation:
         name = e.data[0]
         if name in self.values:
             return self.values[name]
-        signs = f", {self.signs[name]}=True" if name in self.signs else ""
+        signs = "".join(f", {kind}={where}" for kind, where in self.signs_of(name).items())
         if not e.shape:
             return f"Symbol({quoted(name)}, real=True{signs})"
-        return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))})"
+        return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))}{signs})"
+
+    def signs_of(self, name: str) -> dict:
+        """The stated signs of a symbol, or of which of its entries they are stated: an open index stands for each of its values."""
+        found = {}
+        for kind, x in self.signs:
+            if x.op == "symbol" and x.data[0] == name:
+                found[kind] = "True"
+            elif x.op == "entry" and x.args[0].op == "symbol" and x.args[0].data[0] == name:
+                pattern = [quoted(i.data[0]) if i.op == "index" else str(int(i.data)) for i in x.args[1:]]
+                each = all(i.op == "index" for i in x.args[1:]) and len(set(pattern)) == len(pattern)
+                places = f"({', '.join(pattern)},)"
+                found[kind] = (
+                    "True" if each or found.get(kind) == "True" else f"{found[kind][:-1]} {places},)" if kind in found else f"({places},)"
+                )
+        return found
 
 
 # A rule for each operation

@@ -19,7 +19,8 @@ class Signs:
 
     def broken(self) -> bool:
         """Is an assumption certainly wrong?"""
-        return any(e.is_negative for e in self.known) or any(e.is_zero for e in [*self.positives, *self.nonzeros])
+        wrong = [e.is_positive is False for e in self.positives] + [e.is_nonzero is False for e in self.nonzeros]
+        return any(wrong) or any(e.is_nonnegative is False for e in self.known)
 
     def nonnegative(self, e, depth: int = 12) -> bool:
         """Is e proved not to be negative?"""

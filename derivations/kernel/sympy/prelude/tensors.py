@@ -14,11 +14,22 @@ from .outcome import Fails
 
 
 @lru_cache(maxsize=1000)
-def tensor(name: str, *shape):
-    """A real symbol for each entry, named with its place, which is counted from 1: A[1,2]."""
-    places = product(*(range(1, n + 1) for n in shape))
-    made = [sp.Symbol(f"{name}[{','.join(map(str, place))}]", real=True) for place in places]
+def tensor(name: str, *shape, **signs):
+    """A real symbol for each entry, named with its place, which is counted from 1: A[1,2].
+
+    A sign is stated for all entries (True), or for those at places such as (("i", "i"), (1, 2)).
+    """
+    made = []
+    for place in product(*(range(1, n + 1) for n in shape)):
+        known = {sign: True for sign, where in signs.items() if where is True or any(covers(some, place) for some in where)}
+        made.append(sp.Symbol(f"{name}[{','.join(map(str, place))}]", real=True, **known))
     return sp.Array(made, tuple(map(int, shape))) if len(shape) > 2 else sp.Matrix(*shape, made) if len(shape) == 2 else sp.Matrix(made)
+
+
+def covers(pattern: tuple, place: tuple) -> bool:
+    """Is the place one of those that the pattern means? A letter in it stands for any number, each time for the same."""
+    known = {}
+    return all(known.setdefault(i, k) == k if isinstance(i, str) else i == k for i, k in zip(pattern, place))
 
 
 def shape_of(value) -> tuple:
