@@ -41,6 +41,15 @@ def differences(claim, sizes_tried, given):
                 yield k, where(k, sizes, *indices or [{}], place, len(a)), x - y, ideal, sizes
 
 
+def met(kept: list) -> dict:
+    """The symbols of all the differences for which the same equations hold."""
+    found = {}
+    for _, _, difference, ideal, _ in kept:
+        if ideal:
+            found.setdefault(id(ideal), set()).update(difference.free_symbols)
+    return found
+
+
 def identity(claim, sizes_tried, reasons, given=None, tell=quiet):
     """Every step's difference is 0. What is false is seen at one point before anything is proved."""
     kept, counts, largest = [], dict.fromkeys(range(1, len(reasons) + 1), 0), 0
@@ -48,8 +57,9 @@ def identity(claim, sizes_tried, reasons, given=None, tell=quiet):
         if not ideal and away_from_zero(difference):
             raise Fails(place + left_over(difference))
         kept.append((k, place, difference, ideal, sizes))
+    beside = met(kept)
     for k, place, difference, ideal, sizes in kept:
-        if not reduces(difference, ideal):
+        if not reduces(difference, ideal, beside.get(id(ideal), ())):
             raise Fails(place + left_over(difference))
         counts[k], largest = counts[k] + 1, max([1, largest, *sizes.values()])
     if not all(counts.values()):

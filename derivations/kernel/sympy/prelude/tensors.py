@@ -44,16 +44,12 @@ def flat(value) -> list:
     return sp.flatten(value.tolist()) if isinstance(value, sp.NDimArray) else [sp.sympify(value)]
 
 
-def entry(value, place: tuple):
-    """One entry, of a vector too."""
-    return value[place] if len(place) > 1 else value[place[0]]
-
-
 def contract(left, right, left_axes: int, right_axes: int):
     """The sum over the last axis of left and the first of right, where one of the three has three axes or more."""
     first, last = left.shape[:left_axes][:-1], right.shape[:right_axes][1:]
+    a, b = (dict(zip(product(*map(range, x.shape[:axes])), flat(x))) for x, axes in ((left, left_axes), (right, right_axes)))
     made = [
-        sp.Add(*(entry(left, (*p, k)) * entry(right, (k, *q)) for k in range(right.shape[0])))
+        sp.Add(*(a[(*p, k)] * b[(k, *q)] for k in range(right.shape[0])))
         for p in product(*map(range, first))
         for q in product(*map(range, last))
     ]

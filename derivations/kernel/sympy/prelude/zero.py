@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 
 import sympy as sp
@@ -42,14 +43,23 @@ def away_from_zero(difference) -> bool:
         return bool(mp.isfinite(value) and abs(value) > mp.mpf(10) ** -15 * max([1, *map(abs, values.values())]))
 
 
-def reduces(difference, ideal=()) -> bool:
-    """Does it become 0 by what SymPy proves? `ideal` lists what is 0 by assumption. A heuristic such as equals() is not asked."""
+@lru_cache(maxsize=20)
+def basis(ideal: tuple, names: tuple):
+    """A Gröbner basis: what is 0 by assumption, so that dividing by it leaves 0 of all that follows."""
+    return sp.groebner(list(ideal), *names, order="grevlex")
+
+
+def reduces(difference, ideal=(), beside=()) -> bool:
+    """Does it become 0 by what SymPy proves? A heuristic such as equals() is not asked.
+
+    `ideal` lists what is 0 by assumption; `beside`, the symbols of other differences, for which one basis serves as well.
+    """
     difference = sp.expand(difference)
     if difference == 0:
         return True
     if ideal:
-        names = difference.free_symbols.union(*(g.free_symbols for g in ideal))
-        return sp.groebner(list(ideal), *sorted(names, key=str), order="grevlex").reduce(difference)[1] == 0
+        names = difference.free_symbols.union(beside, *(g.free_symbols for g in ideal))
+        return basis(tuple(ideal), tuple(sorted(names, key=str))).reduce(difference)[1] == 0
     return any(simplify(difference) == 0 for simplify in (lambda x: sp.cancel(sp.together(x)), sp.simplify))
 
 
@@ -70,4 +80,4 @@ def contradictory(ideal: list) -> bool:
     if any(g.is_number for g in equations):
         return True
     names = set().union(*(g.free_symbols for g in equations))
-    return bool(equations) and sp.groebner(equations, *sorted(names, key=str), order="grevlex").exprs == [1]
+    return bool(equations) and basis(tuple(equations), tuple(sorted(names, key=str))).exprs == [1]
