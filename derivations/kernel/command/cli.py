@@ -11,7 +11,7 @@ import click
 
 from ..run import certificates, runner
 from ..run.certificates import CertificateError
-from . import scaffold
+from . import programs, scaffold
 from .report import Progress, report
 
 if hasattr(signal, "SIGPIPE"):
@@ -50,6 +50,7 @@ def check(targets, as_json, fresh, jobs, watching, page):
         raise click.UsageError("there is no derivation to check")
     with Progress() as progress:
         results = runner.check_all(wanted, fresh, jobs, progress)
+    programs.publish(results)
     if as_json:
         click.echo(
             json.dumps(
@@ -97,7 +98,7 @@ def flat(result, record: dict) -> dict:
         "line": claim["line"],
         "latex": claim.get("latex", ""),
         "verdict": record["verdict"],
-        "witnesses": claim["witnesses"],
+        "witnesses": [{k: v for k, v in w.items() if k != "source"} for w in claim["witnesses"]],
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached,
@@ -158,6 +159,9 @@ def mutants(targets, as_json, fresh, jobs):
         sys.exit(run_mutants(targets, as_json, fresh, jobs))
     except LookupError as error:
         raise click.UsageError(str(error)) from None
+
+
+main.add_command(programs.sympy)
 
 
 @main.command("list")
