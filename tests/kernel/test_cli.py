@@ -293,6 +293,7 @@ def test_the_files_that_new_makes_pass_as_made(copy, command):
             {"snippets/new_chapter/__init__.py"} if topic.startswith("new_chapter") else set()
         )  # a new chapter's snippets can be imported
         assert made.exit_code == 0 and set(made.stdout.split()) == files(topic) | {"mkdocs.yml"} | package
+        assert len(made.stderr.splitlines()) == 3 and f"derivations/{topic}.py" in made.stderr
     checked = run(copy, "derivations", "check", *topics)
     assert checked.returncode == 0, checked.stderr
     python = [path for topic in topics for path in sorted(files(topic)) if path.startswith(("snippets/", "tests/"))]
@@ -300,6 +301,17 @@ def test_the_files_that_new_makes_pass_as_made(copy, command):
     assert tested.returncode == 0, tested.stdout[-3000:]
     for topic in topics:
         assert topic.split("/")[1] in tested.stdout
+    for tool in (["ruff", "check"], ["ruff", "format", "--check"]):
+        linted = run(copy, *tool, *(path for topic in topics for path in sorted(files(topic)) if path.endswith(".py")))
+        assert linted.returncode == 0, linted.stdout
+    typed = run(copy, "mypy", "--follow-imports", "silent", *(f"derivations/{topic}.py" for topic in topics))
+    assert typed.returncode == 0, typed.stdout
+
+
+def test_the_page_that_new_makes_shows_its_claim_and_points_to_the_language(copy, command):
+    command("new", "scaling/made_up")
+    assert "/// claim | scaling/made_up#sum-transposed\n///" in (copy / "docs/scaling/made_up.md").read_text()
+    assert "docs/contributing/language.md" in (copy / "derivations/scaling/made_up.py").read_text()
 
 
 def navigation(root):
@@ -373,6 +385,9 @@ BAD = [
     "x/..",
     "kernel/claims",
     "labs/more",
+    "contributing/more",
+    "figures/more",
+    "assets/more",
     "scaling/1st",
     "scaling/a-b",
     "scaling/__init__",

@@ -11,14 +11,21 @@ from .evaluate import evaluate
 from .trial import Trial
 
 
+def all_of(x: Expr) -> list[str]:
+    """The name of the symbol all of whose entries x is: itself if it is a scalar, or an entry at open indices, no two the same."""
+    if x.op == "paren":
+        return all_of(x.args[0])
+    if x.op == "entry" and all(i.op == "index" for i in x.args[1:]) and len(set(x.args[1:])) == len(x.args[1:]):
+        x = x.args[0]
+    return [x.data[0]] if x.op == "symbol" else []
+
+
 def holds(a: Assumption, t: Trial) -> Tensor:
     """At which points an assumption about numbers certainly holds."""
     if a.kind == "representable":
-        good = torch.tensor([True])
-        for x in (evaluate(x, t) for x in a.args):
-            good = good & ((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1)
-        return good
-    if a.kind == "product":
+        found = [evaluate(x, t) for x in a.args]
+        return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
+    elif a.kind == "product":
         x = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), t).v
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
     elif a.kind == "invertible":

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols, walk
-from .assumptions import holds
+from ..core.expr import symbols, walk
+from .assumptions import all_of, holds
+from .bindings import bindable, put_values, sizes_in
 from .evaluate import evaluate
 from .laws import is_smooth_law, put_random
 from .products import is_tied, put_products, tied
@@ -22,7 +23,10 @@ SHAPES, POINTS, CANDIDATES = 10, 8, 128
 
 
 def shapes(claim: Claim, largest: int):
-    """All sizes one, all two, others that differ from one another, and sizes at random; for a claim without sizes, nothing, a few times."""
+    """All sizes one, all two, others that differ from one another, sizes at random, and those that the claim names as telling.
+
+    For a claim without sizes, nothing, a few times.
+    """
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
@@ -37,6 +41,9 @@ def shapes(claim: Claim, largest: int):
         yield {n: largest - (i + k) % largest for i, n in enumerate(names)}
     for _ in range(SHAPES - 2 - largest):
         yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
+    for _, at in claim.without:  # where an assumption is needed at a size, the claim is tried at that size
+        if given := sizes_in(bindable(claim), at):
+            yield {n: given.get(n, 2) for n in names}
 
 
 def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rough: bool, coarse: bool) -> Tensor:
@@ -73,8 +80,8 @@ def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rou
     return drawn
 
 
-def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
-    """A trial at these sizes with up to POINTS points, or None if none was found at which the assumptions hold."""
+def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = ()):
+    """A trial at these sizes, with up to POINTS points and with what values are given; None if the assumptions hold at none."""
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
@@ -97,6 +104,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):
         return None
+    put_values(t, named, at)
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
         keep &= holds(a, t)
@@ -119,12 +127,3 @@ def values(claim: Claim, trees: list, sizes: dict, seed: int):
         coarse = draw(claim, sizes, seed, fewer=2)
         found = [Value(x.v, x.e + 2 * (x.v - y.v).abs()) for x, y in zip(found, [evaluate(e, coarse) for e in trees])]
     return t, found
-
-
-def all_of(x: Expr) -> list:
-    """The name of the symbol all of whose entries x is: itself if it is a scalar, or an entry at open indices, no two the same."""
-    if x.op == "paren":
-        return all_of(x.args[0])
-    if x.op == "entry" and all(i.op == "index" for i in x.args[1:]) and len(set(x.args[1:])) == len(x.args[1:]):
-        x = x.args[0]
-    return [x.data[0]] if x.op == "symbol" else []

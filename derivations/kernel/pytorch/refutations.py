@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols, walk
+from ..core.expr import walk
 from .assumptions import holds
-from .comparing import first, settled
+from .bindings import bindable, placed, put_values, sizes_in
+from .comparing import at_sizes, first, settled
 from .drawing import draw
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
@@ -23,52 +23,28 @@ FAR = {"=": "differ", "<=": "stand the other way round"}
 
 
 def refutation(claim: Claim):
-    left, right = claim.start, claim.steps[0].expr
-    named = symbols(*claim.trees)
-    t = Trial(involved(claim), {})
-    leaves, indices = [], {}
-    for name, value in claim.at:
-        if name not in named:  # an index of the claim
-            indices[name] = value
-            continue
-        s = named[name]
-        if s.data[1] == "size":
-            t.sizes[name] = int(value.data)
-            continue
-        flat, lengths = flatten(value)
-        t.sizes.update({n.data[0]: k for n, k in zip(s.shape, lengths) if n.op == "symbol"})
-        leaves.append((s, flat, lengths))
-    for s, flat, lengths in leaves:
-        found = [evaluate(x, t) for x in flat]
-        t.put(s, *(torch.stack([y.flatten()[0] for y in part]).reshape(1, *lengths) for part in zip(*found)))
+    named = bindable(claim)
+    sizes = sizes_in(named, claim.at)
+    left, right = (placed(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
     if any(n.op in ("expectation", "variance") for e in (left, right) for n in walk(e)):
-        return refuted_law(claim, t, indices)
+        at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
+        return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes)
+    t = Trial(involved(claim), sizes)
+    put_values(t, named, claim.at)
     for a in claim.given:
         if not holds(a, t).all():
             raise Disagrees("the values given break an assumption of the claim")
-    a, b = (evaluate(at_indices(e, indices, t), t) for e in (left, right))
+    a, b = evaluate(left, t), evaluate(right, t)
     if a.v.shape[t.leading :] == b.v.shape[t.leading :]:
         if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & settled(a, b)).any()):
             raise Disagrees(f"the two sides do not {FAR[claim.refuted]} at the values given")
     elif claim.refuted == "<=":
         raise Disagrees("the two sides have different shapes")
     ledger = Ledger(claim)
-    sides = [evaluate(e, t) for e in (left, right)] if indices and claim.code else (a, b)  # a snippet computes every entry
-    for k, (side, tree) in enumerate(zip(sides, (left, right))):  # the first snippet computes the left side, the second the right
+    for k, (side, tree) in enumerate(zip((a, b), (left, right))):  # the first snippet computes the left side, the second the right
         compare_code(claim, claim.code[k : k + 1], t, [side])
         ledger.compare(t, [tree], [k])
     return "refuted", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim) + ledger.note()
-
-
-def at_indices(e: Expr, indices: dict, t: Trial) -> Expr:
-    """A side with the values that the counterexample gives to its free indices."""
-    if e.op == "index" and e.data[0] in indices:
-        value = indices[e.data[0]]
-        if value.op != "const" or value.data not in range(1, t.size(e.data[1]) + 1):
-            raise Disagrees(f"the index {e.data[0]} is given a value that it does not take")
-        return value
-    rest = {name: value for name, value in indices.items() if e.op != "sum" or name != e.data[0]}
-    return replace(e, args=tuple(at_indices(x, rest, t) for x in e.args))
 
 
 def breaks(relation: str, a: Value, b: Value) -> Tensor:
@@ -78,16 +54,12 @@ def breaks(relation: str, a: Value, b: Value) -> Tensor:
     return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
 
 
-def refuted_law(claim: Claim, at: Trial, indices: dict):
-    """The sides differ, and have one value each for all distributions with the stated moments that are tried."""
-    sides = []
-    for seed in range(4):
-        t = draw(claim, at.sizes, seed)
-        if t is not None:
-            t.values |= at.values
-            sides.append([evaluate(at_indices(e, indices, t), t) for e in (claim.start, claim.steps[0].expr)])
+def refuted_law(claim: Claim, sizes: dict):
+    """The sides differ, and have one value each for all distributions with the stated moments that are tried, at the values given."""
+    trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
+    sides = [[evaluate(e, t) for e in (claim.start, claim.steps[0].expr)] for t in trials]
     if not sides:
-        raise NotForTorch("no values were found at which its assumptions hold")
+        raise NotForTorch(f"no distribution was found to try{at_sizes(sizes)}: its assumptions hold nowhere, or it has too many outcomes")
     for of_one_side in zip(*sides):
         one = Value(*(y[:1] for y in of_one_side[0]))
         for x in of_one_side:
@@ -97,11 +69,3 @@ def refuted_law(claim: Claim, at: Trial, indices: dict):
     if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
         raise Disagrees(f"the two sides do not {FAR[claim.refuted]} for distributions with the stated moments")
     return "refuted", "numbers only", "all outcomes of distributions with the stated moments, in fp64"
-
-
-def flatten(value):
-    """(leaves in order, lengths) of nested tuples."""
-    if not isinstance(value, tuple):
-        return [value], ()
-    parts = [flatten(x) for x in value]
-    return [leaf for part, _ in parts for leaf in part], (len(parts), *parts[0][1])
