@@ -165,10 +165,10 @@ def bindings(at: Any) -> tuple:
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
-    for s in at:
-        if not isinstance(s, Expr) or s.op not in ("symbol", "index"):
+    for s in map(lift, at):
+        if s.op not in ("symbol", "index"):
             raise KernelError(f"a counterexample gives values to symbols and indices, not to {show(s)}")
-    return tuple((s.data[0], freeze(v)) for s, v in at.items())
+    return tuple((lift(s).data[0], freeze(v)) for s, v in at.items())
 
 
 def snippets(code: Any) -> tuple:
