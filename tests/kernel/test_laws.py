@@ -472,8 +472,11 @@ NOT_REFUTED = {
         lambda D: D.refute("claim", E(x**2), 1, at={nu: -1}, given=[mean(x, 0), variance(x, nu)]),
         "each entry of x has variance nu",
     ),
-    "a broken sign": (lambda D: D.refute("claim", E(mu * x), 1, at={mu: -1}, given=[mean(x, 1), positive(mu)]), "mu is positive"),
-    "a zero": (lambda D: D.refute("claim", E(mu * x), 1, at={mu: 0}, given=[mean(x, 1), nonzero(mu)]), "mu is not zero"),
+    "a broken sign": (
+        lambda D: D.refute("claim", E(mu * x), 1, at={mu: -1}, given=[mean(x, 1), positive(mu)]),
+        "mu is positive; there mu = -1",
+    ),
+    "a zero": (lambda D: D.refute("claim", E(mu * x), 1, at={mu: 0}, given=[mean(x, 1), nonzero(mu)]), "mu is not zero; there mu = 0"),
 }
 
 
