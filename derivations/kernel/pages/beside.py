@@ -1,0 +1,107 @@
+"""What a page shows beside its claims: tables that count them, stations on a claim's way, sources, and figures."""
+
+import posixpath
+from functools import partial
+from html import escape
+from xml.etree.ElementTree import Element, SubElement
+
+from ..run.certificates import CertificateError
+from .figures import FigureError, figure
+from .journey import PARTS, JourneyError
+from .page import TOPIC, Page
+from .rows import RowsError, rows, table
+from .trust import TABLES
+
+
+def count(page: Page, parent: Element, name: str) -> Element:
+    """Append one of the trust page's tables, with the command that makes its numbers again."""
+    line = page.source.line_of(f"/// trust | {name}")
+    if name not in TABLES:
+        raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
+    try:
+        head, rows, command = TABLES[name]()
+    except CertificateError as error:
+        raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
+
+    def cell(text):  # a number leads to the command that counts it again
+        return f"<td><a href='#counted-{name}'>{escape(text)}</a></td>" if text[:1].isdigit() else f"<td>{escape(text)}</td>"
+
+    cells = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
+    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    box = SubElement(parent, "div", {"class": "trust"})
+    box.text = page.stash(
+        f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
+        f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
+    )
+    return box
+
+
+def follow(page: Page, parent: Element, argument: str) -> Element:
+    """Append what one station made of a claim."""
+    line = page.source.line_of(f"/// journey | {argument}")
+    name, _, part = argument.partition(" ")
+    match = TOPIC.fullmatch(name)
+    if not match or not match[2] or part not in PARTS:
+        expected = f"expected '/// journey | chapter/topic#id PART' with a part of {', '.join(PARTS)}"
+        raise page.source.error(line, f"{expected}, found {argument!r}")
+    try:
+        certificate = page.certificate(match[1])
+        claims = [claim for claim in certificate["claims"] if claim["id"] == match[2]]
+        if not claims:
+            raise JourneyError(f"{match[1]} has no claim {match[2]!r}")
+        html = PARTS[part](certificate, claims[0], partial(source_link, page))
+    except (JourneyError, CertificateError) as error:
+        raise page.source.error(line, " ".join(str(error).split())) from None
+    box = SubElement(parent, "div", {"class": "trust"})
+    box.text = page.stash(html)
+    return box
+
+
+def source_link(page: Page, name: str) -> str:
+    """A file of the project by its path; a link, where it is said where sources are."""
+    shown = f"<code>{escape(name)}</code>"
+    return f"<a href='{escape(page.repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if page.repository else shown
+
+
+def list_sources(page: Page, parent: Element, group: str) -> Element:
+    """Append the table of a group of rows, each with links to the claims that hold it."""
+    line = page.source.line_of(f"/// sources | {group}".rstrip())
+    path, _ = page.source.file()
+    folder = posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else ""
+    try:
+        chosen = rows(page.source.docs, group)
+        for row in chosen:
+            refuse_unknown(page, row)
+        return table(parent, chosen, page.source.docs, folder or ".")
+    except (RowsError, CertificateError) as error:
+        raise page.source.error(line, " ".join(str(error).split())) from None
+
+
+def refuse_unknown(page: Page, row: dict) -> None:
+    for claim in row["claims"]:
+        match = TOPIC.fullmatch(claim)
+        if not match or not match[2] or match[2] not in (one["id"] for one in page.certificate(match[1])["claims"]):
+            raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
+
+
+def draw(page: Page, parent: Element, name: str) -> Element:
+    """Append a figure: its picture, and a place for its caption."""
+    page.figures += 1
+    try:
+        html, identifier = figure(name, page.source.docs, page.figures)
+    except FigureError as error:
+        about = f"the figure {name}: " if name else ""
+        raise page.source.error(line_of_figure(page, name), about + str(error)) from None
+    box = SubElement(parent, "figure", {"class": "picture", "id": identifier})
+    SubElement(box, "div").text = page.stash(html)
+    return SubElement(box, "figcaption")
+
+
+def refuse_without_caption(page: Page, name: str, caption: Element) -> None:
+    if not "".join(caption.itertext()).strip():
+        line = line_of_figure(page, name)
+        raise page.source.error(line, f"the figure {name} has no caption; write a sentence before the closing '///'")
+
+
+def line_of_figure(page: Page, name: str) -> int:
+    return next((one.line for one in page.source.openings() if (one.name, one.argument) == ("figure", name)), 0)
