@@ -5,37 +5,51 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from ..core import claims
 from ..core.assumptions import Assumption
-from ..core.claims import Refused, Value, bindings, caller
-from ..core.expr import Expr, Term, foreign_equation, lift, symbol
+from ..core.claims import Claim, Refused, Value, bindings, caller
+from ..core.expr import Expr, Term, lift, symbol
 from ..errors import KernelError, nearest, scripts
+from .carried import Origins, settled
+from .stated import spread
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Code = Sequence[tuple[Any, ...]]
 Needed = Mapping[Assumption, Mapping[Expr, Value]]
+UNSAID: Any = None  # to be said, but for what a relation of SymPy's says already: `identity(id, Eq(a, b))`
 
 
 def stating(method: Callable[P, R]) -> Callable[P, R]:
     """A method that states a claim: an error names the claim, and the line of the script that states it."""
-    signature = inspect.signature(method)
+    signature = demanding(inspect.signature(method))
     names = list(signature.parameters)[1:]
 
     @wraps(method)
     def stated(*args: P.args, **more: P.kwargs) -> R:
         try:
-            refuse_misfit(method.__name__, signature, args, more)
-            return method(*args, **more)
+            told, named = spread(method.__name__, args, more)
+            refuse_misfit(method.__name__, signature, told, named)
+            return method(*told, **named)
         except KernelError as error:
             if method.__name__ == "__init__":  # no claim yet
                 raise
             raise Refused(*caller(), claim_of(dict(zip(names, args[1:])) | more), str(error)) from None
 
     return stated
+
+
+def demanding(signature: inspect.Signature) -> inspect.Signature:
+    """The signature with what is UNSAID as something that has to be said."""
+    return signature.replace(
+        parameters=[
+            p.replace(default=p.empty) if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is UNSAID else p
+            for p in signature.parameters.values()
+        ]
+    )
 
 
 def claim_of(given: Mapping[str, Any]) -> str:
@@ -80,15 +94,16 @@ class Derivation(claims.Derivation):
     | `without` | for an assumption, a counterexample that shows that it is needed, where none is found: `{nonzero(x): {x: 0, y: 1}}` |
     | `code` | snippets that compute the sides, one after the other: `("snippets.chapter.topic.function", argument, ..., {keyword: value})` |
 
-    >>> from derivations.kernel import Derivation, matrix, sizes
-    >>> n, m = sizes("n m")
-    >>> A, B = matrix("A", n, m), matrix("B", n, m)
-    >>> derivation = Derivation("A sum transposed")
-    >>> derivation.identity("sum", (A + B).T, A.T + B.T, title="Each is transposed")
-    >>> derivation.identity("not-transposed", (A + B).T, A + B)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    derivations.kernel.core.claims.Refused: ... claim 'not-transposed': the two sides have different shapes: (A + B)ᵀ and A + B
+    Examples:
+        >>> from derivations.kernel import Derivation, matrix, sizes
+        >>> n, m = sizes("n m")
+        >>> A, B = matrix("A", n, m), matrix("B", n, m)
+        >>> derivation = Derivation("A sum transposed")
+        >>> derivation.identity("sum", (A + B).T, A.T + B.T, title="Each is transposed")
+        >>> derivation.identity("not-transposed", (A + B).T, A + B)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        derivations.kernel.core.claims.Refused: ... claim 'not-transposed': the two sides have different shapes: (A + B)ᵀ and A + B
     """
 
     @stating
@@ -112,13 +127,14 @@ class Derivation(claims.Derivation):
 
         `given` lists what the expression needs to make sense. The id is made from the name where none is given.
 
-        >>> from derivations.kernel import Derivation, nonzero, scalars
-        >>> x, y = scalars("x y")
-        >>> derivation = Derivation("A ratio")
-        >>> ratio = derivation.define("r", x / y, given=[nonzero(y)])
-        >>> derivation.identity("back", ratio * y, x, given=[nonzero(y)])
-        >>> print(ratio * y)
-        r*y
+        Examples:
+            >>> from derivations.kernel import Derivation, nonzero, scalars
+            >>> x, y = scalars("x y")
+            >>> derivation = Derivation("A ratio")
+            >>> ratio = derivation.define("r", x / y, given=[nonzero(y)])
+            >>> derivation.identity("back", ratio * y, x, given=[nonzero(y)])
+            >>> print(ratio * y)
+            r*y
         """
         body = lift(body)
         result = Expr("defined", (body,), body.shape, symbol(name, "defined").data)
@@ -130,8 +146,8 @@ class Derivation(claims.Derivation):
     def identity(
         self,
         id: str,
-        left: Any,
-        right: Term | None = None,
+        left: Term,
+        right: Term = UNSAID,
         reason: str = "",
         *,
         title: str = "",
@@ -140,17 +156,16 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """left = right, for all values at which the assumptions hold; or one equation of another system, such as SymPy's Eq.
+        """`left = right`, for all values at which the assumptions hold; or one equation of another system, such as SymPy's Eq.
 
         Both sides have one shape. An identity between tensors is one between all their entries.
 
-        >>> from derivations.kernel import Derivation, scalars
-        >>> x, y = scalars("x y")
-        >>> derivation = Derivation("A square")
-        >>> derivation.identity("square", (x + y) ** 2, x**2 + 2 * x * y + y**2)
+        Examples:
+            >>> from derivations.kernel import Derivation, scalars
+            >>> x, y = scalars("x y")
+            >>> derivation = Derivation("A square")
+            >>> derivation.identity("square", (x + y) ** 2, x**2 + 2 * x * y + y**2)
         """
-        if right is None:
-            left, right = foreign_equation(left)
         steps = [("=", right, reason)]
         self._state("identity", id, left, steps, given=given, title=title, uses=uses, without=without, code=code)
 
@@ -166,18 +181,19 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """start = ... = ..., each step a pair: the expression, and the reason for it in words. Each step is checked on its own.
+        """`start = ... = ...`, each step a pair: the expression, and the reason for it in words. Each step is checked on its own.
 
-        >>> from derivations.kernel import Derivation, matrix, sizes
-        >>> n, d, d_k = sizes("n d d_k")
-        >>> X, W_Q, W_K = matrix("X", n, d), matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
-        >>> derivation = Derivation("Scores")
-        >>> derivation.chain(
-        ...     "merged",
-        ...     (X @ W_Q) @ (X @ W_K).T,
-        ...     ((X @ W_Q) @ (W_K.T @ X.T), "a transpose reverses a product"),
-        ...     (X @ (W_Q @ W_K.T) @ X.T, "regroup"),
-        ... )
+        Examples:
+            >>> from derivations.kernel import Derivation, matrix, sizes
+            >>> n, d, d_k = sizes("n d d_k")
+            >>> X, W_Q, W_K = matrix("X", n, d), matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
+            >>> derivation = Derivation("Scores")
+            >>> derivation.chain(
+            ...     "merged",
+            ...     (X @ W_Q) @ (X @ W_K).T,
+            ...     ((X @ W_Q) @ (W_K.T @ X.T), "a transpose reverses a product"),
+            ...     (X @ (W_Q @ W_K.T) @ X.T, "regroup"),
+            ... )
         """
         if not steps or not all(isinstance(step, tuple) and len(step) == 2 and str(step[1]).strip() for step in steps):
             raise KernelError("each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step")
@@ -189,8 +205,8 @@ class Derivation(claims.Derivation):
         self,
         id: str,
         left: Term,
-        right: Term,
-        because: Term | tuple[Term, ...],
+        right: Term = UNSAID,
+        because: Term | tuple[Term, ...] = UNSAID,
         reason: str = "",
         *,
         title: str = "",
@@ -199,16 +215,17 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """left <= right, because right - left is `because`, which is visibly not negative.
+        """`left <= right`, because `right - left` is `because`, which is visibly not negative.
 
         What is visibly not negative is made of such parts by sums, products, quotients and powers: sizes, numbers that are not
         negative, even powers, absolute values, exponentials, norms, variances, and what an assumption says. Of a rank, `because` is
         a factorisation, `(A, B)`.
 
-        >>> from derivations.kernel import Derivation, scalars
-        >>> x, y = scalars("x y")
-        >>> derivation = Derivation("Means")
-        >>> derivation.inequality("means", 2 * x * y, x**2 + y**2, because=(x - y) ** 2)
+        Examples:
+            >>> from derivations.kernel import Derivation, scalars
+            >>> x, y = scalars("x y")
+            >>> derivation = Derivation("Means")
+            >>> derivation.inequality("means", 2 * x * y, x**2 + y**2, because=(x - y) ** 2)
         """
         because = because if isinstance(because, tuple) else (because,)
         certificate, steps = tuple(map(lift, because)), [("<=", right, reason)]
@@ -219,9 +236,9 @@ class Derivation(claims.Derivation):
         self,
         id: str,
         expr: Term,
-        variable: Expr,
-        to: Literal["oo", 0],
-        value: Term,
+        variable: Term = UNSAID,
+        to: Literal["oo", 0] = UNSAID,
+        value: Term = UNSAID,
         reason: str = "",
         *,
         title: str = "",
@@ -232,12 +249,14 @@ class Derivation(claims.Derivation):
     ) -> None:
         """expr goes to value as a size or a scalar symbol goes to "oo" or to 0, from above.
 
-        >>> from derivations.kernel import Derivation, sizes
-        >>> n, d = sizes("n d")
-        >>> derivation = Derivation("Long texts")
-        >>> derivation.limit("ratio", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
+        Examples:
+            >>> from derivations.kernel import Derivation, sizes
+            >>> n, d = sizes("n d")
+            >>> derivation = Derivation("Long texts")
+            >>> derivation.limit("ratio", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
         """
-        if not isinstance(variable, Expr) or variable.op != "symbol" or variable.shape:
+        variable = lift(variable)
+        if variable.op != "symbol" or variable.shape:
             raise KernelError("a limit is taken in a size or a scalar symbol")
         towards, steps = (variable, to), [("->", value, reason)]
         self._state("limit", id, expr, steps, towards=towards, given=given, title=title, uses=uses, without=without, code=code)
@@ -247,8 +266,8 @@ class Derivation(claims.Derivation):
         self,
         id: str,
         left: Term,
-        right: Term,
-        at: Mapping[Expr, Value],
+        right: Term = UNSAID,
+        at: Mapping[Expr, Value] = UNSAID,
         reason: str = "",
         relation: Literal["=", "<="] = "=",
         *,
@@ -258,20 +277,30 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """left = right, or left <= right, is false: `at` is an exact counterexample, symbol to value.
+        """`left = right`, or `left <= right`, is false: `at` is an exact counterexample, symbol to value.
 
         A value is a number, or nested lists of numbers. Sizes follow from the lists, or are given themselves.
 
-        >>> from derivations.kernel import Derivation, matrix, sizes
-        >>> n = sizes("n")
-        >>> A, B = matrix("A", n, n), matrix("B", n, n)
-        >>> derivation = Derivation("Order matters")
-        >>> derivation.refute("commute", A @ B, B @ A, at={A: [[0, 1], [0, 0]], B: [[0, 0], [1, 0]]})
+        Examples:
+            >>> from derivations.kernel import Derivation, matrix, sizes
+            >>> n = sizes("n")
+            >>> A, B = matrix("A", n, n), matrix("B", n, n)
+            >>> derivation = Derivation("Order matters")
+            >>> derivation.refute("commute", A @ B, B @ A, at={A: [[0, 1], [0, 0]], B: [[0, 0], [1, 0]]})
         """
         if relation not in ("=", "<="):
             raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')
         values, steps = bindings(at), [("!" + relation, right, reason)]
         self._state("refutation", id, left, steps, at=values, given=given, title=title, uses=uses, without=without, code=code)
+
+    @cached_property
+    def origins(self) -> Origins:
+        """The SymPy symbols that stand for its names."""
+        return Origins()
+
+    def _settled(self, claim: Claim) -> Claim:
+        self.origins.refuse_two(claim.trees)
+        return settled(claim)
 
     def main(self) -> None:
         """Check this derivation and print its steps, when its script is run on its own. The exit code is 0 if every claim holds."""

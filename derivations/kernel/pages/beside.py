@@ -1,13 +1,12 @@
 """What a page shows beside its claims: tables that count them, stations on a claim's way, sources, and figures."""
 
 import posixpath
-from functools import partial
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..run.certificates import CertificateError
 from .figures import FigureError, figure
-from .journey import PARTS, JourneyError
+from .journey import JourneyError, told
 from .page import TOPIC, Page
 from .rows import RowsError, rows, table
 from .trust import TABLES
@@ -38,29 +37,14 @@ def count(page: Page, parent: Element, name: str) -> Element:
 
 def follow(page: Page, parent: Element, argument: str) -> Element:
     """Append what one station made of a claim."""
-    line = page.source.line_of(f"/// journey | {argument}")
-    name, _, part = argument.partition(" ")
-    match = TOPIC.fullmatch(name)
-    if not match or not match[2] or part not in PARTS:
-        expected = f"expected '/// journey | chapter/topic#id PART' with a part of {', '.join(PARTS)}"
-        raise page.source.error(line, f"{expected}, found {argument!r}")
     try:
-        certificate = page.certificate(match[1])
-        claims = [claim for claim in certificate["claims"] if claim["id"] == match[2]]
-        if not claims:
-            raise JourneyError(f"{match[1]} has no claim {match[2]!r}")
-        html = PARTS[part](certificate, claims[0], partial(source_link, page))
+        html = told(argument, page.certificate, page.repository)
     except (JourneyError, CertificateError) as error:
+        line = page.source.line_of(f"/// journey | {argument}")
         raise page.source.error(line, " ".join(str(error).split())) from None
     box = SubElement(parent, "div", {"class": "trust"})
     box.text = page.stash(html)
     return box
-
-
-def source_link(page: Page, name: str) -> str:
-    """A file of the project by its path; a link, where it is said where sources are."""
-    shown = f"<code>{escape(name)}</code>"
-    return f"<a href='{escape(page.repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if page.repository else shown
 
 
 def list_sources(page: Page, parent: Element, group: str) -> Element:

@@ -135,7 +135,8 @@ class Page:
         """The way from this page to a file beside the pages, which has to hold the text."""
         path = self.source.docs / name
         if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
-            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations coq'")
+            command = "coq" if name.endswith(".v") else "check"
+            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
         return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
 
     def _link(self, use: str, topic: str) -> str:
