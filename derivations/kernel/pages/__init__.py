@@ -36,7 +36,6 @@ May import: `run` and `printing`. Begin with `claims.py`, which shows a certific
 import posixpath
 import re
 from collections.abc import Callable
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
@@ -58,7 +57,7 @@ from .journey import JourneyError, told
 from .maths import MathsError, notation, relation_in
 from .rows import RowsError, rows, table
 from .source import Opening, PageError, Source
-from .trust import TABLES
+from .trust import TABLES, counted
 
 __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
 
@@ -148,20 +147,11 @@ class Page:
         if name not in TABLES:
             raise self.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
         try:
-            head, rows, command = TABLES[name]()
+            html = counted(name)
         except CertificateError as error:
             raise self.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
-
-        def cell(text):  # a number leads to the command that counts it again
-            return f"<td><a href='#counted-{name}'>{escape(text)}</a></td>" if text[:1].isdigit() else f"<td>{escape(text)}</td>"
-
-        cells = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-        titles = "".join(f"<th>{escape(title)}</th>" for title in head)
         box = SubElement(parent, "div", {"class": "trust"})
-        box.text = self.stash(
-            f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
-            f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
-        )
+        box.text = self.stash(html)
         return box
 
     def list_sources(self, parent: Element, group: str) -> Element:
@@ -172,16 +162,10 @@ class Page:
         try:
             chosen = rows(self.source.docs, group)
             for row in chosen:
-                self._refuse_unknown(row)
+                refuse_unknown(row, self.certificate)
             return table(parent, chosen, self.source.docs, folder or ".")
         except (RowsError, CertificateError) as error:
             raise self.source.error(line, " ".join(str(error).split())) from None
-
-    def _refuse_unknown(self, row: dict) -> None:
-        for claim in row["claims"]:
-            match = _TOPIC.fullmatch(claim)
-            if not match or not match[2] or match[2] not in (one["id"] for one in self.certificate(match[1])["claims"]):
-                raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
 
     def draw(self, parent: Element, name: str) -> Element:
         """Append a figure: its picture, and a place for its caption."""
@@ -263,6 +247,14 @@ class Page:
             return f"#{self._anchor(used, name)}"
         start = posixpath.dirname(self.path or "") or "."
         return f"{posixpath.relpath(f'{used}.md', start)}#{name}"
+
+
+def refuse_unknown(row: dict, certificate: Callable[[str], dict]) -> None:
+    """Refuse a row of docs/sources.toml that names a claim which there is not."""
+    for claim in row["claims"]:
+        match = _TOPIC.fullmatch(claim)
+        if not match or not match[2] or match[2] not in (one["id"] for one in certificate(match[1])["claims"]):
+            raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
 
 
 class _Read(Preprocessor):

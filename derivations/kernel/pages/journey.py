@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from .claims import VERDICTS, WITNESSES
-from .trust import code_lines
+from .trust import code_lines, table
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -133,10 +133,3 @@ PARTS = {"statement": statement, "witnesses": witnesses, "record": record, "cert
 
 def code(lines: list[str]) -> str:
     return f"<div class='highlight'><pre><code>{escape(chr(10).join(lines))}\n</code></pre></div>"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table of finished cells."""
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
-    cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
