@@ -1,7 +1,6 @@
 """What a page shows beside its claims: tables that count them, stations on a claim's way, sources, and figures."""
 
 import posixpath
-from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..run.certificates import CertificateError
@@ -9,7 +8,7 @@ from .figures import FigureError, figure
 from .journey import JourneyError, told
 from .page import TOPIC, Page
 from .rows import RowsError, rows, table
-from .trust import TABLES
+from .trust import TABLES, counted
 
 
 def count(page: Page, parent: Element, name: str) -> Element:
@@ -18,20 +17,11 @@ def count(page: Page, parent: Element, name: str) -> Element:
     if name not in TABLES:
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
     try:
-        head, rows, command = TABLES[name]()
+        html = counted(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
-
-    def cell(text):  # a number leads to the command that counts it again
-        return f"<td><a href='#counted-{name}'>{escape(text)}</a></td>" if text[:1].isdigit() else f"<td>{escape(text)}</td>"
-
-    cells = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
     box = SubElement(parent, "div", {"class": "trust"})
-    box.text = page.stash(
-        f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
-        f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
-    )
+    box.text = page.stash(html)
     return box
 
 
