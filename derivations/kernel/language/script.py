@@ -279,7 +279,8 @@ class Derivation(claims.Derivation):
     ) -> None:
         """`left = right`, or `left <= right`, is false: `at` is an exact counterexample, symbol to value.
 
-        A value is a number, or nested lists of numbers. Sizes follow from the lists, or are given themselves.
+        A value is a number, or nested lists of numbers. Sizes follow from the lists, or are given themselves. An index that no sum binds
+        is given one too, counted from 1.
 
         Examples:
             >>> from derivations.kernel import Derivation, matrix, sizes
