@@ -13,13 +13,14 @@
 
 A script makes one derivation, states its claims, and lets itself be run on its own:
 
->>> from derivations.kernel import Derivation, matrix, sizes
->>> n, d = sizes("n d")
->>> X, W = matrix("X", n, d), matrix("W", d, d)
->>> derivation = Derivation("Two products")
->>> derivation.identity("transposed", (X @ W).T, W.T @ X.T, title="A transpose reverses a product")
->>> if __name__ == "__main__":
-...     derivation.main()
+Examples:
+    >>> from derivations.kernel import Derivation, matrix, sizes
+    >>> n, d = sizes("n d")
+    >>> X, W = matrix("X", n, d), matrix("W", d, d)
+    >>> derivation = Derivation("Two products")
+    >>> derivation.identity("transposed", (X @ W).T, W.T @ X.T, title="A transpose reverses a product")
+    >>> if __name__ == "__main__":
+    ...     derivation.main()
 
 What is here is all that a script may use. It loads no algebra system, so that reading certificates, which is all that rendering a
 page takes, stays quick.

@@ -26,12 +26,13 @@ def positive(x: Term) -> Assumption:
 
     An open index makes it one assumption for each of its values.
 
-    >>> from derivations.kernel import Derivation, log, positive, scalars
-    >>> x, y = scalars("x y")
-    >>> derivation = Derivation("Logarithms")
-    >>> derivation.identity("product", log(x * y), log(x) + log(y), given=[positive(x), positive(y)])
-    >>> print(positive(x - y))
-    x - y is positive
+    Examples:
+        >>> from derivations.kernel import Derivation, log, positive, scalars
+        >>> x, y = scalars("x y")
+        >>> derivation = Derivation("Logarithms")
+        >>> derivation.identity("product", log(x * y), log(x) + log(y), given=[positive(x), positive(y)])
+        >>> print(positive(x - y))
+        x - y is positive
     """
     return Assumption("positive", (scalar_of(x),))
 
@@ -39,10 +40,11 @@ def positive(x: Term) -> Assumption:
 def nonnegative(x: Term) -> Assumption:
     """The scalar x is zero or greater. `nonnegative(h - 2)` says that h is 2 or more.
 
-    >>> from derivations.kernel import Derivation, nonnegative, sizes
-    >>> h = sizes("h")
-    >>> derivation = Derivation("Two or more heads")
-    >>> derivation.inequality("square", 2 * h, h**2, because=h * (h - 2), given=[nonnegative(h - 2)])
+    Examples:
+        >>> from derivations.kernel import Derivation, nonnegative, sizes
+        >>> h = sizes("h")
+        >>> derivation = Derivation("Two or more heads")
+        >>> derivation.inequality("square", 2 * h, h**2, because=h * (h - 2), given=[nonnegative(h - 2)])
     """
     return Assumption("nonnegative", (scalar_of(x),))
 
@@ -50,10 +52,11 @@ def nonnegative(x: Term) -> Assumption:
 def nonzero(x: Term) -> Assumption:
     """The scalar x is not zero: what is divided by has to be. Sizes are positive, and need no assumption.
 
-    >>> from derivations.kernel import Derivation, nonzero, scalars
-    >>> x, c = scalars("x c")
-    >>> derivation = Derivation("Cancelling")
-    >>> derivation.identity("cancel", c * x / c, x, given=[nonzero(c)])
+    Examples:
+        >>> from derivations.kernel import Derivation, nonzero, scalars
+        >>> x, c = scalars("x c")
+        >>> derivation = Derivation("Cancelling")
+        >>> derivation.identity("cancel", c * x / c, x, given=[nonzero(c)])
     """
     return Assumption("nonzero", (scalar_of(x),))
 
@@ -61,11 +64,12 @@ def nonzero(x: Term) -> Assumption:
 def invertible(m: Expr) -> Assumption:
     """The matrix symbol m has an inverse. It is about a symbol, not a product, and not about something random.
 
-    >>> from derivations.kernel import Derivation, eye, inverse, invertible, matrix, sizes
-    >>> n = sizes("n")
-    >>> M = matrix("M", n, n)
-    >>> derivation = Derivation("An inverse")
-    >>> derivation.identity("inverse", M @ inverse(M), eye(n), given=[invertible(M)])
+    Examples:
+        >>> from derivations.kernel import Derivation, eye, inverse, invertible, matrix, sizes
+        >>> n = sizes("n")
+        >>> M = matrix("M", n, n)
+        >>> derivation = Derivation("An inverse")
+        >>> derivation.identity("inverse", M @ inverse(M), eye(n), given=[invertible(M)])
     """
     m = symbol_of(m)
     if m.data[1] == "random":
@@ -76,11 +80,12 @@ def invertible(m: Expr) -> Assumption:
 def product_is(left: Expr, right: Expr, times: int) -> Assumption:
     """The product of two matrix symbols, transposed or not, is `times` the identity: 0 for a zero product, 1 for an inverse.
 
-    >>> from derivations.kernel import Derivation, matrix, product_is, sizes
-    >>> n, d = sizes("n d")
-    >>> X, Q = matrix("X", n, d), matrix("Q", d, d)
-    >>> derivation = Derivation("Turning queries and keys alike")
-    >>> derivation.identity("turned", (X @ Q) @ (X @ Q).T, X @ X.T, given=[product_is(Q, Q.T, 1)])
+    Examples:
+        >>> from derivations.kernel import Derivation, matrix, product_is, sizes
+        >>> n, d = sizes("n d")
+        >>> X, Q = matrix("X", n, d), matrix("Q", d, d)
+        >>> derivation = Derivation("Turning queries and keys alike")
+        >>> derivation.identity("turned", (X @ Q) @ (X @ Q).T, X @ X.T, given=[product_is(Q, Q.T, 1)])
     """
     left, right = lift(left), lift(right)
     outer = matmul(left, right).shape
@@ -94,11 +99,12 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
 def independent(*randoms: Expr) -> Assumption:
     """All the entries, of each of the random tensors and across them, are independent of one another.
 
-    >>> from derivations.kernel import Derivation, E, independent, random, sizes
-    >>> d = sizes("d")
-    >>> q, k = random("q", d), random("k", d)
-    >>> derivation = Derivation("A product of independent numbers")
-    >>> derivation.identity("product", E(q[1] * k[1]), E(q[1]) * E(k[1]), given=[independent(q, k)])
+    Examples:
+        >>> from derivations.kernel import Derivation, E, independent, random, sizes
+        >>> d = sizes("d")
+        >>> q, k = random("q", d), random("k", d)
+        >>> derivation = Derivation("A product of independent numbers")
+        >>> derivation.identity("product", E(q[1] * k[1]), E(q[1]) * E(k[1]), given=[independent(q, k)])
     """
     return Assumption("independent", tuple(map(random_of, randoms)))
 
@@ -106,11 +112,12 @@ def independent(*randoms: Expr) -> Assumption:
 def mean(x: Expr, value: Term) -> Assumption:
     """Each entry of the random tensor x has this mean: a real number that is not random itself.
 
-    >>> from derivations.kernel import Derivation, E, index, mean, random, sizes, total
-    >>> d = sizes("d")
-    >>> q, i = random("q", d), index("i", d)
-    >>> derivation = Derivation("The mean of a sum")
-    >>> derivation.identity("sum", E(total(q[i], i)), 3 * d, given=[mean(q, 3)])
+    Examples:
+        >>> from derivations.kernel import Derivation, E, index, mean, random, sizes, total
+        >>> d = sizes("d")
+        >>> q, i = random("q", d), index("i", d)
+        >>> derivation = Derivation("The mean of a sum")
+        >>> derivation.identity("sum", E(total(q[i], i)), 3 * d, given=[mean(q, 3)])
     """
     return Assumption("mean", (random_of(x), parameter(value)))
 
@@ -118,11 +125,12 @@ def mean(x: Expr, value: Term) -> Assumption:
 def variance(x: Expr, value: Term) -> Assumption:
     """Each entry of the random tensor x has this variance: a real number that is not random itself.
 
-    >>> from derivations.kernel import Derivation, Var, index, independent, random, sizes, total, variance
-    >>> d = sizes("d")
-    >>> q, i = random("q", d), index("i", d)
-    >>> derivation = Derivation("The variance of a sum")
-    >>> derivation.identity("sum", Var(total(q[i], i)), 3 * d, given=[independent(q), variance(q, 3)])
+    Examples:
+        >>> from derivations.kernel import Derivation, Var, index, independent, random, sizes, total, variance
+        >>> d = sizes("d")
+        >>> q, i = random("q", d), index("i", d)
+        >>> derivation = Derivation("The variance of a sum")
+        >>> derivation.identity("sum", Var(total(q[i], i)), 3 * d, given=[independent(q), variance(q, 3)])
     """
     return Assumption("variance", (random_of(x), parameter(value)))
 
@@ -137,10 +145,11 @@ def parameter(value: Term) -> Expr:
 def gaussian(*randoms: Expr) -> Assumption:
     """Each entry of the random tensors is normally distributed, so that its higher moments follow from mean and variance.
 
-    >>> from derivations.kernel import Derivation, E, gaussian, mean, random, variance
-    >>> x = random("x")
-    >>> derivation = Derivation("A fourth moment")
-    >>> derivation.identity("fourth", E(x**4), 3, given=[mean(x, 0), variance(x, 1), gaussian(x)])
+    Examples:
+        >>> from derivations.kernel import Derivation, E, gaussian, mean, random, variance
+        >>> x = random("x")
+        >>> derivation = Derivation("A fourth moment")
+        >>> derivation.identity("fourth", E(x**4), 3, given=[mean(x, 0), variance(x, 1), gaussian(x)])
     """
     return Assumption("gaussian", tuple(map(random_of, randoms)))
 
@@ -150,12 +159,13 @@ def representable(*xs: Term) -> Assumption:
 
     What shows that it is needed has to be named, with `without`: few numbers are not representable, where one tries simple ones.
 
-    >>> from fractions import Fraction
-    >>> from derivations.kernel import Derivation, representable, rounded, scalars
-    >>> x = scalars("x")
-    >>> derivation = Derivation("Nothing to round")
-    >>> third = {representable(x): {x: Fraction(1, 3)}}
-    >>> derivation.identity("kept", rounded(x), x, given=[representable(x)], without=third)
+    Examples:
+        >>> from fractions import Fraction
+        >>> from derivations.kernel import Derivation, representable, rounded, scalars
+        >>> x = scalars("x")
+        >>> derivation = Derivation("Nothing to round")
+        >>> third = {representable(x): {x: Fraction(1, 3)}}
+        >>> derivation.identity("kept", rounded(x), x, given=[representable(x)], without=third)
     """
     return Assumption("representable", tuple(map(scalar_of, xs)))
 
@@ -163,12 +173,13 @@ def representable(*xs: Term) -> Assumption:
 def in_range() -> Assumption:
     """No exponent leaves the format's range: no overflow, no underflow.
 
-    >>> from fractions import Fraction
-    >>> from derivations.kernel import Derivation, in_range, rounded, scalars
-    >>> a, b = scalars("a b")
-    >>> derivation = Derivation("Half of a product")
-    >>> tiny = {in_range(): {a: Fraction(1, 2**149), b: 1}}
-    >>> derivation.identity("halved", rounded(a * b / 2), rounded(a * b) / 2, given=[in_range()], without=tiny)
+    Examples:
+        >>> from fractions import Fraction
+        >>> from derivations.kernel import Derivation, in_range, rounded, scalars
+        >>> a, b = scalars("a b")
+        >>> derivation = Derivation("Half of a product")
+        >>> tiny = {in_range(): {a: Fraction(1, 2**149), b: 1}}
+        >>> derivation.identity("halved", rounded(a * b / 2), rounded(a * b) / 2, given=[in_range()], without=tiny)
     """
     return Assumption("in range", ())
 

@@ -65,6 +65,7 @@ class Verdict:
     note: str
     seconds: float = 0.0
     needed: tuple = ()  # for each assumption, how the claim fails without it
+    source: str = ""  # the program whose run it was, where a witness writes one
 
 
 class Refused(KernelError):

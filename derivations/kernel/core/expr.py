@@ -45,15 +45,16 @@ class Expr:
     Python's integers and fractions may stand for numbers. Floats are refused, for they are not exact. Nothing is simplified when it is
     written: `x + y` and `y + x` are two trees until a claim proves them equal. `print` shows an expression as messages do.
 
-    >>> from derivations.kernel import matrix, sizes, vector
-    >>> n, d = sizes("n d")
-    >>> A, z = matrix("A", n, d), vector("z", d)
-    >>> print(2 * (A @ z) / d)
-    (2*(A @ z))/d
-    >>> A + z
-    Traceback (most recent call last):
-        ...
-    derivations.kernel.errors.KernelError: shapes (n, d) and (d) do not go together in add
+    Examples:
+        >>> from derivations.kernel import matrix, sizes, vector
+        >>> n, d = sizes("n d")
+        >>> A, z = matrix("A", n, d), vector("z", d)
+        >>> print(2 * (A @ z) / d)
+        (2*(A @ z))/d
+        >>> A + z
+        Traceback (most recent call last):
+            ...
+        derivations.kernel.errors.KernelError: shapes (n, d) and (d) do not go together in add
     """
 
     op: str
@@ -215,11 +216,12 @@ def sizes(names: str) -> Symbols:
     A size is the length of an axis, or how far an index runs, and may stand in formulas as a number. A name is a letter with letters
     and digits after it, and at most one subscript behind an underscore.
 
-    >>> from derivations.kernel import matrix, sizes
-    >>> n, d_k = sizes("n d_k")
-    >>> W = matrix("W", n, d_k)
-    >>> print(W / d_k)
-    W/d_k
+    Examples:
+        >>> from derivations.kernel import matrix, sizes
+        >>> n, d_k = sizes("n d_k")
+        >>> W = matrix("W", n, d_k)
+        >>> print(W / d_k)
+        W/d_k
     """
     return several(names, "size")
 
@@ -229,11 +231,12 @@ def scalars(names: str) -> Symbols:
 
     A name of a Greek letter is printed as that letter: `sigma`, `mu_q`.
 
-    >>> from derivations.kernel import scalars
-    >>> x, y = scalars("x y")
-    >>> c = scalars("c")
-    >>> print((x + y)**2 / c)
-    (x + y)^2/c
+    Examples:
+        >>> from derivations.kernel import scalars
+        >>> x, y = scalars("x y")
+        >>> c = scalars("c")
+        >>> print((x + y)**2 / c)
+        (x + y)^2/c
     """
     return several(names, "real")
 
@@ -243,11 +246,12 @@ def matrix(name: str, rows: Term, columns: Term) -> Expr:
 
     Sizes are positive integers or come from `sizes`; anything else is refused.
 
-    >>> from derivations.kernel import matrix, sizes
-    >>> n, d = sizes("n d")
-    >>> X, W = matrix("X", n, d), matrix("W", d, 3)
-    >>> print((X @ W).T)
-    (X @ W)ᵀ
+    Examples:
+        >>> from derivations.kernel import matrix, sizes
+        >>> n, d = sizes("n d")
+        >>> X, W = matrix("X", n, d), matrix("W", d, 3)
+        >>> print((X @ W).T)
+        (X @ W)ᵀ
     """
     return symbol(name, "real", (rows, columns))
 
@@ -255,11 +259,12 @@ def matrix(name: str, rows: Term, columns: Term) -> Expr:
 def vector(name: str, size: Term) -> Expr:
     """A real vector of any entries. It is neither a row nor a column: `q @ k` is a dot product, `A @ z` and `z @ A` are vectors.
 
-    >>> from derivations.kernel import sizes, vector
-    >>> d = sizes("d")
-    >>> q, k = vector("q", d), vector("k", d)
-    >>> print(q @ k, "and the first entry", q[1])
-    q @ k and the first entry q[1]
+    Examples:
+        >>> from derivations.kernel import sizes, vector
+        >>> d = sizes("d")
+        >>> q, k = vector("q", d), vector("k", d)
+        >>> print(q @ k, "and the first entry", q[1])
+        q @ k and the first entry q[1]
     """
     return symbol(name, "real", (size,))
 
@@ -269,11 +274,12 @@ def random(name: str, *shape: Term) -> Expr:
 
     Nothing is known of it but what a claim assumes: `independent`, `mean`, `variance`, `gaussian`. It occurs under `E` and `Var`.
 
-    >>> from derivations.kernel import E, random, sizes
-    >>> d = sizes("d")
-    >>> q, noise = random("q", d), random("noise")
-    >>> print(E(q[1] * noise))
-    E[q[1]*noise]
+    Examples:
+        >>> from derivations.kernel import E, random, sizes
+        >>> d = sizes("d")
+        >>> q, noise = random("q", d), random("noise")
+        >>> print(E(q[1] * noise))
+        E[q[1]*noise]
     """
     return symbol(name, "random", shape)
 
@@ -283,15 +289,16 @@ def index(name: str, size: Term) -> Expr:
 
     An index that no sum binds makes the claim one about each of its values. An index goes with axes of its own size alone.
 
-    >>> from derivations.kernel import index, matrix, sizes
-    >>> n, m = sizes("n m")
-    >>> A, i, l = matrix("A", n, m), index("i", n), index("l", m)
-    >>> print(A[i, l])
-    A[i, l]
-    >>> A[l, i]
-    Traceback (most recent call last):
-        ...
-    derivations.kernel.errors.KernelError: index l runs to m, but the axis has size n
+    Examples:
+        >>> from derivations.kernel import index, matrix, sizes
+        >>> n, m = sizes("n m")
+        >>> A, i, l = matrix("A", n, m), index("i", n), index("l", m)
+        >>> print(A[i, l])
+        A[i, l]
+        >>> A[l, i]
+        Traceback (most recent call last):
+            ...
+        derivations.kernel.errors.KernelError: index l runs to m, but the axis has size n
     """
     symbol(name, "index")  # refuses what is not a name
     return Expr("index", (), (), (name, lift_size(size)))
@@ -321,11 +328,12 @@ def matmul(left: Term, right: Term) -> Expr:
 def inverse(matrix_: Expr) -> Expr:
     """The inverse of a square matrix. A claim that needs it says so: `given=[invertible(M)]`.
 
-    >>> from derivations.kernel import inverse, matrix, sizes
-    >>> n = sizes("n")
-    >>> M = matrix("M", n, n)
-    >>> print(M @ inverse(M))
-    M @ M⁻¹
+    Examples:
+        >>> from derivations.kernel import inverse, matrix, sizes
+        >>> n = sizes("n")
+        >>> M = matrix("M", n, n)
+        >>> print(M @ inverse(M))
+        M @ M⁻¹
     """
     matrix_ = lift(matrix_)
     if len(matrix_.shape) != 2 or matrix_.shape[0] != matrix_.shape[1]:
@@ -336,11 +344,12 @@ def inverse(matrix_: Expr) -> Expr:
 def eye(n: Term) -> Expr:
     """The identity matrix with n rows. Its entry `eye(n)[i, l]` is Kronecker's delta: 1 where i is l, and 0 elsewhere.
 
-    >>> from derivations.kernel import eye, index, sizes, total, vector
-    >>> n = sizes("n")
-    >>> z, i, l = vector("z", n), index("i", n), index("l", n)
-    >>> print(total(eye(n)[i, l] * z[l], l))
-    sum(I[i, l]*z[l], l = 1..n)
+    Examples:
+        >>> from derivations.kernel import eye, index, sizes, total, vector
+        >>> n = sizes("n")
+        >>> z, i, l = vector("z", n), index("i", n), index("l", n)
+        >>> print(total(eye(n)[i, l] * z[l], l))
+        sum(I[i, l]*z[l], l = 1..n)
     """
     return Expr("eye", (), (lift_size(n),) * 2)
 
@@ -348,10 +357,11 @@ def eye(n: Term) -> Expr:
 def zeros(*shape: Term) -> Expr:
     """A tensor of zeros, of the sizes given.
 
-    >>> from derivations.kernel import matrix, sizes, zeros
-    >>> n, m = sizes("n m")
-    >>> print(matrix("A", n, m) + zeros(n, m))
-    A + 0
+    Examples:
+        >>> from derivations.kernel import matrix, sizes, zeros
+        >>> n, m = sizes("n m")
+        >>> print(matrix("A", n, m) + zeros(n, m))
+        A + 0
     """
     return Expr("fill", (), tuple(map(lift_size, shape)), Fraction(0))
 
@@ -359,10 +369,11 @@ def zeros(*shape: Term) -> Expr:
 def ones(*shape: Term) -> Expr:
     """A tensor of ones, of the sizes given. `A @ ones(n)` sums the rows of A.
 
-    >>> from derivations.kernel import matrix, ones, sizes
-    >>> n, m = sizes("n m")
-    >>> print(matrix("A", n, m) @ ones(m))
-    A @ 1
+    Examples:
+        >>> from derivations.kernel import matrix, ones, sizes
+        >>> n, m = sizes("n m")
+        >>> print(matrix("A", n, m) @ ones(m))
+        A @ 1
     """
     return Expr("fill", (), tuple(map(lift_size, shape)), Fraction(1))
 
@@ -370,10 +381,11 @@ def ones(*shape: Term) -> Expr:
 def array(rows: Rows) -> Expr:
     """A tensor written out: nested lists of numbers or of scalar expressions, of equal lengths.
 
-    >>> from derivations.kernel import array, scalars
-    >>> c, s = scalars("c s")
-    >>> print(array([[c, -s], [s, c]]))
-    [[c, -s], [s, c]]
+    Examples:
+        >>> from derivations.kernel import array, scalars
+        >>> c, s = scalars("c s")
+        >>> print(array([[c, -s], [s, c]]))
+        [[c, -s], [s, c]]
     """
     if not isinstance(rows, (list, tuple)):
         return scalar_of(rows)
@@ -387,11 +399,12 @@ def array(rows: Rows) -> Expr:
 def total(body: Term, *indices: Expr) -> Expr:
     """The sum of a scalar over one or more indices, each made by `index`.
 
-    >>> from derivations.kernel import index, sizes, total, vector
-    >>> d = sizes("d")
-    >>> q, k, i = vector("q", d), vector("k", d), index("i", d)
-    >>> print(total(q[i] * k[i], i))
-    sum(q[i]*k[i], i = 1..d)
+    Examples:
+        >>> from derivations.kernel import index, sizes, total, vector
+        >>> d = sizes("d")
+        >>> q, k, i = vector("q", d), vector("k", d), index("i", d)
+        >>> print(total(q[i] * k[i], i))
+        sum(q[i]*k[i], i = 1..d)
     """
     body = scalar_of(body)
     for index_ in reversed(indices):
@@ -409,10 +422,11 @@ def function(name: str, argument: Term) -> Expr:
 def exp(x: Term) -> Expr:
     """The exponential, of a number or of each entry.
 
-    >>> from derivations.kernel import exp, matrix, sizes
-    >>> n, m = sizes("n m")
-    >>> print(exp(matrix("S", n, m)))
-    exp(S)
+    Examples:
+        >>> from derivations.kernel import exp, matrix, sizes
+        >>> n, m = sizes("n m")
+        >>> print(exp(matrix("S", n, m)))
+        exp(S)
     """
     return function("exp", x)
 
@@ -420,10 +434,11 @@ def exp(x: Term) -> Expr:
 def log(x: Term) -> Expr:
     """The natural logarithm, of a number or of each entry. A claim states that what it is taken of is positive.
 
-    >>> from derivations.kernel import exp, log, scalars
-    >>> x = scalars("x")
-    >>> print(log(exp(x) + 1))
-    log(exp(x) + 1)
+    Examples:
+        >>> from derivations.kernel import exp, log, scalars
+        >>> x = scalars("x")
+        >>> print(log(exp(x) + 1))
+        log(exp(x) + 1)
     """
     return function("log", x)
 
@@ -431,10 +446,11 @@ def log(x: Term) -> Expr:
 def absolute(x: Term) -> Expr:
     """The absolute value, of a number or of each entry.
 
-    >>> from derivations.kernel import absolute, scalars
-    >>> x, y = scalars("x y")
-    >>> print(absolute(x * y))
-    abs(x*y)
+    Examples:
+        >>> from derivations.kernel import absolute, scalars
+        >>> x, y = scalars("x y")
+        >>> print(absolute(x * y))
+        abs(x*y)
     """
     return function("abs", x)
 
@@ -442,11 +458,12 @@ def absolute(x: Term) -> Expr:
 def sqrt(x: Term) -> Expr:
     """The square root of a scalar. Of a size it is always defined; of anything else a claim states that it is not negative.
 
-    >>> from derivations.kernel import sizes, sqrt, vector
-    >>> d = sizes("d")
-    >>> q, k = vector("q", d), vector("k", d)
-    >>> print(q @ k / sqrt(d))
-    (q @ k)/sqrt(d)
+    Examples:
+        >>> from derivations.kernel import sizes, sqrt, vector
+        >>> d = sizes("d")
+        >>> q, k = vector("q", d), vector("k", d)
+        >>> print(q @ k / sqrt(d))
+        (q @ k)/sqrt(d)
     """
     return lift(x) ** Fraction(1, 2)
 
@@ -456,10 +473,11 @@ def softmax(scores: Expr) -> Expr:
 
     An entry is the exponential of a score, divided by the sum of the exponentials along the axis.
 
-    >>> from derivations.kernel import matrix, sizes, softmax
-    >>> n, m = sizes("n m")
-    >>> print(softmax(matrix("S", n, m))[1, 1])
-    softmax(S)[1, 1]
+    Examples:
+        >>> from derivations.kernel import matrix, sizes, softmax
+        >>> n, m = sizes("n m")
+        >>> print(softmax(matrix("S", n, m))[1, 1])
+        softmax(S)[1, 1]
     """
     scores = lift(scores)
     if not scores.shape:
@@ -470,11 +488,12 @@ def softmax(scores: Expr) -> Expr:
 def E(x: Term) -> Expr:
     """The expectation of a scalar, over every random entry in it. What a claim assumes of them stands in `given`.
 
-    >>> from derivations.kernel import E, random, sizes
-    >>> d = sizes("d")
-    >>> q, k = random("q", d), random("k", d)
-    >>> print(E(q @ k))
-    E[q @ k]
+    Examples:
+        >>> from derivations.kernel import E, random, sizes
+        >>> d = sizes("d")
+        >>> q, k = random("q", d), random("k", d)
+        >>> print(E(q @ k))
+        E[q @ k]
     """
     return Expr("expectation", (scalar_of(x),))
 
@@ -482,11 +501,12 @@ def E(x: Term) -> Expr:
 def Var(x: Term) -> Expr:
     """The variance of a scalar: the expectation of its square, less the square of its expectation.
 
-    >>> from derivations.kernel import Var, random, sizes
-    >>> d = sizes("d")
-    >>> q, k = random("q", d), random("k", d)
-    >>> print(Var(q @ k))
-    Var(q @ k)
+    Examples:
+        >>> from derivations.kernel import Var, random, sizes
+        >>> d = sizes("d")
+        >>> q, k = random("q", d), random("k", d)
+        >>> print(Var(q @ k))
+        Var(q @ k)
     """
     return Expr("variance", (scalar_of(x),))
 
@@ -496,11 +516,12 @@ def diff(body: Term, by: Expr) -> Expr:
 
     An entry at an open index gives the whole gradient, an entry at a time. A size or something random is nothing to differentiate by.
 
-    >>> from derivations.kernel import diff, index, matrix, sizes, vector
-    >>> n = sizes("n")
-    >>> z, A, i = vector("z", n), matrix("A", n, n), index("i", n)
-    >>> print(diff(z @ (A @ z), z[i]))
-    d(z @ (A @ z))/d(z[i])
+    Examples:
+        >>> from derivations.kernel import diff, index, matrix, sizes, vector
+        >>> n = sizes("n")
+        >>> z, A, i = vector("z", n), matrix("A", n, n), index("i", n)
+        >>> print(diff(z @ (A @ z), z[i]))
+        d(z @ (A @ z))/d(z[i])
     """
     by = lift(by)
     target = by.args[0] if by.op == "entry" else by
@@ -512,10 +533,11 @@ def diff(body: Term, by: Expr) -> Expr:
 def rounded(x: Term, format_: str = "fp32") -> Expr:
     """A scalar rounded to the nearest number of a binary floating-point format, ties to even. The format `fp32` is known.
 
-    >>> from derivations.kernel import rounded, scalars
-    >>> x, y = scalars("x y")
-    >>> print(rounded(x + y))
-    fl(x + y)
+    Examples:
+        >>> from derivations.kernel import rounded, scalars
+        >>> x, y = scalars("x y")
+        >>> print(rounded(x + y))
+        fl(x + y)
     """
     if format_ not in FORMATS:
         raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known")
@@ -525,10 +547,11 @@ def rounded(x: Term, format_: str = "fp32") -> Expr:
 def rank(matrix_: Expr) -> Expr:
     """The rank of a matrix, as a number. A bound on it is an inequality, and its certificate a factorisation: `because=(A, B)`.
 
-    >>> from derivations.kernel import matrix, rank, sizes
-    >>> d, d_k = sizes("d d_k")
-    >>> print(rank(matrix("W_Q", d, d_k) @ matrix("W_K", d, d_k).T))
-    rank(W_Q @ W_Kᵀ)
+    Examples:
+        >>> from derivations.kernel import matrix, rank, sizes
+        >>> d, d_k = sizes("d d_k")
+        >>> print(rank(matrix("W_Q", d, d_k) @ matrix("W_K", d, d_k).T))
+        rank(W_Q @ W_Kᵀ)
     """
     matrix_ = lift(matrix_)
     if len(matrix_.shape) != 2:
@@ -539,10 +562,11 @@ def rank(matrix_: Expr) -> Expr:
 def paren(x: Expr) -> Expr:
     """Brackets that a reader should see. They mean nothing, and a step that only sets or drops them proves nothing.
 
-    >>> from derivations.kernel import paren, scalars
-    >>> x, y = scalars("x y")
-    >>> print(paren(x * y) * x, "and without them", (x * y) * x)
-    (x*y)*x and without them x*y*x
+    Examples:
+        >>> from derivations.kernel import paren, scalars
+        >>> x, y = scalars("x y")
+        >>> print(paren(x * y) * x, "and without them", (x * y) * x)
+        (x*y)*x and without them x*y*x
     """
     x = lift(x)
     return Expr("paren", (x,), x.shape)
@@ -551,10 +575,11 @@ def paren(x: Expr) -> Expr:
 I = Expr("imaginary")
 """The imaginary unit. Complex numbers have no order, so it cannot stand in an inequality.
 
->>> from derivations.kernel import I, scalars
->>> x = scalars("x")
->>> print((1 + I * x) * (1 - I * x))
-(1 + i*x)*(1 - i*x)
+Examples:
+    >>> from derivations.kernel import I, scalars
+    >>> x = scalars("x")
+    >>> print((1 + I * x) * (1 - I * x))
+    (1 + i*x)*(1 - i*x)
 """
 
 

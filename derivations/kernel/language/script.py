@@ -94,15 +94,16 @@ class Derivation(claims.Derivation):
     | `without` | for an assumption, a counterexample that shows that it is needed, where none is found: `{nonzero(x): {x: 0, y: 1}}` |
     | `code` | snippets that compute the sides, one after the other: `("snippets.chapter.topic.function", argument, ..., {keyword: value})` |
 
-    >>> from derivations.kernel import Derivation, matrix, sizes
-    >>> n, m = sizes("n m")
-    >>> A, B = matrix("A", n, m), matrix("B", n, m)
-    >>> derivation = Derivation("A sum transposed")
-    >>> derivation.identity("sum", (A + B).T, A.T + B.T, title="Each is transposed")
-    >>> derivation.identity("not-transposed", (A + B).T, A + B)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    derivations.kernel.core.claims.Refused: ... claim 'not-transposed': the two sides have different shapes: (A + B)ᵀ and A + B
+    Examples:
+        >>> from derivations.kernel import Derivation, matrix, sizes
+        >>> n, m = sizes("n m")
+        >>> A, B = matrix("A", n, m), matrix("B", n, m)
+        >>> derivation = Derivation("A sum transposed")
+        >>> derivation.identity("sum", (A + B).T, A.T + B.T, title="Each is transposed")
+        >>> derivation.identity("not-transposed", (A + B).T, A + B)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        derivations.kernel.core.claims.Refused: ... claim 'not-transposed': the two sides have different shapes: (A + B)ᵀ and A + B
     """
 
     @stating
@@ -126,13 +127,14 @@ class Derivation(claims.Derivation):
 
         `given` lists what the expression needs to make sense. The id is made from the name where none is given.
 
-        >>> from derivations.kernel import Derivation, nonzero, scalars
-        >>> x, y = scalars("x y")
-        >>> derivation = Derivation("A ratio")
-        >>> ratio = derivation.define("r", x / y, given=[nonzero(y)])
-        >>> derivation.identity("back", ratio * y, x, given=[nonzero(y)])
-        >>> print(ratio * y)
-        r*y
+        Examples:
+            >>> from derivations.kernel import Derivation, nonzero, scalars
+            >>> x, y = scalars("x y")
+            >>> derivation = Derivation("A ratio")
+            >>> ratio = derivation.define("r", x / y, given=[nonzero(y)])
+            >>> derivation.identity("back", ratio * y, x, given=[nonzero(y)])
+            >>> print(ratio * y)
+            r*y
         """
         body = lift(body)
         result = Expr("defined", (body,), body.shape, symbol(name, "defined").data)
@@ -154,14 +156,15 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """left = right, for all values at which the assumptions hold; or one equation of another system, such as SymPy's Eq.
+        """`left = right`, for all values at which the assumptions hold; or one equation of another system, such as SymPy's Eq.
 
         Both sides have one shape. An identity between tensors is one between all their entries.
 
-        >>> from derivations.kernel import Derivation, scalars
-        >>> x, y = scalars("x y")
-        >>> derivation = Derivation("A square")
-        >>> derivation.identity("square", (x + y) ** 2, x**2 + 2 * x * y + y**2)
+        Examples:
+            >>> from derivations.kernel import Derivation, scalars
+            >>> x, y = scalars("x y")
+            >>> derivation = Derivation("A square")
+            >>> derivation.identity("square", (x + y) ** 2, x**2 + 2 * x * y + y**2)
         """
         steps = [("=", right, reason)]
         self._state("identity", id, left, steps, given=given, title=title, uses=uses, without=without, code=code)
@@ -178,18 +181,19 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """start = ... = ..., each step a pair: the expression, and the reason for it in words. Each step is checked on its own.
+        """`start = ... = ...`, each step a pair: the expression, and the reason for it in words. Each step is checked on its own.
 
-        >>> from derivations.kernel import Derivation, matrix, sizes
-        >>> n, d, d_k = sizes("n d d_k")
-        >>> X, W_Q, W_K = matrix("X", n, d), matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
-        >>> derivation = Derivation("Scores")
-        >>> derivation.chain(
-        ...     "merged",
-        ...     (X @ W_Q) @ (X @ W_K).T,
-        ...     ((X @ W_Q) @ (W_K.T @ X.T), "a transpose reverses a product"),
-        ...     (X @ (W_Q @ W_K.T) @ X.T, "regroup"),
-        ... )
+        Examples:
+            >>> from derivations.kernel import Derivation, matrix, sizes
+            >>> n, d, d_k = sizes("n d d_k")
+            >>> X, W_Q, W_K = matrix("X", n, d), matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
+            >>> derivation = Derivation("Scores")
+            >>> derivation.chain(
+            ...     "merged",
+            ...     (X @ W_Q) @ (X @ W_K).T,
+            ...     ((X @ W_Q) @ (W_K.T @ X.T), "a transpose reverses a product"),
+            ...     (X @ (W_Q @ W_K.T) @ X.T, "regroup"),
+            ... )
         """
         if not steps or not all(isinstance(step, tuple) and len(step) == 2 and str(step[1]).strip() for step in steps):
             raise KernelError("each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step")
@@ -211,16 +215,17 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """left <= right, because right - left is `because`, which is visibly not negative.
+        """`left <= right`, because `right - left` is `because`, which is visibly not negative.
 
         What is visibly not negative is made of such parts by sums, products, quotients and powers: sizes, numbers that are not
         negative, even powers, absolute values, exponentials, norms, variances, and what an assumption says. Of a rank, `because` is
         a factorisation, `(A, B)`.
 
-        >>> from derivations.kernel import Derivation, scalars
-        >>> x, y = scalars("x y")
-        >>> derivation = Derivation("Means")
-        >>> derivation.inequality("means", 2 * x * y, x**2 + y**2, because=(x - y) ** 2)
+        Examples:
+            >>> from derivations.kernel import Derivation, scalars
+            >>> x, y = scalars("x y")
+            >>> derivation = Derivation("Means")
+            >>> derivation.inequality("means", 2 * x * y, x**2 + y**2, because=(x - y) ** 2)
         """
         because = because if isinstance(because, tuple) else (because,)
         certificate, steps = tuple(map(lift, because)), [("<=", right, reason)]
@@ -244,10 +249,11 @@ class Derivation(claims.Derivation):
     ) -> None:
         """expr goes to value as a size or a scalar symbol goes to "oo" or to 0, from above.
 
-        >>> from derivations.kernel import Derivation, sizes
-        >>> n, d = sizes("n d")
-        >>> derivation = Derivation("Long texts")
-        >>> derivation.limit("ratio", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
+        Examples:
+            >>> from derivations.kernel import Derivation, sizes
+            >>> n, d = sizes("n d")
+            >>> derivation = Derivation("Long texts")
+            >>> derivation.limit("ratio", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
         """
         variable = lift(variable)
         if variable.op != "symbol" or variable.shape:
@@ -271,15 +277,16 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """left = right, or left <= right, is false: `at` is an exact counterexample, symbol to value.
+        """`left = right`, or `left <= right`, is false: `at` is an exact counterexample, symbol to value.
 
         A value is a number, or nested lists of numbers. Sizes follow from the lists, or are given themselves.
 
-        >>> from derivations.kernel import Derivation, matrix, sizes
-        >>> n = sizes("n")
-        >>> A, B = matrix("A", n, n), matrix("B", n, n)
-        >>> derivation = Derivation("Order matters")
-        >>> derivation.refute("commute", A @ B, B @ A, at={A: [[0, 1], [0, 0]], B: [[0, 0], [1, 0]]})
+        Examples:
+            >>> from derivations.kernel import Derivation, matrix, sizes
+            >>> n = sizes("n")
+            >>> A, B = matrix("A", n, n), matrix("B", n, n)
+            >>> derivation = Derivation("Order matters")
+            >>> derivation.refute("commute", A @ B, B @ A, at={A: [[0, 1], [0, 0]], B: [[0, 0], [1, 0]]})
         """
         if relation not in ("=", "<="):
             raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')

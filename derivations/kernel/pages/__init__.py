@@ -54,7 +54,7 @@ from . import includes, mistakes, refused
 from .claims import ClaimError, render
 from .figures import FigureError, figure
 from .front import refuse_front_matter
-from .journey import PARTS, JourneyError
+from .journey import JourneyError, told
 from .maths import MathsError, notation, relation_in
 from .rows import RowsError, rows, table
 from .source import Opening, PageError, Source
@@ -164,31 +164,6 @@ class Page:
         )
         return box
 
-    def follow(self, parent: Element, argument: str) -> Element:
-        """Append what one station made of a claim."""
-        line = self.source.line_of(f"/// journey | {argument}")
-        name, _, part = argument.partition(" ")
-        match = _TOPIC.fullmatch(name)
-        if not match or not match[2] or part not in PARTS:
-            expected = f"expected '/// journey | chapter/topic#id PART' with a part of {', '.join(PARTS)}"
-            raise self.source.error(line, f"{expected}, found {argument!r}")
-        try:
-            certificate = self._certificate(match[1])
-            claims = [claim for claim in certificate["claims"] if claim["id"] == match[2]]
-            if not claims:
-                raise JourneyError(f"{match[1]} has no claim {match[2]!r}")
-            html = PARTS[part](certificate, claims[0], self._source_link)
-        except (JourneyError, CertificateError) as error:
-            raise self.source.error(line, " ".join(str(error).split())) from None
-        box = SubElement(parent, "div", {"class": "trust"})
-        box.text = self.stash(html)
-        return box
-
-    def _source_link(self, name: str) -> str:
-        """A file of the project by its path; a link, where it is said where sources are."""
-        shown = f"<code>{escape(name)}</code>"
-        return f"<a href='{escape(self.repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if self.repository else shown
-
     def list_sources(self, parent: Element, group: str) -> Element:
         """Append the table of a group of rows, each with links to the claims that hold it."""
         line = self.source.line_of(f"/// sources | {group}".rstrip())
@@ -205,7 +180,7 @@ class Page:
     def _refuse_unknown(self, row: dict) -> None:
         for claim in row["claims"]:
             match = _TOPIC.fullmatch(claim)
-            if not match or not match[2] or match[2] not in (one["id"] for one in self._certificate(match[1])["claims"]):
+            if not match or not match[2] or match[2] not in (one["id"] for one in self.certificate(match[1])["claims"]):
                 raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
 
     def draw(self, parent: Element, name: str) -> Element:
@@ -228,7 +203,7 @@ class Page:
     def _line_of_figure(self, name: str) -> int:
         return next((one.line for one in self.source.openings() if (one.name, one.argument) == ("figure", name)), 0)
 
-    def _certificate(self, topic: str) -> dict:
+    def certificate(self, topic: str) -> dict:
         """The topic's certificate, loaded once for a page."""
         if topic not in self.certificates:
             self.certificates[topic] = load(topic)
@@ -243,7 +218,7 @@ class Page:
             raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}", opening.end)
         topic, name = match.groups()
         try:
-            claims = self._certificate(topic)["claims"]
+            claims = self.certificate(topic)["claims"]
         except CertificateError as error:
             message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
             mistakes.tolerate(stopping := self.source.error(opening.line, message, opening.end))
@@ -274,7 +249,8 @@ class Page:
         """The way from this page to a file beside the pages, which has to hold the text."""
         path = self.source.docs / name
         if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
-            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations coq'")
+            command = "coq" if name.endswith(".v") else "check"
+            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
         return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
 
     def _link(self, use: str, topic: str) -> str:
@@ -387,7 +363,14 @@ class _JourneyBlock(_Block):
     NAME = "journey"
 
     def fill(self, page, parent, argument):
-        return page.follow(parent, argument)
+        try:
+            html = told(argument, page.certificate, page.repository)
+        except (JourneyError, CertificateError) as error:
+            line = page.source.line_of(f"/// journey | {argument}")
+            raise page.source.error(line, " ".join(str(error).split())) from None
+        box = SubElement(parent, "div", {"class": "trust"})
+        box.text = page.stash(html)
+        return box
 
 
 class _SourcesBlock(_Block):
