@@ -110,9 +110,7 @@ FALSE = {
     "a function of another": equal((exp(g[i]) - 1) * x / (exp(g[i]) - 1), x, nonzero(exp(z[l]) - 1)),
     "another function": equal((exp(2 * z[i]) - 2) * x / (exp(2 * z[i]) - 2), x, nonzero(exp(z[l]) - 2)),
     "a number, over another size": equal((k - x) * y / (k - x), y, nonzero(l - x)),
-    "a bound by a number, over another size": least(
-        k, x + u[k] ** 2, x - k + u[k] ** 2, nonnegative(x - g[l] - l), nonnegative(g[l])
-    ),
+    "a bound by a number, over another size": least(k, x + u[k] ** 2, x - k + u[k] ** 2, nonnegative(x - g[l] - l), nonnegative(g[l])),
     "an identity of another size": equal((eye(m)[k, p] + x) * y / (eye(m)[k, p] + x), y, nonzero(eye(n)[i, j] + x)),
     "not zero, not a sign": equal(total(sqrt(z[l] ** 2), l), total(z[l], l), nonzero(z[l])),
     "the other sign": equal(sqrt(z[i] ** 2), z[i], nonnegative(-z[l])),

@@ -10,8 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*(?P=fence)[ \t]*$", re.M | re.S)
-INCLUDE = re.compile(r'\s*--8<-- "snippets/(?P<topic>[\w/]+)\.py:(?P<section>[\w-]+)"\s*')
+INCLUDE = re.compile(r'\s*--8<-- "(?:snippets/)?(?P<topic>(?<=snippets/)[\w/]+|tests/kernel/recipes)\.py:(?P<section>[\w-]+)"\s*')
 SECTION = re.compile(r"^[# ]*--8<-- \[start:(?P<name>[\w-]+)\][^\n]*\n(?P<body>.*?)^[# ]*--8<-- \[end:(?P=name)\]", re.M | re.S)
+
+# The claim language's examples are a script; each of its claims is checked by test_recipes.py beside it.
+RECIPES = "tests/kernel/recipes"
 
 # What a reader types in a terminal is no code of ours.
 BY_HAND = {"console", "text"}
@@ -23,6 +26,9 @@ def sections(root):
     for path in sorted((root / "snippets").rglob("*.py")):
         topic = path.relative_to(root / "snippets").with_suffix("").as_posix()
         found |= {(topic, match["name"]): match["body"] for match in SECTION.finditer(path.read_text(encoding="utf-8"))}
+    recipes = root / f"{RECIPES}.py"
+    if recipes.exists():
+        found |= {(RECIPES, match["name"]): match["body"] for match in SECTION.finditer(recipes.read_text(encoding="utf-8"))}
     return found
 
 
@@ -61,6 +67,11 @@ def unrun(root):
     topic's tests or examples. To be imported is not enough."""
     wrong = []
     for (topic, name), text in sections(root).items():
+        if topic == RECIPES:
+            tests = root / "tests/kernel/test_recipes.py"
+            if not tests.exists() or 'load_script(HERE / "recipes.py")' not in tests.read_text(encoding="utf-8"):
+                wrong.append(f"{topic}:{name} is in no script that a test loads")
+            continue
         snippet = (root / "snippets" / f"{topic}.py").read_text(encoding="utf-8")
         examples = "".join(f"{example.source}" for example in doctest.DocTestParser().get_examples(docstring(snippet)))
         if ">>>" in text:
@@ -196,3 +207,18 @@ def test_output_that_doctest_does_not_run_is_found(site):
     snippet = site / "snippets/a/b.py"
     snippet.write_text("import math\n" + snippet.read_text())
     assert "a/b:example is not in the docstring of its module, where doctest would run it" in unrun(site)
+
+
+def test_an_example_of_the_language_is_a_part_of_the_recipes_that_are_loaded(site):
+    recipes = site / "tests/kernel/recipes.py"
+    recipes.parent.mkdir()
+    recipes.write_text("# --8<-- [start:one]\nx = 1\n# --8<-- [end:one]\n")
+    assert unshown(site) == ["tests/kernel/recipes:one"]
+    page = site / "docs/a/b.md"
+    page.write_text(page.read_text() + '\n```python\n--8<-- "tests/kernel/recipes.py:one"\n```\n')
+    assert typed_by_hand(site) == unshown(site) == []
+    assert unrun(site) == ["tests/kernel/recipes:one is in no script that a test loads"]
+    (site / "tests/kernel/test_recipes.py").write_text('load_script(HERE / "recipes.py")\n')
+    assert unrun(site) == []
+    replace(page, "recipes.py:one", "other.py:one")
+    assert typed_by_hand(site)

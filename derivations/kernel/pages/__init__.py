@@ -15,6 +15,9 @@ r"""The Markdown extension that puts claims on pages.
     /// journey | scaling/variance#mean record   what one station made of a claim, for the page that follows one
     ///
 
+    /// api | scaling                           what the snippets of a chapter offer, from their docstrings
+    ///
+
     /// figure | scaling/variance:widths         a picture, drawn by a function of docs/figures/scaling/variance.py
     Its caption.
     ///
@@ -46,6 +49,7 @@ from pymdownx.blocks.block import Block
 
 from ..run.certificates import CertificateError
 from ..run.coq_results import load
+from .api import ApiError, api
 from .claims import ClaimError, render
 from .figures import FigureError, figure
 from .journey import PARTS, JourneyError
@@ -175,6 +179,18 @@ class Page:
             return table(parent, chosen, self.source.docs, folder or ".")
         except (RowsError, CertificateError) as error:
             raise self.source.error(line, " ".join(str(error).split())) from None
+
+    def list_snippets(self, parent: Element, chapter: str) -> Element:
+        """Append what the snippets of a chapter offer."""
+        path, _ = self.source.file()
+        here = path.relative_to(self.source.docs).with_suffix("").as_posix() if path else "."
+        try:
+            html = api(ROOT, self.source.docs, chapter, here)
+        except ApiError as error:
+            raise self.source.error(self.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
+        box = SubElement(parent, "div")
+        box.text = self.stash(html)
+        return box
 
     def _refuse_unknown(self, row: dict) -> None:
         for claim in row["claims"]:
@@ -340,6 +356,13 @@ class _SourcesBlock(_Block):
         return self.config["extension"].page.list_sources(parent, self.argument or "")
 
 
+class _ApiBlock(_Block):
+    NAME = "api"
+
+    def on_create(self, parent):
+        return self.config["extension"].page.list_snippets(parent, self.argument or "")
+
+
 class _FigureBlock(_Block):
     NAME = "figure"
 
@@ -415,7 +438,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _FigureBlock):
+        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _ApiBlock, _FigureBlock):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)
