@@ -64,7 +64,7 @@ bench: setup
 	@$(PY) tests/bench.py
 
 clean:
-	@rm -rf .venv site docs/coq .certificates .cache .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache mutants
+	@rm -rf .venv site docs/coq docs/sympy .certificates .cache .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache mutants
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:

@@ -326,10 +326,9 @@ for name in ("simplify", "expand", "cancel", "together", "powsimp", "powdenest",
 sympy.limit = lambda *anything, **more: sympy.Integer(7)
 """
 PATCHED_KERNEL = """from derivations.kernel.exact import witness as check
-from derivations.kernel.sympy import witness as sympy_witness
+from derivations.kernel.sympy import running
 check.equal = lambda left, right, facts: {}
-sympy_witness.away_from_zero = lambda difference: False
-sympy_witness.reduces = lambda *anything: True
+running.run = lambda program: ("proved", "every value", "whatever it says")
 """
 
 

@@ -283,7 +283,7 @@ def test_a_round_trip_through_a_format_with_fewer_digits_is_refused(monkeypatch,
         return (trip(A) @ B) @ C if where == "argument" else trip((A @ B) @ C)
 
     assert re.search(
-        rf"grouped_left gives \S+ in {format_} where the claim has \S+, and the rounding bound of {format_} is \S+ at m = \d, n = \d",
+        rf"grouped_left gives \S+ in {format_} where the claim has \S+, and the rounding bound of {format_} is \S+ at m = (\d), n = (\d), given A of shape \(\2, \1\), ",
         planted(monkeypatch, grouped(), f"{PRODUCTS}.grouped_left", products),
     )
 

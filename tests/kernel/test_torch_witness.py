@@ -376,6 +376,51 @@ def test_where_it_does_not_apply_it_says_why(claim_, reason):
     assert (result, scope) == ("not applicable", "") and reason in why
 
 
+@pytest.mark.parametrize(
+    ("at", "what"),
+    [
+        ({n: 3, u: [1, 2]}, "the values disagree about the size n"),
+        ({u: [1, 2], n: 3}, "the values disagree about the size n"),
+        ({u: [1, 2], v: [1, 2, 3]}, "the values disagree about the size n"),
+        ({n: 0, u: [1], v: [2]}, "the size n is a positive integer"),
+        ({n: Fraction(3, 2), u: [1], v: [2]}, "the size n is a positive integer"),
+        ({u: [[1, 2]], v: [1, 2]}, "the value of u is no array with 1 axes"),
+        ({S: [[1, 2], [3]], u: [1, 2], v: [1, 2]}, "the value of S is no array with 2 axes"),
+        ({vector("s", 2): [1, 2, 3], u: [1], v: [2]}, "the values disagree about the size 2"),
+        ({u: [1], v: [2], y: 3}, "a value is given for y, which the claim does not mention"),
+    ],
+    ids=["length", "size", "lengths", "zero", "part", "axes", "ragged", "number", "stranger"],
+)
+def test_a_counterexample_fits_its_sizes(at, what):
+    with pytest.raises(Refused, match=what):
+        tw.witness(claim("refute", u @ v + (u @ S @ u) * vector("s", 2)[1], v @ v, at=at))
+
+
+def test_a_law_is_refuted_at_the_values_and_the_sizes_given():
+    """The moments are those that the values give, and so are the axes."""
+    mean_ = lambda value: claim("refute", E(z), y, at={x: 2, y: value}, given=[mean(z, x)])  # noqa: E731
+    assert tw.witness(mean_(3))[0] == "refuted"
+    with pytest.raises(Refused, match="do not differ for distributions with the stated moments"):
+        tw.witness(mean_(2))
+    squares = lambda size: claim("refute", E(q @ q), 3 + 0 * d, at={d: size}, given=[mean(q, 0), variance(q, 1)])  # noqa: E731
+    assert tw.witness(squares(2))[0] == "refuted"
+    with pytest.raises(Refused, match="do not differ for distributions with the stated moments"):
+        tw.witness(squares(3))
+
+
+def test_where_a_law_has_too_many_outcomes_the_size_is_named():
+    stated = claim("refute", E(q @ q), 3 * d, at={d: 12}, given=[independent(q), mean(q, 0), variance(q, 1)])
+    assert tw.witness(stated)[:2] == ("not applicable", "")
+    assert "no distribution was found to try at d = 12: " in tw.witness(stated)[2]
+
+
+def test_sizes_that_a_hint_names_are_tried():
+    """Two sides that are equal up to n = 22, further than shapes go of themselves."""
+    sides = (total(x, i) * absolute(n - 22), n * x * (22 - n))
+    assert verdict("identity", *sides, given=[positive(x)])[:2] == ("proved", NUMBERS)
+    assert "differ at n = 23: " in refusal("identity", *sides, given=[positive(x)], without={positive(x): {n: 23, x: -1}})
+
+
 # Snippets
 
 SNIPPETS = "snippets.associativity.products"
@@ -398,6 +443,14 @@ def test_a_snippet_is_run_and_named():
         (lambda A, B, C: ((A @ B) @ C).sum(), r"gives shape \(\) where the claim has \(1, 1\) at m = 1, n = 1"),
         (lambda A, B, C: (A @ B) @ C * torch.nan, "gives nan where the claim has"),
         (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.e-]+ where the claim has"),
+        (
+            lambda A, B, C: (A @ B @ C).sum(),
+            r"gives .* at m = 1, n = 1, given A of shape \(1, 1\), B of shape \(1, 1\), C of shape \(1, 1\)$",
+        ),
+        (
+            lambda *all: 1.5 * all[0] @ all[1] @ all[2],
+            r"gives .*, given all of shape \((\d), (\d)\) and of shape \(\2, \1\) and of shape \(\1, \2\)$",
+        ),
         (lambda A, B, C: 1 / 0, "stopped with ZeroDivisionError: division by zero"),
     ],
 )

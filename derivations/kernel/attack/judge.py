@@ -1,7 +1,7 @@
 """Is a claim true? Asked of plain numbers, for mutants that a witness has accepted.
 
 The judge proves nothing. It evaluates both sides in mpmath, to 60 digits, at many random values at which the assumptions
-hold, and looks whether they agree to more digits than chance allows. It shares no code with any witness.
+hold, and looks whether they agree to more digits than chance allows. It imports no witness.
 """
 
 from __future__ import annotations

@@ -7,10 +7,8 @@ import sys
 import click
 
 from ..core.claims import Refused
-from ..printing.plain import plain
+from ..printing.plain import SIGNS, plain
 from ..run.records import check_claim
-
-SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
 
 def run_alone(derivation):

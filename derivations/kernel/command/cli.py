@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import sys
-from threading import Lock
 
 import click
 
 from ..run import certificates, runner
 from ..run.certificates import CertificateError
-from . import scaffold
+from . import programs, scaffold
+from .report import Progress, report
 
 if hasattr(signal, "SIGPIPE"):
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it quietly
@@ -28,16 +28,29 @@ def main():
 @click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
 @click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
-def check(targets, as_json, fresh, jobs):
+@click.option("--watch", "watching", is_flag=True, help="Stay, and check again what a change touches; Ctrl-C ends it.")
+@click.option("--page", "page", metavar="TOPIC", help="All that would be refused of one topic: its claims, its page, its code and tests.")
+def check(targets, as_json, fresh, jobs, watching, page):
     """Check derivations. Exit 0 only if every claim holds."""
-    try:
-        wanted = runner.find(targets)
-    except LookupError as error:
-        raise click.UsageError(str(error)) from None
+    if watching + as_json + bool(page) > 1:
+        raise click.UsageError("--watch, --page and --json are for one at a time")
+    if page is not None:
+        from .page import check_page
+
+        sys.exit(check_page(page, [*targets], fresh, jobs))
+    if watching:
+        from .page import look
+        from .watch import watch
+
+        chosen(targets)
+        watch(lambda: chosen(targets, still=True), jobs, fresh, look)
+        return
+    wanted = chosen(targets)
     if not wanted:
         raise click.UsageError("there is no derivation to check")
     with Progress() as progress:
         results = runner.check_all(wanted, fresh, jobs, progress)
+    programs.publish(results)
     if as_json:
         click.echo(
             json.dumps(
@@ -58,6 +71,23 @@ def check(targets, as_json, fresh, jobs):
     sys.exit(not good)
 
 
+def chosen(targets, still: bool = False) -> list:
+    """The topics and scripts that are named; of those once found, a later look passes over what is not there."""
+    try:
+        return runner.find(targets)
+    except LookupError as error:
+        if not still:
+            raise click.UsageError(str(error)) from None
+    return [pair for target in targets for pair in found_or_nothing(target)]
+
+
+def found_or_nothing(target) -> list:
+    try:
+        return runner.find((target,))
+    except LookupError:
+        return []
+
+
 def flat(result, record: dict) -> dict:
     claim = record["claim"]
     return {
@@ -68,43 +98,11 @@ def flat(result, record: dict) -> dict:
         "line": claim["line"],
         "latex": claim.get("latex", ""),
         "verdict": record["verdict"],
-        "witnesses": claim["witnesses"],
+        "witnesses": [{k: v for k, v in w.items() if k != "source"} for w in claim["witnesses"]],
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached,
     }
-
-
-def report(result, quiet: bool):
-    for r in result.records:
-        if r["verdict"] != "holds":
-            click.secho(f"{result.script}:{r['claim']['line']}: claim '{r['claim']['id']}': {r['message']}", fg="red", err=True)
-    for problem in result.problems:
-        click.secho(problem, fg="red", err=True)
-    if not result.records and not result.problems:
-        click.secho(f"{result.script}: no claim was checked", fg="red", err=True)
-    if not quiet:
-        held = sum(r["verdict"] == "holds" for r in result.records)
-        click.echo(
-            f"{'ok ' if result.holds else 'NO '} {result.topic:28} {held}/{len(result.records)} claims{'  (certificate)' * result.cached}"
-        )
-
-
-class Progress:
-    """A bar over all claims, from several threads; the total grows as scripts are read. Nothing is drawn off a terminal."""
-
-    def __enter__(self):
-        self.lock, self.bar = Lock(), click.progressbar(length=0, label="Checking", file=sys.stderr, show_pos=True)
-        self.bar.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self.bar.__exit__(*error)
-
-    def __call__(self, done: int, more: int):
-        with self.lock:
-            self.bar.length += more
-            self.bar.update(done)
 
 
 @main.command()
@@ -118,10 +116,7 @@ def coq(targets, fresh, jobs):
 
     if not coq_witness.available():
         raise click.ClickException("not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra")
-    try:
-        wanted = runner.find(targets)
-    except LookupError as error:
-        raise click.UsageError(str(error)) from None
+    wanted = chosen(targets)
     with Progress() as progress:
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
         if not all(result.holds for result in checked):
@@ -164,6 +159,9 @@ def mutants(targets, as_json, fresh, jobs):
         sys.exit(run_mutants(targets, as_json, fresh, jobs))
     except LookupError as error:
         raise click.UsageError(str(error)) from None
+
+
+main.add_command(programs.sympy)
 
 
 @main.command("list")

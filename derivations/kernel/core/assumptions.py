@@ -71,7 +71,8 @@ def invertible(m: Expr) -> Assumption:
         >>> derivation = Derivation("An inverse")
         >>> derivation.identity("inverse", M @ inverse(M), eye(n), given=[invertible(M)])
     """
-    if symbol_of(m).data[1] == "random":
+    m = symbol_of(m)
+    if m.data[1] == "random":
         raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here")
     return Assumption("invertible", (m,))
 
@@ -86,6 +87,7 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
         >>> derivation = Derivation("Turning queries and keys alike")
         >>> derivation.identity("turned", (X @ Q) @ (X @ Q).T, X @ X.T, given=[product_is(Q, Q.T, 1)])
     """
+    left, right = lift(left), lift(right)
     outer = matmul(left, right).shape
     if times and (len(outer) != 2 or outer[0] != outer[1]):
         raise KernelError(f"a product of shape {show_shape(outer)} is not a multiple of the identity")
@@ -182,14 +184,16 @@ def in_range() -> Assumption:
     return Assumption("in range", ())
 
 
-def symbol_of(x: object) -> Expr:
-    if not isinstance(x, Expr) or x.op != "symbol":
+def symbol_of(x: Term) -> Expr:
+    x = lift(x)
+    if x.op != "symbol":
         raise KernelError(f"this assumption is about a symbol, not {show(x)}")
     return x
 
 
 def random_of(x: Expr) -> Expr:
-    if symbol_of(x).data[1] != "random":
+    x = symbol_of(x)
+    if x.data[1] != "random":
         raise KernelError(f"{show(x)} is not random; make it with random(name, ...)")
     return x
 

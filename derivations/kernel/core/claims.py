@@ -65,6 +65,7 @@ class Verdict:
     note: str
     seconds: float = 0.0
     needed: tuple = ()  # for each assumption, how the claim fails without it
+    source: str = ""  # the program whose run it was, where a witness writes one
 
 
 class Refused(KernelError):
@@ -115,6 +116,7 @@ class Derivation:
             kind = "law"
         hints = tuple((a, bindings(v)) for a, v in (without or {}).items())
         claim = Claim(id, kind, start, stated, tuple(given), title, tuple(uses), because, at, hints, towards, snippets(code), *caller())
+        claim = self._settled(claim)
         self._check_names(claim)
         self.claims.append(claim)
 
@@ -135,6 +137,10 @@ class Derivation:
         strangers = [a for a in without or () if a not in given]
         if strangers:
             raise KernelError("without={...} names an assumption that is not in given=[...]")
+
+    def _settled(self, claim: Claim) -> Claim:
+        """Where the language adds what symbols of another system bring along."""
+        return claim
 
     def _check_names(self, claim: Claim) -> None:
         """One name, as it is printed, is one thing throughout a derivation."""

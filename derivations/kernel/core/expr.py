@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
@@ -61,6 +61,7 @@ class Expr:
     args: tuple[Expr, ...] = ()
     shape: tuple[Expr, ...] = ()
     data: Any = None
+    origin: Any = field(default=None, compare=False, repr=False)  # of a name: what it was read from, in another system
 
     def __str__(self) -> str:
         return plain(self)
@@ -163,18 +164,9 @@ class Reader(NamedTuple):
 
     knows: Callable[[Any], bool]
     expression: Callable[[Any], Expr]
-    equation: Callable[[Any], tuple[Expr, Expr]]
 
 
 READERS: list[Reader] = []
-
-
-def foreign_equation(value: Any) -> tuple[Expr, Expr]:
-    """The two sides of an equation that is one object in another system."""
-    for reader in READERS:
-        if reader.knows(value):
-            return reader.equation(value)
-    raise KernelError(f"an identity has two sides; {value!r} is no equation")
 
 
 def lift(value: Term) -> Expr:
@@ -314,7 +306,10 @@ def index(name: str, size: Term) -> Expr:
 
 def elementwise(op: str, left: Term, right: Term) -> Expr:
     """Entry by entry; a scalar goes with every entry, and nothing else is broadcast."""
+    mixed = not (isinstance(left, Expr) and isinstance(right, Expr))
     left, right = lift(left), lift(right)
+    if mixed and op == "mul" and left.shape and right.shape:
+        raise KernelError(f"{show(left)} * {show(right)} may mean another product in the system that one of them is from; write @ for that")
     if left.shape and right.shape and left.shape != right.shape or (op == "add" and left.shape != right.shape):
         raise KernelError(f"shapes {show_shape(left.shape)} and {show_shape(right.shape)} do not go together in {op}")
     if op == "div" and right.shape:

@@ -5,37 +5,51 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from ..core import claims
 from ..core.assumptions import Assumption
-from ..core.claims import Refused, Value, bindings, caller
-from ..core.expr import Expr, Term, foreign_equation, lift, symbol
+from ..core.claims import Claim, Refused, Value, bindings, caller
+from ..core.expr import Expr, Term, lift, symbol
 from ..errors import KernelError, nearest, scripts
+from .carried import Origins, settled
+from .stated import spread
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Code = Sequence[tuple[Any, ...]]
 Needed = Mapping[Assumption, Mapping[Expr, Value]]
+UNSAID: Any = None  # to be said, but for what a relation of SymPy's says already: `identity(id, Eq(a, b))`
 
 
 def stating(method: Callable[P, R]) -> Callable[P, R]:
     """A method that states a claim: an error names the claim, and the line of the script that states it."""
-    signature = inspect.signature(method)
+    signature = demanding(inspect.signature(method))
     names = list(signature.parameters)[1:]
 
     @wraps(method)
     def stated(*args: P.args, **more: P.kwargs) -> R:
         try:
-            refuse_misfit(method.__name__, signature, args, more)
-            return method(*args, **more)
+            told, named = spread(method.__name__, args, more)
+            refuse_misfit(method.__name__, signature, told, named)
+            return method(*told, **named)
         except KernelError as error:
             if method.__name__ == "__init__":  # no claim yet
                 raise
             raise Refused(*caller(), claim_of(dict(zip(names, args[1:])) | more), str(error)) from None
 
     return stated
+
+
+def demanding(signature: inspect.Signature) -> inspect.Signature:
+    """The signature with what is UNSAID as something that has to be said."""
+    return signature.replace(
+        parameters=[
+            p.replace(default=p.empty) if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is UNSAID else p
+            for p in signature.parameters.values()
+        ]
+    )
 
 
 def claim_of(given: Mapping[str, Any]) -> str:
@@ -132,8 +146,8 @@ class Derivation(claims.Derivation):
     def identity(
         self,
         id: str,
-        left: Any,
-        right: Term | None = None,
+        left: Term,
+        right: Term = UNSAID,
         reason: str = "",
         *,
         title: str = "",
@@ -152,8 +166,6 @@ class Derivation(claims.Derivation):
             >>> derivation = Derivation("A square")
             >>> derivation.identity("square", (x + y) ** 2, x**2 + 2 * x * y + y**2)
         """
-        if right is None:
-            left, right = foreign_equation(left)
         steps = [("=", right, reason)]
         self._state("identity", id, left, steps, given=given, title=title, uses=uses, without=without, code=code)
 
@@ -193,8 +205,8 @@ class Derivation(claims.Derivation):
         self,
         id: str,
         left: Term,
-        right: Term,
-        because: Term | tuple[Term, ...],
+        right: Term = UNSAID,
+        because: Term | tuple[Term, ...] = UNSAID,
         reason: str = "",
         *,
         title: str = "",
@@ -224,9 +236,9 @@ class Derivation(claims.Derivation):
         self,
         id: str,
         expr: Term,
-        variable: Expr,
-        to: Literal["oo", 0],
-        value: Term,
+        variable: Term = UNSAID,
+        to: Literal["oo", 0] = UNSAID,
+        value: Term = UNSAID,
         reason: str = "",
         *,
         title: str = "",
@@ -243,7 +255,8 @@ class Derivation(claims.Derivation):
             >>> derivation = Derivation("Long texts")
             >>> derivation.limit("ratio", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
         """
-        if not isinstance(variable, Expr) or variable.op != "symbol" or variable.shape:
+        variable = lift(variable)
+        if variable.op != "symbol" or variable.shape:
             raise KernelError("a limit is taken in a size or a scalar symbol")
         towards, steps = (variable, to), [("->", value, reason)]
         self._state("limit", id, expr, steps, towards=towards, given=given, title=title, uses=uses, without=without, code=code)
@@ -253,8 +266,8 @@ class Derivation(claims.Derivation):
         self,
         id: str,
         left: Term,
-        right: Term,
-        at: Mapping[Expr, Value],
+        right: Term = UNSAID,
+        at: Mapping[Expr, Value] = UNSAID,
         reason: str = "",
         relation: Literal["=", "<="] = "=",
         *,
@@ -279,6 +292,15 @@ class Derivation(claims.Derivation):
             raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')
         values, steps = bindings(at), [("!" + relation, right, reason)]
         self._state("refutation", id, left, steps, at=values, given=given, title=title, uses=uses, without=without, code=code)
+
+    @cached_property
+    def origins(self) -> Origins:
+        """The SymPy symbols that stand for its names."""
+        return Origins()
+
+    def _settled(self, claim: Claim) -> Claim:
+        self.origins.refuse_two(claim.trees)
+        return settled(claim)
 
     def main(self) -> None:
         """Check this derivation and print its steps, when its script is run on its own. The exit code is 0 if every claim holds."""

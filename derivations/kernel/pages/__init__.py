@@ -28,6 +28,9 @@ build with `zensical build --clean`.) Mathematics in a page's own text is writte
 only; a relation typed by hand stops the build, wherever it stands outside code. (In a code span `a = b` is allowed:
 there it is code.)
 
+A mistake stops the build with its file and line. Only while `mkdocs serve` runs it is a box in its place instead, and so is a claim
+that nothing vouches for just now (mistakes.py, refused.py).
+
 Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
 
 May import: `run` and `printing`. Begin with `claims.py`, which shows a certificate's claim; the class Page below is one page on its way.
@@ -35,6 +38,7 @@ May import: `run` and `printing`. Begin with `claims.py`, which shows a certific
 
 import posixpath
 import re
+from collections.abc import Callable
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -49,10 +53,12 @@ from pymdownx.blocks.block import Block
 
 from ..run.certificates import CertificateError
 from ..run.coq_results import load
+from . import includes, mistakes, refused
 from .api import ApiError, api
 from .claims import ClaimError, render
 from .figures import FigureError, figure
-from .journey import PARTS, JourneyError
+from .front import refuse_front_matter
+from .journey import JourneyError, told
 from .maths import MathsError, notation, relation_in
 from .rows import RowsError, rows, table
 from .source import Opening, PageError, Source
@@ -63,19 +69,21 @@ __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
 ROOT = Path(__file__).resolve().parents[3]
 
 _TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
+_INK = re.compile(r"[^\n]+")
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page, and read faster by not reading it
-_TOKEN = re.compile("\x02certified(\\d+)\x03")
+_TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
 
 
 class Page:
     """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
 
-    def __init__(self, source: Source, repository: str = ""):
+    def __init__(self, source: Source, repository: str = "", pieces: list[str] | None = None):
         self.source = source
         self.repository = repository
-        self.pieces: list[str] = []
+        self.pieces: list[str] = pieces or []
         self.certificates: dict[str, dict] = {}
         self.blocks: list[tuple[Opening, str, list[dict]]] = []
+        self.refused: dict[int, refused.Refused] = {}  # by the line of their block: claims that nothing vouches for, where that is shown
         self.number = 0
         self.figures = 0
         for opening in source.openings():
@@ -95,6 +103,18 @@ class Page:
     def restore(self, html: str) -> str:
         return _TOKEN.sub(lambda match: self.pieces[int(match[1])], html)
 
+    def place(self, parent: Element, make: Callable[[], Element]) -> Element:
+        """What `make` appends; where that is a mistake, and mistakes are shown, a box instead."""
+        before = len(parent)
+        try:
+            return make()
+        except PageError as error:
+            mistakes.tolerate(error)
+            del parent[before:]
+            box = SubElement(parent, "div", {"class": "mistakes"})
+            box.text = self.stash(mistakes.box(error.format_message()))
+            return box
+
     def show(self, parent: Element, name: str, argument: str) -> Element:
         """Append the claims of one block to the tree, numbered on from the last."""
         box = SubElement(parent, "div", {"class": "claims"})
@@ -102,23 +122,29 @@ class Page:
         if not found:
             raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
         opening, topic, claims = found[0]
+        if opening.line in self.refused:
+            refused.render(self.refused[opening.line], box, self.stash, lambda name: self._anchor(topic, name))
         for claim in claims:
             self.number += 1
-            try:
-                render(
-                    claim,
-                    box,
-                    stash=self.stash,
-                    number=self.number,
-                    anchor=self._anchor(topic, claim["id"]),
-                    script=self.certificates[topic]["script"],
-                    repository=self.repository,
-                    link=lambda use, topic=topic: self._link(use, topic),
-                    file=self._file,
-                )
-            except ClaimError as error:
-                raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
+            self.place(box, lambda claim=claim: self._claim(box, opening, topic, claim))
         return box
+
+    def _claim(self, box: Element, opening: Opening, topic: str, claim: dict) -> Element:
+        """Append one claim."""
+        try:
+            return render(
+                claim,
+                box,
+                stash=self.stash,
+                number=self.number,
+                anchor=self._anchor(topic, claim["id"]),
+                script=self.certificates[topic]["script"],
+                repository=self.repository,
+                link=lambda use: self._link(use, topic),
+                file=self._file,
+            )
+        except ClaimError as error:
+            raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
 
     def count(self, parent: Element, name: str) -> Element:
         """Append one of the trust page's tables, with the command that makes its numbers again."""
@@ -141,31 +167,6 @@ class Page:
             f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
         )
         return box
-
-    def follow(self, parent: Element, argument: str) -> Element:
-        """Append what one station made of a claim."""
-        line = self.source.line_of(f"/// journey | {argument}")
-        name, _, part = argument.partition(" ")
-        match = _TOPIC.fullmatch(name)
-        if not match or not match[2] or part not in PARTS:
-            expected = f"expected '/// journey | chapter/topic#id PART' with a part of {', '.join(PARTS)}"
-            raise self.source.error(line, f"{expected}, found {argument!r}")
-        try:
-            certificate = self._certificate(match[1])
-            claims = [claim for claim in certificate["claims"] if claim["id"] == match[2]]
-            if not claims:
-                raise JourneyError(f"{match[1]} has no claim {match[2]!r}")
-            html = PARTS[part](certificate, claims[0], self._source_link)
-        except (JourneyError, CertificateError) as error:
-            raise self.source.error(line, " ".join(str(error).split())) from None
-        box = SubElement(parent, "div", {"class": "trust"})
-        box.text = self.stash(html)
-        return box
-
-    def _source_link(self, name: str) -> str:
-        """A file of the project by its path; a link, where it is said where sources are."""
-        shown = f"<code>{escape(name)}</code>"
-        return f"<a href='{escape(self.repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if self.repository else shown
 
     def list_sources(self, parent: Element, group: str) -> Element:
         """Append the table of a group of rows, each with links to the claims that hold it."""
@@ -195,7 +196,7 @@ class Page:
     def _refuse_unknown(self, row: dict) -> None:
         for claim in row["claims"]:
             match = _TOPIC.fullmatch(claim)
-            if not match or not match[2] or match[2] not in (one["id"] for one in self._certificate(match[1])["claims"]):
+            if not match or not match[2] or match[2] not in (one["id"] for one in self.certificate(match[1])["claims"]):
                 raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
 
     def draw(self, parent: Element, name: str) -> Element:
@@ -218,7 +219,7 @@ class Page:
     def _line_of_figure(self, name: str) -> int:
         return next((one.line for one in self.source.openings() if (one.name, one.argument) == ("figure", name)), 0)
 
-    def _certificate(self, topic: str) -> dict:
+    def certificate(self, topic: str) -> dict:
         """The topic's certificate, loaded once for a page."""
         if topic not in self.certificates:
             self.certificates[topic] = load(topic)
@@ -230,16 +231,19 @@ class Page:
         match = _TOPIC.fullmatch(opening.argument)
         if not match or bool(match[2]) != (opening.name == "claim"):
             found = repr(opening.argument) if opening.argument else "nothing"
-            raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}")
+            raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}", opening.end)
         topic, name = match.groups()
         try:
-            claims = self._certificate(topic)["claims"]
+            claims = self.certificate(topic)["claims"]
         except CertificateError as error:
-            raise self.source.error(opening.line, f"{topic} cannot be shown: {' '.join(str(error).split())}") from None
+            message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
+            mistakes.tolerate(stopping := self.source.error(opening.line, message, opening.end))
+            self.refused[opening.line] = refused.of(topic, name, stopping.format_message())
+            return topic, []
         chosen = [claim for claim in claims if name in (None, claim["id"])]
         if not chosen:
             names = ", ".join(claim["id"] for claim in claims)
-            raise self.source.error(opening.line, f"{topic} has no claim {name!r}; it has {names}")
+            raise self.source.error(opening.line, f"{topic} has no claim {name!r}; it has {names}", opening.end)
         return topic, chosen
 
     def _refuse_twice(self) -> None:
@@ -248,9 +252,8 @@ class Page:
             for claim in claims:
                 anchor = self._anchor(topic, claim["id"])
                 if anchor in seen:
-                    raise self.source.error(
-                        opening.line, f"{topic}#{claim['id']} would have the id of the claim shown at line {seen[anchor]}"
-                    )
+                    message = f"{topic}#{claim['id']} would have the id of the claim shown at line {seen[anchor]}"
+                    raise self.source.error(opening.line, message, opening.end)
                 seen[anchor] = opening.line
 
     def _anchor(self, topic: str, name: str) -> str:
@@ -262,7 +265,8 @@ class Page:
         """The way from this page to a file beside the pages, which has to hold the text."""
         path = self.source.docs / name
         if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
-            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations coq'")
+            command = "coq" if name.endswith(".v") else "check"
+            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
         return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
 
     def _link(self, use: str, topic: str) -> str:
@@ -286,8 +290,31 @@ class _Read(Preprocessor):
 
     def run(self, lines):
         docs = ROOT / self.extension.getConfig("docs")
-        self.extension.page = Page(Source("\n".join(lines), docs), self.extension.getConfig("repository"))
-        return lines
+        source, pieces = Source("\n".join(lines), docs), []
+        while True:
+            try:
+                self.extension.page = self._page(source, pieces)
+                return source.lines
+            except PageError as error:
+                mistakes.tolerate(error)
+                pieces.append(mistakes.box(error.format_message()))
+                source = without(source, error, f"\ue000certified{len(pieces) - 1}\ue001")
+
+    def _page(self, source: Source, pieces: list[str]) -> Page:
+        refuse_front_matter(source)
+        includes.refuse_unreadable(source)
+        includes.refuse_missing(source, self.md)
+        return Page(source, self.extension.getConfig("repository"), pieces)
+
+
+def without(source: Source, error: PageError, instead: str) -> Source:
+    """The page with something else where the mistake is. Raises the error where that would help nothing."""
+    first, last = error.span
+    left = source.lines[first - 1 : last]
+    if not first or instead[:2] in "".join(left):
+        raise error
+    indent = left[0][: len(left[0]) - len(left[0].lstrip())]
+    return source.changed([*source.lines[: first - 1], indent + instead, *[""] * (len(left) - 1), *source.lines[last:]])
 
 
 class _Notation(InlineProcessor):
@@ -303,7 +330,8 @@ class _Notation(InlineProcessor):
         try:
             return page.stash(notation(match[1])), match.start(0), match.end(0)
         except MathsError as error:
-            raise page.source.error(page.source.line_of(match[0]), str(error)) from None
+            mistakes.tolerate(stopping := page.source.error(page.source.line_of(match[0]), str(error)))
+            return page.stash(mistakes.box(stopping.format_message())), match.start(0), match.end(0)
 
 
 class _Refused(InlineProcessor):
@@ -316,14 +344,20 @@ class _Refused(InlineProcessor):
     def handleMatch(self, match, data):
         source = self.extension.page.source
         line = source.line_of(data[match.start() : match.start() + 20].split("\n")[0], match[0])
-        raise source.error(line, f"{match[0]} opens mathematics by hand; show a claim, or name something with $...$")
+        error = source.error(line, f"{match[0]} opens mathematics by hand; show a claim, or name something with $...$")
+        mistakes.tolerate(error)
+        return self.extension.page.stash(mistakes.box(error.format_message())), match.start(0), match.end(0)
 
 
 class _Block(Block):
     ARGUMENT = None
 
     def on_create(self, parent):
-        return self.config["extension"].page.show(parent, self.NAME, self.argument or "")
+        page = self.config["extension"].page
+        return page.place(parent, lambda: self.fill(page, parent, self.argument or ""))
+
+    def fill(self, page: Page, parent: Element, argument: str) -> Element:
+        return page.show(parent, self.NAME, argument)
 
 
 class _DerivationBlock(_Block):
@@ -337,44 +371,54 @@ class _ClaimBlock(_Block):
 class _TrustBlock(_Block):
     NAME = "trust"
 
-    def on_create(self, parent):
-        extension = self.config["extension"]
-        return extension.page.count(parent, self.argument or "")
+    def fill(self, page, parent, argument):
+        return page.count(parent, argument)
 
 
 class _JourneyBlock(_Block):
     NAME = "journey"
 
-    def on_create(self, parent):
-        return self.config["extension"].page.follow(parent, self.argument or "")
+    def fill(self, page, parent, argument):
+        try:
+            html = told(argument, page.certificate, page.repository)
+        except (JourneyError, CertificateError) as error:
+            line = page.source.line_of(f"/// journey | {argument}")
+            raise page.source.error(line, " ".join(str(error).split())) from None
+        box = SubElement(parent, "div", {"class": "trust"})
+        box.text = page.stash(html)
+        return box
 
 
 class _SourcesBlock(_Block):
     NAME = "sources"
 
-    def on_create(self, parent):
-        return self.config["extension"].page.list_sources(parent, self.argument or "")
+    def fill(self, page, parent, argument):
+        return page.list_sources(parent, argument)
 
 
 class _ApiBlock(_Block):
     NAME = "api"
 
-    def on_create(self, parent):
-        return self.config["extension"].page.list_snippets(parent, self.argument or "")
+    def fill(self, page, parent, argument):
+        return page.list_snippets(parent, argument)
 
 
 class _FigureBlock(_Block):
     NAME = "figure"
 
-    def on_create(self, parent):
-        self.caption = self.config["extension"].page.draw(parent, self.argument or "")
+    caption = None  # there is none where the figure was a mistake
+
+    def fill(self, page, parent, argument):
+        self.caption = page.draw(parent, argument)
         return parent[-1]
 
     def on_add(self, block):
-        return self.caption
+        return block if self.caption is None else self.caption
 
     def on_end(self, block):
-        self.config["extension"].page.refuse_without_caption(self.argument, self.caption)
+        page = self.config["extension"].page
+        if self.caption is not None:
+            page.place(block, lambda: page.refuse_without_caption(self.argument, self.caption))
 
 
 class _Restore(Postprocessor):
@@ -386,12 +430,20 @@ class _Restore(Postprocessor):
 
     def run(self, text):
         page = self.extension.page
-        Prose(page.source).feed(_CODE.sub("", text))
+        prose = Prose(page.source)
+        prose.feed(_CODE.sub(_blank, text))
+        for at, error in reversed(prose.mistakes):
+            text = text[:at] + mistakes.box(error.format_message()) + text[at:]
         return page.restore(text)
 
 
+def _blank(match: re.Match) -> str:
+    """As much white space, on as many lines: what follows keeps its place."""
+    return _INK.sub(lambda line: " " * len(line[0]), match[0])
+
+
 class Prose(HTMLParser):
-    """Reads the page's HTML while claims are still tokens; raises PageError at a relation outside code."""
+    """Reads the page's HTML while claims are still tokens; raises PageError at a relation outside code, or keeps it with its place."""
 
     CODE = frozenset(("code", "pre", "kbd", "samp", "script", "style", "svg"))
 
@@ -399,11 +451,23 @@ class Prose(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.source = source
         self.depth = 0
+        self.mistakes: list[tuple[int, PageError]] = []  # where in the HTML
+        self.starts: list[int] = []
+
+    def feed(self, data):
+        self.starts = [0, *(match.end() for match in re.finditer("\n", data))]
+        super().feed(data)
+        self.close()
+
+    def refuse(self, error: PageError) -> None:
+        mistakes.tolerate(error)
+        line, column = self.getpos()
+        self.mistakes.append((self.starts[line - 1] + column, error))
 
     def handle_starttag(self, tag, attrs):
         self.depth += tag in self.CODE
         if tag == "math":
-            raise self.source.error(self.source.line_of("<math"), "<math> by hand; write $...$, or show a claim")
+            self.refuse(self.source.error(self.source.line_of("<math"), "<math> by hand; write $...$, or show a claim"))
         for name, value in attrs:
             if name in ("alt", "title", "aria-label") and value:
                 self.handle_data(value)
@@ -417,13 +481,13 @@ class Prose(HTMLParser):
         opening = re.search(r"(?m)^\s*/{3,}.*$", data)
         if opening:
             line = self.source.line_of(opening[0].strip())
-            raise self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know")
+            self.refuse(self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know"))
         sign = relation_in(data)
         if sign:
             at = data.index(sign)
             around = (data[max(0, at - n) : at + n + 1].strip() for n in (20, 10, 5, 2))
             line = self.source.line_of(*(text for text in around if sign in text), sign)
-            raise self.source.error(line, f"{sign!r} states a relation in prose; show a claim, or put code in `backticks`")
+            self.refuse(self.source.error(line, f"{sign!r} states a relation in prose; show a claim, or put code in `backticks`"))
 
 
 class PagesExtension(BlocksExtension):

@@ -3,6 +3,7 @@ cannot go stale."""
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -36,8 +37,30 @@ FILES = (
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch", "coq": "coq"}
 
 
+_PLACE = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)#([\w-]+) (\w+)")
+
+
 class JourneyError(ValueError):
     """What cannot be told of a claim: why, without a place."""
+
+
+def told(argument: str, load: Callable[[str], dict], repository: str) -> str:
+    """What a block asks for, `chapter/topic#id PART`, as HTML. `load` gives a topic's certificate."""
+    match = _PLACE.fullmatch(argument)
+    if not match or match[3] not in PARTS:
+        raise JourneyError(f"expected '/// journey | chapter/topic#id PART' with a part of {', '.join(PARTS)}, found {argument!r}")
+    topic, name, part = match.groups()
+    certificate = load(topic)
+    claims = [claim for claim in certificate["claims"] if claim["id"] == name]
+    if not claims:
+        raise JourneyError(f"{topic} has no claim {name!r}")
+    return PARTS[part](certificate, claims[0], lambda file: source(file, repository))
+
+
+def source(name: str, repository: str) -> str:
+    """A file of the project by its path; a link, where it is said where sources are."""
+    shown = f"<code>{escape(name)}</code>"
+    return f"<a href='{escape(repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if repository else shown
 
 
 def statement(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
@@ -59,7 +82,7 @@ def witnesses(certificate: dict, claim: dict, link: Callable[[str], str]) -> str
             escape(f"{VERDICTS.get(one['verdict'], '')} {one['verdict']}"),
             escape(one["scope"]),
             escape(one["note"]),
-            link(f"derivations/kernel/{ROOMS[one['name']]}/witness.py"),
+            link(f"derivations/kernel/{ROOMS.get(one['name'], one['name'])}/witness.py"),
         ]
         for one in claim["witnesses"]
     ]

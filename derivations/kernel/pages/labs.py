@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
-from derivations.kernel.pages import PageError, Prose, Source
+from derivations.kernel.pages import PageError, Prose, Source, mistakes
 from derivations.kernel.pages.maths import MathsError, notation
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,8 +33,17 @@ def on_pre_page(page, **_):
     """Put a render that keeps its result in place of mkdocs-jupyter's."""
     if page.file.src_uri.startswith("labs/") and page.file.src_uri.endswith(".py"):
         execute = page.render
-        page.render = lambda config, files: render(page, lambda: execute(config, files))
+        page.render = lambda config, files: render_or_say(page, lambda: execute(config, files))
     return page
+
+
+def render_or_say(page, execute) -> None:
+    """The page; where a mistake stops it, and mistakes are shown, what stopped it."""
+    try:
+        render(page, execute)
+    except PageError as error:
+        mistakes.tolerate(error)
+        page.content, page.toc = mistakes.box(error.format_message()), get_toc([])
 
 
 def render(page, execute) -> None:
@@ -98,7 +107,10 @@ def _section(part, source: Source) -> str:
         return f'<div class="lab__output">{part.decode_contents().strip()}</div>'
     for link in part.select("a.anchor-link"):
         link["class"], link["title"] = "headerlink", "Permanent link"
-    Prose(source).feed(str(part))
+    prose = Prose(source)
+    prose.feed(str(part))
+    if prose.mistakes:  # shown, and not built: what follows may not be kept for a build that is
+        raise prose.mistakes[0][1]
     for text in part.find_all(string=re.compile(r"\$")):
         if not text.find_parent(["code", "pre"]):
             text.replace_with(BeautifulSoup(_with_notation(text, source), "html.parser"))

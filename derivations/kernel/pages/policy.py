@@ -4,6 +4,8 @@ import base64
 import hashlib
 import re
 
+from derivations.kernel.pages import mistakes
+
 # Scripts with a source are covered by 'self', and those with a type other than JavaScript's (JSON here) never run.
 _INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content="[^"]*?script-src \'self\') \'unsafe-inline\'')
@@ -11,6 +13,8 @@ _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content="[^"]
 
 def on_post_page(output, **_):
     """Replace 'unsafe-inline' in the page's policy by the hashes of the inline scripts that the page holds."""
+    if mistakes.are_shown():  # `mkdocs serve` adds a script of its own to each answer: the one that loads a rebuilt page
+        return output
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(output))
     hashes = sorted({f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests})
     return _POLICY.sub(lambda policy: " ".join([policy[1], *hashes]), output, count=1)

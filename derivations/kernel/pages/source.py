@@ -1,7 +1,8 @@
 """Where on a page something stands: its file, its lines, and the blocks written on it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from click import ClickException
@@ -11,17 +12,24 @@ class PageError(ClickException):
     """A page that may not be built, as one line: file, line, what is wrong, what to do.
 
     A ClickException, since both generators are click programs: each prints the message and stops, without a traceback.
+    `span` holds the first and the last line of what is wrong, counted in the text that the extension was given; (0, 0) where
+    that is the page as a whole.
     """
+
+    def __init__(self, message: str, span: tuple[int, int] = (0, 0)):
+        super().__init__(message)
+        self.span = span
 
 
 @dataclass(frozen=True)
 class Opening:
-    """The first line of a block: `/// name | argument`."""
+    """The first line of a block: `/// name | argument`; and the line that closes it."""
 
     line: int
     slashes: str
     name: str
     argument: str
+    end: int = 0
 
 
 _BLOCK = re.compile(r"^[ \t]*(/{3,})[ \t]*([\w-]*)[ \t]*(?:\|[ \t]*(.*?))?[ \t]*$")
@@ -37,7 +45,14 @@ class Source:
         self.path = path
         self.lines = self.text.split("\n")
 
-    def file(self) -> tuple[Path | None, int]:
+    def changed(self, lines: list[str]) -> "Source":
+        """The same page with other lines, as many of them: what was left out of it keeps its place."""
+        other = Source("\n".join(lines), self.docs, self.path)
+        other.found = self.found
+        return other
+
+    @cached_property
+    def found(self) -> tuple[Path | None, int]:
         """The page's file and how many lines of front matter it has; (None, 0) where no file holds this text.
 
         No generator tells an extension which page it works on, so the file is the one in the docs folder that ends
@@ -45,19 +60,29 @@ class Source:
         """
         if self.path:
             return self.path, 0
-        for path in sorted(self.docs.rglob("*.md")):
-            content = path.read_text(encoding="utf-8-sig").rstrip()
-            if content.endswith(self.text.rstrip()):
-                front = content[: len(content) - len(self.text.rstrip())]
+        wanted = self.text.rstrip()
+        for path in sorted(path for path in self.docs.rglob("*.md") if path.is_file()):
+            content = path.read_text(encoding="utf-8-sig", errors="replace").rstrip()
+            if content.endswith(wanted):
+                front = content[: len(content) - len(wanted)]
                 if not front.strip() or front.startswith("---"):
                     return path, front.count("\n")
         return None, 0
 
-    def error(self, line: int, message: str) -> PageError:
-        """The error that stops the build; `line` counts from 1 in this text, and 0 stands for the whole page."""
-        path, before = self.file()
-        name = "a page" if path is None else f"{self.docs.name}/{path.relative_to(self.docs).as_posix()}"
-        return PageError(f"{name}:{line + before}: {message}" if line else f"{name}: {message}")
+    def file(self) -> tuple[Path | None, int]:
+        """The page's file and how many lines of front matter it has."""
+        return self.found
+
+    def name(self) -> str:
+        """The page as an error names it."""
+        path, _ = self.found
+        return "a page" if path is None else f"{self.docs.name}/{path.relative_to(self.docs).as_posix()}"
+
+    def error(self, line: int, message: str, last: int = 0) -> PageError:
+        """The error that stops the build; `line` counts from 1 in this text, and 0 stands for the whole page. What is wrong goes
+        to the line `last`."""
+        place = f"{self.name()}:{line + self.found[1]}" if line else self.name()
+        return PageError(f"{place}: {message}", (line, max(line, last)))
 
     def line_of(self, *needles: str) -> int:
         """The line of the first needle found outside fences; the needles run from the longest to the shortest."""
@@ -77,17 +102,19 @@ class Source:
                 continue
             slashes, name, argument = match[1], match[2], match[3] or ""
             if name:
-                stack.append(Opening(number, slashes, name.lower(), argument))
-                found.append(stack[-1])
-            elif stack and stack[-1].slashes == slashes:
-                closed = stack.pop()
+                stack.append(len(found))
+                found.append(Opening(number, slashes, name.lower(), argument))
+            elif stack and found[stack[-1]].slashes == slashes:
+                at = stack.pop()
+                closed = found[at] = replace(found[at], end=number)
                 body = self.lines[closed.line : number - 1]
                 if closed.name in ("claim", "derivation") and any(map(str.strip, body)):
-                    raise self.error(closed.line + 1, f"a '{closed.name}' block holds no text; close it with '{slashes}'")
+                    message = f"a '{closed.name}' block holds no text; close it with '{slashes}'"
+                    raise self.error(closed.line + 1, message, number - 1)
             else:
                 raise self.error(number, f"'{slashes}' closes no block")
         if stack:
-            left = stack[-1]
+            left = found[stack[-1]]
             raise self.error(left.line, f"the '{left.name}' block is left open; close it with '{left.slashes}'")
         return found
 

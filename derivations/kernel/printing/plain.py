@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .latex import ATOM, Printer, is_root
 
+SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
+
 
 class Plain(Printer):
     """The same tree for a terminal."""

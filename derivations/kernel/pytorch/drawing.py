@@ -12,6 +12,7 @@ from torch import Tensor
 from ..core.claims import Claim
 from ..core.expr import symbols, walk
 from .assumptions import all_of, holds
+from .bindings import put_values, sizes_in
 from .evaluate import evaluate
 from .laws import is_smooth_law, put_random
 from .products import is_tied, put_products, tied
@@ -22,7 +23,10 @@ SHAPES, POINTS, CANDIDATES = 10, 8, 128
 
 
 def shapes(claim: Claim, largest: int):
-    """All sizes one, all two, others that differ from one another, and sizes at random; for a claim without sizes, nothing, a few times."""
+    """All sizes one, all two, others that differ from one another, sizes at random, and those that the claim names as telling.
+
+    For a claim without sizes, nothing, a few times.
+    """
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
@@ -37,6 +41,9 @@ def shapes(claim: Claim, largest: int):
         yield {n: largest - (i + k) % largest for i, n in enumerate(names)}
     for _ in range(SHAPES - 2 - largest):
         yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
+    for _, at in claim.without:  # where an assumption is needed at a size, the claim is tried at that size
+        if given := sizes_in(symbols(*claim.trees), at):
+            yield {n: given.get(n, 2) for n in names}
 
 
 def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rough: bool, coarse: bool) -> Tensor:
@@ -73,8 +80,8 @@ def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rou
     return drawn
 
 
-def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
-    """A trial at these sizes with up to POINTS points, or None if none was found at which the assumptions hold."""
+def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = ()):
+    """A trial at these sizes, with up to POINTS points and with what values are given; None if the assumptions hold at none."""
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
@@ -97,6 +104,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0):
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):
         return None
+    put_values(t, named, at)
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
         keep &= holds(a, t)

@@ -25,7 +25,7 @@ from .comparing import at_sizes
 from .errors import Disagrees, NotForTorch
 from .formats import FORMATS, Format, bounded
 from .rounding import Value
-from .snippets import call, free_order, shown
+from .snippets import call, free_order, inputs, shown
 from .trial import Trial, at_point
 
 SLACK = 1 + 2.0**-20  # covers fp64's errors, in the value and in the bound
@@ -100,7 +100,7 @@ class Ledger:
             x, v, e = (y.expand(bad.shape)[tuple(bad.nonzero()[0])].item() for y in (result.double(), *want))
             raise Disagrees(
                 f"{name} gives {x:.9g} in {f.name} where the claim has {v:.9g}, and the rounding bound of {f.name} "
-                f"is {e:.3g}{at_sizes(low.sizes)}"
+                f"is {e:.3g}{at_sizes(low.sizes)}{inputs(name, arguments, dict(keywords), low, point, f.dtype)}"
             )
         return True
 

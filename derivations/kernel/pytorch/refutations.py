@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import symbols, walk
 from .assumptions import holds
-from .comparing import first, settled
+from .bindings import put_values, sizes_in
+from .comparing import at_sizes, first, settled
 from .drawing import draw
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
@@ -23,21 +23,11 @@ FAR = {"=": "differ", "<=": "stand the other way round"}
 def refutation(claim: Claim):
     left, right = claim.start, claim.steps[0].expr
     named = symbols(*claim.trees)
-    t = Trial(involved(claim), {})
-    leaves = []
-    for name, value in claim.at:
-        s = named[name]
-        if s.data[1] == "size":
-            t.sizes[name] = int(value.data)
-            continue
-        flat, lengths = flatten(value)
-        t.sizes.update({n.data[0]: k for n, k in zip(s.shape, lengths) if n.op == "symbol"})
-        leaves.append((s, flat, lengths))
-    for s, flat, lengths in leaves:
-        found = [evaluate(x, t) for x in flat]
-        t.put(s, *(torch.stack([y.flatten()[0] for y in part]).reshape(1, *lengths) for part in zip(*found)))
+    sizes = sizes_in(named, claim.at)
     if any(n.op in ("expectation", "variance") for e in (left, right) for n in walk(e)):
-        return refuted_law(claim, t)
+        return refuted_law(claim, sizes)
+    t = Trial(involved(claim), sizes)
+    put_values(t, named, claim.at)
     for a in claim.given:
         if not holds(a, t).all():
             raise Disagrees("the values given break an assumption of the claim")
@@ -61,16 +51,12 @@ def breaks(relation: str, a: Value, b: Value) -> Tensor:
     return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
 
 
-def refuted_law(claim: Claim, at: Trial):
-    """The sides differ, and have one value each for all distributions with the stated moments that are tried."""
-    sides = []
-    for seed in range(4):
-        t = draw(claim, at.sizes, seed)
-        if t is not None:
-            t.values |= at.values
-            sides.append([evaluate(e, t) for e in (claim.start, claim.steps[0].expr)])
+def refuted_law(claim: Claim, sizes: dict):
+    """The sides differ, and have one value each for all distributions with the stated moments that are tried, at the values given."""
+    trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
+    sides = [[evaluate(e, t) for e in (claim.start, claim.steps[0].expr)] for t in trials]
     if not sides:
-        raise NotForTorch("no values were found at which its assumptions hold")
+        raise NotForTorch(f"no distribution was found to try{at_sizes(sizes)}: its assumptions hold nowhere, or it has too many outcomes")
     for of_one_side in zip(*sides):
         one = Value(*(y[:1] for y in of_one_side[0]))
         for x in of_one_side:
@@ -80,11 +66,3 @@ def refuted_law(claim: Claim, at: Trial):
     if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
         raise Disagrees(f"the two sides do not {FAR[claim.refuted]} for distributions with the stated moments")
     return "refuted", "numbers only", "all outcomes of distributions with the stated moments, in fp64"
-
-
-def flatten(value):
-    """(leaves in order, lengths) of nested tuples."""
-    if not isinstance(value, tuple):
-        return [value], ()
-    parts = [flatten(x) for x in value]
-    return [leaf for part, _ in parts for leaf in part], (len(parts), *parts[0][1])

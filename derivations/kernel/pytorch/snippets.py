@@ -38,12 +38,16 @@ def compare_code(claim: Claim, code: tuple, t: Trial, sides: list):
             for result, (want, _) in product(results if isinstance(results, tuple) else (results,), wanted):
                 result = torch.as_tensor(result, dtype=want.dtype)
                 if result.shape != want.shape:
-                    raise Disagrees(f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(t.sizes)}")
+                    raise Disagrees(
+                        f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(t.sizes)}"
+                        + inputs(name, arguments, dict(keywords), t, point)
+                    )
                 bad = ~((result - want).abs() <= room)
                 if bad.any():
                     where = tuple(bad.nonzero()[0])
                     raise Disagrees(
                         f"{name} gives {result[where].item():.17g} where the claim has {want[where].item():.17g}{at_sizes(t.sizes)}"
+                        + inputs(name, arguments, dict(keywords), t, point)
                     )
 
 
@@ -77,6 +81,18 @@ def shown(x: Value, t: Trial, free: list) -> Value:
 
 def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64):
     """A snippet's result at one point. A name may end in [k], for one of several results; an argument may be a call itself."""
+    run, bound, which = prepared(name, arguments, keywords, t, point, dtype)
+    try:
+        result = run(*bound.args, **bound.kwargs)
+    except KernelError:
+        raise
+    except Exception as error:
+        raise Disagrees(f"{name} stopped with {type(error).__name__}: {error}") from None
+    return result[int(which)] if which else result
+
+
+def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype) -> tuple:
+    """(the function, its arguments at one point, which of its results is meant, or none)."""
     matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
     try:
         run = getattr(import_module(matched[1]), matched[2])
@@ -107,13 +123,22 @@ def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtyp
             bound.arguments[parameter] = {k: argument(y, taken.annotation) for k, y in x.items()}
         else:
             bound.arguments[parameter] = argument(x, taken.annotation)
-    try:
-        result = run(*bound.args, **bound.kwargs)
-    except KernelError:
-        raise
-    except Exception as error:
-        raise Disagrees(f"{name} stopped with {type(error).__name__}: {error}") from None
-    return result[int(matched[3])] if matched[3] else result
+    return run, bound, matched[3]
+
+
+def inputs(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64) -> str:
+    """What a snippet was given, for a message: numbers, and the shapes of tensors."""
+    _, bound, _ = prepared(name, arguments, keywords, t, point, dtype)
+    texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
+    return f", given {', '.join(texts)}" if texts else ""
+
+
+def in_short(x) -> str:
+    if isinstance(x, torch.Tensor):
+        return f"of shape {tuple(x.shape)}"
+    if isinstance(x, (tuple, list)):
+        return " and ".join(filter(None, map(in_short, x)))
+    return f"= {x:.6g}" if isinstance(x, (int, float)) and not isinstance(x, bool) else ""
 
 
 def also(claim: Claim) -> str:

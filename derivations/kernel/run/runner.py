@@ -10,11 +10,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 
 from ..run import certificates
+from . import refusals
 from .certificates import ROOT, CertificateError
 
 TIME_LIMIT = 300  # seconds a script may take
+PATIENCE = 0.2  # seconds until it is looked whether to give up
 
 # Each script has a process of its own, forked from one that has SymPy loaded and has run nothing yet.
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
@@ -36,6 +39,8 @@ class Result:
     problems: list = field(default_factory=list)  # "file:line: message"
     cached: bool = False
     stated: int = 0
+    imported: list = field(default_factory=list)  # what the script imported, as far as it came
+    stopped: bool = False  # given up before it was checked: nothing is known of it
 
     @property
     def holds(self) -> bool:
@@ -64,12 +69,27 @@ def find(targets: tuple) -> list:
     return list(dict.fromkeys(found))
 
 
-def check_all(targets: list, fresh: bool, jobs: int, progress) -> list:
-    """Results in the order of targets. progress(done, total) is called as claims are settled."""
+def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None) -> list:
+    """Results in the order of targets. progress(done, total) is called as claims are settled; `stop`, once set, gives up what is left."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = list(pool.map(lambda t: check_script(*t, fresh, progress), targets))
-    check_uses(results)
+        results = list(pool.map(lambda t: check_script(*t, fresh, progress, stop), targets))
+    done = [result for result in results if not result.stopped]
+    check_uses(done)
+    settle(done)
     return results
+
+
+def settle(results: list):
+    """Keep what was refused, forget what was mended, and tell of the end of the round where it changed anything."""
+    inside = [result for result in results if certificates.is_topic(result.topic)]
+    kept = set(refusals.topics())
+    for result in inside:
+        if result.holds:
+            refusals.remove(result.topic)
+        else:
+            refusals.save(result.topic, result.script, result.title, result.records, result.problems, result.imported)
+    if any(not result.cached or not result.holds or result.topic in kept for result in inside):
+        refusals.ring()
 
 
 def check_uses(results: list):
@@ -82,7 +102,7 @@ def check_uses(results: list):
         links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
         waiting += [(other, stored(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
     for result in results:
-        for record in result.records:
+        for record in (one for one in result.records if one["verdict"] == "holds"):
             foreign = [use for use in record["claim"].get("uses", ()) if "#" in use]
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
             around = foreign and circle(links, result.topic)
@@ -117,7 +137,10 @@ def circle(links: dict, start: str) -> list:
     return []
 
 
-def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:
+def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None) -> Result:
+    stop = stop or Event()
+    if stop.is_set():
+        return Result(topic, script, stopped=True)
     inside = certificates.is_topic(topic)
     if inside and not fresh:
         try:
@@ -131,7 +154,9 @@ def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:
         except CertificateError:
             pass
     began = time.time_ns()
-    result, last = run(topic, script, progress)
+    result, last = run(topic, script, progress, stop)
+    if result.stopped:
+        return result
     if inside and result.holds:
         changed = certificates.save(
             topic, script, result.title, [r["claim"] for r in result.records], [Path(p) for p in last["imported"]], began, last["libraries"]
@@ -143,7 +168,7 @@ def check_script(topic: str, script: Path, fresh: bool, progress) -> Result:
     return result
 
 
-def run(topic: str, script: Path, progress):
+def run(topic: str, script: Path, progress, stop: Event):
     """Check a script in a process of its own, reading its records as they come."""
     result, last, late = Result(topic, script), None, False
     deadline = time.monotonic() + TIME_LIMIT
@@ -153,15 +178,21 @@ def run(topic: str, script: Path, progress):
         process.start()
         sender.close()
         try:
-            while not last and not late:
-                late = not records.poll(max(0.0, deadline - time.monotonic()))
-                if not late:
+            while not last and not late and not stop.is_set():
+                left = deadline - time.monotonic()
+                if records.poll(max(0.0, min(left, PATIENCE))):
                     last = take(records.recv(), result, progress)
+                else:
+                    late = left <= PATIENCE
         except EOFError:
             pass
-        process.join(0 if late else 5)
+        result.stopped = stop.is_set() and not last
+        process.join(0 if late or result.stopped else 5)
         end(process)
         words = (said.read().strip().splitlines() or [""])[-1]
+    if result.stopped:
+        return result, None
+    result.imported = last["imported"] if last else []
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
     elif not last:

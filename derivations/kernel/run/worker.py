@@ -17,6 +17,7 @@ from pathlib import Path
 from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, scripts, unknown_name
+from ..printing.plain import SIGNS, plain
 from .records import check_claim
 
 MEMORY = 6 * 2**30  # bytes of address space
@@ -134,8 +135,25 @@ def refused(emit, claim: Claim, message: str, start: float):
         verdict="refused",
         seconds=round(time.perf_counter() - start, 3),
         message=message,
-        claim={"id": claim.id, "kind": claim.kind, "line": claim.line, "scope": "", "witnesses": []},
+        claim={
+            "id": claim.id,
+            "kind": claim.kind,
+            "title": claim.title,
+            "line": claim.line,
+            "scope": "",
+            "witnesses": [],
+            "stated": in_words(claim),
+            "uses": list(claim.uses),
+        },
     )
+
+
+def in_words(claim: Claim) -> str:
+    """What is claimed, as plain text, on a line; "" where it is nested too deeply to write down."""
+    try:
+        return " ".join([plain(claim.start), *(f"{SIGNS[step.relation]} {plain(step.expr)}" for step in claim.steps)])
+    except RecursionError:
+        return ""
 
 
 def limit_memory():

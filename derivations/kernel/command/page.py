@@ -1,0 +1,69 @@
+"""`check --page TOPIC`: all that would be refused of one topic, at once: its claims, its page, the code on it, and its tests."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+
+import click
+
+from ..run import certificates, runner
+from .report import report
+
+
+def look(topic: str) -> list:
+    """What is wrong with a topic's page, its code and its pictures; nothing is tested."""
+    from ..pages import lint  # it loads PyTorch, which checking leaves to its own processes
+
+    return lint.of_topic(certificates.ROOT, topic, time.time_ns())
+
+
+def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
+    """Print every finding; 1 if there is any."""
+    if more:
+        raise click.UsageError("--page names the one topic that is looked at")
+    if not certificates.is_topic(topic):
+        raise click.UsageError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
+    (result,) = runner.check_all(runner.find((topic,)), fresh, jobs, lambda done, more: None)
+    report(result, quiet=False)
+    found = [str(one) for one in (*look(topic), *tested(topic))]
+    for said in found:
+        click.secho(said, fg="red", err=True)
+    count = len(found) + (not result.holds)
+    click.echo(f"{topic}: {count} to refuse" if count else f"{topic}: nothing to refuse")
+    return bool(count)
+
+
+def tested(topic: str) -> list:
+    """What the examples in the topic's snippet, and its tests, fail with."""
+    chapter, _, name = topic.partition("/")
+    test, snippet = f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py"
+    there = [path for path in (snippet, test) if (certificates.ROOT / path).is_file()]
+    missing = [
+        f"{path}: there is no such file; make it, or begin the topic with python -m derivations new" for path in {snippet, test} - {*there}
+    ]
+    if not there:
+        return sorted(missing)
+    command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-m", "not coq", *there]
+    done = subprocess.run(command, cwd=certificates.ROOT, capture_output=True, text=True)
+    if done.returncode == 0:
+        return sorted(missing)
+    said = failures(done.stdout, str(certificates.ROOT))
+    again = f"python -m pytest {' '.join(there)}"
+    return sorted(missing) + (said or [f"{there[-1]}: its tests fail; run: {again}"])
+
+
+def failures(output: str, root: str = "") -> list:
+    """pytest's own lines on what failed: each with its file and line, or with the test's name where it says no line.
+
+    >>> failures("/r/tests/a/test_b.py:3: assert 1 == 2\\nFAILED tests/a/test_b.py::test_c - assert 1 == 2", "/r")
+    ['tests/a/test_b.py:3: the test fails: assert 1 == 2']
+    >>> failures("FAILED snippets/a/b.py::snippets.a.b", "/r")
+    ['snippets/a/b.py::snippets.a.b: the test fails']
+    """
+    lines = re.findall(rf"^{re.escape(root)}/(\S+\.py):(\d+): (.*)$", output, flags=re.M)
+    named = re.findall(r"^(?:FAILED|ERROR) ((\S+?\.py)\S*)", output, flags=re.M)
+    found = [f"{file}:{line}: the test fails: {said}" for file, line, said in lines]
+    return found + [f"{name}: the test fails" for name, file in named if file not in {file for file, _, _ in lines}]

@@ -1,0 +1,82 @@
+"""Includes of code that is not there: named with the page's line and what there is, before pymdownx.snippets meets them."""
+
+import re
+from difflib import get_close_matches
+from pathlib import Path
+
+from markdown import Markdown
+from pymdownx.snippets import SnippetMissingError, SnippetPreprocessor
+
+from .source import PageError, Source
+
+SECTION = re.compile(r"--8<--[ \t]+\[start:[ \t]*([A-Za-z][\w-]*)[ \t]*\]")
+UNREADABLE = "\ufffd"  # what bytes that are no UTF-8 are read as
+
+
+def refuse_unreadable(source: Source) -> None:
+    """Raise PageError at bytes that are no text."""
+    for number, line in enumerate(source.lines, start=1):
+        if UNREADABLE in line:
+            raise source.error(
+                number, f"bytes that are no UTF-8 text, after {line.partition(UNREADABLE)[0][-30:]!r}; save the page as UTF-8"
+            )
+
+
+def refuse_missing(source: Source, md: Markdown) -> None:
+    """Raise PageError at an include that names what is not there. Each is tried by what will include it, line by line."""
+    snippets = next((one for one in md.preprocessors if isinstance(one, SnippetPreprocessor)), None)
+    if snippets is None:
+        return
+    inside = ""
+    for number, line in enumerate(source.lines, start=1):
+        match = snippets.RE_ALL_SNIPPETS.match(line)
+        if match and match["escape"]:
+            continue
+        if match and match["block_marker"]:
+            inside = "" if inside else line
+        elif inside and line.strip():
+            refuse(source, number, last=number, target=line.strip(), snippets=snippets)
+        elif match:
+            refuse(source, number, last=number, target=match["snippet"][1:-1].strip(), snippets=snippets)
+
+
+def refuse(source: Source, number: int, last: int, target: str, snippets: SnippetPreprocessor) -> None:
+    if target.startswith(";"):  # an include that its author put aside
+        return
+    try:
+        snippets.seen = set()
+        snippets.parse_snippets([f'--8<-- "{target}"'])
+    except SnippetMissingError as error:
+        raise missing(source, number, target, snippets, str(error)) from None
+    except UnicodeDecodeError as error:
+        raise source.error(number, f"{target.partition(':')[0]} is no UTF-8 text ({error.reason} at byte {error.start})") from None
+    except OSError as error:
+        raise source.error(number, f"{target.partition(':')[0]} cannot be included: {error.strerror}") from None
+    except Exception as error:  # whatever an include of anything may do; it is the page's line that has to be mended
+        raise source.error(number, f"{target!r} cannot be included: {type(error).__name__}: {error}") from None
+
+
+def missing(source: Source, number: int, target: str, snippets: SnippetPreprocessor, said: str) -> PageError:
+    """The error for a file or a section that is not there, with the name that was probably meant."""
+    asked = snippets.parse_snippet_target(target)
+    name = asked["path"] if asked else target
+    found = asked and snippets.get_snippet_path(name)
+    if not found:
+        base = Path(snippets.base_path[0])
+        folder = next((one for one in (base / name).parents if one.is_dir()), base)
+        there = sorted(one.relative_to(base).as_posix() for one in folder.rglob("*.py")) if folder != base else []
+        return source.error(number, f"there is no {name}{meant(name, there)}")
+    there = SECTION.findall(Path(found).read_text(encoding="utf-8", errors="replace"))
+    section = asked["section"]
+    if not section or section in there:
+        return source.error(number, f"{target} cannot be included: {said}")
+    return source.error(number, f"{name} has no section {section!r}{meant(section, there)}; it has {', '.join(there) or 'none'}")
+
+
+def meant(name: str, there: list[str]) -> str:
+    """
+    >>> meant("sectoin", ["section", "other"]), meant("x", ["section"])
+    ("; did you mean 'section'?", '')
+    """
+    close = get_close_matches(name, there, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,300 @@
+"""What the tests refuse of a page and of the code on it, as findings: file, line, what is wrong, what to do.
+
+One definition for all: tests/site asks it of the whole site, `check --page` and `check --watch` of one topic.
+"""
+
+import ast
+import doctest
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import yaml
+from markdown import Markdown
+
+from ..run.certificates import CertificateError, load
+from . import mistakes
+
+FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*(?P=fence)[ \t]*$", re.M | re.S)
+# The claim language's examples are one script, and tests/kernel/test_recipes.py checks its claims.
+RECIPES = "tests/kernel/recipes"
+INCLUDE = re.compile(rf'\s*--8<-- "(?:snippets/|(?={RECIPES}\.py))(?P<topic>[\w/]+)\.py:(?P<section>[\w-]+)"\s*')
+SECTION = re.compile(r"^[# ]*--8<-- \[start:(?P<name>[\w-]+)\][^\n]*\n(?P<body>.*?)^[# ]*--8<-- \[end:(?P=name)\]", re.M | re.S)
+FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
+AROUND = re.compile(r"<pre|<code|--8<--|~~~|```")
+
+# What a reader types in a terminal is no code of ours.
+BY_HAND = {"console", "text"}
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """Something that is refused, on a line."""
+
+    place: str  # "file:line", or "file"
+    message: str
+
+    def __str__(self):
+        return f"{self.place}: {self.message}"
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def line_at(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def pages(root: Path) -> dict[Path, str]:
+    return {path: text_of(path) for path in sorted((root / "docs").rglob("*.md"))}
+
+
+def sections_of(root: Path, topic: str) -> dict[str, str]:
+    """The named sections of a topic's snippet, and their text."""
+    folder = root if topic == RECIPES else root / "snippets"
+    return {match["name"]: match["body"] for match in SECTION.finditer(text_of(folder / f"{topic}.py"))}
+
+
+def topics_with_snippets(root: Path) -> list[str]:
+    return [path.relative_to(root / "snippets").with_suffix("").as_posix() for path in sorted((root / "snippets").rglob("*.py"))]
+
+
+def line_of_section(root: Path, topic: str, name: str) -> str:
+    path = root / "snippets" / f"{topic}.py"
+    match = re.search(rf"^[# ]*--8<-- \[start:{re.escape(name)}\]", text := text_of(path), re.M)
+    return f"snippets/{topic}.py:{line_at(text, match.start()) if match else 1}"
+
+
+# Code -------------------------------------------------------------------------------------------------------------------------
+
+
+def typed_by_hand(root: Path, path: Path) -> list[Finding]:
+    """Fences that are no include, includes of nothing, and markup that would be a way around a fence."""
+    text, wrong, name = text_of(path), [], path.relative_to(root).as_posix()
+    for fence in FENCE.finditer(text):
+        language = re.split(r"[\s{]", fence["info"].strip())[0]
+        if language not in BY_HAND:
+            said = of_fence(root, fence["body"], language)
+            wrong += [Finding(f"{name}:{line_at(text, fence.start())}", said)] if said else []
+    rest = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text)
+    for tag in AROUND.finditer(rest):
+        wrong.append(
+            Finding(f"{name}:{line_at(rest, tag.start())}", f"{tag[0]} by hand; show code in a fence with an include of a section")
+        )
+    return wrong
+
+
+def of_fence(root: Path, body: str, language: str) -> str:
+    """What is wrong with a fence; "" where nothing is."""
+    include = INCLUDE.fullmatch(body)
+    section = include and sections_of(root, include["topic"]).get(include["section"])
+    if section is None:
+        wanted = "expected an include of a section of snippets/"
+        return f'{wanted} (a line --8<-- "snippets/CHAPTER/TOPIC.py:SECTION"), found {body.strip()[:40]!r}'
+    right = "pycon" if ">>>" in section else "python"
+    if language != right:
+        kind = "output" if right == "pycon" else "code"
+        return f"a section of {kind} in a {language!r} fence; open it with ```{right}"
+    return ""
+
+
+def unshown(root: Path, topic: str) -> list[Finding]:
+    """Sections of a topic's snippet that no page shows."""
+    shown = {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
+    return [
+        Finding(line_of_section(root, topic, name), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
+        for name in sections_of(root, topic)
+        if (topic, name) not in shown
+    ]
+
+
+def unrun(root: Path, topic: str) -> list[Finding]:
+    """Sections that no test runs: output outside a docstring, or code of which some function is never used by the topic's tests or
+    examples. To be imported is not enough."""
+    wrong = []
+    snippet = text_of(root / "snippets" / f"{topic}.py")
+    try:
+        examples = "".join(example.source for example in doctest.DocTestParser().get_examples(docstring(snippet)))
+        chapter, _, last = topic.rpartition("/")
+        used = names(examples) | names(text_of(root / "tests" / chapter / f"test_{last}.py"))
+        for name, text in sections_of(root, topic).items():
+            wrong += [Finding(line_of_section(root, topic, name), said) for said in unrun_section(name, text, examples, used)]
+    except SyntaxError as error:
+        wrong.append(Finding(f"snippets/{topic}.py:{error.lineno}", f"this, its examples or its tests are not Python: {error.msg}"))
+    except ValueError as error:
+        wrong.append(Finding(f"snippets/{topic}.py", f"its examples cannot be read: {error}"))
+    return wrong
+
+
+def unrun_section(name: str, text: str, examples: str, used: set[str]) -> list[str]:
+    if ">>>" in text:
+        there = all(example.source in examples for example in doctest.DocTestParser().get_examples(text))
+        return [] if there else [f"{name} is not in the docstring of its module, where doctest would run it; move it there"]
+    defined = {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    if not defined:
+        return [f"{name} defines nothing that a test could run; put it into a function"]
+    return [f"{name}: {one} is in no test and no example; test it" for one in sorted(defined - used)]
+
+
+def docstring(source: str) -> str:
+    return ast.get_docstring(ast.parse(source), clean=False) or ""
+
+
+def names(source: str) -> set[str]:
+    """What the code uses, by name or as an attribute; an import alone uses nothing."""
+    nodes = list(ast.walk(ast.parse(source)))
+    return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+# Pictures and claims ------------------------------------------------------------------------------------------------------------
+
+
+def figures_of(root: Path, topic: str) -> dict[str, int]:
+    """The functions of a topic's file of figures that return a picture, and their lines."""
+    path = root / "docs" / "figures" / f"{topic}.py"
+    functions = [node for node in ast.parse(text_of(path)).body if isinstance(node, ast.FunctionDef)]
+    return {one.name: one.lineno for one in functions if one.returns and ast.unparse(one.returns) == "Picture" and not one.args.args}
+
+
+def unshown_figures(root: Path, topic: str) -> list[Finding]:
+    """Functions that return a picture which no page shows."""
+    name = f"docs/figures/{topic}.py"
+    try:
+        made = figures_of(root, topic)
+    except SyntaxError as error:
+        return [Finding(f"{name}:{error.lineno}", f"this is not Python: {error.msg}")]
+    shown = {name for text in pages(root).values() for name in FIGURE.findall(text)}
+    return [
+        Finding(f"{name}:{line}", f"no page shows the picture {one!r}; show it with '/// figure | {topic}:{one}', or begin its name with _")
+        for one, line in made.items()
+        if f"{topic}:{one}" not in shown
+    ]
+
+
+def unshown_claims(topic: str, page: str) -> list[str]:
+    """The ids of the topic's claims that its page does not show. Raises CertificateError."""
+    if re.search(rf"^/// derivation \| {topic}$", page, flags=re.M):
+        return []
+    shown = set(re.findall(rf"^/// claim \| {topic}#([\w-]+)$", page, flags=re.M))
+    return [claim["id"] for claim in load(topic)["claims"] if claim["id"] not in shown]
+
+
+def claims_left_out(root: Path, topic: str) -> list[Finding]:
+    page, name = text_of(root / "docs" / f"{topic}.md"), f"docs/{topic}.md"
+    if not page:
+        return [Finding(name, "the topic has no page, or an empty one; write it")]
+    try:
+        return [
+            Finding(name, f"the claim {one!r} is left out; show it with '/// claim | {topic}#{one}'") for one in unshown_claims(topic, page)
+        ]
+    except CertificateError:
+        return []  # that is said of its own
+
+
+# The page as it is rendered -----------------------------------------------------------------------------------------------------
+
+
+class Configuration(yaml.SafeLoader):
+    """mkdocs.yml; what only MkDocs understands in it, such as !ENV, is passed over."""
+
+
+Configuration.add_multi_constructor("", lambda loader, suffix, node: None)
+
+
+def markdown(root: Path) -> Markdown:
+    """Markdown as mkdocs.yml asks for it."""
+    listed = yaml.load(text_of(root / "mkdocs.yml"), Configuration).get("markdown_extensions", [])
+    options = {name: more or {} for entry in listed for name, more in (entry.items() if isinstance(entry, dict) else [(entry, {})])}
+    if "pymdownx.snippets" in options:
+        bases = options["pymdownx.snippets"].get("base_path", ["."])
+        options["pymdownx.snippets"] = options["pymdownx.snippets"] | {"base_path": [str(root / base) for base in bases]}
+    own = "derivations.kernel.pages"
+    options[own] = options.get(own, {}) | {"docs": str(root / "docs")}
+    return Markdown(extensions=list(options), extension_configs=options)
+
+
+@lru_cache(maxsize=256)
+def _rendered(root: Path, path: Path, text: str, now: int) -> tuple[str, tuple[str, ...]]:
+    body = re.sub(r"\A---[ \t]*\n.*?\n---[ \t]*\n", lambda match: match[0] if not_yaml(match[0]) else "", text, count=1, flags=re.S)
+    with mistakes.collected() as found:
+        html = markdown(root).convert(body.lstrip("\n"))
+    return html, tuple(error.format_message() for error in found)
+
+
+def not_yaml(front: str) -> bool:
+    try:
+        return not isinstance(yaml.safe_load(front.strip().strip("-")), dict)
+    except yaml.YAMLError:
+        return True
+
+
+def rendering(root: Path, path: Path, now: int) -> list[Finding]:
+    """Everything for which the page's own rendering would stop a build."""
+    return [finding(said) for said in dict.fromkeys(_rendered(root, path, text_of(path), now)[1])]
+
+
+def finding(said: str) -> Finding:
+    place, _, message = said.partition(": ")
+    return Finding(place, message)
+
+
+class Addresses(HTMLParser):
+    """The ids of a page and where its links lead."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.links = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids |= {given[name] for name in ("id", "name") if given.get(name)}
+        self.links += [given["href"]] if tag == "a" and given.get("href") else []
+
+
+def addresses(html: str) -> Addresses:
+    reader = Addresses()
+    reader.feed(html)
+    return reader
+
+
+def dead_links(root: Path, path: Path, now: int) -> list[Finding]:
+    """Links to pages and to places on them that are not there. A link out of the site is the reader's."""
+    html, _ = _rendered(root, path, text_of(path), now)
+    wrong = []
+    for link in dict.fromkeys(addresses(html).links):
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc or parts.path.startswith("/"):
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if parts.path and not target.is_file():
+            if target.suffix == ".md":
+                wrong.append(Finding(place_of(root, path, link), f"the link {link!r} leads to no page; mend its path"))
+        elif parts.fragment and target.suffix == ".md":
+            there = addresses(_rendered(root, target, text_of(target), now)[0]).ids
+            if unquote(parts.fragment) not in there:
+                wrong.append(
+                    Finding(place_of(root, path, link), f"the link {link!r} leads to no place on that page; mend what follows '#'")
+                )
+    return wrong
+
+
+def place_of(root: Path, path: Path, link: str) -> str:
+    text, name = text_of(path), path.relative_to(root).as_posix()
+    return f"{name}:{line_at(text, text.index(link))}" if link in text else name
+
+
+# All of it ----------------------------------------------------------------------------------------------------------------------
+
+
+def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
+    """All that is refused of a topic's page, its code and its pictures, in the order of the files. `now` is a number that changes
+    whenever what a page is made from may have changed."""
+    page = root / "docs" / f"{topic}.md"
+    found = [*unshown(root, topic), *unrun(root, topic), *unshown_figures(root, topic), *claims_left_out(root, topic)]
+    if page.is_file():
+        found += [*typed_by_hand(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
+    return sorted(set(found), key=lambda one: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(one))])

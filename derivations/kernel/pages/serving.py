@@ -1,0 +1,90 @@
+"""MkDocs hook: while `mkdocs serve` runs, a mistake is a box in its place, a round of checks that ends has the pages rebuilt, and the
+server outlives whatever stops a build.
+
+`mkdocs build` and all that publishes stay strict: it is the command that decides, and that the pages are built into a folder of the
+server's own. Nothing in mkdocs.yml or in the environment is asked.
+"""
+
+import logging
+import shutil
+import tempfile
+from pathlib import Path
+
+from derivations.kernel.pages import PageError, mistakes
+from derivations.kernel.run import refusals
+
+log = logging.getLogger("mkdocs.derivations")
+LOOKS = Path(__file__).with_name("mistakes.css")
+TELLS = "while it is served, a mistake is a box on its page; `mkdocs build --strict` refuses it"
+
+
+def on_startup(*, command, **_):
+    mistakes.shown(tell if command == "serve" else None)
+
+
+def on_config(config):
+    """Whatever was said at the start: what goes into a folder that somebody may publish is strict."""
+    if mistakes.are_shown() and not is_the_servers(Path(config.site_dir)):
+        mistakes.shown(None)
+    return config
+
+
+def is_the_servers(folder: Path) -> bool:
+    """Whether this is the folder that MkDocs makes for serving, and removes afterwards."""
+    return folder.parent.resolve() == Path(tempfile.gettempdir()).resolve() and folder.name.startswith("mkdocs_")
+
+
+def on_shutdown(**_):
+    mistakes.shown(None)
+
+
+def tell(error: PageError) -> None:
+    log.warning(error.format_message())
+
+
+def on_page_read_source(*, page, **_):
+    """Bytes that are no text are read as such a mark as the extension refuses, with its line."""
+    path = page.file.abs_src_path
+    return Path(path).read_text(encoding="utf-8-sig", errors="replace") if path and page.file.src_uri.endswith(".md") else None
+
+
+def on_post_page(output, **_):
+    """Only a page with a box carries the look of a box."""
+    if not mistakes.are_shown() or 'class="mistake' not in output:
+        return output
+    return output.replace("</head>", f"<style>{LOOKS.read_text(encoding='utf-8')}</style></head>", 1)
+
+
+def on_serve(server, *, config, builder):
+    server.watch(str(refusals.bell()))
+    server.builder = outliving(server, server.builder, Path(config.site_dir))
+    return server
+
+
+def outliving(server, build, site: Path):
+    """The build, of which no error stops the server: until the next one goes well, every address shows the error."""
+    usual = server.error_handler
+
+    def build_or_say():
+        try:
+            build()
+        except (Exception, SystemExit) as error:
+            said = error.format_message() if isinstance(error, PageError) else f"{type(error).__name__}: {error}"
+            log.error(f"not built: {said}")
+            for path in site.iterdir() if site.is_dir() else ():  # half a site would pass for a whole one
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            server.error_handler = lambda code: notice(said)
+        else:
+            server.error_handler = usual
+
+    return build_or_say
+
+
+def notice(said: str) -> bytes:
+    """A page that says what stopped the build, and looks again by itself."""
+    looks = LOOKS.read_text(encoding="utf-8")
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<meta http-equiv="refresh" content="1"><title>Not built</title><style>{looks}</style></head>'
+        f"<body><h1>The site is not built</h1>{mistakes.box(said, 'What stopped it')}</body></html>"
+    ).encode()
