@@ -181,18 +181,6 @@ class Page:
         except (RowsError, CertificateError) as error:
             raise self.source.error(line, " ".join(str(error).split())) from None
 
-    def list_snippets(self, parent: Element, chapter: str) -> Element:
-        """Append what the snippets of a chapter offer."""
-        path, _ = self.source.file()
-        here = path.relative_to(self.source.docs).with_suffix("").as_posix() if path else "."
-        try:
-            html = api(ROOT, self.source.docs, chapter, here)
-        except ApiError as error:
-            raise self.source.error(self.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
-        box = SubElement(parent, "div")
-        box.text = self.stash(html)
-        return box
-
     def _refuse_unknown(self, row: dict) -> None:
         for claim in row["claims"]:
             match = _TOPIC.fullmatch(claim)
@@ -400,7 +388,15 @@ class _ApiBlock(_Block):
     NAME = "api"
 
     def fill(self, page, parent, argument):
-        return page.list_snippets(parent, argument)
+        path, _ = page.source.file()
+        here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
+        try:
+            html = api(ROOT, page.source.docs, argument, here)
+        except ApiError as error:
+            raise page.source.error(page.source.line_of(f"/// api | {argument}", "/// api"), str(error)) from None
+        box = SubElement(parent, "div")
+        box.text = page.stash(html)
+        return box
 
 
 class _FigureBlock(_Block):
