@@ -3,7 +3,8 @@
 import posixpath
 from xml.etree.ElementTree import Element, SubElement
 
-from ..run.certificates import CertificateError
+from ..run.certificates import ROOT, CertificateError
+from .api import ApiError, api
 from .figures import FigureError, figure
 from .journey import JourneyError, told
 from .page import TOPIC, Page
@@ -21,6 +22,19 @@ def count(page: Page, parent: Element, name: str) -> Element:
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
     box = SubElement(parent, "div", {"class": "trust"})
+    box.text = page.stash(html)
+    return box
+
+
+def document(page: Page, parent: Element, argument: str) -> Element:
+    """Append the reference of a module: what it offers, from its docstrings."""
+    path, _ = page.source.file()
+    here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
+    try:
+        html = api(ROOT, page.source.docs, argument, here)
+    except ApiError as error:
+        raise page.source.error(page.source.line_of(f"/// api | {argument}", "/// api"), str(error)) from None
+    box = SubElement(parent, "div")
     box.text = page.stash(html)
     return box
 
