@@ -45,7 +45,7 @@ from pymdownx.blocks.block import Block
 
 from ..run.certificates import CertificateError
 from ..run.coq_results import load
-from . import includes, mistakes, refused
+from . import includes, mistakes, refused, traces
 from .claims import ClaimError, render
 from .figures import FigureError, figure
 from .front import refuse_front_matter
@@ -138,6 +138,7 @@ class Page:
 
     def count(self, parent: Element, name: str) -> Element:
         """Append one of the trust page's tables, with the command that makes its numbers again."""
+        traces.note("all")
         line = self.source.line_of(f"/// trust | {name}")
         if name not in TABLES:
             raise self.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
@@ -161,6 +162,7 @@ class Page:
     def list_sources(self, parent: Element, group: str) -> Element:
         """Append the table of a group of rows, each with links to the claims that hold it."""
         line = self.source.line_of(f"/// sources | {group}".rstrip())
+        traces.note("all", f"file:{self.source.docs / 'sources.toml'}")
         path, _ = self.source.file()
         folder = posixpath.dirname(path.relative_to(self.source.docs).as_posix()) if path else ""
         try:
@@ -199,6 +201,7 @@ class Page:
 
     def _certificate(self, topic: str) -> dict:
         """The topic's certificate, loaded once for a page."""
+        traces.note(f"topic:{topic}")
         if topic not in self.certificates:
             self.certificates[topic] = load(topic)
         return self.certificates[topic]

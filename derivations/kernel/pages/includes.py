@@ -7,6 +7,7 @@ from pathlib import Path
 from markdown import Markdown
 from pymdownx.snippets import SnippetMissingError, SnippetPreprocessor
 
+from . import traces
 from .source import PageError, Source
 
 SECTION = re.compile(r"--8<--[ \t]+\[start:[ \t]*([A-Za-z][\w-]*)[ \t]*\]")
@@ -59,6 +60,7 @@ def attempt(source: Source, number: int, target: str, snippets: SnippetPreproces
         return
     try:
         snippets.seen = set()
+        traces.note_files([named] if (named := whole(target, snippets)) else [])
         snippets.parse_snippets([f'--8<-- "{target}"'])
     except SnippetMissingError as error:
         raise missing(source, number, target, snippets, str(error)) from None
@@ -68,6 +70,12 @@ def attempt(source: Source, number: int, target: str, snippets: SnippetPreproces
         raise source.error(number, f"{target.partition(':')[0]} cannot be included: {error.strerror}") from None
     except Exception as error:  # whatever an include of anything may do; it is the page's line that has to be mended
         raise source.error(number, f"{target!r} cannot be included: {type(error).__name__}: {error}") from None
+
+
+def whole(target: str, snippets: SnippetPreprocessor) -> str:
+    """The path of the file that an include names, if there is one."""
+    asked = snippets.parse_snippet_target(target)
+    return (asked and snippets.get_snippet_path(asked["path"])) or ""
 
 
 def missing(source: Source, number: int, target: str, snippets: SnippetPreprocessor, said: str) -> PageError:
