@@ -4,6 +4,7 @@ import posixpath
 from xml.etree.ElementTree import Element, SubElement
 
 from ..run.certificates import ROOT, CertificateError
+from . import traces
 from .api import ApiError, api
 from .figures import FigureError, figure
 from .journey import JourneyError, told
@@ -14,6 +15,7 @@ from .trust import TABLES, counted
 
 def count(page: Page, parent: Element, name: str) -> Element:
     """Append one of the trust page's tables, with the command that makes its numbers again."""
+    traces.note("all")
     line = page.source.line_of(f"/// trust | {name}")
     if name not in TABLES:
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
@@ -28,6 +30,7 @@ def count(page: Page, parent: Element, name: str) -> Element:
 
 def document(page: Page, parent: Element, argument: str) -> Element:
     """Append the reference of a module: what it offers, from its docstrings."""
+    traces.note("all")
     path, _ = page.source.file()
     here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
     try:
@@ -41,6 +44,7 @@ def document(page: Page, parent: Element, argument: str) -> Element:
 
 def follow(page: Page, parent: Element, argument: str) -> Element:
     """Append what one station made of a claim."""
+    traces.note("all")
     try:
         html = told(argument, page.certificate, page.repository)
     except (JourneyError, CertificateError) as error:
@@ -54,6 +58,7 @@ def follow(page: Page, parent: Element, argument: str) -> Element:
 def list_sources(page: Page, parent: Element, group: str) -> Element:
     """Append the table of a group of rows, each with links to the claims that hold it."""
     line = page.source.line_of(f"/// sources | {group}".rstrip())
+    traces.note("all", f"file:{page.source.docs / 'sources.toml'}")
     path, _ = page.source.file()
     folder = posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else ""
     try:
