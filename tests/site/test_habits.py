@@ -253,10 +253,11 @@ PAGE = "docs/contributing/claim-to-page.md"
 
 def test_the_journey_shows_the_statement_as_the_script_has_it():
     script = {"script": "derivations/simplify/bilinear.py"}
-    line = 1 + text_of(script["script"]).splitlines().index('    "merged",')
+    line = next(number for number, line in enumerate(text_of(script["script"]).splitlines(), 1) if line.strip() == '"merged",')
     shown = journey.statement(script, {"line": line}, lambda name: name)
     assert (
         shown.startswith("<p>derivations/simplify/bilinear.py, from line ")
+        and "<code>derivation.chain(\n    &quot;merged&quot;" in shown
         and "&quot;merged&quot;," in shown
         and "merged-scaled" not in shown
     )

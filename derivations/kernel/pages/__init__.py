@@ -15,6 +15,9 @@ r"""The Markdown extension that puts claims on pages.
     /// journey | scaling/variance#mean record   what one station made of a claim, for the page that follows one
     ///
 
+    /// api | scaling                           what the snippets of a chapter offer, from their docstrings
+    ///
+
     /// figure | scaling/variance:widths         a picture, drawn by a function of docs/figures/scaling/variance.py
     Its caption.
     ///
@@ -167,6 +170,13 @@ class _SourcesBlock(_Block):
         return beside.list_sources(page, parent, argument)
 
 
+class _ApiBlock(_Block):
+    NAME = "api"
+
+    def fill(self, page, parent, argument):
+        return beside.document(page, parent, argument)
+
+
 class _FigureBlock(_Block):
     NAME = "figure"
 
@@ -266,7 +276,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _FigureBlock):
+        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _ApiBlock, _FigureBlock):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

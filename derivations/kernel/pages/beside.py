@@ -1,42 +1,50 @@
 """What a page shows beside its claims: tables that count them, stations on a claim's way, sources, and figures."""
 
 import posixpath
-from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
-from ..run.certificates import CertificateError
+from ..run.certificates import ROOT, CertificateError
+from . import traces
+from .api import ApiError, api
 from .figures import FigureError, figure
 from .journey import JourneyError, told
 from .page import TOPIC, Page
 from .rows import RowsError, rows, table
-from .trust import TABLES
+from .trust import TABLES, counted
 
 
 def count(page: Page, parent: Element, name: str) -> Element:
     """Append one of the trust page's tables, with the command that makes its numbers again."""
+    traces.note("all")
     line = page.source.line_of(f"/// trust | {name}")
     if name not in TABLES:
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
     try:
-        head, rows, command = TABLES[name]()
+        html = counted(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
-
-    def cell(text):  # a number leads to the command that counts it again
-        return f"<td><a href='#counted-{name}'>{escape(text)}</a></td>" if text[:1].isdigit() else f"<td>{escape(text)}</td>"
-
-    cells = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
     box = SubElement(parent, "div", {"class": "trust"})
-    box.text = page.stash(
-        f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
-        f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
-    )
+    box.text = page.stash(html)
+    return box
+
+
+def document(page: Page, parent: Element, argument: str) -> Element:
+    """Append the reference of a module: what it offers, from its docstrings."""
+    traces.note("all")
+    path, _ = page.source.file()
+    here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
+    try:
+        html = api(ROOT, page.source.docs, argument, here)
+    except ApiError as error:
+        raise page.source.error(page.source.line_of(f"/// api | {argument}", "/// api"), str(error)) from None
+    box = SubElement(parent, "div")
+    box.text = page.stash(html)
     return box
 
 
 def follow(page: Page, parent: Element, argument: str) -> Element:
     """Append what one station made of a claim."""
+    traces.note("all")
     try:
         html = told(argument, page.certificate, page.repository)
     except (JourneyError, CertificateError) as error:
@@ -50,6 +58,7 @@ def follow(page: Page, parent: Element, argument: str) -> Element:
 def list_sources(page: Page, parent: Element, group: str) -> Element:
     """Append the table of a group of rows, each with links to the claims that hold it."""
     line = page.source.line_of(f"/// sources | {group}".rstrip())
+    traces.note("all", f"file:{page.source.docs / 'sources.toml'}")
     path, _ = page.source.file()
     folder = posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else ""
     try:

@@ -9,7 +9,7 @@ from markdown.util import AtomicString
 
 from ..run.certificates import CertificateError
 from ..run.coq_results import load
-from . import mistakes, refused
+from . import mistakes, refused, traces
 from .claims import ClaimError, render
 from .source import Opening, PageError, Source
 
@@ -91,6 +91,7 @@ class Page:
 
     def certificate(self, topic: str) -> dict:
         """The topic's certificate, loaded once for a page."""
+        traces.note(f"topic:{topic}")
         if topic not in self.certificates:
             self.certificates[topic] = load(topic)
         return self.certificates[topic]
