@@ -33,8 +33,8 @@ LIBRARIES = {
     "coq": set(),
     "attack": {"mpmath"},
     "run": set(),
-    "command": {"click"},
-    "pages": {"bs4", "click", "markdown", "math_core", "mkdocs", "nbclient", "pymdownx"},
+    "command": {"click", "watchdog"},
+    "pages": {"bs4", "click", "markdown", "math_core", "mkdocs", "nbclient", "pymdownx", "yaml"},
     "language": {"sympy"},
 }
 CONTRACTS = ["layers", "sympy", "flint", "torch", "judge"]
