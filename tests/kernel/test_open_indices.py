@@ -1,5 +1,6 @@
 """What is assumed of an entry at an open index is assumed at every value of it: used there, and nowhere else."""
 
+from fractions import Fraction
 from itertools import product
 from random import Random
 
@@ -7,6 +8,7 @@ import pytest
 
 from derivations.kernel import (
     Derivation,
+    E,
     absolute,
     diff,
     exp,
@@ -14,15 +16,19 @@ from derivations.kernel import (
     index,
     log,
     matrix,
+    mean,
     nonnegative,
     nonzero,
     positive,
+    random,
     scalars,
     sizes,
     sqrt,
     total,
     vector,
 )
+from derivations.kernel.attack.judge import judge
+from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift, symbols
 from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.reading import read
@@ -38,6 +44,7 @@ z, g, h, u = vector("z", n), vector("g", n), vector("h", n), vector("u", m)
 A, K, v = matrix("A", n, n), matrix("K", n, m), vector("v", 3)
 i, j, l = (index(name, n) for name in "ijl")
 k, p = index("k", m), index("p", m)
+q = random("q", n)
 a, b = index("a", 3), index("b", 3)
 
 
@@ -132,6 +139,54 @@ FALSE = {
 @pytest.mark.parametrize("state", FALSE.values(), ids=FALSE)
 def test_what_is_assumed_of_one_thing_is_not_used_for_another(state, refused):
     assert "stated but not shown to be needed" not in refused(state)  # that would mean that the proof itself went through
+
+
+REFUTED = {
+    "an entry": lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [0, 2], i: 2}),
+    "beside an entry without a value": lambda D: D.refute("claim", 1 / z[i], z[i], at={z: [0, 2], i: 2}),
+    "a sum": lambda D: D.refute("claim", total(K[i, k], k), 2 * total(K[i, k], k), at={K: [[0, 0], [1, 2]], i: 2}),
+    "the number itself": lambda D: D.refute("claim", z[i] * i, z[i], at={z: [3, 2], i: 2}, relation="<="),
+    "a known size": lambda D: D.refute("claim", eye(3)[a, 1], 1 + 0 * a, at={a: 2}),
+    "two": lambda D: D.refute("claim", A[i, j], A[j, i], at={A: [[1, 2], [3, 1]], j: 1, i: 2}),
+    "given before its size": lambda D: D.refute("claim", z[i] + i, z[i] + 1, at={i: 2, z: [1, 1]}),
+    "where another sum has its name": lambda D: D.refute("claim", total(z[i], i) + z[i], z[i], at={z: [0, 2], i: 1}),
+    "under an assumption about every value": lambda D: D.refute(
+        "claim", z[i] / g[i], z[i], at={z: [1, 1], g: [1, 2], i: 2}, given=[nonzero(g[j])], without={nonzero(g[j]): {z: [1], g: [0], i: 1}}
+    ),
+    "in a law": lambda D: D.refute("claim", E(q[i]) * i, E(q[i]), at={n: 2, i: 2}, given=[mean(q, 1)]),
+}
+
+
+@pytest.mark.parametrize("state", REFUTED.values(), ids=REFUTED)
+def test_a_counterexample_may_give_values_to_free_indices(state, request):
+    D = Derivation("test")
+    state(D)
+    (claim,) = D.claims
+    assert exact(claim).verdict == "refuted"
+    assert by_sympy(claim)[0] in ("refuted", "not applicable") and by_pytorch(claim)[0] == "refuted"
+    assert judge(claim)[0] == ("cannot tell" if "law" in request.node.name else "true")
+
+
+NOT_REFUTED = {
+    "equal there": lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [0, 2], i: 1}),
+    "outside": lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [1, 2], i: 3}),
+    "before the first": lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [1, 2], i: 0}),
+    "a fraction": lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [1, 2], i: Fraction(3, 2)}),
+    "an assumption broken elsewhere": lambda D: D.refute("claim", z[i], 2 * z[i], at={z: [1, -2], i: 1}, given=[positive(z[j])]),
+}
+
+
+@pytest.mark.parametrize("state", NOT_REFUTED.values(), ids=NOT_REFUTED)
+def test_every_witness_refuses_values_of_indices_that_are_no_counterexample(state, request):
+    D = Derivation("test")
+    state(D)
+    (claim,) = D.claims
+    # SymPy leaves what a counterexample breaks to the others.
+    witnesses = (exact, by_pytorch) if "assumption" in request.node.name else (exact, by_pytorch, by_sympy)
+    for witness in witnesses:
+        with pytest.raises(Refused):
+            witness(claim)
+    assert judge(claim)[0] == "false"
 
 
 # What the facts say of random polynomials, against their values at random places where the assumption holds for every index.

@@ -260,7 +260,7 @@ def test_a_hint_that_works_is_taken(proved):
 NEEDED = {
     "the left side of a limit": (
         lambda D: D.limit("claim", x * x / x / d, d, "oo", 0, given=[nonzero(x)]),
-        "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)",
+        "at d = 1, x = 0: left = undefined (a division by zero), right = undefined (a division by zero)",
     ),
     "its right side": (
         lambda D: D.limit("claim", x + 1 / d, d, "oo", x**2 / x, given=[nonzero(x)]),
@@ -288,7 +288,7 @@ NEEDED = {
     ),
     "an inequality, where a side is undefined": (
         lambda D: D.inequality("claim", y, y + x * r**2 / x, because=r**2, given=[nonzero(x)]),
-        "at x = 0, y = 0: left = 0, right = undefined (a division by zero)",
+        "at r = 1, x = 0, y = 0: left = 0, right = undefined (a division by zero)",
     ),
     "by hand, where what its assumption alone speaks of needs no value": (
         lambda D: D.identity("claim", x * y / x, y, given=[positive(x - r**2)], without={positive(x - r**2): {x: 0, y: 1}}),
@@ -510,7 +510,7 @@ def test_a_rank_is_at_most_the_size_of_the_matrix(proved):
 # Limits -------------------------------------------------------------------------------------------------------------------------
 
 LIMITS = {
-    "the limit of a quotient": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2), "another limit; it differs by -1"),
+    "the limit of a quotient": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2), "another limit: 1, not 2; they differ by -1"),
     "a limit that is infinite": (lambda D: D.limit("claim", d * x, d, "oo", 0), "no finite limit"),
     "the exponential limit": (lambda D: D.limit("claim", (1 + x**2 / d) ** d, d, "oo", exp(2 * x**2)), "another limit"),
     "a limit elsewhere": (lambda D: D.limit("claim", 6 / d, d, 5, Fraction(6, 5)), "'oo' and 0 are known"),
@@ -531,7 +531,10 @@ REFUTATIONS = {
         "it is no counterexample",
     ),
     "balls that overlap": (lambda D: D.refute("claim", exp(x) * exp(-x), x**0, at={x: 1}), "not certainly different"),
-    "an assumption broken": (lambda D: D.refute("claim", absolute(x), x, at={x: -1}, given=[nonnegative(x)]), "breaks an assumption"),
+    "an assumption broken": (
+        lambda D: D.refute("claim", absolute(x), x, at={x: -1}, given=[nonnegative(x)]),
+        "break an assumption: x is not negative; there x = -1",
+    ),
     "a side undefined": (lambda D: D.refute("claim", 1 / x, x, at={x: 0}), "division by zero"),
     "shapes that disagree": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2], [3, 4]], B: [[2]]}), "disagree about the size n"),
     "a matrix that is not square": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2]], B: [[2]]}), "disagree about the size n"),

@@ -11,7 +11,7 @@ from random import Random
 from mpmath import mp, mpf
 
 from ..core.claims import Claim
-from ..core.expr import show, symbols, walk
+from ..core.expr import free_indices, show, symbols, walk
 from ..errors import KernelError
 from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, Undefined, entry, places_of, scalar
 from .points import DRAWS, FEWEST, exponential_law, has, holds, index_values, laws, outcomes, points
@@ -143,7 +143,15 @@ def refuted(claim: Claim, partial: bool) -> tuple:
     """The two sides differ at the counterexample, and the assumptions hold there."""
     env = {}
     named = symbols(*claim.trees)
-    for name, value in claim.at:
+    fixed = {}
+    free = {i.data[0]: i for e in (claim.start, claim.steps[0].expr) for i in free_indices(e)}
+    for name, value in sorted(claim.at, key=lambda pair: pair[0] in free):  # an index last: its size is then known
+        if name in free:
+            size = free[name].data[1]
+            if value.op != "const" or value.data not in range(1, int(env.get(size.data[0], 0) if size.op == "symbol" else size.data) + 1):
+                return "false", "an index outside its range"
+            fixed["index", name] = int(value.data) - 1
+            continue
         if name not in named:
             return "false", f"a value for {name}, which the claim does not mention"
         if named[name].data[1] == "size":
@@ -169,7 +177,8 @@ def refuted(claim: Claim, partial: bool) -> tuple:
                 if left.shape != right.shape
                 else any(
                     differ(a := entry(left, p, at), b := entry(right, p, at), claim) and (claim.refuted == "=" or larger(a, b))
-                    for at in index_values((left, right), here)
+                    for every in index_values((left, right), here)
+                    for at in [every | fixed]
                     for p in places_of(left.shape, at)
                 )
             )

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import KernelError
 from ..printing.names import name_latex
-from .assumptions import Assumption, symbol_of
+from .assumptions import Assumption
 from .expr import Expr, Term, lift, named, show, take_name, walk
 
 RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
@@ -165,7 +165,10 @@ def bindings(at: Any) -> tuple:
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
-    return tuple((symbol_of(s).data[0], freeze(v)) for s, v in at.items())
+    for s in at:
+        if not isinstance(s, Expr) or s.op not in ("symbol", "index"):
+            raise KernelError(f"a counterexample gives values to symbols and indices, not to {show(s)}")
+    return tuple((s.data[0], freeze(v)) for s, v in at.items())
 
 
 def snippets(code: Any) -> tuple:

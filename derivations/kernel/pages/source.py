@@ -20,6 +20,11 @@ class PageError(ClickException):
         super().__init__(message)
         self.span = span
 
+    def over(self, first: int, last: int) -> "PageError":
+        """The same, where more is wrong than the line that it names."""
+        self.span = (first, last)
+        return self
+
 
 @dataclass(frozen=True)
 class Opening:
@@ -110,7 +115,7 @@ class Source:
                 body = self.lines[closed.line : number - 1]
                 if closed.name in ("claim", "derivation") and any(map(str.strip, body)):
                     message = f"a '{closed.name}' block holds no text; close it with '{slashes}'"
-                    raise self.error(closed.line + 1, message, number - 1)
+                    raise self.error(closed.line + 1, message).over(closed.line, number)
             else:
                 raise self.error(number, f"'{slashes}' closes no block")
         if stack:

@@ -12,7 +12,7 @@ from torch import Tensor
 from ..core.claims import Claim
 from ..core.expr import symbols, walk
 from .assumptions import all_of, holds
-from .bindings import put_values, sizes_in
+from .bindings import bindable, put_values, sizes_in
 from .evaluate import evaluate
 from .laws import is_smooth_law, put_random
 from .products import is_tied, put_products, tied
@@ -42,7 +42,7 @@ def shapes(claim: Claim, largest: int):
     for _ in range(SHAPES - 2 - largest):
         yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
     for _, at in claim.without:  # where an assumption is needed at a size, the claim is tried at that size
-        if given := sizes_in(symbols(*claim.trees), at):
+        if given := sizes_in(bindable(claim), at):
             yield {n: given.get(n, 2) for n in names}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import symbols, walk
+from ..core.expr import walk
 from .assumptions import holds
-from .bindings import put_values, sizes_in
+from .bindings import bindable, placed, put_values, sizes_in
 from .comparing import at_sizes, first, settled
 from .drawing import draw
 from .errors import Disagrees, NotForTorch
@@ -21,11 +23,12 @@ FAR = {"=": "differ", "<=": "stand the other way round"}
 
 
 def refutation(claim: Claim):
-    left, right = claim.start, claim.steps[0].expr
-    named = symbols(*claim.trees)
+    named = bindable(claim)
     sizes = sizes_in(named, claim.at)
+    left, right = (placed(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
     if any(n.op in ("expectation", "variance") for e in (left, right) for n in walk(e)):
-        return refuted_law(claim, sizes)
+        at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
+        return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes)
     t = Trial(involved(claim), sizes)
     put_values(t, named, claim.at)
     for a in claim.given:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
 from .translate import Translation, rows
@@ -12,6 +14,8 @@ def counterexample(claim: Claim) -> tuple:
     """(sizes by name, the text of every other value by name)."""
     named, sizes, texts = symbols(*claim.trees), {}, {}
     for name, value in claim.at:
+        if name not in named:  # an index
+            continue
         if named[name].data[1] == "size":
             take(sizes, named[name], size_value(name, value))
             continue
@@ -25,6 +29,23 @@ def counterexample(claim: Claim) -> tuple:
     if missing:
         raise Disagrees(f"the size {missing[0]} has no value at the counterexample")
     return sizes, texts
+
+
+def placed(claim: Claim, sizes: dict) -> Claim:
+    """The claim with the values that the counterexample gives to its free indices."""
+    at = dict(claim.at)
+
+    def put(e: Expr, bound: frozenset = frozenset()) -> Expr:
+        if e.op == "index" and e.data[0] in at and e.data[0] not in bound:
+            name, size = e.data
+            value, most = at[name], int(size.data) if size.op == "const" else sizes[size.data[0]]
+            if value.op != "const" or value.data.denominator != 1 or not 1 <= value.data <= most:
+                raise Disagrees(f"the index {name} is given a value that it does not take")
+            return value
+        inside = bound | {e.data[0]} if e.op == "sum" else bound
+        return replace(e, args=tuple(put(x, inside) for x in e.args))
+
+    return replace(claim, start=put(claim.start), steps=tuple(replace(s, expr=put(s.expr)) for s in claim.steps))
 
 
 def size_value(name: str, value) -> int:

@@ -251,6 +251,7 @@ def limit(claim: Claim) -> Program:
 def refutation(claim: Claim) -> Program:
     """Of a law for every size where that can be said; else both sides at the sizes of the counterexample."""
     sizes, texts = counterexample.counterexample(claim)
+    claim = counterexample.placed(claim, sizes)
     if is_law(claim):
         try:
             return refutation_for_every_size(claim, sizes, texts)
