@@ -31,7 +31,7 @@ def certificates(monkeypatch):
             raise CertificateError(f"'{topic}' has no certificate;\nrun: python -m derivations check {topic}")
         return store[topic]
 
-    monkeypatch.setattr(pages, "load", load)
+    monkeypatch.setattr(pages.page, "load", load)
     return store
 
 
