@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from derivations.kernel.command import watch
-from derivations.kernel.run import refusals, runner
+from derivations.kernel.run import certificates, refusals, runner
 from derivations.kernel.run.touched import touched
 
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
@@ -20,18 +21,23 @@ A, B = matrix("A", n, m), matrix("B", n, m)
 derivation = Derivation("Another")
 derivation.identity("again", (A - B).T, A.T - B.T, uses=["chapter/tiny#sum"])
 """
-WITH_SNIPPET = "from snippets.chapter import tiny\n"
 
 
 @pytest.fixture
-def two(tree, command):
-    """The tree with a topic that uses a claim of the first, both checked; the first imports a snippet."""
-    (tree.root / "snippets/chapter").mkdir(parents=True)
-    for name in ("__init__.py", "chapter/__init__.py", "chapter/tiny.py"):
-        (tree.root / "snippets" / name).write_text("")
-    tree.script.with_name("user.py").write_text(USER)
-    assert command("check").exit_code == 0
-    return tree
+def two(tree):
+    """The tree with a topic that uses a claim of the first, as if both were checked: a function that says what the second imported."""
+    user = tree.script.with_name("user.py")
+    user.write_text(USER)
+    snippet = tree.root / "snippets/chapter/tiny.py"
+    snippet.parent.mkdir(parents=True)
+    snippet.write_text("")
+
+    def check(*imported):
+        certificates.save("chapter/tiny", tree.script, "A sum", [{"id": "sum", "uses": []}], [])
+        certificates.save("chapter/user", user, "Another", [{"id": "again", "uses": ["chapter/tiny#sum"]}], [*imported])
+
+    check()
+    return SimpleNamespace(root=tree.root, script=tree.script, user=user, snippet=snippet, check=check)
 
 
 # What a change touches ----------------------------------------------------------------------------------------------------------
@@ -47,18 +53,14 @@ def test_a_new_script_touches_its_topic_alone(two):
     assert touched({"derivations/chapter/fresh.py"}).topics == {"chapter/fresh"}
 
 
-def test_a_snippet_touches_what_imports_it(two, command):
+def test_a_snippet_touches_what_imports_it(two):
     assert touched({"snippets/chapter/tiny.py"}).topics == set()
-    user = two.script.with_name("user.py")
-    user.write_text(f"import sys\nsys.path.insert(0, {str(two.root)!r})\n{WITH_SNIPPET}{USER}")
-    assert command("check").exit_code == 0
-    assert touched({"snippets/chapter/tiny.py"}).topics == {"chapter/user"}
-    assert touched({"snippets/chapter/"}).topics == {"chapter/user"}
+    two.check(two.snippet)
+    assert touched({"snippets/chapter/tiny.py"}).topics == touched({"snippets/chapter/"}).topics == {"chapter/user"}
 
 
-def test_any_snippet_may_mend_what_is_refused(two, command):
-    two.script.with_name("user.py").write_text("from snippets.chapter import nothing\n" + USER)
-    assert command("check").exit_code == 1
+def test_any_snippet_may_mend_what_is_refused(two):
+    refusals.save("chapter/user", two.user, "Another", [], ["it cannot be imported"], [])
     assert touched({"snippets/chapter/nothing.py"}).topics == {"chapter/user"}
 
 
