@@ -123,7 +123,7 @@ def test_a_command_that_exists_is_not(command):
 # Paths and links --------------------------------------------------------------------------------------------------------------
 
 EXAMPLES = ("scaling/topic", "scaling/test_topic")  # the topic that a reader makes
-MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq"}
+MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq", "docs/sympy"}
 FOLDERS = tuple(f"{path.name}/" for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
