@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import KernelError
 from ..printing.names import name_latex
 from .assumptions import Assumption
-from .expr import Expr, Term, lift, named, show, take_name, walk
+from .expr import READERS, Expr, Term, lift, named, show, take_name, walk
 
 RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
 Value = Term | Sequence["Value"]  # what a counterexample gives a symbol: a number, or nested lists of numbers
@@ -165,6 +165,7 @@ def bindings(at: Any) -> tuple:
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
+    at = {lift(s) if any(reader.knows(s) for reader in READERS) else s: value for s, value in at.items()}
     for s in at:
         if not isinstance(s, Expr) or s.op not in ("symbol", "index"):
             raise KernelError(f"a counterexample gives values to symbols and indices, not to {show(s)}")
