@@ -302,7 +302,7 @@ WHEN_CHECKED = {
     "values and what is stated": lambda D: D.inequality(
         "claim", 0 * x, total((v[l] ** 2 - v[l] + 1) * z[l] ** 2, l), because=total(z[l] ** 2 * (v[l] ** 2 - v[l] + 1), l)
     ),
-    "the certificate -x^2*(-(x^2 - x + 1)) is not visibly non-negative: its part -x^2 is never positive, whatever the values; write it as a sum or a "
+    "the certificate (-x^2)*(-(x^2 - x + 1)) is not visibly non-negative: its part -x^2 is never positive, whatever the values; write it as a sum or a "
     "product of squares, exponentials, absolute values and what is stated": lambda D: D.inequality(
         "claim", 0 * x, x**2 * (x**2 - x + 1), because=-(x**2) * -(x**2 - x + 1)
     ),

@@ -123,7 +123,7 @@ def test_a_command_that_exists_is_not(command):
 # Paths and links --------------------------------------------------------------------------------------------------------------
 
 EXAMPLES = ("scaling/topic", "scaling/test_topic")  # the topic that a reader makes
-MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq"}
+MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq", "docs/sympy"}
 FOLDERS = tuple(f"{path.name}/" for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
@@ -261,6 +261,12 @@ def test_the_journey_shows_the_statement_as_the_script_has_it():
         and "&quot;merged&quot;," in shown
         and "merged-scaled" not in shown
     )
+
+
+def test_pytorch_agrees_on_the_journey_as_well():
+    said = [{"name": name, "verdict": "proved", "scope": "", "note": ""} for name in ("exact", "torch")]
+    html = journey.witnesses({}, {"witnesses": said}, str)
+    assert "<td>exact</td><td>✓ proved</td>" in html and "<td>PyTorch</td><td>✓ agrees</td>" in html
 
 
 def test_a_statement_that_is_not_there_is_an_error():

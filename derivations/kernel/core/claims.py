@@ -165,11 +165,11 @@ def bindings(at: Any) -> tuple:
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
-    keys = {s: s if isinstance(s, str) else lift(s) for s in at}  # a name alone is refused like all that is no symbol
-    for s in keys.values():
-        if not isinstance(s, Expr) or s.op not in ("symbol", "index"):
+    found = [(lift(s), freeze(v)) for s, v in at.items()]
+    for s, _ in found:
+        if s.op not in ("symbol", "index"):
             raise KernelError(f"a counterexample gives values to symbols and indices, not to {show(s)}")
-    return tuple((keys[s].data[0], freeze(v)) for s, v in at.items())
+    return tuple((s.data[0], v) for s, v in found)
 
 
 def snippets(code: Any) -> tuple:

@@ -174,7 +174,7 @@ class _ApiBlock(_Block):
     NAME = "api"
 
     def fill(self, page, parent, argument):
-        return beside.document(page, parent, argument)
+        return beside.list_snippets(page, parent, argument)
 
 
 class _FigureBlock(_Block):
