@@ -11,13 +11,15 @@ BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test coq mutants mutmut check site retrain bench clean python port setup
+.PHONY: help serve test lint coq sympy mutants mutmut check site retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
-	@echo "make test    check the derivations, run every test (ARGS=\"-k variance\" runs some)"
+	@echo "make test    lint, check the derivations, run every test (ARGS=\"-k variance\" runs some)"
+	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
+	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
 	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some nine minutes, then what changed)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations"
@@ -30,12 +32,21 @@ help:
 serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
-test: check
+test: lint check
 	@$(PY) -m pytest $(BESIDE) -m "not coq" $(ARGS)
+
+lint: setup
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -c "from importlinter.cli import lint_imports_command as lint; lint(['--no-logo'])"
+	@$(PY) -m mypy
 
 coq: check
 	@$(PY) -m derivations coq
 	@$(PY) -m pytest $(BESIDE) -m coq tests/kernel/test_coq_*.py
+
+sympy: check
+	@$(PY) -m derivations sympy --run
 
 mutants: check
 	@$(PY) -m derivations mutants $(ARGS)
@@ -57,7 +68,7 @@ bench: setup
 	@$(PY) tests/bench.py
 
 clean:
-	@rm -rf .venv site docs/coq .certificates .cache .hypothesis .pytest_cache mutants
+	@rm -rf .venv site docs/coq docs/sympy .certificates .cache .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache mutants
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:

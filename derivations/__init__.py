@@ -1,1 +1,1 @@
-"""SymPy scripts that state claims, one script a topic, and the kernel that checks them."""
+"""Scripts that state claims, one a topic, and the kernel that checks them."""

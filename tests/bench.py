@@ -2,6 +2,7 @@
 
 1. An unchanged build of the site against the same pages built without the extension that shows claims.
 2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
+3. Drawing a picture, on the average of all.
 """
 
 import os
@@ -84,7 +85,8 @@ def cold_check(folder: Path) -> float:
             # The claims are checked as `derivation.main()` does; SystemExit would end the notebook's kernel.
             text = script.read_text().split("if __name__")[0]
             (docs / script.parent.name / script.name).write_text(
-                text + "\n\nfrom derivations.kernel.records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n"
+                text
+                + "\n\nfrom derivations.kernel.run.records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n"
             )
     (docs / "index.md").write_text("# Notebooks\n")
     config = write_config(
@@ -103,14 +105,42 @@ def cold_check(folder: Path) -> float:
     return check / notebooks
 
 
+DRAW_ALL = """
+import re
+from pathlib import Path
+from derivations.kernel.pages import figures
+
+blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)$", re.M)
+shown = [(name, function) for page in Path("docs").rglob("*.md") for name, function in blocks.findall(page.read_text())]
+for name, function in shown:
+    figures._draw(figures.ROOT / f"docs/figures/{name}.py", function)
+print(len(shown))
+"""
+
+
+def drawing(folder: Path) -> float:
+    """Seconds that a picture takes, all of them being drawn one after another."""
+    (folder / "draw_all.py").write_text(DRAW_ALL)
+    start = time.perf_counter()
+    drawn = subprocess.run(
+        [sys.executable, str(folder / "draw_all.py")],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    return (time.perf_counter() - start) / int(drawn.stdout)
+
+
 def main():
     folder = Path(tempfile.mkdtemp())
     try:
-        unchanged, cold = unchanged_build(folder), cold_check(folder)
+        unchanged, cold, drawn = unchanged_build(folder), cold_check(folder), drawing(folder)
     finally:
         shutil.rmtree(folder)
     print(f"ratio, unchanged build to build without claims   {unchanged:.2f}   (aim: at most 1.2)")
     print(f"ratio, cold check to notebooks                   {cold:.2f}   (aim: at most 0.2)")
+    print(f"seconds, to draw a picture                       {drawn:.2f}   (aim: at most 4)")
 
 
 if __name__ == "__main__":

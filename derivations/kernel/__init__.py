@@ -1,7 +1,29 @@
-"""The kernel: claims, their witnesses, certificates and how they are shown. It knows no topic.
+"""The claim language: what a script may write. It knows no topic.
 
-A script imports what it needs from here. What is here is all that a script may use; it loads no algebra system, so that reading
-certificates, which is all that rendering a page takes, stays quick.
+| what | names |
+|---|---|
+| a derivation and its claims | `Derivation` |
+| numbers and tensors | `scalars`, `vector`, `matrix`, `random`, `array`, `zeros`, `ones`, `eye`, `I` |
+| sizes and indices | `sizes`, `index`, `total` |
+| functions | `exp`, `log`, `sqrt`, `absolute`, `softmax`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
+| assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is` |
+| assumptions about what is random | `independent`, `mean`, `variance`, `gaussian` |
+| assumptions about rounding | `representable`, `in_range` |
+| brackets that a reader should see | `paren` |
+
+A script makes one derivation, states its claims, and lets itself be run on its own:
+
+Examples:
+    >>> from derivations.kernel import Derivation, matrix, sizes
+    >>> n, d = sizes("n d")
+    >>> X, W = matrix("X", n, d), matrix("W", d, d)
+    >>> derivation = Derivation("Two products")
+    >>> derivation.identity("transposed", (X @ W).T, W.T @ X.T, title="A transpose reverses a product")
+    >>> if __name__ == "__main__":
+    ...     derivation.main()
+
+What is here is all that a script may use. It loads no algebra system, so that reading certificates, which is all that rendering a
+page takes, stays quick.
 """
 
 import sys
@@ -45,6 +67,7 @@ from .core.expr import (
     vector,
     zeros,
 )
+from .errors import VOCABULARY
 from .language import readers as readers  # SymPy's expressions can be read
 from .language.errors import plain
 from .language.script import Derivation
@@ -89,3 +112,5 @@ __all__ = [
     "vector",
     "zeros",
 ]
+
+VOCABULARY[:] = __all__

@@ -2,8 +2,8 @@
 # # Scores in numbers
 #
 # Queries and keys are drawn at random, with independent standard normal entries, for heads from 1 to 1024 features wide.
-# The same functions as on the pages measure what becomes of their scores. Every number and every curve below comes from
-# the run that built this page.
+# The same functions as on the pages measure what becomes of their scores. The numbers and the curves below come from
+# a run of these functions as they are now.
 
 # %% tags=["hide"]
 import io

@@ -69,8 +69,9 @@ Swapping queries and keys:
 --8<-- [start:example-swap]
 >>> from snippets.scaling.saturation import attention
 >>> query, key, value = (torch.tensor(x)[:, None] for x in ([1.0, 1.0], [1.0, 0.0], [1.0, 0.0]))
->>> attention(query, key, value).flatten().tolist(), attention(key, query, value).flatten().tolist()
-([0.7310585975646973, 0.7310585975646973], [0.5, 0.5])
+>>> outputs = attention(query, key, value), attention(key, query, value)
+>>> [[round(number, 4) for number in output.flatten().tolist()] for output in outputs]
+[[0.7311, 0.7311], [0.5, 0.5]]
 
 --8<-- [end:example-swap]
 """

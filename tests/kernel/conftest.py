@@ -1,9 +1,12 @@
 """Claims stated and checked in this process, and a small tree of scripts for what needs files."""
 
 import json
+import os
 import re
+import select
 import shutil
 import sys
+import time
 from pathlib import Path
 from types import CodeType, SimpleNamespace
 
@@ -148,3 +151,23 @@ def records(command):
         return result.exit_code, json.loads(result.stdout)
 
     return run
+
+
+@pytest.fixture
+def hang(tmp_path, monkeypatch):
+    """What a script does to hang, as text. The runner's clock stands still until the script has begun to, and is past the limit then:
+    nothing is waited for but the script, however long a busy machine takes over it. One script at a time is to be checked."""
+    begun = tmp_path / "hangs"
+    os.mkfifo(begun)
+    reader = os.open(begun, os.O_RDONLY | os.O_NONBLOCK)
+    asked = []
+
+    def monotonic():
+        asked.append(None)
+        if len(asked) == 2:  # the first is when the limit begins to run, the second is how much of it is left
+            select.select([reader], [], [], runner.TIME_LIMIT)
+        return (len(asked) > 1) * (runner.TIME_LIMIT + 1.0)
+
+    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=monotonic, time_ns=time.time_ns))
+    yield f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n"
+    os.close(reader)

@@ -29,6 +29,7 @@ from derivations.kernel import (
     total,
     vector,
 )
+from derivations.kernel.coq import reading, running
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core.expr import lift, symbol
 
@@ -199,7 +200,7 @@ def text(state) -> str:
     state(derivation)
     source = coq.source(derivation.claims[0])
     assert source.whole, source.reason
-    assert not coq.suspicious(source.text)
+    assert not reading.suspicious(source.text)
     return source.text
 
 
@@ -221,10 +222,12 @@ def section(source: str) -> str:
 
 def in_one_file(sections: list) -> str:
     """Each section in a module of its own; and, of each theorem that has a proof, what it assumes."""
-    parts = [f"From Derivations Require Import {coq.PRELUDE_NAME}.", "Local Open Scope ring_scope."]
+    parts = [f"From Derivations Require Import {running.PRELUDE_NAME}.", "Local Open Scope ring_scope."]
     for number, content in enumerate(sections):
         parts += [f"Module M{number}.", content, f"End M{number}."]
-    names = [f"M{number}.{name}" for number, content in enumerate(sections) for name in coq.theorems(content) if "Abort." not in content]
+    names = [
+        f"M{number}.{name}" for number, content in enumerate(sections) for name in reading.theorems(content) if "Abort." not in content
+    ]
     return "\n".join([*parts, *(f"Print Assumptions {name}." for name in names)]) + "\n"
 
 
@@ -239,13 +242,13 @@ def fails(content: str, theorem: str = "claim") -> str:
 @pytest.fixture
 def coqc(program, tmp_path):
     program("coqc")
-    (tmp_path / f"{coq.PRELUDE_NAME}.v").write_text(coq.PRELUDE)
-    assert coq.coqc(tmp_path / f"{coq.PRELUDE_NAME}.v", tmp_path, 60)[0] == 0
+    (tmp_path / f"{running.PRELUDE_NAME}.v").write_text(running.PRELUDE)
+    assert running.coqc(tmp_path / f"{running.PRELUDE_NAME}.v", tmp_path, 60)[0] == 0
 
     def run(sections):
         path = tmp_path / "all.v"
         path.write_text(in_one_file(sections))
-        code, said, errors = coq.coqc(path, tmp_path, 240)
+        code, said, errors = running.coqc(path, tmp_path, 240)
         return code, said, f"{errors}\n{path.read_text()}"
 
     return run
@@ -258,7 +261,7 @@ def test_what_is_true_is_proved(coqc):
     ]
     code, said, errors = coqc(sections)
     assert code == 0, errors
-    assert said.splitlines() == [coq.CLOSED] * sum(len(coq.theorems(content)) for content in sections)
+    assert said.splitlines() == [running.CLOSED] * sum(len(reading.theorems(content)) for content in sections)
 
 
 @pytest.mark.coq

@@ -34,7 +34,9 @@ from derivations.kernel import (
     vector,
     zeros,
 )
+from derivations.kernel.coq import reading, running, stating, structures, words
 from derivations.kernel.coq import witness as coq
+from derivations.kernel.coq.notation import Notation
 from derivations.kernel.run import coq as coq_run
 
 n, m, p, d = sizes("n m p d")
@@ -134,7 +136,7 @@ def test_the_file_of_a_claim():
         "Print Assumptions claim.",
     ):
         assert line in source.text, f"{line}\n\n{source.text}"
-    assert not coq.suspicious(source.text)
+    assert not reading.suspicious(source.text)
 
 
 def test_each_claim_gets_the_weakest_numbers_that_it_can_be_written_in():
@@ -162,7 +164,7 @@ def test_a_definition_is_written_out():
 
 def test_operands_keep_their_brackets():
     def shown(e):
-        return coq.Notation().show(e)
+        return Notation().show(e)
 
     assert shown(x - (y - c)) == "x - (y - c)"
     assert shown(x / (y * c) * g) == "x / (y * c) * g"
@@ -212,12 +214,12 @@ def test_a_title_or_a_reason_stays_in_its_comment(text):
     claim = stated(lambda of: of.identity("claim", x + y, y + x))["claim"]
     plain = coq.source(claim).text
     hostile = coq.source(replace(claim, title=text, steps=(replace(claim.steps[0], reason=text),)), topic="some/topic").text
-    assert coq.uncommented(hostile).split() == coq.uncommented(plain).split()
-    assert '"' not in hostile and not coq.suspicious(hostile)
+    assert reading.uncommented(hostile).split() == reading.uncommented(plain).split()
+    assert '"' not in hostile and not reading.suspicious(hostile)
 
 
 def test_a_name_that_means_something_to_coq_is_changed():
-    notation = coq.Notation()
+    notation = Notation()
     assert [notation.name(x) for x in ("W_Q", "S", "fun", "R", "exp", "claim", "assumed_1", "step_2", "Axiom", "Load")] == [
         "W_Q",
         "S",
@@ -230,7 +232,7 @@ def test_a_name_that_means_something_to_coq_is_changed():
         "Axiom_",
         "Load_",
     ]
-    with pytest.raises(coq.NotForCoq):
+    with pytest.raises(structures.NotForCoq):
         notation.name("x). Axiom a : (False")
 
 
@@ -285,32 +287,32 @@ PLANTED = "From Derivations Require Import Prelude.\nSection Claim.\nTheorem cla
     ],
 )
 def test_a_source_that_could_pass_without_a_proof_is_refused(old, new, found):
-    assert old in SOUND and not coq.suspicious(SOUND) and not coq.suspicious(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
-    assert found in coq.suspicious(SOUND.replace(old, new, 1))
+    assert old in SOUND and not reading.suspicious(SOUND) and not reading.suspicious(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
+    assert found in reading.suspicious(SOUND.replace(old, new, 1))
 
 
 def test_a_word_in_a_name_or_a_comment_is_not_the_command():
     named = SOUND.replace("1 = 1", "Axiom_1 = Axiom_1 + Admitted_ - my_Admitted'")
-    assert not coq.suspicious(named)
-    assert not coq.suspicious(SOUND.replace("Proof.", "(* Admitted. Require Import Axioms. (* Print Assumptions *) *)\nProof."))
+    assert not reading.suspicious(named)
+    assert not reading.suspicious(SOUND.replace("Proof.", "(* Admitted. Require Import Axioms. (* Print Assumptions *) *)\nProof."))
 
 
 def test_where_coqc_is_missing_nothing_passes(monkeypatch, tmp_path):
-    monkeypatch.setattr(coq.shutil, "which", lambda name: None)
-    assert not coq.available() and coq.version() == ""
-    assert coq.prove({"a": SOUND}, tmp_path) == {"a": (False, coq.NOT_RUN)}
+    monkeypatch.setattr(running.shutil, "which", lambda name: None)
+    assert not running.available() and running.version() == ""
+    assert running.prove({"a": SOUND}, tmp_path) == {"a": (False, running.NOT_RUN)}
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("key", ["", "/", "a//b", "topic#", "Prelude"])
 def test_a_key_that_names_no_claim_has_no_file(key):
     with pytest.raises(ValueError, match="does not name a claim"):
-        coq.file_of(key, Path("/folder"))
+        running.file_of(key, Path("/folder"))
 
 
 def test_a_file_stays_in_its_folder():
-    assert coq.file_of("a/b#c-d", Path("/folder")) == Path("/folder/a/b/c_d.v")
-    assert coq.file_of("../../etc#x", Path("/folder")) == Path("/folder/__/__/etc/x.v")
+    assert running.file_of("a/b#c-d", Path("/folder")) == Path("/folder/a/b/c_d.v")
+    assert running.file_of("../../etc#x", Path("/folder")) == Path("/folder/__/__/etc/x.v")
 
 
 # What is kept
@@ -319,17 +321,17 @@ def test_a_file_stays_in_its_folder():
 @pytest.mark.parametrize(
     "source, said, ok, steps, message",
     [
-        (coq.Source("text", "", (1, 2), True), (True, "2 theorems proved"), True, [1, 2], "2 theorems proved"),
+        (stating.Source("text", "", (1, 2), True), (True, "2 theorems proved"), True, [1, 2], "2 theorems proved"),
         (
-            coq.Source("text", "step 1 has an expectation", (2,)),
+            stating.Source("text", "step 1 has an expectation", (2,)),
             (True, "1 theorem proved"),
             None,
             [2],
             "proved for step 2 only: step 1 has an expectation",
         ),
-        (coq.Source("text", "", (1, 2), True), (False, "no"), False, [], "no"),
-        (coq.Source("text", "step 1 has an expectation", (2,)), (False, "no"), False, [], "no"),
-        (coq.Source(None, "a limit"), None, None, [], "a limit"),
+        (stating.Source("text", "", (1, 2), True), (False, "no"), False, [], "no"),
+        (stating.Source("text", "step 1 has an expectation", (2,)), (False, "no"), False, [], "no"),
+        (stating.Source(None, "a limit"), None, None, [], "a limit"),
     ],
 )
 def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, message):
@@ -345,7 +347,7 @@ def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, m
 def test_what_is_true_is_proved(program, tmp_path):
     program("coqc")
     sources, seen = written(true), []
-    results = coq.prove(sources, tmp_path, told=seen.append)
+    results = running.prove(sources, tmp_path, told=seen.append)
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert sorted(seen) == sorted(sources) == sorted(results)
     assert (tmp_path / "fourth_root.v").read_text() == sources["fourth-root"]
@@ -354,7 +356,7 @@ def test_what_is_true_is_proved(program, tmp_path):
 @pytest.mark.coq
 def test_what_is_false_is_not_proved(program):
     program("coqc")
-    results = coq.prove(written(false))
+    results = running.prove(written(false))
     assert {id for id, (ok, _) in results.items() if ok} == set()
     assert all(message.startswith("Coq does not prove it: ") for _, message in results.values()), results
 
@@ -403,7 +405,7 @@ def test_names_that_coq_uses_are_no_trouble(program):
         "Load",
         "Admitted",
     ]
-    result = coq.prove(
+    result = running.prove(
         written(
             lambda of: (
                 of.identity("scalars", sum(scalars(" ".join(names))), sum(scalars(" ".join(reversed(names))))),
@@ -427,11 +429,11 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
         "variable": text.replace("Section", "Variable swap : forall P : Prop, P.\nSection").replace("matrices R", "exact: swap"),
     }
     assert all(planted[key] != text for key in planted)
-    said = coq.prove(planted)
+    said = running.prove(planted)
     assert "'Axiom'" in said["axiom"][1] and "'Admitted'" in said["admitted"][1] and not any(ok for ok, _ in said.values())
     assert "assumes something" in said["variable"][1]
-    monkeypatch.setattr(coq, "suspicious", lambda text: "")
-    said = coq.prove(planted)
+    monkeypatch.setattr(running, "suspicious", lambda text: "")
+    said = running.prove(planted)
     assert not any(ok for ok, _ in said.values())
     assert all("assumes something" in message for _, message in said.values()), said
 
@@ -439,7 +441,7 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
 @pytest.mark.coq
 def test_a_proof_that_is_missing_or_cut_off_is_no_proof(program, monkeypatch):
     program("coqc")
-    monkeypatch.setattr(coq, "suspicious", lambda text: "")
+    monkeypatch.setattr(running, "suspicious", lambda text: "")
     whole = PLANTED.replace("1 = 2", "1 = 1")
     texts = {
         "whole": whole,
@@ -458,26 +460,28 @@ def test_a_proof_that_is_missing_or_cut_off_is_no_proof(program, monkeypatch):
             "by []", "case: (classic (1 = 2)) => // n; case: n"
         ),
     }
-    said = coq.prove(texts)
+    said = running.prove(texts)
     passed = {name for name, (ok, _) in said.items() if ok}
     assert passed == {"whole", "faked", "another"}, said  # these two only the text gives away
     monkeypatch.undo()
-    assert {name for name, (ok, _) in coq.prove(texts).items() if ok} == {"whole"}
+    assert {name for name, (ok, _) in running.prove(texts).items() if ok} == {"whole"}
 
 
 @pytest.mark.coq
 def test_an_axiom_in_the_prelude_is_caught(program, monkeypatch):
     program("coqc")
-    monkeypatch.setattr(coq, "PRELUDE", coq.PRELUDE + "Axiom cheat : forall P : Prop, P.\nLtac matrices arithmetic ::= exact: cheat.\n")
-    ((ok, message),) = coq.prove(written(lambda of: of.identity("claim", S @ T, T @ S))).values()
+    monkeypatch.setattr(
+        running, "PRELUDE", running.PRELUDE + "Axiom cheat : forall P : Prop, P.\nLtac matrices arithmetic ::= exact: cheat.\n"
+    )
+    ((ok, message),) = running.prove(written(lambda of: of.identity("claim", S @ T, T @ S))).values()
     assert not ok and "assumes something" in message and "cheat" in message
 
 
 @pytest.mark.coq
 def test_a_prelude_that_coq_does_not_accept_passes_nothing(program, monkeypatch):
     program("coqc")
-    monkeypatch.setattr(coq, "PRELUDE", coq.PRELUDE + "Lemma wrong : False. Proof. by []. Qed.\n")
-    ((ok, message),) = coq.prove({"claim": SOUND}).values()
+    monkeypatch.setattr(running, "PRELUDE", running.PRELUDE + "Lemma wrong : False. Proof. by []. Qed.\n")
+    ((ok, message),) = running.prove({"claim": SOUND}).values()
     assert not ok and message.startswith("not run: Coq does not accept the prelude")
 
 
@@ -486,12 +490,12 @@ def test_a_proof_that_does_not_end_is_stopped(program):
     program("coqc")
     endless = SOUND.replace("by []", "do 2 (repeat (assert True by exact I))")
     text = f"From Derivations Require Import Prelude.\n{endless}"
-    ((ok, message),) = coq.prove({"claim": text}, limit=5).values()
+    ((ok, message),) = running.prove({"claim": text}, limit=5).values()
     assert not ok and message == "coqc was stopped after 5 seconds"
 
 
 def test_the_prelude_itself_assumes_nothing():
-    bare = coq.uncommented(coq.PRELUDE).replace("Unset Strict Implicit.", "")  # a convenience of notation
-    assert not coq.FORBIDDEN.search(bare)
+    bare = reading.uncommented(running.PRELUDE).replace("Unset Strict Implicit.", "")  # a convenience of notation
+    assert not words.FORBIDDEN.search(bare)
     outside = re.sub(r"^Section (\w+)\..*?^End \1\.", "", bare, flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"\b(Variables?|Hypothes[ie]s|Context)\b", outside)

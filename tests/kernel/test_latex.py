@@ -41,7 +41,7 @@ from derivations.kernel.exact.values import Undefined, evaluate, fraction, numbe
 from derivations.kernel.printing.latex import LEVEL, Printer, latex
 from derivations.kernel.printing.plain import Plain, plain
 from derivations.kernel.run import certificates, records, worker
-from derivations.kernel.sympy import witness as sympy_witness
+from derivations.kernel.sympy import translate
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=400, suppress_health_check=list(HealthCheck))
 CONVERT = LatexToMathML()
@@ -89,7 +89,7 @@ def unsized(text):
 
 
 def test_every_operation_that_a_witness_knows_is_printed_here():
-    known = {*exact.RULES, *values.EVALUATE, *sympy_witness.TRANSLATE}
+    known = {*exact.RULES, *values.EVALUATE, *translate.RULES}
     assert known == set(EVERY) and set(LEVEL) <= known
     for op in known:
         assert callable(getattr(Printer, op)) and callable(getattr(Plain, op))

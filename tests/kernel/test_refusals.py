@@ -115,11 +115,11 @@ def test_the_counterexample_to_the_squared_width_is_the_smallest(refused):
 def test_the_residual_stands_in_for_a_counterexample_that_is_not_found(refused):
     million = 10**6
     message = refused(lambda D: D.identity("claim", x * (x**2 - 1) * (x**2 - 4) * (x - 3) * (2 * x - 1) * (4 * x - 1) * million, 0 * x))
-    assert "not proved: left - right has the normal form" in message and "x^(8)" in message
+    assert "not proved: left - right has the normal form" in message and "x^8" in message
 
 
 def test_a_derivative_off_by_a_factor_leaves_a_residual(refused):
-    assert "left - right has the normal form x^(2)" in refused(lambda D: D.identity("claim", diff(x**3, x), 2 * x**2))
+    assert "left - right has the normal form x^2" in refused(lambda D: D.identity("claim", diff(x**3, x), 2 * x**2))
 
 
 def test_a_wrong_middle_step_is_named_by_its_number(refused):
@@ -194,7 +194,7 @@ UNSTATED = {
         "is singular",
     ),
     "a division": (lambda D: D.identity("claim", x * y / x, y), "x is not zero", "a division by zero"),
-    "a division by a sum": (lambda D: D.identity("claim", (x**2 - 1) / (x - 1), x + 1), "x + -1 is not zero", "at x = 1"),
+    "a division by a sum": (lambda D: D.identity("claim", (x**2 - 1) / (x - 1), x + 1), "x - 1 is not zero", "at x = 1"),
     "a division on both sides": (lambda D: D.identity("claim", (x + y) / x, 1 + y / x), "x is not zero", "a division by zero"),
     "a root": (lambda D: D.identity("claim", sqrt(x) * sqrt(x), x), "x is not negative", "a root of a negative number"),
     "a logarithm": (lambda D: D.identity("claim", exp(log(x)), x), "x is positive", "a logarithm of a number that is not positive"),
@@ -260,7 +260,7 @@ def test_a_hint_that_works_is_taken(proved):
 NEEDED = {
     "the left side of a limit": (
         lambda D: D.limit("claim", x * x / x / d, d, "oo", 0, given=[nonzero(x)]),
-        "at x = 0: left = undefined (a division by zero), right = undefined (a division by zero)",
+        "at d = 1, x = 0: left = undefined (a division by zero), right = undefined (a division by zero)",
     ),
     "its right side": (
         lambda D: D.limit("claim", x + 1 / d, d, "oo", x**2 / x, given=[nonzero(x)]),
@@ -288,7 +288,7 @@ NEEDED = {
     ),
     "an inequality, where a side is undefined": (
         lambda D: D.inequality("claim", y, y + x * r**2 / x, because=r**2, given=[nonzero(x)]),
-        "at x = 0, y = 0: left = 0, right = undefined (a division by zero)",
+        "at r = 1, x = 0, y = 0: left = 0, right = undefined (a division by zero)",
     ),
     "by hand, where what its assumption alone speaks of needs no value": (
         lambda D: D.identity("claim", x * y / x, y, given=[positive(x - r**2)], without={positive(x - r**2): {x: 0, y: 1}}),
@@ -429,7 +429,7 @@ def test_an_unknown_function_is_named(refused):
 
 
 def test_an_unknown_sympy_node_is_named(refused):
-    assert "sin" in refused(lambda D: D.identity("claim", sp.Eq(sp.sin(sp.Symbol("x", real=True)), 0)))
+    assert "the SymPy node gamma" in refused(lambda D: D.identity("claim", sp.Eq(sp.gamma(sp.Symbol("x", real=True)), 0)))
 
 
 def test_a_derivative_that_is_not_known_is_named(refused):
@@ -469,7 +469,7 @@ def test_the_two_sides_have_one_shape(refused):
 INEQUALITIES = {
     "a certificate of something else": (
         lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x + y) ** 2),
-        "right - left is not the certificate (x + y)^2; they differ by -4 x y",
+        "right - left is not the certificate (x + y)^2; they differ by -4*x*y",
     ),
     "a certificate that says nothing": (
         lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=x**2 + y**2 - 2 * x * y),
@@ -510,7 +510,7 @@ def test_a_rank_is_at_most_the_size_of_the_matrix(proved):
 # Limits -------------------------------------------------------------------------------------------------------------------------
 
 LIMITS = {
-    "the limit of a quotient": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2), "another limit; it differs by -1"),
+    "the limit of a quotient": (lambda D: D.limit("claim", (d + 1) / d, d, "oo", 2), "another limit: 1, not 2; they differ by -1"),
     "a limit that is infinite": (lambda D: D.limit("claim", d * x, d, "oo", 0), "no finite limit"),
     "the exponential limit": (lambda D: D.limit("claim", (1 + x**2 / d) ** d, d, "oo", exp(2 * x**2)), "another limit"),
     "a limit elsewhere": (lambda D: D.limit("claim", 6 / d, d, 5, Fraction(6, 5)), "'oo' and 0 are known"),
@@ -531,7 +531,10 @@ REFUTATIONS = {
         "it is no counterexample",
     ),
     "balls that overlap": (lambda D: D.refute("claim", exp(x) * exp(-x), x**0, at={x: 1}), "not certainly different"),
-    "an assumption broken": (lambda D: D.refute("claim", absolute(x), x, at={x: -1}, given=[nonnegative(x)]), "breaks an assumption"),
+    "an assumption broken": (
+        lambda D: D.refute("claim", absolute(x), x, at={x: -1}, given=[nonnegative(x)]),
+        "break an assumption: x is not negative; there x = -1",
+    ),
     "a side undefined": (lambda D: D.refute("claim", 1 / x, x, at={x: 0}), "division by zero"),
     "shapes that disagree": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2], [3, 4]], B: [[2]]}), "disagree about the size n"),
     "a matrix that is not square": (lambda D: D.refute("claim", A @ B, B @ A, at={A: [[1, 2]], B: [[2]]}), "disagree about the size n"),

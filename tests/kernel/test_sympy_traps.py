@@ -88,8 +88,8 @@ def test_equals_answers_false_for_equal_expressions():
     delta = sp.KroneckerDelta(i, j)
     assert (delta * s[i]).equals(delta * s[j]) is False
     assert (sp.Sum(s[i], (i, 1, n))).equals(sp.Sum(s[j], (j, 1, n))) is None
-    code = Path(sympy_witness.__file__).read_text()
-    assert ".equals(" not in code
+    files = sorted(Path(sympy_witness.__file__).parent.rglob("*.py"))
+    assert len(files) > 10 and not [path.name for path in files if ".equals(" in path.read_text()]
 
 
 def test_simplify_crashes_on_the_jacobian_of_softmax_at_a_symbolic_size():

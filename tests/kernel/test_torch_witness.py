@@ -50,6 +50,12 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import I, array, symbols, walk
 from derivations.kernel.pytorch import witness as tw
+from derivations.kernel.pytorch.comparing import compare
+from derivations.kernel.pytorch.drawing import draw, values
+from derivations.kernel.pytorch.evaluate import RULES, evaluate
+from derivations.kernel.pytorch.laws import nodes
+from derivations.kernel.pytorch.rounding import COVER, TINY, U
+from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.run import certificates, worker
 
 n, m, d = sizes("n m d")
@@ -156,7 +162,7 @@ def test_what_is_false_does_not(name):
 
 def test_every_operation_of_the_kernel_has_a_rule():
     used = {node.op for left, right, _, _ in OPERATIONS.values() for node in (*walk(left), *walk(right))}
-    assert used | {"rank", "defined"} == set(tw.RULES)  # these have tests of their own
+    assert used | {"rank", "defined"} == set(RULES)  # these have tests of their own
 
 
 def test_a_difference_in_the_last_digits_is_seen():
@@ -207,18 +213,18 @@ def test_what_underflows_is_not_taken_for_zero(small):
 def test_what_underflows_in_a_matrix_product_is_not_taken_for_zero():
     tiny = softmax(-1000 * u)[i]
     row = claim("identity", u @ v, v @ u)
-    trial = tw.Trial(list(row.trees), {"n": 2})
+    trial = Trial(list(row.trees), {"n": 2})
     for name in (u, v):
-        trial.put(name, torch.zeros(1, 2, dtype=torch.float64), torch.full((1, 2), tw.TINY, dtype=torch.float64))
-    assert tw.evaluate(u @ v, trial).e.item() > 0
+        trial.put(name, torch.zeros(1, 2, dtype=torch.float64), torch.full((1, 2), TINY, dtype=torch.float64))
+    assert evaluate(u @ v, trial).e.item() > 0
     assert "divided by zero" not in verdict("identity", 1 / (1 + tiny * tiny), 1 / (tiny**2 + 1))[2]
 
 
 def test_a_value_that_may_round_either_way_has_the_gap_as_its_bound():
     """Halfway between two numbers of fp32, and away from there."""
-    trial = tw.Trial([rounded(x)], {})
+    trial = Trial([rounded(x)], {})
     trial.put(x, torch.tensor([1 + 2.0**-24, 1 + 2.0**-26], dtype=torch.float64), torch.full((2,), 2.0**-50, dtype=torch.float64))
-    assert tw.evaluate(rounded(x), trial).e.flatten().tolist() == [2.0**-23, 0.0]
+    assert evaluate(rounded(x), trial).e.flatten().tolist() == [2.0**-23, 0.0]
 
 
 # What is assumed: without it a claim that needs it fails, and with it the draws keep to it
@@ -270,7 +276,7 @@ def test_several_products_of_one_matrix_are_kept_to(left, right, given_):
 
 def test_tied_matrices_are_dense_where_they_can_be():
     """A matrix of four by four with orthonormal rows whose entries are not all 0 or 1, exactly."""
-    drawn = tw.draw(claim("identity", (S @ S.T) @ A, A + 0 * A, given=[product_is(S, S.T, 1)]), {"n": 4, "m": 1}, 0)
+    drawn = draw(claim("identity", (S @ S.T) @ A, A + 0 * A, given=[product_is(S, S.T, 1)]), {"n": 4, "m": 1}, 0)
     found = drawn.values["S"].v.flatten(0, -3)
     assert torch.equal(found @ found.mT, torch.eye(4, dtype=torch.float64).expand(found.shape))
     assert (found.abs() == 0.5).any() and len({tuple(s.flatten().tolist()) for s in found}) > 4
@@ -370,6 +376,51 @@ def test_where_it_does_not_apply_it_says_why(claim_, reason):
     assert (result, scope) == ("not applicable", "") and reason in why
 
 
+@pytest.mark.parametrize(
+    ("at", "what"),
+    [
+        ({n: 3, u: [1, 2]}, "the values disagree about the size n"),
+        ({u: [1, 2], n: 3}, "the values disagree about the size n"),
+        ({u: [1, 2], v: [1, 2, 3]}, "the values disagree about the size n"),
+        ({n: 0, u: [1], v: [2]}, "the size n is a positive integer"),
+        ({n: Fraction(3, 2), u: [1], v: [2]}, "the size n is a positive integer"),
+        ({u: [[1, 2]], v: [1, 2]}, "the value of u is no array with 1 axes"),
+        ({S: [[1, 2], [3]], u: [1, 2], v: [1, 2]}, "the value of S is no array with 2 axes"),
+        ({vector("s", 2): [1, 2, 3], u: [1], v: [2]}, "the values disagree about the size 2"),
+        ({u: [1], v: [2], y: 3}, "a value is given for y, which the claim does not mention"),
+    ],
+    ids=["length", "size", "lengths", "zero", "part", "axes", "ragged", "number", "stranger"],
+)
+def test_a_counterexample_fits_its_sizes(at, what):
+    with pytest.raises(Refused, match=what):
+        tw.witness(claim("refute", u @ v + (u @ S @ u) * vector("s", 2)[1], v @ v, at=at))
+
+
+def test_a_law_is_refuted_at_the_values_and_the_sizes_given():
+    """The moments are those that the values give, and so are the axes."""
+    mean_ = lambda value: claim("refute", E(z), y, at={x: 2, y: value}, given=[mean(z, x)])  # noqa: E731
+    assert tw.witness(mean_(3))[0] == "refuted"
+    with pytest.raises(Refused, match="do not differ for distributions with the stated moments"):
+        tw.witness(mean_(2))
+    squares = lambda size: claim("refute", E(q @ q), 3 + 0 * d, at={d: size}, given=[mean(q, 0), variance(q, 1)])  # noqa: E731
+    assert tw.witness(squares(2))[0] == "refuted"
+    with pytest.raises(Refused, match="do not differ for distributions with the stated moments"):
+        tw.witness(squares(3))
+
+
+def test_where_a_law_has_too_many_outcomes_the_size_is_named():
+    stated = claim("refute", E(q @ q), 3 * d, at={d: 12}, given=[independent(q), mean(q, 0), variance(q, 1)])
+    assert tw.witness(stated)[:2] == ("not applicable", "")
+    assert "no distribution was found to try at d = 12: " in tw.witness(stated)[2]
+
+
+def test_sizes_that_a_hint_names_are_tried():
+    """Two sides that are equal up to n = 22, further than shapes go of themselves."""
+    sides = (total(x, i) * absolute(n - 22), n * x * (22 - n))
+    assert verdict("identity", *sides, given=[positive(x)])[:2] == ("proved", NUMBERS)
+    assert "differ at n = 23: " in refusal("identity", *sides, given=[positive(x)], without={positive(x): {n: 23, x: -1}})
+
+
 # Snippets
 
 SNIPPETS = "snippets.associativity.products"
@@ -392,6 +443,14 @@ def test_a_snippet_is_run_and_named():
         (lambda A, B, C: ((A @ B) @ C).sum(), r"gives shape \(\) where the claim has \(1, 1\) at m = 1, n = 1"),
         (lambda A, B, C: (A @ B) @ C * torch.nan, "gives nan where the claim has"),
         (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.e-]+ where the claim has"),
+        (
+            lambda A, B, C: (A @ B @ C).sum(),
+            r"gives .* at m = 1, n = 1, given A of shape \(1, 1\), B of shape \(1, 1\), C of shape \(1, 1\)$",
+        ),
+        (
+            lambda *all: 1.5 * all[0] @ all[1] @ all[2],
+            r"gives .*, given all of shape \((\d), (\d)\) and of shape \(\2, \1\) and of shape \(\1, \2\)$",
+        ),
         (lambda A, B, C: 1 / 0, "stopped with ZeroDivisionError: division by zero"),
     ],
 )
@@ -478,8 +537,8 @@ def test_definitions_limits_and_refutations_run_theirs(monkeypatch):
 def test_the_bound_covers_the_rounding_of_fp64(seed, rows, columns):
     """Against the same numbers computed without rounding."""
     expr = total((A @ B)[i, j] * (x - y) ** 3, i, j) / 7
-    trial = tw.draw(claim("identity", expr, 2 * expr), {"n": rows, "m": columns}, seed)
-    value = tw.evaluate(expr, trial)
+    trial = draw(claim("identity", expr, 2 * expr), {"n": rows, "m": columns}, seed)
+    value = evaluate(expr, trial)
     for point in range(len(value.v)):
         a, b = (
             [[Fraction(c) for c in row] for row in trial.values[name].v[point].reshape(shape).tolist()]
@@ -488,7 +547,7 @@ def test_the_bound_covers_the_rounding_of_fp64(seed, rows, columns):
         p, r = (Fraction(trial.values[name].v[point].item()) for name in "xy")
         exact = sum(a[s][c] * b[c][t] for s in range(rows) for t in range(rows) for c in range(columns)) * (p - r) ** 3 / 7
         off = abs(Fraction(value.v[point].item()) - exact)
-        assert off <= Fraction(value.e[point].item() * tw.COVER)
+        assert off <= Fraction(value.e[point].item() * COVER)
         assert value.e[point].item() <= 1e-12 * (
             1 + sum(abs(c) for row in a for c in row) * sum(abs(c) for row in b for c in row) * (abs(p) + abs(r)) ** 3
         )
@@ -499,8 +558,8 @@ def test_the_bounds_of_functions_against_more_digits(f):
     import mpmath
 
     body = {"exp": exp, "log": log}[f](x)
-    trial = tw.draw(claim("identity", body, 2 * body, given=[positive(x)]), {}, 3)
-    value = tw.evaluate(body, trial)
+    trial = draw(claim("identity", body, 2 * body, given=[positive(x)]), {}, 3)
+    value = evaluate(body, trial)
     with mpmath.workdps(40):
         for at, v, e in zip(*(w.flatten().tolist() for w in (trial.values["x"].v, *value))):
             if math.isfinite(v):
@@ -509,15 +568,15 @@ def test_the_bounds_of_functions_against_more_digits(f):
 
 @pytest.mark.parametrize("k_", [3, 5, 12, 48])
 def test_quadrature_has_the_moments_of_the_normal_law(k_):
-    z_, w = tw.nodes(k_)
+    z_, w = nodes(k_)
     for r in range(min(2 * k_, 20)):
         exact = 0 if r % 2 else math.prod(range(r - 1, 0, -2))
-        assert abs((w * z_**r).sum().item() - exact) <= 16 * k_ * tw.U * (1 + z_.abs().max().item() ** r)
+        assert abs((w * z_**r).sum().item() - exact) <= 16 * k_ * U * (1 + z_.abs().max().item() ** r)
 
 
 def test_rounding_is_to_the_nearest_number_of_fp32():
-    trial = tw.draw(claim("identity", rounded(x), rounded(x) + x), {}, 1)
-    value, exact = tw.evaluate(rounded(x), trial), trial.values["x"].v
+    trial = draw(claim("identity", rounded(x), rounded(x) + x), {}, 1)
+    value, exact = evaluate(rounded(x), trial), trial.values["x"].v
     assert (value.e == 0).all() and torch.equal(value.v, exact.to(torch.float32).double())
     assert (value.v != exact).any()
 
@@ -564,9 +623,9 @@ def test_identities_hold_at_shapes_and_inputs_that_hypothesis_draws(stated, data
     largest = 2 if any(s.data[1] == "random" for s in named) else 5
     at = {s.data[0]: data.draw(st.integers(1, largest)) for s in named if s.data[1] == "size"}
     trees = [chosen.start, *(s.expr for s in chosen.steps)]
-    found = tw.values(chosen, trees, at, data.draw(st.integers(0, 2**30)))
+    found = values(chosen, trees, at, data.draw(st.integers(0, 2**30)))
     for left, right in zip(found[1], found[1][1:]) if found else ():
-        tw.compare(left, right, chosen.id, at)
+        compare(left, right, chosen.id, at)
 
 
 def test_no_other_part_of_the_kernel_imports_torch():

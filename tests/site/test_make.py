@@ -1,5 +1,5 @@
 """The commands, run for real in a copy of what they consist of. Nothing is downloaded: the copy pins no package, and stands in
-for the four modules that the commands run."""
+for the modules that the commands run."""
 
 import ast
 import fcntl
@@ -25,7 +25,8 @@ BASE_PYTHON = os.path.realpath(sys._base_executable)
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make to test")
 
-# Stands in for derivations, pytest, mkdocs and the training of models: says how it was called, builds a page, and fails when told to.
+# Stands in for ruff, mypy, derivations, pytest, mkdocs and the training of models: says how it was called, builds a page, and fails when
+# told to.
 STAND_IN = """
 import os, pathlib, sys
 name = pathlib.Path(__file__).parent.name
@@ -36,6 +37,13 @@ if name == "mkdocs":
     pathlib.Path("site").mkdir(exist_ok=True)
     pathlib.Path("site/index.html").write_text("built")
 """
+IMPORTLINTER = """
+import os, sys
+def lint_imports_command(arguments):
+    print("importlinter", *arguments)
+    sys.exit(os.environ.get("FAILING") == "importlinter" and "no")
+"""
+LINTED = ["ruff check .", "ruff format --check .", "importlinter --no-logo", "mypy"]
 
 
 def copy_into(folder):
@@ -44,9 +52,11 @@ def copy_into(folder):
     shutil.copytree(ROOT / ".ci", tree / ".ci", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "Makefile", tree)
     (tree / "requirements.txt").write_text("# nothing\n")
-    for module in "derivations", "pytest", "mkdocs":
+    for module in "ruff", "mypy", "derivations", "pytest", "mkdocs":
         (tree / module).mkdir()
         (tree / module / "__main__.py").write_text(STAND_IN)
+    (tree / "importlinter").mkdir()
+    (tree / "importlinter" / "cli.py").write_text(IMPORTLINTER)
     (tree / "snippets" / "seeing").mkdir(parents=True)
     (tree / "snippets" / "seeing" / "train.py").write_text(STAND_IN)
     return tree
@@ -281,6 +291,7 @@ def test_setup_is_done_once_and_again_when_the_pins_change(tree):
     first = make(tree, "test", 'ARGS=-k "two words"')
     assert first.stdout.splitlines() == [
         "Setting up .venv from requirements.txt: a few minutes, once.",
+        *LINTED,
         "derivations check",
         "pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m not coq -k two words",
     ]
@@ -301,6 +312,16 @@ def test_site_is_strict(ready):
     assert make(ready, "site").stdout.splitlines() == ["derivations check", "mkdocs build --strict --site-dir site"]
 
 
+def test_lint_asks_each_tool(ready):
+    assert make(ready, "lint").stdout.splitlines() == LINTED
+
+
+@pytest.mark.parametrize("tool", ["ruff", "importlinter", "mypy"])
+def test_nothing_is_tested_that_a_tool_finds_fault_with(ready, tool):
+    tested = make(ready, "test", FAILING=tool)
+    assert tested.returncode != 0 and tested.stdout.splitlines()[-1].split()[0] == tool
+
+
 @pytest.mark.parametrize("module", ["derivations", "mkdocs"])
 def test_a_failure_stops_what_comes_after(ready, module):
     served = make(ready, "serve", "PORT=0", FAILING=module)
@@ -310,7 +331,7 @@ def test_a_failure_stops_what_comes_after(ready, module):
 def test_clean_removes_what_was_made_and_no_more(tree):
     kept = [*tree.rglob("*"), tree / "tests" / "site"]
     kept[-1].mkdir(parents=True)
-    for made in ".venv/bin", "site/assets", ".certificates/scaling", "derivations/__pycache__":
+    for made in ".venv/bin", "site/assets", ".certificates/scaling", ".ruff_cache", ".mypy_cache", "derivations/__pycache__":
         (tree / made).mkdir(parents=True)
     assert make(tree, "clean").returncode == 0
     assert set(tree.rglob("*")) == {*kept, tree / "tests"}

@@ -16,8 +16,9 @@ from ..printing.latex import latex, value_latex
 from ..printing.plain import plain
 from ..pytorch import witness as pytorch_witness
 from ..sympy import witness as sympy_witness
+from .controls import controls
 from .judge import judge
-from .mutants import controls, unfolded
+from .trees import unfolded
 
 LIMIT = 20  # seconds of the processor's time that a witness has for one mutant, so that a busy machine changes nothing
 

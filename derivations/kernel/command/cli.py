@@ -11,7 +11,7 @@ import click
 
 from ..run import certificates, runner
 from ..run.certificates import CertificateError
-from . import scaffold
+from . import programs, scaffold
 from .report import Progress, report
 
 if hasattr(signal, "SIGPIPE"):
@@ -50,6 +50,7 @@ def check(targets, as_json, fresh, jobs, watching, page):
         raise click.UsageError("there is no derivation to check")
     with Progress() as progress:
         results = runner.check_all(wanted, fresh, jobs, progress)
+    programs.publish(results)
     if as_json:
         click.echo(
             json.dumps(
@@ -97,7 +98,7 @@ def flat(result, record: dict) -> dict:
         "line": claim["line"],
         "latex": claim.get("latex", ""),
         "verdict": record["verdict"],
-        "witnesses": claim["witnesses"],
+        "witnesses": [{k: v for k, v in w.items() if k != "source"} for w in claim["witnesses"]],
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached,
@@ -120,6 +121,7 @@ def coq(targets, fresh, jobs):
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
         if not all(result.holds for result in checked):
             raise click.ClickException("not all claims hold; python -m derivations check says which")
+        programs.publish(checked)
         begun = []
 
         def told(total):
@@ -160,6 +162,9 @@ def mutants(targets, as_json, fresh, jobs):
         raise click.UsageError(str(error)) from None
 
 
+main.add_command(programs.sympy)
+
+
 @main.command("list")
 def list_():
     """List the derivations, their titles and whether their certificates hold."""
@@ -180,3 +185,4 @@ def new(topic):
             click.echo(path)
     except scaffold.ScaffoldError as error:
         raise click.UsageError(str(error)) from None
+    click.echo(scaffold.next_steps(topic), err=True)  # apart from the list of what was made

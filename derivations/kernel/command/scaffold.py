@@ -10,6 +10,7 @@ from ..run.certificates import ROOT
 FILES = {
     "derivations/{topic}.py": '''"""{title}: what is proved here, in a sentence."""
 
+# What a script may say, with recipes: the page "The claim language", docs/contributing/language.md.
 from derivations.kernel import Derivation, matrix, sizes
 
 n, d = sizes("n d")
@@ -21,6 +22,7 @@ derivation.chain(
     "sum-transposed",
     (A + B).T,
     (A.T + B.T, "a transpose is taken entry by entry"),
+    code=[("snippets.{chapter}.{name}.sum_transposed", A, B)],  # what the page shows computes this
     title="The transpose of a sum",
 )
 
@@ -44,6 +46,8 @@ from torch import Tensor
 def sum_transposed(a: Tensor, b: Tensor) -> Tensor:
     """(A + B) transposed: (..., n, d) and (..., n, d) give (..., d, n)."""
     return (a + b).transpose(-2, -1)  # (..., d, n)
+
+
 # --8<-- [end:sum_transposed]
 ''',
     "tests/{chapter}/test_{name}.py": """import torch
@@ -58,7 +62,7 @@ def test_sum_transposed():
 """,
     "docs/{topic}.md": """# {title}
 
-The result in one sentence.
+The result in one sentence, in plain words.
 
 ## Why anyone would want it
 
@@ -66,7 +70,9 @@ A reader's reason, in two or three sentences.
 
 ## The derivation
 
-/// derivation | {topic}
+What the next claim says, and why it holds, in words.
+
+/// claim | {topic}#sum-transposed
 ///
 
 ## The code
@@ -90,15 +96,25 @@ The next page, and sources.
 }
 
 
+# What is left to whoever asked for a topic.
+NEXT = """
+Next: state your claims in derivations/{topic}.py; docs/contributing/language.md says how, derivations/simplify/bilinear.py is an example.
+While you write: python -m derivations check --watch, and mkdocs serve beside it.
+Before you commit: python -m derivations check --page {topic}
+"""
+# Folders that hold something else than a chapter.
+TAKEN = ("assets", "contributing", "figures", "kernel", "labs")
+
+
 class ScaffoldError(Exception):
     """Why the files of a topic were not made."""
 
 
 def create(topic: str) -> list:
     """Make the four files and the navigation entry; nothing is overwritten, and nothing is made if anything is in the way."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", topic) or topic.startswith(("kernel/", "labs/")):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", topic) or topic.startswith(tuple(f"{name}/" for name in TAKEN)):
         raise ScaffoldError(
-            f"'{topic}' is not CHAPTER/TOPIC: two names of lower-case letters, digits and underscores ('kernel' and 'labs' are taken)"
+            f"'{topic}' is not CHAPTER/TOPIC: two names of lower-case letters, digits and underscores (taken: {', '.join(TAKEN)})"
         )
     chapter, name = topic.split("/")
     if iskeyword(chapter) or iskeyword(name):
@@ -118,6 +134,11 @@ def create(topic: str) -> list:
         path.write_text(text)
     (ROOT / "mkdocs.yml").write_text(navigation)
     return [p.relative_to(ROOT).as_posix() for p in made] + ["mkdocs.yml"]
+
+
+def next_steps(topic: str) -> str:
+    """What to do with the files that were made, in three lines."""
+    return filled(NEXT, {"{topic}": topic}).strip()
 
 
 def filled(text: str, fill: dict) -> str:

@@ -7,35 +7,87 @@ from dataclasses import dataclass
 from ..errors import KernelError
 from ..printing.latex import latex
 from ..printing.plain import plain
-from .expr import Expr, free_indices, lift, matmul, scalar_of, show, show_shape, walk
+from .expr import Expr, Term, free_indices, lift, matmul, scalar_of, show, show_shape, walk
 
 
 @dataclass(frozen=True)
 class Assumption:
+    """Something that a claim is made under: `given=[...]` lists them. Each has to be needed, and a claim shows what breaks without it."""
+
     kind: str
-    args: tuple
+    args: tuple[Expr, ...]
+
+    def __str__(self) -> str:
+        return assumption_text(self)
 
 
-def positive(x) -> Assumption:
+def positive(x: Term) -> Assumption:
+    """The scalar x is greater than zero. `positive(x - y)` says that x is greater than y.
+
+    An open index makes it one assumption for each of its values.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, log, positive, scalars
+        >>> x, y = scalars("x y")
+        >>> derivation = Derivation("Logarithms")
+        >>> derivation.identity("product", log(x * y), log(x) + log(y), given=[positive(x), positive(y)])
+        >>> print(positive(x - y))
+        x - y is positive
+    """
     return Assumption("positive", (scalar_of(x),))
 
 
-def nonnegative(x) -> Assumption:
+def nonnegative(x: Term) -> Assumption:
+    """The scalar x is zero or greater. `nonnegative(h - 2)` says that h is 2 or more.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, nonnegative, sizes
+        >>> h = sizes("h")
+        >>> derivation = Derivation("Two or more heads")
+        >>> derivation.inequality("square", 2 * h, h**2, because=h * (h - 2), given=[nonnegative(h - 2)])
+    """
     return Assumption("nonnegative", (scalar_of(x),))
 
 
-def nonzero(x) -> Assumption:
+def nonzero(x: Term) -> Assumption:
+    """The scalar x is not zero: what is divided by has to be. Sizes are positive, and need no assumption.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, nonzero, scalars
+        >>> x, c = scalars("x c")
+        >>> derivation = Derivation("Cancelling")
+        >>> derivation.identity("cancel", c * x / c, x, given=[nonzero(c)])
+    """
     return Assumption("nonzero", (scalar_of(x),))
 
 
 def invertible(m: Expr) -> Assumption:
-    if symbol_of(m).data[1] == "random":
+    """The matrix symbol m has an inverse. It is about a symbol, not a product, and not about something random.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, eye, inverse, invertible, matrix, sizes
+        >>> n = sizes("n")
+        >>> M = matrix("M", n, n)
+        >>> derivation = Derivation("An inverse")
+        >>> derivation.identity("inverse", M @ inverse(M), eye(n), given=[invertible(M)])
+    """
+    m = symbol_of(m)
+    if m.data[1] == "random":
         raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here")
     return Assumption("invertible", (m,))
 
 
 def product_is(left: Expr, right: Expr, times: int) -> Assumption:
-    """The product of two matrix symbols, transposed or not, is `times` the identity: 0 for a zero product, 1 for an inverse."""
+    """The product of two matrix symbols, transposed or not, is `times` the identity: 0 for a zero product, 1 for an inverse.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, matrix, product_is, sizes
+        >>> n, d = sizes("n d")
+        >>> X, Q = matrix("X", n, d), matrix("Q", d, d)
+        >>> derivation = Derivation("Turning queries and keys alike")
+        >>> derivation.identity("turned", (X @ Q) @ (X @ Q).T, X @ X.T, given=[product_is(Q, Q.T, 1)])
+    """
+    left, right = lift(left), lift(right)
     outer = matmul(left, right).shape
     if times and (len(outer) != 2 or outer[0] != outer[1]):
         raise KernelError(f"a product of shape {show_shape(outer)} is not a multiple of the identity")
@@ -45,19 +97,45 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
 
 
 def independent(*randoms: Expr) -> Assumption:
-    """All the entries, of each and across them, are independent of one another."""
+    """All the entries, of each of the random tensors and across them, are independent of one another.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, E, independent, random, sizes
+        >>> d = sizes("d")
+        >>> q, k = random("q", d), random("k", d)
+        >>> derivation = Derivation("A product of independent numbers")
+        >>> derivation.identity("product", E(q[1] * k[1]), E(q[1]) * E(k[1]), given=[independent(q, k)])
+    """
     return Assumption("independent", tuple(map(random_of, randoms)))
 
 
-def mean(x: Expr, value) -> Assumption:
+def mean(x: Expr, value: Term) -> Assumption:
+    """Each entry of the random tensor x has this mean: a real number that is not random itself.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, E, index, mean, random, sizes, total
+        >>> d = sizes("d")
+        >>> q, i = random("q", d), index("i", d)
+        >>> derivation = Derivation("The mean of a sum")
+        >>> derivation.identity("sum", E(total(q[i], i)), 3 * d, given=[mean(q, 3)])
+    """
     return Assumption("mean", (random_of(x), parameter(value)))
 
 
-def variance(x: Expr, value) -> Assumption:
+def variance(x: Expr, value: Term) -> Assumption:
+    """Each entry of the random tensor x has this variance: a real number that is not random itself.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, Var, index, independent, random, sizes, total, variance
+        >>> d = sizes("d")
+        >>> q, i = random("q", d), index("i", d)
+        >>> derivation = Derivation("The variance of a sum")
+        >>> derivation.identity("sum", Var(total(q[i], i)), 3 * d, given=[independent(q), variance(q, 3)])
+    """
     return Assumption("variance", (random_of(x), parameter(value)))
 
 
-def parameter(value) -> Expr:
+def parameter(value: Term) -> Expr:
     """A number that a distribution may have as mean or variance: real, and not random itself."""
     if any(n.op == "imaginary" or n.op == "symbol" and n.data[1] == "random" for n in walk(scalar_of(value))):
         raise KernelError(f"{show(lift(value))} cannot be a mean or a variance: it is complex, or random itself")
@@ -65,27 +143,57 @@ def parameter(value) -> Expr:
 
 
 def gaussian(*randoms: Expr) -> Assumption:
+    """Each entry of the random tensors is normally distributed, so that its higher moments follow from mean and variance.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, E, gaussian, mean, random, variance
+        >>> x = random("x")
+        >>> derivation = Derivation("A fourth moment")
+        >>> derivation.identity("fourth", E(x**4), 3, given=[mean(x, 0), variance(x, 1), gaussian(x)])
+    """
     return Assumption("gaussian", tuple(map(random_of, randoms)))
 
 
-def representable(*xs: Expr) -> Assumption:
-    """Each is a number of the floating-point format already."""
+def representable(*xs: Term) -> Assumption:
+    """Each is a number of the floating-point format already, so that rounding leaves it as it is.
+
+    What shows that it is needed has to be named, with `without`: few numbers are not representable, where one tries simple ones.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from derivations.kernel import Derivation, representable, rounded, scalars
+        >>> x = scalars("x")
+        >>> derivation = Derivation("Nothing to round")
+        >>> third = {representable(x): {x: Fraction(1, 3)}}
+        >>> derivation.identity("kept", rounded(x), x, given=[representable(x)], without=third)
+    """
     return Assumption("representable", tuple(map(scalar_of, xs)))
 
 
 def in_range() -> Assumption:
-    """No exponent leaves the format's range: no overflow, no underflow."""
+    """No exponent leaves the format's range: no overflow, no underflow.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from derivations.kernel import Derivation, in_range, rounded, scalars
+        >>> a, b = scalars("a b")
+        >>> derivation = Derivation("Half of a product")
+        >>> tiny = {in_range(): {a: Fraction(1, 2**149), b: 1}}
+        >>> derivation.identity("halved", rounded(a * b / 2), rounded(a * b) / 2, given=[in_range()], without=tiny)
+    """
     return Assumption("in range", ())
 
 
-def symbol_of(x: Expr) -> Expr:
-    if not isinstance(x, Expr) or x.op != "symbol":
+def symbol_of(x: Term) -> Expr:
+    x = lift(x)
+    if x.op != "symbol":
         raise KernelError(f"this assumption is about a symbol, not {show(x)}")
     return x
 
 
 def random_of(x: Expr) -> Expr:
-    if symbol_of(x).data[1] != "random":
+    x = symbol_of(x)
+    if x.data[1] != "random":
         raise KernelError(f"{show(x)} is not random; make it with random(name, ...)")
     return x
 
@@ -93,7 +201,7 @@ def random_of(x: Expr) -> Expr:
 def assumption_text(a: Assumption, latex_names: bool = False) -> str:
     """In words. For pages, names are LaTeX between dollars."""
 
-    def shown(x):
+    def shown(x: Expr) -> str:
         return f"${latex(x)}$" if latex_names else plain(x)
 
     names = list(map(shown, a.args))
@@ -107,10 +215,10 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "variance": "each entry of {0} has variance {1}",
         "gaussian": " and ".join(names) + (" is" if len(names) == 1 else " are") + " Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",
-        "representable": " and ".join(names) + " are floating-point numbers",
+        "representable": " and ".join(names) + (" is a floating-point number" if len(names) == 1 else " are floating-point numbers"),
         "in range": "no exponent leaves the format's range",
     }[a.kind].format(*names) + "".join(f", for every {shown(i)}" for i in open_indices(a))
 
 
-def open_indices(a) -> list:
-    return sorted(set().union(*map(free_indices, a.args)), key=lambda i: i.data[0])
+def open_indices(a: Assumption) -> list[Expr]:
+    return sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])

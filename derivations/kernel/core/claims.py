@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
 from pathlib import Path
+from typing import Any
 
 from ..errors import KernelError
 from ..printing.names import name_latex
-from .assumptions import Assumption, symbol_of
-from .expr import Expr, foreign_equation, lift, named, show, symbol, take_name, walk
+from .assumptions import Assumption
+from .expr import Expr, Term, lift, named, show, take_name, walk
 
 RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
+Value = Term | Sequence["Value"]  # what a counterexample gives a symbol: a number, or nested lists of numbers
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -31,11 +33,11 @@ class Claim:
     id: str
     kind: str
     start: Expr
-    steps: tuple
-    given: tuple = ()
+    steps: tuple[Step, ...]
+    given: tuple[Assumption, ...] = ()
     title: str = ""
-    uses: tuple = ()
-    because: tuple = ()  # an inequality's certificate: what right - left is; or a factorisation that bounds a rank
+    uses: tuple[str, ...] = ()
+    because: tuple[Expr, ...] = ()  # an inequality's certificate: what right - left is; or a factorisation that bounds a rank
     at: tuple = ()  # a refutation's counterexample: (name, value) pairs
     without: tuple = ()  # for an assumption, a counterexample that shows that it is needed: (assumption, at) pairs
     towards: tuple = ()  # a limit: (variable, "oo" or a number)
@@ -49,7 +51,7 @@ class Claim:
         return self.steps[0].relation.removeprefix("!")
 
     @property
-    def trees(self) -> tuple:
+    def trees(self) -> tuple[Expr, ...]:
         return self.start, *(s.expr for s in self.steps), *(x for a in self.given for x in a.args), *self.because
 
 
@@ -63,6 +65,7 @@ class Verdict:
     note: str
     seconds: float = 0.0
     needed: tuple = ()  # for each assumption, how the claim fails without it
+    source: str = ""  # the program whose run it was, where a witness writes one
 
 
 class Refused(KernelError):
@@ -73,95 +76,51 @@ class Refused(KernelError):
         self.file, self.line, self.claim, self.message = file, line, claim, message
 
 
-def stating(method):
-    """A method that states a claim: an error names the claim, and the line of the script that states it."""
-
-    @wraps(method)
-    def stated(self, id, *args, **more):
-        try:
-            return method(self, id, *args, **more)
-        except KernelError as error:
-            raise Refused(*caller(), id, str(error)) from None
-
-    return stated
-
-
 @dataclass
 class Derivation:
-    """A named chain of claims; one script, one page."""
+    """A named chain of claims; one script, one page. What a script calls stands in `language/script.py`; all of it comes in by `_state`."""
 
     title: str
-    claims: list = field(default_factory=list)
-    names: dict = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+    names: dict[str, Expr] = field(default_factory=dict)
 
-    def __post_init__(self):
-        frame = caller()
-        self.file, self.line = frame
+    def __post_init__(self) -> None:
+        self.file, self.line = caller()
         LOADED.append(self)
 
-    def define(self, name: str, body, title: str = "", id: str = "", **more) -> Expr:
-        """A name for an expression. The name stands in formulas; every witness works with the expression."""
-        return self._define(id or "define-" + re.sub(r"[^a-z0-9]+", "-", str(name).lower()), name, body, title=title, **more)
-
-    @stating
-    def _define(self, id: str, name: str, body, **more) -> Expr:
-        body = lift(body)
-        result = Expr("defined", (body,), body.shape, symbol(name, "defined").data)
-        self._state("definition", id, result, [(":=", body, "")], **more)
-        return result
-
-    @stating
-    def identity(self, id: str, left, right=None, reason: str = "", **more):
-        """left = right; or one equation of another system, such as SymPy's Eq."""
-        if right is None:
-            left, right = foreign_equation(left)
-        self._state("identity", id, left, [("=", right, reason)], **more)
-
-    @stating
-    def chain(self, id: str, start, *steps, **more):
-        """start = ... = ..., each step a pair (expression, reason)."""
-        if not steps or not all(isinstance(step, tuple) and len(step) == 2 and str(step[1]).strip() for step in steps):
-            raise KernelError("each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step")
-        self._state("chain", id, start, [("=", e, reason) for e, reason in steps], **more)
-
-    @stating
-    def inequality(self, id: str, left, right, because, reason: str = "", **more):
-        """left <= right, because right - left is `because`, which is visibly not negative; or, for a rank, a factorisation."""
-        because = because if isinstance(because, tuple) else (because,)
-        self._state("inequality", id, left, [("<=", right, reason)], because=tuple(map(lift, because)), **more)
-
-    @stating
-    def limit(self, id: str, expr, variable: Expr, to, value, reason: str = "", **more):
-        """expr -> value as variable -> to, where to is "oo" or 0 (from above)."""
-        if not isinstance(variable, Expr) or variable.op != "symbol" or variable.shape:
-            raise KernelError("a limit is taken in a size or a scalar symbol")
-        self._state("limit", id, expr, [("->", value, reason)], towards=(variable, to), **more)
-
-    @stating
-    def refute(self, id: str, left, right, at: dict, reason: str = "", relation: str = "=", **more):
-        """left = right, or left <= right, is false: `at` is an exact counterexample, symbol to value."""
-        if relation not in ("=", "<="):
-            raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')
-        self._state("refutation", id, left, [("!" + relation, right, reason)], at=bindings(at), **more)
-
-    def _state(self, kind, id, start, steps, given=(), title="", uses=(), because=(), at=(), without=None, towards=(), code=()):
+    def _state(
+        self,
+        kind: str,
+        id: str,
+        start: Term,
+        steps: Iterable[tuple[str, Term, str]],
+        *,
+        given: Sequence[Assumption] = (),
+        title: str = "",
+        uses: Sequence[str] = (),
+        because: tuple[Expr, ...] = (),
+        at: tuple = (),
+        without: Mapping[Assumption, Mapping[Expr, Value]] | None = None,
+        towards: tuple = (),
+        code: Sequence[tuple] = (),
+    ) -> None:
+        """The one door by which a claim is made: what it is told is checked, and kept as it was told."""
         self._check_arguments(id, given, uses, without)
-        start, steps = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
-        for step in steps:
+        start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
+        for step in stated:
             if step.expr.shape != start.shape and kind != "refutation":
                 raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
         if kind in ("identity", "chain") and any(
-            n.op in ("expectation", "variance") for e in (start, *(s.expr for s in steps)) for n in walk(e)
+            n.op in ("expectation", "variance") for e in (start, *(s.expr for s in stated)) for n in walk(e)
         ):
             kind = "law"
-        without = tuple((a, bindings(v)) for a, v in (without or {}).items())
-        claim = Claim(
-            id, kind, start, steps, tuple(given), title, tuple(uses), tuple(because), at, without, towards, snippets(code), *caller()
-        )
+        hints = tuple((a, bindings(v)) for a, v in (without or {}).items())
+        claim = Claim(id, kind, start, stated, tuple(given), title, tuple(uses), because, at, hints, towards, snippets(code), *caller())
+        claim = self._settled(claim)
         self._check_names(claim)
         self.claims.append(claim)
 
-    def _check_arguments(self, id, given, uses, without):
+    def _check_arguments(self, id: Any, given: Any, uses: Any, without: Any) -> None:
         if not isinstance(id, str) or not IDENTIFIER.fullmatch(id):
             raise KernelError(f"an id is lower-case words joined by hyphens, not {id!r}")
         if any(c.id == id for c in self.claims):
@@ -179,7 +138,11 @@ class Derivation:
         if strangers:
             raise KernelError("without={...} names an assumption that is not in given=[...]")
 
-    def _check_names(self, claim: Claim):
+    def _settled(self, claim: Claim) -> Claim:
+        """Where the language adds what symbols of another system bring along."""
+        return claim
+
+    def _check_names(self, claim: Claim) -> None:
         """One name, as it is printed, is one thing throughout a derivation."""
         for s in dict.fromkeys(named(*claim.trees)):
             if s.data[0] in RESERVED:
@@ -189,23 +152,27 @@ class Derivation:
             raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
 
 
-LOADED: list = []  # the derivations made by the scripts of this process, in order
+LOADED: list[Derivation] = []  # the derivations made by the scripts of this process, in order
 
 
-def bindings(at: dict) -> tuple:
+def bindings(at: Any) -> tuple:
     """{symbol: value} with values as nested tuples of exact numbers."""
 
-    def freeze(value):
+    def freeze(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return tuple(map(freeze, value))
         return lift(value)
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
-    return tuple((symbol_of(s).data[0], freeze(v)) for s, v in at.items())
+    found = [(lift(s), freeze(v)) for s, v in at.items()]
+    for s, _ in found:
+        if s.op not in ("symbol", "index"):
+            raise KernelError(f"a counterexample gives values to symbols and indices, not to {show(s)}")
+    return tuple((s.data[0], v) for s, v in found)
 
 
-def snippets(code) -> tuple:
+def snippets(code: Any) -> tuple:
     """code=[("snippets.chapter.topic.function", argument, ..., {keyword: value}), ...], arguments being expressions or plain values."""
     found = []
     for entry in code:
@@ -217,7 +184,7 @@ def snippets(code) -> tuple:
     return tuple(found)
 
 
-def caller() -> tuple:
+def caller() -> tuple[str, int]:
     """File and line of the script that states a claim: the first frame outside the kernel."""
     kernel = str(Path(__file__).parents[1])
     frame = sys._getframe()

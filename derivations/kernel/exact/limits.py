@@ -26,8 +26,8 @@ from .normal import (
     mentions,
     multiply,
     reduce_term,
-    show_polynomial,
 )
+from .showing import show_polynomial
 
 ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
 EXACT = 10**9  # the precision of a series that is not cut off
@@ -49,13 +49,21 @@ def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
     head = ("size" if variable.data[1] == "size" else "entry", variable.data[0])
     if to == 0 and head[0] == "size":
         raise Unknown("a size does not go to 0")
+    small = small_powers(p, head, to)
     for order in ORDERS:
-        series = expand(p, small_powers(p, head, to), facts, order)
+        series = expand(p, small, facts, order)
         if min(series, default=0) < 0:
-            raise KernelError(f"the expression has no finite limit: it grows like the power {-min(series)} of 1/eps")
+            raise KernelError(f"the expression has no finite limit: it grows like {show_polynomial(leading_term(series, small, facts))}")
         if series.known > 0:
             return series.get(Fraction(0), {})
     raise Unknown(f"a limit that {ORDERS[-1]} terms of a series do not settle")
+
+
+def leading_term(series: Series, small: dict, facts: Facts) -> dict:
+    """The first term of a series, in what the series is a series of."""
+    ((f, power),) = ((f, power) for f, power in small.items() if f != "variable")
+    least = min(series)
+    return multiply(series[least], {((), ((f, power * least),)): Fraction(1)}, facts)
 
 
 def small_powers(p: dict, head: tuple, to) -> dict:
@@ -134,11 +142,11 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
     (head, inside), indices = f[0], f[1]
     inner = expand(instantiate(inside, indices), small, facts, order)
     if head == "exp":
-        return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), facts, order)
+        return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
     if head == "sum":
         return power_series(inner, power, facts, order)
     if head == "log" and power == 1:
-        return log_series(inner, facts, order)
+        return log_series(inner, small, facts, order)
     raise Unknown(f"the limit of a power of {head}")
 
 
@@ -147,7 +155,7 @@ def split_leading(series: Series, facts: Facts):
     if not series:
         raise Unknown("a series that vanishes as far as it is known")
     k = min(series)
-    facts.require(facts.is_nonzero(series[k]), f"{show_polynomial(series[k])} is not zero (the leading term of a series)")
+    facts.require_sign("nonzero", series[k], "the leading term of a series")
     inverse = allowed_power(series[k], Fraction(-1), facts)
     rest = {j - k: multiply(c, inverse, facts) for j, c in series.items() if j != k}
     return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
@@ -165,9 +173,10 @@ def in_powers(rest: Series, coefficient, facts: Facts, order: int) -> Series:
     return Series(result, known if rest else rest.known)
 
 
-def exp_series(series: Series, facts: Facts, order: int) -> Series:
+def exp_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
     if series.least() < 0:
-        raise Unknown("the exponential of something that may grow without bound")
+        like = f", like {show_polynomial(leading_term(series, small, facts))}" if series else ""
+        raise Unknown(f"the exponential of something that may grow without bound{like}")
     if series.known <= 0:
         raise Unknown("the exponential of a series that is not known far enough")
     rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
@@ -175,10 +184,11 @@ def exp_series(series: Series, facts: Facts, order: int) -> Series:
     return times(start, in_powers(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
 
 
-def log_series(series: Series, facts: Facts, order: int) -> Series:
+def log_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
     leading, k, rest = split_leading(series, facts)
     if k:
-        raise Unknown("the logarithm of something that tends to 0 or grows without bound")
+        like = show_polynomial(leading_term(series, small, facts))
+        raise Unknown(f"the logarithm of something that tends to 0 or grows without bound, like {like}")
     start = Series({Fraction(0): logarithm(leading, facts)})
     return plus(start, in_powers(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
 
@@ -186,7 +196,7 @@ def log_series(series: Series, facts: Facts, order: int) -> Series:
 def power_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
     leading, k, rest = split_leading(series, facts)
     if power.denominator != 1:
-        facts.require(facts.is_positive(leading), f"{show_polynomial(leading)} is positive (a root of a series)")
+        facts.require_sign("positive", leading, "a root of a series")
 
     def binomial(n):
         value = Fraction(1)

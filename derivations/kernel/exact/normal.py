@@ -11,15 +11,19 @@ inverted unless the stated assumptions allow it (`Facts`).
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count, permutations, product
 
-from ..core.expr import Expr, show
+from ..core.expr import Expr
 from ..errors import KernelError
+from ..printing.plain import plain
+from ..printing.script import script
 from .fractions import Fraction
+from .showing import tree
 
-# An index is a pair: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload,
-# ("c", number) a constant. A term is (sizes of its bound indices, factors); factors are ((head, indices), power).
+# An index is a tuple: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload, ("c", number)
+# a constant, ("held", ...) one that is bound further out, with its name where an author gave it one. A term is (sizes of its bound indices, factors); factors are ((head, indices), power).
 # A polynomial is a dict from terms to non-zero coefficients.
 ONE_TERM = ((), ())
 MAX_RENAMINGS = 5040
@@ -78,37 +82,100 @@ class Facts:
         self.in_range = False  # no exponent leaves the format's range
         self.divided = []  # polynomials that something was divided by
         self.unstated = []  # what was used without being stated
+        self.near = ()  # the trees that are read: messages take their names for indices
+        self.remedies = []  # the assumptions that state it, as a script writes them
 
-    def require(self, holds: bool, needed: str):
+    def require(self, holds: bool, needed: str, stated: str):
+        """needed: what has to hold, and for what; stated: the assumption that says so, as a script writes it."""
         if not holds and needed not in self.unstated:
             self.unstated.append(needed)
+            self.remedies.append(stated)
+
+    def require_sign(self, kind: str, p: dict, because: str):
+        """That p is positive, not negative or not zero: `because` of what is done with it."""
+        holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
+        shown = tree(p, self.near)
+        self.require(holds, f"{plain(shown)} {SIGNS[kind]} ({because})", f"{kind}({script(shown)})")
+
+    def stated(self, kind: str, p: dict) -> list:
+        """The polynomials stated to be so; those with an open index are stated at each of its values, so also at the indices of p."""
+        return [instance for q in getattr(self, kind) for instance in instances(q, p, self)]
+
+    @contextmanager
+    def nearby(self, head: tuple):
+        """What holds near a point as well as at it, where the symbol moves: that something is not negative, only if it is not 0."""
+        every = self.nonnegative
+        self.nonnegative = [q for q in every if self.is_nonzero(q) or not any(mentions(f[0], head) for _, factors in q for f, _ in factors)]
+        try:
+            yield
+        finally:
+            self.nonnegative = every
 
     def is_positive(self, p: dict) -> bool:
         return (
             signed(p, self, strict=True)
-            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.positive)
-            or known(p, self.positive)
+            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p))
+            or known(p, "positive", self)
         )
 
     def is_nonnegative(self, p: dict) -> bool:
         return (
             signed(p, self, strict=False)
-            or known(p, self.nonnegative)
-            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.positive + self.nonnegative)
+            or known(p, "nonnegative", self)
+            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p) + self.stated("nonnegative", p))
         )
 
     def is_nonzero(self, p: dict) -> bool:
         negative = scale(p, -1)
-        if known(p, self.nonzero) or known(negative, self.nonzero) or self.is_positive(p) or self.is_positive(negative):
+        if known(p, "nonzero", self) or known(negative, "nonzero", self) or self.is_positive(p) or self.is_positive(negative):
             return True
         return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
 
 
-def known(p: dict, stated: list) -> bool:
-    """Is p a positive rational multiple of a stated polynomial?"""
+SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
+
+
+def known(p: dict, kind: str, facts: Facts) -> bool:
+    """Is p a positive rational multiple of a polynomial that is stated to be so?"""
     return any(
-        len(p) == len(q) and q.keys() == p.keys() and len({p[t] / q[t] for t in p}) == 1 and all(p[t] / q[t] > 0 for t in p) for q in stated
+        len(p) == len(q) and q.keys() == p.keys() and len({p[t] / q[t] for t in p}) == 1 and all(p[t] / q[t] > 0 for t in p)
+        for q in facts.stated(kind, p)
     )
+
+
+def instances(q: dict, p: dict, facts: Facts) -> list:
+    """A stated polynomial, as it is and with its open indices replaced by indices of p: what is stated holds at every value of them.
+
+    An open index takes the place of one that stands where it stands: on the same axis of the same symbol, so that both run over one
+    size. One that stands on no axis, such as the number i itself, keeps to its own name.
+    """
+    variables = [i for i in externals(q) if i[0] == "f"]
+    if not variables:
+        return [q]
+    here, there = list(on_axes(p)), list(on_axes(q))
+    choices = []
+    for variable in variables:
+        axes = {axis for axis, index in there if index == variable}
+        choices.append(sorted({variable, *(index for axis, index in here if axis in axes)}, key=repr))
+    return [at_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
+
+
+def at_indices(q: dict, mapping: dict, facts: Facts) -> dict:
+    """A polynomial with some of its free indices replaced, all at once."""
+    if all(old == new for old, new in mapping.items()):
+        return q
+    return add(*(scale(reduce_term(dict(enumerate(bound)), rename(factors, mapping), facts), c) for (bound, factors), c in q.items()))
+
+
+def on_axes(p: dict):
+    """Each index that no sum binds and that stands on an axis of a symbol, inside of other atoms too: ((symbol's head, axis), index)."""
+    for _, factors in p:
+        for (head, indices), _ in factors:
+            if isinstance(head[-1], tuple):
+                found = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
+            else:
+                found = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
+            yield from ((axis, index) for axis, index in found if index[0] != "b")
 
 
 def signed(p: dict, facts: Facts, strict: bool) -> bool:
@@ -147,22 +214,22 @@ def mentions(head: tuple, name: tuple) -> bool:
 
 def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     """'positive', 'non-negative', or '' where the sign of a power of an atom cannot be seen."""
-    base = {((), ((factor, Fraction(1)),)): Fraction(1)}
-    head = factor[0]
+    head, indices = factor[0], hold(factor[1])
+    base = {((), (((head, indices), Fraction(1)),)): Fraction(1)}
     if not is_real(head):
         return ""
-    if head[0] in ("size", "exp", "prime") or known(base, facts.positive):
+    if head[0] in ("size", "exp", "prime") or known(base, "positive", facts):
         return "positive"
     if head[0] == "sum":
-        inner = instantiate(head[1], hold(factor[1]))
+        inner = instantiate(head[1], indices)
         if facts.is_positive(inner):
             return "positive"
         if facts.is_nonnegative(inner):
             return "non-negative"
     even = power.denominator == 1 and power % 2 == 0
-    if even and (known(base, facts.nonzero) or known(scale(base, -1), facts.positive)):
+    if even and (known(base, "nonzero", facts) or known(scale(base, -1), "positive", facts)):
         return "positive"
-    if even or known(base, facts.nonnegative) or head[0] in ("abs", "delta", "excess"):
+    if even or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess"):
         return "non-negative"
     return ""
 
@@ -174,8 +241,8 @@ def is_real(head: tuple) -> bool:
 
 
 def nonzero_factor(factor: tuple, facts: Facts) -> bool:
-    base = {((), ((factor, Fraction(1)),)): Fraction(1)}
-    return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, facts.nonzero)
+    base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
+    return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
 
 
 def multiply(p: dict, q: dict, facts: Facts) -> dict:
@@ -402,7 +469,7 @@ def exponential(p: dict, facts: Facts) -> dict:
 
 
 def logarithm(p: dict, facts: Facts) -> dict:
-    facts.require(facts.is_positive(p), f"{show_polynomial(p)} is positive (its logarithm is taken)")
+    facts.require_sign("positive", p, "its logarithm is taken")
     if len(p) != 1:
         return function_atom("log", p)
     (((bound, factors), c),) = p.items()
@@ -436,9 +503,9 @@ def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
     """A rational power of a polynomial. Negative powers need it to be non-zero, fractional ones non-negative."""
     if power < 0:
         facts.divided.append(p)
-        facts.require(facts.is_nonzero(p), f"{show_polynomial(p)} is not zero (something is divided by it)")
+        facts.require_sign("nonzero", p, "something is divided by it")
     if power.denominator != 1:
-        facts.require(facts.is_nonnegative(p), f"{show_polynomial(p)} is not negative (a root of it is taken)")
+        facts.require_sign("nonnegative", p, "a root of it is taken")
     return allowed_power(p, power, facts)
 
 
@@ -496,32 +563,15 @@ def clear_denominators(p: dict, facts: Facts) -> dict:
             break
         for f, e in lowest.items():
             p = multiply(p, {((), ((f, -e),)): Fraction(1)}, facts)
-    return p
+    return without_vanishing_sums(p, facts)
 
 
-def show_polynomial(p: dict) -> str:
-    """Plain text for messages."""
-
-    def index_text(i):
-        return str(i[1]) if i[0] != "b" else f"i{i[1]}"
-
-    def factor_text(f, power):
-        (head, indices) = f
-        name = (
-            head[0]
-            if len(head) == 1
-            else str(head[1])
-            if head[0] in ("entry", "size", "prime")
-            else f"{head[0] if head[0] != 'sum' else ''}({show_polynomial(instantiate(head[1], hold(indices)))})"
-            if isinstance(head[1], tuple)
-            else f"{head[0]} {head[1]}"
-        )
-        at = "[" + ",".join(map(index_text, indices)) + "]" if indices and head[0] in ("entry", "inverse", "delta") else ""
-        return name + at + (f"^({power})" if power != 1 else "")
-
-    def term_text(bound, factors, c):
-        body = " ".join(factor_text(f, e) for f, e in factors)
-        sums = "".join(f"sum(i{k} to {show(size)}) " for k, size in enumerate(bound))
-        return f"{sums}{'' if c == 1 and body else str(c) + ' '}{body}".strip()
-
-    return " + ".join(term_text(b, f, c) for (b, f), c in sorted(p.items(), key=repr)) or "0"
+def without_vanishing_sums(p: dict, facts: Facts) -> dict:
+    """p less the sums whose terms are 0 at each value of their indices, once what they divide by is cleared."""
+    result = p
+    for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:
+        held = {("b", k): ("held", next(FRESH)) for k in range(len(bound))}
+        inside = {((), tuple(sorted(rename(factors, held), key=repr))): c for (over, factors), c in p.items() if over == bound}
+        if not clear_denominators(inside, facts):
+            result = {term: c for term, c in result.items() if term[0] != bound}
+    return result

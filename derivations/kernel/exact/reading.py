@@ -29,7 +29,6 @@ from .normal import (
     reduce_term,
     rename,
     scale,
-    show_polynomial,
     size_polynomial,
 )
 
@@ -51,11 +50,11 @@ def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
     return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
 
 
-def sum_over(size: Expr, term, facts: Facts) -> dict:
+def sum_over(size: Expr, term, facts: Facts, name: str = "") -> dict:
     """The sum of term(index). Over a known number of values it is written out, so that each term is read at a known index."""
     if size.op == "const":
         return add(*(term(("c", k)) for k in range(1, int(size.data) + 1)))
-    index = fresh()
+    index = fresh(name)
     return summed(term(index), index, size, facts)
 
 
@@ -81,9 +80,9 @@ def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
     )
 
 
-def fresh() -> tuple:
-    """An index that occurs nowhere else."""
-    return "held", next(FRESH)
+def fresh(name: str = "") -> tuple:
+    """An index that occurs nowhere else, with the name that a message may call it by."""
+    return ("held", next(FRESH), name) if name else ("held", next(FRESH))
 
 
 def lower_symbol(e, at, names, facts):
@@ -151,7 +150,8 @@ def lower_inverse(e, at, names, facts):
     if base.op == "symbol" and base.data[1] == "random":
         raise Unknown(f"the inverse of the random matrix {show(base)}")
     if base.op == "symbol":
-        facts.require(base.data[0] in facts.invertible, f"{base.data[0]} is invertible (its inverse is taken)")
+        name = base.data[0]
+        facts.require(name in facts.invertible, f"{name} is invertible (its inverse is taken)", f"invertible({name})")
         return atom(("inverse", base.data[0]), *at)
     if base.op == "matmul" and len({*base.args[0].shape, *base.args[1].shape}) == 1:
         left, right = (Expr("inverse", (x,), x.shape) for x in base.args)
@@ -168,7 +168,7 @@ def lower_inverse(e, at, names, facts):
 
 def lower_sum(e, at, names, facts):
     key = Expr("index", (), (), e.data)
-    return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts)
+    return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
 def lower_entry(e, at, names, facts):
@@ -234,7 +234,10 @@ def lower_derivative(e, at, names, facts):
     if target.data[0] in facts.tied:
         raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
-    return derivative(lower(body, (), names, facts), ("entry", target.data[0]), where, facts)
+    head = ("entry", target.data[0])
+    with facts.nearby(head):
+        inside = lower(body, (), names, facts)
+    return derivative(inside, head, where, facts)
 
 
 def lower_rounded(e, at, names, facts):
@@ -248,7 +251,7 @@ def lower_rounded(e, at, names, facts):
             c, times = c * 2, times / 2
         inside = {term: c}
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
-    representable = inside in facts.representable or already == [([(("rounded", e.data), 1)], (), 1)]
+    representable = inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
     return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
 
 
@@ -305,6 +308,7 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
         facts.require(
             any(set(names) <= group for group in facts.independent),
             f"the entries of {' and '.join(names)} are independent (an expectation is taken)",
+            f"independent({', '.join(names)})",
         )
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
@@ -418,7 +422,7 @@ def gaussian_expectation(factors: list, facts: Facts) -> dict:
     if any(i == j or random_names(f[0]) for _, fs in square for f, _ in fs for i in (*f[1], None)):
         raise Unknown(f"a square of {name} with a coefficient that varies")
     spread = add(constant(1), scale(multiply(square, v, facts), -2))
-    facts.require(facts.is_positive(real_part(spread)), f"{show_polynomial(spread)} is positive (a Gaussian integral converges)")
+    facts.require_sign("positive", real_part(spread), "a Gaussian integral converges")
     top = add(
         multiply(square, multiply(mean, mean, facts), facts),
         multiply(linear, mean, facts),
@@ -470,7 +474,7 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if moves and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
         inner = instantiate(head[1], indices) if head[0] == "sum" else base
-        facts.require(facts.is_nonzero(inner), f"{show_polynomial(inner)} is not zero (a root of it is differentiated)")
+        facts.require_sign("nonzero", inner, "a root of it is differentiated")
     lower_power_ = reduce_term({}, [(f, power - 1)], facts)
     if head == by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)

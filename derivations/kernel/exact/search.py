@@ -82,11 +82,11 @@ def candidates(trees: tuple, indexed: tuple):
             )
 
 
-def example(claim) -> bool:
-    """Are there values at which all assumptions of the claim hold, and its two sides exist?"""
+def example(claim, sides: bool = True) -> bool:
+    """Are there values at which all assumptions of the claim hold, and its two sides exist, if that is asked too?"""
     testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
     ends = (claim.start, claim.steps[-1].expr)
-    evaluated = () if is_law(*claim.trees) else ends
+    evaluated = () if is_law(*claim.trees) or not sides else ends
     for env, _ in candidates((*ends, *(x for a in claim.given for x in a.args)), ends):
         try:
             if all(holds(a, env, *ends) for a in testable):
@@ -167,13 +167,16 @@ def smaller(left, right, given, relation, env, others, undefined) -> Found:
                 if failure(left, right, given, relation, candidate, undefined):
                     env = candidate
     sides = failure(left, right, given, relation, env, undefined)
-    return Found(shown(env), *sides)
+    return Found(shown(env, left, right), *sides)
 
 
-def shown(env: dict) -> dict:
-    """What a message says of the values: tensors (their sizes can be seen), and indices, counted from 1."""
-    tensors = {n: v for n, v in env.items() if isinstance(v, dict)} or {n: v for n, v in env.items() if isinstance(n, str)}
-    return tensors | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
+def shown(env: dict, *trees: Expr) -> dict:
+    """What a message says of the values: tensors, sizes that cannot be seen from those, and indices, counted from 1."""
+    named = symbols(*trees)
+    seen = {size.data[0] for name, s in named.items() if name in env for size in s.shape if size.op == "symbol"}
+    return {n: v for n, v in env.items() if isinstance(n, str) and n not in seen} | {
+        n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)
+    }
 
 
 # Laws of expectation: sizes, parameters and, where the assumptions leave it open, the distribution are chosen.

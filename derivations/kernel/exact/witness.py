@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim, Refused, Verdict
 from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from ..exact import values
+from .certificates import doubt
 from .facts import facts_of
+from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
 from .limits import limit
-from .normal import Facts, Unknown, add, clear_denominators, scale, show_polynomial
+from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
-from .search import SIGNS, Found, counterexample, example, failure, holds, is_law, shown
-from .values import Undefined
-
-
-class Fails(KernelError):
-    """The exact witness does not accept a relation."""
+from .search import SIGNS, counterexample, example, failure, is_law
+from .showing import show_polynomial
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -61,20 +59,25 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
-    result = replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
     if claim.given and claim.kind != "refutation" and not example(claim):
-        raise Refused(
-            claim.file,
-            claim.line,
-            claim.id,
-            "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows",
-        )
-    return result
+        raise Refused(claim.file, claim.line, claim.id, no_example(claim))
+    return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
+
+
+def no_example(claim: Claim) -> str:
+    """What the assumptions lack; the first of them that fail together are named."""
+    says = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
+    for count in range(1, len(claim.given) + 1):
+        for some in combinations(claim.given, count):
+            if not example(replace(claim, given=some), sides=False):
+                return f"{says}. Look at " + " and ".join(f"'{assumption_text(a)}'" for a in some)
+    return f"{says}. The assumptions hold somewhere, but there a side has no value" if claim.given else says
 
 
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
     facts = facts_of(given)
+    facts.near = (left, right)
     try:
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
@@ -84,7 +87,7 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
-            + " State it with given=[...], or avoid needing it"
+            + f" State it with given=[{', '.join(dict.fromkeys(facts.remedies))}], or avoid needing it"
         )
     if reason:
         found = (
@@ -103,7 +106,7 @@ def prove_equality(claim, left, right, facts):
     residual = equal(left, right, facts)
     return (
         residual
-        and f"not proved: left - right has the normal form {show_polynomial(residual)[:400]}, and no small counterexample was found"
+        and f"not proved: left - right has the normal form {show_polynomial(residual, left, right)[:400]}, and no small counterexample was found"
     )
 
 
@@ -119,11 +122,8 @@ def prove_inequality(claim, left, right, facts):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
-        return f"right - left is not the certificate {show(certificate)}; they differ by {show_polynomial(residual)[:300]}"
-    return (
-        not visibly_nonnegative(certificate, facts)
-        and f"the certificate {show(certificate)} is not visibly non-negative under the stated assumptions"
-    )
+        return f"right - left is not the certificate {show(certificate)}; they differ by {show_polynomial(residual, left, right)[:300]}"
+    return doubt(certificate, facts)
 
 
 def certificate_shape(claim) -> tuple:
@@ -144,36 +144,9 @@ def prove_rank(claim, left, right, facts):
     if first.shape[1] != right:
         return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
     residual = equal(left.args[0], product, facts)
-    return residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual)[:300]}"
-
-
-def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
-    """A sum or product of non-negative things, a square, an exponential, an absolute value, or what is assumed."""
-    try:
-        if facts.is_nonnegative(read(e, facts)):
-            return True
-    except Unknown:
-        pass
-    if e.op == "add" and any(absolute_beside(*pair) for pair in (e.args, e.args[::-1])):
-        return True
-    if e.op in ("add", "mul"):
-        return all(visibly_nonnegative(a, facts) for a in e.args)
-    if e.op in ("paren", "sum", "defined"):
-        return visibly_nonnegative(e.args[0], facts)
-    if e.op == "div":
-        return visibly_nonnegative(e.args[0], facts) and (visibly_nonnegative(e.args[1], facts))
-    if e.op == "pow":
-        exponent = e.args[1]
-        return (
-            exponent.op == "const" and exponent.data.denominator == 1 and (exponent.data % 2 == 0 or visibly_nonnegative(e.args[0], facts))
-        )
-    return False
-
-
-def absolute_beside(first: Expr, second: Expr) -> bool:
-    """|x| + x and |x| - x are not negative."""
-    first, second = strip(first), strip(second)
-    return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
+    return (
+        residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual, *left.args, product)[:300]}"
+    )
 
 
 def prove_limit(claim, left, right, facts):
@@ -184,8 +157,18 @@ def prove_limit(claim, left, right, facts):
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")
-    residual = clear_denominators(add(limit(read(left, facts), variable, to, facts), scale(read(right, facts), -1)), facts)
-    return residual and f"the series gives another limit; it differs by {show_polynomial(residual)[:300]}"
+    goes = f"as {show(variable)} -> {to}"
+    try:
+        found = limit(read(left, facts), variable, to, facts)
+    except Unknown as error:
+        raise Unknown(f"{goes}: {error}") from None
+    except KernelError as error:
+        raise Fails(f"{goes}: {error}") from None
+    residual = clear_denominators(add(found, scale(read(right, facts), -1)), facts)
+    return residual and (
+        f"{goes} the series gives another limit: {show_polynomial(found, left, right)[:300]}, not {show(right)}; "
+        f"they differ by {show_polynomial(residual, left, right)[:300]}"
+    )
 
 
 def prove_refutation(claim, left, right, facts):
@@ -193,36 +176,19 @@ def prove_refutation(claim, left, right, facts):
     if is_law(left, right):
         return law_refutation_problem(claim, left, right, facts, at)
     sides = failure(left, right, claim.given, claim.refuted, at)
-    return not sides and refutation_problem(claim, left, right, at)
+    return not sides and no_counterexample(problem(left, right, claim.given, claim.refuted, at))
 
 
-def refutation_problem(claim, left, right, at):
-    try:
-        if not failure(left, right, (), claim.refuted, at):
-            for e in (left, right):
-                values.evaluate(e, at)
-            return f"at the given values {HOLDS[claim.refuted]}: it is no counterexample"
-    except Undefined as error:
-        return f"a side is undefined at the given values: {error}"
-    except KeyError as error:
-        return f"no value is given for {missing(error)}"
-    return "the counterexample breaks an assumption of the claim"
-
-
-def missing(error: KeyError) -> str:
-    """What a value was looked for in vain."""
-    kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
-    return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
-
-
-HOLDS = {"=": "the two sides are equal, or not certainly different", "<=": "the left side is not certainly larger than the right"}
+def no_counterexample(reason: str) -> str:
+    return f"{reason}; it is no counterexample" if reason.startswith("at the given values") else reason
 
 
 def law_sides(claim, facts, at):
     """Both sides of a refuted law, for the stated distributions, at the given sizes and numbers."""
     heads = {("size", n): values.number(v) for n, v in at.items() if isinstance(v, int)}
     heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
-    return [values.polynomial_value(read(e, facts), heads) for e in (claim.start, claim.steps[0].expr)]
+    places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
+    return [values.polynomial_value(read(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
 
 
 def sides_at(claim: Claim) -> list:
@@ -236,16 +202,22 @@ def sides_at(claim: Claim) -> list:
 
 def law_refutation_problem(claim, left, right, facts, at):
     for a in claim.given:
-        if a.kind in (*SIGNS, "variance") and not holds(a, at, left, right):
-            return f"the values break an assumption: {assumption_text(a)}"
+        if a.kind in (*SIGNS, "variance") and (reason := broken(a, at, left, right)):
+            return reason
     try:
         sides = law_sides(claim, facts, at)
     except KeyError as error:
         return f"the value depends on {missing(error)}, which is not stated"
-    return not values.breaks(claim.refuted, *sides) and f"at the given values {HOLDS[claim.refuted]}: it is no counterexample"
+    return not values.breaks(claim.refuted, *sides) and no_counterexample(at_these(claim.refuted, *({(): side} for side in sides)))
 
 
 def prove_definition(claim, left, right, facts):
+    open_ = sorted(i.data[0] for i in free_indices(right))
+    if open_:
+        raise Fails(
+            f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
+            "z * g or A @ B or exp(z), and take its entry where the name is used, or write the sum out with total(...)"
+        )
     read(right, facts)
     return ""
 
@@ -261,85 +233,57 @@ PROOFS = {
 }
 
 
-def values_at(claim: Claim, at: tuple = None) -> dict:
-    """Bindings as an environment for evaluation, with sizes read off the arrays' shapes."""
-    at = dict(claim.at if at is None else at)
-    env = {}
-    named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
-    named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
-    for name, value in at.items():
-        if name not in named:
-            raise Fails(f"a value is given for {name}, which the claim does not mention")
-        s = named[name]
-        if s.data[1] == "random":
-            raise Fails(f"{name} is random and has no value; state its distribution with given=[...]")
-        if s.data[1] == "size":
-            if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
-                raise Fails(f"the size {name} is a positive integer")
-            if env.setdefault(name, int(value.data)) != value.data:  # an array may have been given before it
-                raise Fails(f"the values disagree about the size {name}")
-            continue
-        entries = dict(flatten(value, ()))
-        right_depth = entries and all(len(p) == len(s.shape) for p in entries)
-        lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
-        if not right_depth or len(entries) != product_of(lengths):
-            raise Fails(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
-        for size, length in zip(s.shape, lengths):
-            if size.op == "symbol" and env.setdefault(size.data[0], length) != length or size.op == "const" and size.data != length:
-                raise Fails(f"the values disagree about the size {show(size)}")
-        env[name] = entries
-    missing = sorted(n for n in set(named) - set(env) if named[n].data[1] != "random")
-    if missing:
-        raise Fails(f"no value is given for {', '.join(missing)}")
-    return env
-
-
-def product_of(lengths):
-    count = 1
-    for n in lengths:
-        count *= n
-    return count
-
-
-def flatten(value, place):
-    if isinstance(value, tuple):
-        for k, v in enumerate(value):
-            yield from flatten(v, place + (k,))
-    else:
-        try:
-            number_ = values.evaluate(value, {}).get(())
-        except KeyError as error:
-            raise Fails(f"a value holds {missing(error)}, which has no value itself") from None
-        except Undefined as error:
-            raise Fails(f"a value is undefined: {error}") from None
-        if number_ is None or values.is_complex(number_):
-            raise Fails(f"the value {show(value)} is not a real number")
-        yield place, number_
-
-
 def needed(claim: Claim, assumption: Assumption) -> str:
     """How the claim fails without the assumption; Refused if it does not."""
     rest = tuple(a for a in claim.given if a != assumption)
-    unneeded = Refused(
-        claim.file,
-        claim.line,
-        claim.id,
-        f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: without it no counterexample "
-        "appears. Drop it, or give one with without={assumption: {symbol: value}}",
-    )
-    if still_proved(claim, rest):
-        raise unneeded
     hint = dict(claim.without).get(assumption)
+    try:
+        if still_proved(claim, rest):
+            raise Fails(not_needed(assumption, "the proof goes through without it. Drop it"))
+        found = shown_by_hint(claim, assumption, rest, hint) if hint is not None else shown_by_search(claim, rest)
+    except KernelError as error:
+        raise Refused(claim.file, claim.line, claim.id, str(error)) from None
+    if found:
+        return str(found)
+    tried = (
+        "the sides have the same values without it. Drop it"
+        if claim.kind == "refutation"
+        else "the proof does not go through without it, but no counterexample was found. Drop it, or give one with "
+        f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
+    )
+    raise Refused(claim.file, claim.line, claim.id, not_needed(assumption, tried))
+
+
+def not_needed(assumption: Assumption, tried: str) -> str:
+    return f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: {tried}"
+
+
+def ends_and_steps(claim: Claim) -> list:
+    """Pairs of sides to try: the claim as a whole first, for there a counterexample says most; then step by step."""
     ends = [claim.start, *(step.expr for step in claim.steps)]
-    # The claim as a whole first: there a counterexample says most. Then step by step.
-    for left, right in dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]):
-        try:
-            found = at_hint(claim, left, right, rest, hint) if hint else dropped(claim, left, right, rest)
-        except KernelError as error:
-            raise Refused(claim.file, claim.line, claim.id, str(error)) from None
-        if found:
-            return str(found)
-    raise unneeded
+    return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
+
+
+def shown_by_search(claim: Claim, rest: tuple):
+    return next((found for left, right in ends_and_steps(claim) if (found := dropped(claim, left, right, rest))), None)
+
+
+def shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
+    """The counterexample that the author gave; Fails, with what is wrong with it, if it is none."""
+    about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
+    relation = "<=" if claim.kind == "inequality" else "="
+    try:
+        env = values_at(replace(claim, given=rest), hint)
+    except KernelError as error:
+        raise Fails(about + str(error)) from None
+    for left, right in ends_and_steps(claim):
+        if found := at_hint(left, right, rest, relation, env):
+            return found
+    (left, right), *_ = ends_and_steps(claim)
+    here = next(every_index(env, left, right))
+    reason = problem(left, right, rest, relation, here)
+    held = reason.startswith("at the given values") and not broken(assumption, here, left, right)
+    raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * held)
 
 
 def still_proved(claim: Claim, rest: tuple) -> bool:
@@ -355,13 +299,6 @@ def still_proved(claim: Claim, rest: tuple) -> bool:
     except KernelError:
         return False
     return not facts.unstated
-
-
-def at_hint(claim, left, right, rest, hint):
-    env = values_at(replace(claim, given=rest), hint)
-    relation = "<=" if claim.kind == "inequality" else "="
-    sides = failure(left, right, rest, relation, env, undefined=True)
-    return sides and Found(shown(env), *sides)
 
 
 def dropped(claim, left, right, rest):

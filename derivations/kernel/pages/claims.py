@@ -21,6 +21,7 @@ KINDS = {
     "refutation": "Refuted",
 }
 WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq"}
+SOURCES = {"sympy": "the program", "coq": "the theorem"}  # what a witness's file is called
 REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what the counterexample shows, in text and in LaTeX
 VERDICTS = {"proved": "✓", "refuted": "✗", "not applicable": "–"}
 
@@ -201,7 +202,9 @@ class _Writer:
             if witness["note"]:
                 self.add(row, "span", "claim__note", prose(witness["note"]))
             if witness.get("file"):
-                self.add(row, "a", "claim__source", "the theorem", href=self.file(witness["file"], witness["source"]))
+                address = self.file(witness["file"], witness["source"])
+                self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
+            if witness.get("file") and witness["name"] == "coq":
                 self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
 
 

@@ -6,9 +6,11 @@ r"""The block that draws a picture when the site is built.
 
 It calls the function `widths` of docs/figures/scaling/variance.py, which returns a Picture (see drawing.py) and takes its numbers
 from snippets. A picture is kept under `.certificates/figures/`, sealed, with the hash of every file of the project that it came
-from: the function's own, those that it imports, however indirectly, and what it draws with. While they hold, nothing is run.
+from: the function's own, those that it imports, however indirectly, what it draws with, and what it says that it reads, by
+`READS = ("pyproject.toml",)` at its top. While they hold, nothing is run.
 """
 
+import ast
 import hmac
 import importlib
 import json
@@ -150,8 +152,23 @@ def _dependencies(path: Path) -> list[str]:
     found = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
     beside = (Path(__file__).with_name(f"{name}.py") for name in _DRAWS_WITH.findall(path.read_text(encoding="utf-8")))
     found.update(filter(Path.is_file, beside))
+    found.update(ROOT / name for name in _declared(path))
     found.update(data for one in found.copy() for data in one.parent.glob(f"{one.stem}.*"))
     return sorted(_name(one) for one in found | {path})
+
+
+def _declared(path: Path) -> tuple[str, ...]:
+    """The files, from the root on, that a file of figures says it reads."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
+            try:
+                names = ast.literal_eval(node.value)
+            except ValueError:
+                names = None
+            if not isinstance(names, tuple) or not all(isinstance(name, str) and (ROOT / name).is_file() for name in names):
+                raise FigureError(f"{_name(path)}:{node.lineno}: READS is a tuple of names of files, from the project's root on")
+            return names
+    return ()
 
 
 # Drawing ----------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from html import escape
 from pathlib import Path
 
 from ..run import mutants_kept
@@ -15,8 +16,9 @@ KERNEL = Path(__file__).resolve().parents[1]
 # What every witness relies on: the tree, what a claim says, and that each witness is asked. A fault here can let a false claim
 # through; a fault in one witness cannot, as long as another covers the claim.
 SHARED = ("core",)
-BESIDE = {"from a verdict to its page": ("run",), "formulas as text": ("printing",)}
+BESIDE = {"from a script to its claims": ("language",), "from a verdict to its page": ("run", "pages"), "formulas as text": ("printing",)}
 WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",)}
+AROUND = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
 
@@ -120,10 +122,28 @@ def room_lines(room: str) -> int:
 
 
 def by_module() -> Table:
-    """Lines of code: what all witnesses share, what carries and prints their verdicts, and each witness."""
-    parts = {"shared by all witnesses": SHARED} | BESIDE | WITNESSES
+    """Lines of code, room by room: what all witnesses share, what stands beside it, each witness, and what is around them."""
+    parts = {"shared by all witnesses": SHARED} | BESIDE | WITNESSES | AROUND
     rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(room_lines, rooms)))] for name, rooms in parts.items()]
     return ["part", "room of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
 TABLES = {"kinds": by_kind, "witnesses": by_witness, "killed": by_killer, "mutants": by_mutant, "size": by_module}
+
+
+def counted(name: str) -> str:
+    """One of the tables as HTML; each number leads to the command that counts it again."""
+    head, rows, command = TABLES[name]()
+
+    def cell(text: str) -> str:
+        return f"<a href='#counted-{name}'>{escape(text)}</a>" if text[:1].isdigit() else escape(text)
+
+    again = f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
+    return table(head, [list(map(cell, row)) for row in rows]) + again
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table of cells that are HTML already, under titles that are text."""
+    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"

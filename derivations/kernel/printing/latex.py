@@ -16,10 +16,17 @@ TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must 
 class Tree(Protocol):
     """What is printed: core's expressions, of which this room knows no more."""
 
-    op: str
-    args: tuple
-    shape: tuple
-    data: Any
+    @property
+    def op(self) -> str: ...
+
+    @property
+    def args(self) -> tuple: ...
+
+    @property
+    def shape(self) -> tuple: ...
+
+    @property
+    def data(self) -> Any: ...
 
 
 def fraction_latex(q: Fraction) -> str:

@@ -10,6 +10,9 @@ SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "�
 class Plain(Printer):
     """The same tree for a terminal."""
 
+    def show(self, e, least=0):
+        return super().show(e, 0 if e.op in ("sum", "derivative") else least)  # these have brackets of their own here
+
     def brackets(self, text):
         return f"({text})"
 

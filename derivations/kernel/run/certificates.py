@@ -23,7 +23,13 @@ STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
 FORMAT = 1
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
-ASIDE = ("attack", "command", "coq", "pages", *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched")))
+ASIDE = (
+    "attack",
+    "command",
+    "coq",
+    "pages",
+    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs")),
+)
 
 
 class CertificateError(Exception):

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from . import certificates
+from . import certificates, programs
 
 NOT_STATED = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}  # steps: those proved
 
@@ -16,7 +16,7 @@ def load(topic: str) -> dict:
 
     Where Coq was not asked, it is not named.
     """
-    content = certificates.load(topic)
+    content = programs.load(topic)
     results = results_for(topic, content)
     for claim in content["claims"] if results else ():
         result = results["claims"].get(claim["id"], NOT_STATED)

@@ -40,7 +40,7 @@ def homes(name: str) -> list:
     return [
         path
         for path in certificates.kernel_files()
-        if path.suffix == ".py" and certificates.room(path) == ROOMS.get(name, certificates.room(path))
+        if path.suffix == ".py" and certificates.room(path).partition("/")[0] == ROOMS.get(name, certificates.room(path).partition("/")[0])
     ]
 
 

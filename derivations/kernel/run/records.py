@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.acceptance import verdicts
 from ..core.assumptions import assumption_text
-from ..core.claims import Claim
+from ..core.claims import Claim, Verdict
 from ..exact.values import nested, number_latex
 from ..exact.witness import sides_at
 from ..printing.latex import latex, value_latex
@@ -27,6 +27,12 @@ def relation(claim: Claim, step) -> str:
     return RELATIONS[step.relation]
 
 
+def said_by(v: Verdict) -> dict:
+    """One witness's verdict, with the program whose run it was, if there is one."""
+    result = {"name": v.name, "verdict": v.verdict, "scope": v.scope, "note": v.note, "seconds": round(v.seconds, 3)}
+    return result | ({"source": v.source} if v.source else {})
+
+
 def record(claim: Claim, said: list) -> dict:
     vouching = [v.name for v in said if v.verdict != "not applicable"]
     last = claim.steps[-1]
@@ -40,9 +46,7 @@ def record(claim: Claim, said: list) -> dict:
         "latex": f"{latex(claim.start)} {relation(claim, last)} {latex(last.expr)}",
         "assumptions": [{"text": assumption_text(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, said[0].needed)],
         "scope": next((v.scope for v in said if v.scope), "notation"),
-        "witnesses": [
-            {"name": v.name, "verdict": v.verdict, "scope": v.scope, "note": v.note, "seconds": round(v.seconds, 3)} for v in said
-        ],
+        "witnesses": list(map(said_by, said)),
         "uses": list(claim.uses),
         "because": [latex(e) for e in claim.because],
     }

@@ -12,9 +12,10 @@ def exact(claim: Claim) -> Verdict:
 
 
 def sympy(claim: Claim) -> Verdict:
-    from ..sympy.witness import witness
+    from ..sympy.witness import vouched
 
-    return Verdict("sympy", *witness(claim))
+    *said, source = vouched(claim)
+    return Verdict("sympy", *said, source=source)
 
 
 def torch(claim: Claim) -> Verdict:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..core import claims
 from ..core.claims import Claim, Refused
-from ..errors import KernelError
+from ..errors import KernelError, scripts, unknown_name
 from ..printing.plain import SIGNS, plain
 from .records import check_claim
 
@@ -27,18 +27,23 @@ WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included
 def load_script(path: Path):
     """Run a script, so that its derivations are in claims.LOADED; what goes wrong is returned as (line, message, claim)."""
     del claims.LOADED[:]
+    scripts.watched = True
     try:
         runpy.run_path(str(path), run_name="derivation")
     except Refused as error:
         return error.line, error.message, error.claim
     except KernelError as error:
         return line_in(path, error), str(error), None
+    except (NameError, ImportError) as error:
+        return line_in(path, error), f"the script stopped with {type(error).__name__}: {unknown_name(error)}", None
     except SyntaxError as error:
         return error.lineno or 0, f"this is not Python: {error.msg}", None
     except BaseException as error:  # a script is arbitrary Python: whatever it raises is reported, never passed over
         if isinstance(error, KeyboardInterrupt):
             raise
         return line_in(path, error), f"the script stopped with {type(error).__name__}: {error}", None
+    finally:
+        scripts.watched = False
     if len(claims.LOADED) != 1:
         return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None
     if not claims.LOADED[0].claims:

@@ -1,4 +1,5 @@
-"""The SymPy witness: the same claim, translated to SymPy and proved there at explicit sizes, or by induction on a size.
+"""The SymPy witness: each claim as a program that imports SymPy and nothing of ours; the run of that program is what vouches.
 
-May import: `core` and `printing`, never another witness. Begin with `witness.py`.
+May import: `core` and `printing`, never another witness. Begin with `witness.py`; `program.py` writes a claim's program, `translate.py` a
+tree's text, and `prelude/` is what programs carry with them: how a difference is reduced to 0, how a sign is settled, how a moment is found.
 """

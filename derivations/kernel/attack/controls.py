@@ -1,0 +1,81 @@
+"""Controls: claims rewritten so that nothing that matters has changed. A witness that refuses one is a pedant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..core.claims import Claim, Step
+from ..core.expr import Expr, paren
+from .mutants import on_trees
+from .slips import plus
+from .trees import rebuild
+
+
+def controls(claim: Claim) -> list:
+    """(name, claim): each must still be accepted. A chain is also split into its steps, and cut short to its ends."""
+    if claim.kind == "definition":
+        return []
+    made = [
+        ("brackets", bracketed(claim)),
+        ("renamed dummies", renamed(claim)),
+        ("reordered sums", reordered(claim)),
+        ("a comment", replace(claim, title="Something else", steps=tuple(replace(s, reason="said otherwise") for s in claim.steps))),
+    ]
+    found = [(name, new) for name, new in made if replace(new, title="") != replace(claim, title="")]
+    if len(claim.steps) > 1:
+        previous = claim.start
+        for k, step in enumerate(claim.steps, 1):
+            found.append((f"step {k} on its own", replace(claim, start=previous, steps=(step,))))
+            previous = step.expr
+        found.append(("first and last", replace(claim, steps=(Step("=", previous),))))
+    return found
+
+
+BRACKETED = ("add", "mul", "div", "neg", "matmul", "transpose", "function", "softmax", "expectation", "variance", "sum")
+
+
+def bracketed(claim: Claim) -> Claim:
+    """Brackets around every argument that can have them."""
+    return in_formulas(claim, lambda e: rebuild(e, tuple(map(paren, e.args))) if e.op in BRACKETED else None)
+
+
+def in_formulas(claim: Claim, change) -> Claim:
+    """A change in every tree but the assumptions, of which some are about symbols only."""
+    return replace(on_trees(claim, change), given=claim.given, without=claim.without)
+
+
+def renamed(claim: Claim) -> Claim:
+    """Every index variable under another name."""
+
+    def other(e):  # not by rebuilding: an entry would be checked against indices of which some are renamed and some not yet
+        data = ("dummy" + e.data[0], e.data[1]) if e.op in ("index", "sum") else e.data
+        return Expr(e.op, tuple(map(other, e.args)), e.shape, data)
+
+    def in_code(x):
+        if isinstance(x, dict):
+            return {k: in_code(y) for k, y in x.items()}
+        if isinstance(x, tuple):
+            return tuple(map(in_code, x))
+        return other(x) if isinstance(x, Expr) else x
+
+    return replace(
+        claim,
+        start=other(claim.start),
+        steps=tuple(replace(s, expr=other(s.expr)) for s in claim.steps),
+        because=tuple(map(other, claim.because)),
+        code=in_code(claim.code),
+        given=tuple(replace(a, args=tuple(map(other, a.args))) for a in claim.given),
+    )
+
+
+def reordered(claim: Claim) -> Claim:
+    """a + b as b + a, and a double sum over its indices in the other order."""
+
+    def change(e):
+        if e.op == "add":
+            return plus(e.args[1], e.args[0])
+        if e.op == "sum" and e.args[0].op == "sum":
+            inner = e.args[0]
+            return Expr("sum", (Expr("sum", inner.args, (), e.data),), (), inner.data)
+
+    return in_formulas(claim, change)

@@ -1,0 +1,211 @@
+"""The entry of a tree at one place, by recursion in mpmath: sixty digits, nothing simplified."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from operator import mul
+
+from mpmath import mp, mpf
+
+from ..core.expr import FORMATS, Expr
+
+DIGITS = 60
+SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences that count as none, and as one
+NOISE = mpf(10) ** -100, mpf(10) ** -50  # what is left of a zero by rounding
+ZERO = mpf(10) ** -40  # what is smaller is zero, but for rounding
+
+
+class Undefined(Exception):
+    """A value that does not exist."""
+
+
+class CannotTell(Exception):
+    """Something that the judge does not evaluate."""
+
+
+def entry(e: Expr, place: tuple, env: dict):
+    rule = ENTRY.get(e.op)
+    if rule is None:
+        raise CannotTell(f"the node '{e.op}'")
+    return rule(e, place, env)
+
+
+def scalar(e: Expr, env: dict):
+    return entry(e, (), env)
+
+
+def size_of(size: Expr, env: dict) -> int:
+    return int(size.data) if size.op == "const" else env[size.data[0]]
+
+
+def places_of(shape: tuple, env: dict) -> list:
+    return list(product(*(range(size_of(s, env)) for s in shape)))
+
+
+def parts(e: Expr, place: tuple, env: dict) -> list:
+    return [entry(a, place if a.shape else (), env) for a in e.args]
+
+
+def of_symbol(e, place, env):
+    value = env[e.data[0]]
+    return mpf(value) if e.data[1] == "size" else value[place]
+
+
+def quotient(a, b):
+    if not b or NOISE[0] < abs(b) < NOISE[1]:  # what is smaller still is a small number, near a limit
+        raise Undefined("a division by zero")
+    return a / b
+
+
+def of_power(e, place, env):
+    base, exponent = parts(e, place, env)
+    if mp.isint(exponent):
+        return base ** int(exponent) if exponent >= 0 else quotient(mpf(1), base ** -int(exponent))
+    if mp.im(base) or mp.im(exponent):
+        raise CannotTell("a root of a complex number")
+    if base < -ZERO:
+        raise Undefined("a root of a negative number")
+    if base < ZERO and exponent < 0:
+        raise Undefined("a division by zero")
+    return mp.power(max(base, 0), exponent)
+
+
+def number(x: Fraction):
+    return mpf(x.numerator) / x.denominator
+
+
+def of_product(e, place, env):
+    left, right = e.args
+    split = len(left.shape) - 1
+    return sum(
+        (entry(left, place[:split] + (k,), env) * entry(right, (k,) + place[split:], env) for k in range(size_of(left.shape[-1], env))),
+        mpf(0),
+    )
+
+
+def of_inverse(e, place, env):
+    n = size_of(e.shape[0], env)
+    rows = [[entry(e.args[0], (i, j), env) for j in range(n)] + [mpf(i == j) for j in range(n)] for i in range(n)]
+    reduced, pivots = reduce_rows(rows)
+    if pivots != list(range(n)):
+        raise Undefined("the inverse of a singular matrix")
+    return reduced[place[0]][n + place[1]]
+
+
+def reduce_rows(rows: list) -> tuple:
+    """The reduced echelon form, and the columns of its pivots."""
+    rows, pivots = [list(r) for r in rows], []
+    for column in range(len(rows[0]) if rows else 0):
+        at = len(pivots)
+        pivot = max(range(at, len(rows)), key=lambda i: abs(rows[i][column]), default=None)
+        if pivot is None or abs(rows[pivot][column]) < SAME:
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        rows[at] = [x / rows[at][column] for x in rows[at]]
+        for i in range(len(rows)):
+            if i != at:
+                rows[i] = [x - rows[i][column] * y for x, y in zip(rows[i], rows[at])]
+        pivots.append(column)
+    return rows, pivots
+
+
+def of_sum(e, place, env):
+    name, size = e.data
+    return sum((scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_of(size, env))), mpf(0))
+
+
+def of_entry(e, place, env):
+    at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
+    if any(k >= size_of(s, env) for k, s in zip(at, e.args[0].shape)):
+        raise Undefined("an index outside its axis")
+    return entry(e.args[0], at, env)
+
+
+def of_function(e, place, env):
+    (x,) = parts(e, place, env)
+    if e.data == "abs":
+        return abs(x)
+    if e.data == "log":
+        if mp.im(x) or x < ZERO:
+            raise Undefined("a logarithm of what is not positive")
+        return mp.log(x)
+    return mp.exp(x)
+
+
+def of_softmax(e, place, env):
+    row = [mp.exp(entry(e.args[0], place[:-1] + (k,), env)) for k in range(size_of(e.shape[-1], env))]
+    return row[place[-1]] / sum(row)
+
+
+def of_derivative(e, place, env):
+    """A central difference whose error is far below what counts as a difference."""
+    body, by = e.args
+    target, at = (
+        (by.args[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:]))
+        if by.op == "entry"
+        else (by, ())
+    )
+    step, ends = mpf(10) ** -18, []
+    for shift in (step, -step):
+        moved = {**env[target.data[0]], at: env[target.data[0]][at] + shift}
+        ends.append(scalar(body, {**env, target.data[0]: moved}))
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def of_rank(e, place, env):
+    rows, columns = (size_of(s, env) for s in e.args[0].shape)
+    return mpf(len(reduce_rows([[entry(e.args[0], (i, j), env) for j in range(columns)] for i in range(rows)])[1]))
+
+
+def of_rounded(e, place, env):
+    """To the nearest number of the format, ties to even."""
+    x = scalar(e.args[0], env)
+    if not x:
+        return x
+    bits, lowest, highest = FORMATS[e.data]
+    step = mpf(2) ** max(int(mp.floor(mp.log(abs(x), 2))) - bits + 1, lowest)
+    result = mp.nint(x / step) * step  # mpmath's nint rounds a half to even
+    if abs(result) >= mpf(2) ** (highest + 1):
+        raise Undefined("an overflow")
+    return result
+
+
+def of_expectation(e, place, env):
+    return sum((weight * scalar(e.args[0], {**env, **drawn}) for weight, drawn in env["outcomes"]), mpf(0))
+
+
+def of_variance(e, place, env):
+    """E|X|^2 would be another definition for complex X: this is E[X^2] - E[X]^2."""
+    square = Expr("mul", (e.args[0], e.args[0]))
+    return of_expectation(Expr("expectation", (square,)), (), env) - of_expectation(e, (), env) ** 2
+
+
+ENTRY = {
+    "const": lambda e, place, env: number(e.data),
+    "imaginary": lambda e, place, env: mp.mpc(0, 1),
+    "symbol": of_symbol,
+    "index": lambda e, place, env: mpf(env["index", e.data[0]] + 1),
+    "defined": lambda e, place, env: entry(e.args[0], place, env),
+    "paren": lambda e, place, env: entry(e.args[0], place, env),
+    "add": lambda e, place, env: sum(parts(e, place, env)),
+    "neg": lambda e, place, env: -entry(e.args[0], place, env),
+    "mul": lambda e, place, env: mul(*parts(e, place, env)),
+    "div": lambda e, place, env: quotient(*parts(e, place, env)),
+    "pow": of_power,
+    "matmul": of_product,
+    "transpose": lambda e, place, env: entry(e.args[0], place[::-1], env),
+    "inverse": of_inverse,
+    "eye": lambda e, place, env: mpf(place[0] == place[1]),
+    "fill": lambda e, place, env: number(e.data),
+    "array": lambda e, place, env: scalar(e.args[places_of(e.shape, env).index(place)], env),
+    "sum": of_sum,
+    "entry": of_entry,
+    "function": of_function,
+    "softmax": of_softmax,
+    "derivative": of_derivative,
+    "rank": of_rank,
+    "rounded": of_rounded,
+    "expectation": of_expectation,
+    "variance": of_variance,
+}

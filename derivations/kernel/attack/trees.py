@@ -1,0 +1,56 @@
+"""Trees taken apart and rebuilt by the language's own constructors, so that shapes are checked again."""
+
+from __future__ import annotations
+
+from ..core.expr import E, Expr, Var, diff, elementwise, function, inverse, paren, rank, rounded, scalar_of, softmax
+from ..errors import KernelError
+
+REBUILD = {
+    "add": lambda e, a, b: elementwise("add", a, b),
+    "mul": lambda e, a, b: a * b,
+    "div": lambda e, a, b: a / b,
+    "neg": lambda e, a: -a,
+    "pow": lambda e, a, b: a**b,
+    "matmul": lambda e, a, b: a @ b,
+    "transpose": lambda e, a: a.T,
+    "inverse": lambda e, a: inverse(a),
+    "sum": lambda e, a: Expr("sum", (scalar_of(a),), (), e.data),
+    "entry": lambda e, a, *indices: a[indices],
+    "function": lambda e, a: function(e.data, a),
+    "softmax": lambda e, a: softmax(a),
+    "expectation": lambda e, a: E(a),
+    "variance": lambda e, a: Var(a),
+    "derivative": lambda e, a, by: diff(a, by),
+    "rounded": lambda e, a: rounded(a, e.data),
+    "rank": lambda e, a: rank(a),
+    "paren": lambda e, a: paren(a),
+    "defined": lambda e, a: Expr("defined", (a,), a.shape, e.data),
+    "array": lambda e, *entries: Expr("array", tuple(map(scalar_of, entries)), e.shape),
+}
+
+
+def rebuild(e: Expr, args: tuple) -> Expr:
+    return REBUILD[e.op](e, *args) if e.args else e
+
+
+def everywhere(e: Expr, change) -> Expr:
+    """The tree with change(node) in place of each node, from the leaves up. None leaves a node as it is."""
+    e = rebuild(e, tuple(everywhere(a, change) for a in e.args))
+    changed = change(e)
+    return e if changed is None else changed
+
+
+def unfolded(e: Expr) -> Expr:
+    """The tree with what is defined in place of its name."""
+    return everywhere(e, lambda n: n.args[0] if n.op == "defined" else None)
+
+
+def slips_in(tree: Expr, slips, path: tuple = ()):
+    """(operator, path, tree with one slip). Definitions are not entered: a slip in one is a slip wherever its name stands."""
+    yield from ((operator, path, new) for operator, new in slips(tree))
+    for k, argument in enumerate(() if tree.op == "defined" else tree.args):
+        for operator, where, new in slips_in(argument, slips, path + (k,)):
+            try:
+                yield operator, where, rebuild(tree, tree.args[:k] + (new,) + tree.args[k + 1 :])
+            except KernelError:  # ill typed
+                continue

@@ -1,0 +1,35 @@
+"""What a claim assumes, as hypotheses of its theorems."""
+
+from __future__ import annotations
+
+from ..core.assumptions import Assumption
+from ..core.claims import Claim
+from ..core.expr import Expr, free_indices
+from .notation import ATOM, Notation
+from .structures import FIELD, REAL, UNITS, NotForCoq
+
+DISTRIBUTIONS = ("independent", "gaussian", "mean", "variance")
+
+
+def hypotheses(notation: Notation, claim: Claim, free: set) -> list:
+    """(name, statement) for what the claim assumes. What is assumed of distributions is left out: no theorem here needs it."""
+    return [(f"assumed_{k}", assumption(notation, a, free)) for k, a in enumerate(claim.given, 1) if a.kind not in DISTRIBUTIONS]
+
+
+def assumption(notation: Notation, a: Assumption, free: set) -> str:
+    if a.kind in ("positive", "nonnegative", "nonzero"):
+        notation.need(FIELD if a.kind == "nonzero" else REAL)
+        (x,) = a.args
+        text = {"positive": "0 < {} :> R", "nonnegative": "0 <= {} :> R", "nonzero": "{} != 0 :> R"}[a.kind]
+        bound = sorted(free_indices(x) - free, key=lambda i: i.data[0])
+        every = "".join(f"forall {notation.name(i.data[0])} : 'I_{notation.size(i.data[1])}, " for i in bound)
+        return every + text.format(notation.show(x))
+    if a.kind == "invertible":
+        notation.need(UNITS)
+        return f"{notation.show(a.args[0], ATOM)} \\in unitmx"
+    if a.kind == "product":
+        left, right, times = a.args
+        product = Expr("matmul", (left, right), left.shape[:-1] + right.shape[1:])
+        value = "0" if not times.data else f"{notation.show(times, ATOM)}%:M"
+        return f"{notation.show(product)} = {value}"
+    raise NotForCoq(f"it assumes what has no counterpart: '{a.kind}'")

@@ -1,0 +1,92 @@
+"""What is visibly not negative: the certificate of an inequality, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..core.expr import Expr, show, strip
+from ..printing.script import script
+from .normal import Facts, Unknown, scale
+from .reading import read
+
+
+def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
+    """A sum or product of non-negative things, a square, an exponential, an absolute value, or what is assumed."""
+    return unclear(e, facts) is None
+
+
+def unclear(e: Expr, facts: Facts) -> Expr | None:
+    """The smallest part that is not visibly non-negative; None if all of e is."""
+    if sign_is_known(e, facts):
+        return None
+    if e.op == "add" and any(absolute_beside(*pair) for pair in (e.args, e.args[::-1])):
+        return None
+    if e.op == "add":
+        return unclear_sum(e, facts)
+    if e.op in ("mul", "div"):
+        return first(unclear(a, facts) for a in e.args)
+    if e.op in ("paren", "sum", "defined"):
+        return unclear(e.args[0], facts)
+    if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator == 1:
+        return None if e.args[1].data % 2 == 0 else unclear(e.args[0], facts)
+    return e
+
+
+def unclear_sum(e: Expr, facts: Facts) -> Expr | None:
+    """A summand; or the whole sum, where one is taken away: what is taken away is not seen to be smaller than the rest."""
+    parts = [unclear(part, facts) for part in summands(e)]
+    return e if any(part is not None and taken_away(part) for part in parts) else first(parts)
+
+
+def first(parts: Iterable) -> Expr | None:
+    """The first part that is not None."""
+    return next((part for part in parts if part is not None), None)
+
+
+def summands(e: Expr) -> list:
+    return [part for argument in e.args for part in summands(argument)] if e.op == "add" else [e]
+
+
+def taken_away(e: Expr) -> bool:
+    return e.op == "neg" or e.op == "const" and e.data < 0 or e.op == "mul" and any(map(taken_away, e.args))
+
+
+def sign_is_known(e: Expr, facts: Facts) -> bool:
+    try:
+        return not e.shape and facts.is_nonnegative(read(e, facts))
+    except Unknown:
+        return False
+
+
+def absolute_beside(first: Expr, second: Expr) -> bool:
+    """|x| + x and |x| - x are not negative."""
+    first, second = strip(first), strip(second)
+    return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
+
+
+def doubt(certificate: Expr, facts: Facts) -> str:
+    """Why a certificate is not accepted; '' if it is visibly not negative."""
+    part = unclear(certificate, facts)
+    if part is None:
+        return ""
+    about = f"the certificate {show(certificate)} is not visibly non-negative: "
+    what = "nothing says that it is not negative" if part == certificate else f"nothing says that its part {show(part)} is not negative"
+    write = "write it as a sum or a product of squares, exponentials, absolute values and what is stated"
+    if never_positive(part, facts):
+        it = "it" if part == certificate else f"its part {show(part)}"
+        return f"{about}{it} is never positive, whatever the values; {write}"
+    if part == certificate:
+        return f"{about}{what}; {write}"
+    return f"{about}{what}. State {stated(part)}, or {write.replace(' it ', ' that part ', 1)}"
+
+
+def never_positive(e: Expr, facts: Facts) -> bool:
+    try:
+        return facts.is_nonnegative(scale(read(e, facts), -1))
+    except Unknown:
+        return False
+
+
+def stated(e: Expr) -> str:
+    """The assumption that e is not negative, as a script writes it."""
+    return f"nonnegative({script(e)})"

@@ -1,0 +1,230 @@
+"""The values that an author gives, of a counterexample or of `without`: read, and what is wrong with them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from ..core.assumptions import Assumption, assumption_text
+from ..core.claims import Claim
+from ..core.expr import Expr, free_indices, show, show_shape, symbols, walk
+from ..errors import KernelError
+from ..exact import values
+from ..printing.script import script
+from .search import Found, failure, holds, show_array, shown
+from .values import Undefined
+
+
+class Fails(KernelError):
+    """The exact witness does not accept a relation."""
+
+
+def values_at(claim: Claim, at: tuple = None) -> dict:
+    """Bindings as an environment for evaluation, with sizes read off the arrays' shapes."""
+    at = dict(claim.at if at is None else at)
+    named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
+    named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
+    named |= {
+        n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in ("sum", "index") and n.data[1].op == "symbol"
+    }
+    indices = {i.data[0]: i for tree in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(tree)}
+    env, sizes = {}, Sizes()
+    for name, value in at.items():
+        if name in indices and name not in named:
+            continue
+        if name not in named:
+            raise Fails(f"a value is given for {name}, which {stranger(claim, name)}")
+        s = named[name]
+        if s.data[1] == "random":
+            raise Fails(f"{name} is random and has no value; state its distribution with given=[...]")
+        if s.data[1] == "size":
+            if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
+                raise Fails(f"the size {name} is a positive integer")
+            sizes.agree(s, int(value.data), f"{name} = {value.data} is given")
+            continue
+        entries = dict(flatten(value, ()))
+        right_depth = entries and all(len(p) == len(s.shape) for p in entries)
+        lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
+        if not right_depth or len(entries) != product_of(lengths):
+            raise Fails(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
+        for axis, (size, length) in enumerate(zip(s.shape, lengths)):
+            sizes.agree(size, length, f"{name} has {counted(length, s, axis)}")
+        env[name] = entries
+    env |= sizes.known
+    lacking = sorted(n for n in set(named) - set(env) if named[n].data[1] != "random")
+    if lacking:
+        raise Fails(f"no value is given for {', '.join(lacking)}")
+    return env | {("index", name): place(indices[name], at[name], env) for name in indices if name in at}
+
+
+def counted(length: int, s: Expr, axis: int) -> str:
+    one, many = [("row", "rows"), ("column", "columns")][axis] if len(s.shape) == 2 else ("entry", "entries")
+    return f"{length} {one if length == 1 else many}"
+
+
+class Sizes:
+    """Sizes by name, with what made them so."""
+
+    def __init__(self):
+        self.known, self.reasons = {}, {}
+
+    def agree(self, size: Expr, length: int, because: str):
+        if size.op == "const" and size.data != length:
+            raise Fails(f"the values disagree about the size {show(size)}: {because}")
+        if size.op == "const":
+            return
+        name = size.data[0]
+        if self.known.setdefault(name, length) != length:
+            raise Fails(f"the values disagree about the size {name}: {self.reasons[name]}, and {because}")
+        self.reasons.setdefault(name, because)
+
+
+def stranger(claim: Claim, name: str) -> str:
+    """Why nothing takes this value."""
+    if any(n.op == "sum" and n.data[0] == name for tree in claim.trees for n in walk(tree)):
+        return "is summed over: it takes each of its values"
+    if any(i.data[0] == name for a in claim.given for x in a.args for i in free_indices(x)):
+        return "stands in an assumption only: that is about each of its values"
+    return "the claim does not mention"
+
+
+def place(index: Expr, value, env: dict) -> int:
+    """The value given to an index, counted from 0."""
+    name, size = index.data
+    most = values.size_value(size, env)
+    if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
+        raise Fails(
+            f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {value_text(value)} is not one of them"
+        )
+    return int(value.data) - 1
+
+
+def value_text(value) -> str:
+    return f"[{', '.join(map(value_text, value))}]" if isinstance(value, tuple) else show(value)
+
+
+def product_of(lengths) -> int:
+    count = 1
+    for n in lengths:
+        count *= n
+    return count
+
+
+def flatten(value, where: tuple):
+    if isinstance(value, tuple):
+        for k, v in enumerate(value):
+            yield from flatten(v, where + (k,))
+    else:
+        try:
+            number_ = values.evaluate(value, {}).get(())
+        except KeyError as error:
+            raise Fails(f"a value holds {missing(error)}, which has no value itself") from None
+        except Undefined as error:
+            raise Fails(f"a value is undefined: {error}") from None
+        if number_ is None or values.is_complex(number_):
+            raise Fails(f"the value {show(value)} is not a real number")
+        yield where, number_
+
+
+def missing(error: KeyError) -> str:
+    """What a value was looked for in vain."""
+    kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
+    return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
+
+
+def some_values(claim: Claim) -> str:
+    """The beginning of what an author writes for the values of the claim's symbols."""
+    named = symbols(claim.start, *(s.expr for s in claim.steps)).values()
+    return ", ".join(f"{s.data[0]}: ..." for s in sorted(named, key=lambda s: s.data[0]) if s.data[1] == "real")
+
+
+def as_written(a: Assumption) -> str:
+    """An assumption as a script writes it."""
+    name = {"product": "product_is", "in range": "in_range"}.get(a.kind, a.kind)
+    return f"{name}({', '.join(map(script, a.args))})"
+
+
+# What is wrong with values that show nothing
+
+
+NOT_SO = {"positive": "is not positive", "nonnegative": "is negative", "nonzero": "is zero", "representable": "is no such number"}
+HOLDS = {"=": "both sides are equal", "<=": "the left side is at most the right one"}
+UNSETTLED = {"=": "the two sides are not certainly different", "<=": "the left side is not certainly larger than the right one"}
+
+
+def problem(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> str:
+    """Why these values are no counterexample: an assumption that they break, a side that is undefined, or two sides that agree."""
+    for a in given:
+        if reason := broken(a, env, left, right):
+            return reason
+    sides = []
+    for which, e in (("left", left), ("right", right)):
+        try:
+            sides.append(values.evaluate(e, env))
+        except Undefined as error:
+            return f"the {which} side is undefined at the given values: {error}"
+        except KeyError as error:
+            what = missing(error)
+            index = what.removeprefix("the index ")
+            return f"no value is given for {what}" + (f"; give it one of 1, 2, ... with at={{{index}: 1}}" if index != what else "")
+    return at_these(relation, *sides)
+
+
+def at_these(relation: str, left: dict, right: dict) -> str:
+    """What the two sides are, which do not show that the relation fails."""
+    settled = left.keys() == right.keys() and not any(values.differ(left[p], right[p]) for p in left) and rational(left) and rational(right)
+    says = HOLDS[relation] if settled or relation == "<=" and rational(left) and rational(right) else UNSETTLED[relation]
+    return f"at the given values {says}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
+
+
+def rational(entries: dict) -> bool:
+    return all(isinstance(v, values.fmpq) for v in entries.values())
+
+
+def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
+    """How the values break an assumption; '' if they do not."""
+    try:
+        if holds(a, env, left, right):
+            return ""
+    except Undefined as error:
+        return f"the values break an assumption: '{assumption_text(a)}' has no meaning there, because of {error}"
+    except (KernelError, KeyError):
+        return ""
+    return f"the values break an assumption: {assumption_text(a)}{there(a, env)}"
+
+
+def there(a: Assumption, env: dict) -> str:
+    """What the assumption is about, at the values that break it."""
+    if a.kind in NOT_SO:
+        free = sorted(free_indices(a.args[0]), key=lambda i: i.data[0])
+        for chosen in product(*(range(values.size_value(i.data[1], env)) for i in free)):
+            here = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
+            if not holds_here(a, here):
+                where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
+                return f"; there {show(a.args[0])} = {show_array(values.evaluate(a.args[0], here))}{where}"
+    if a.kind == "product":
+        both = Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:])
+        return f"; there it is {show_array(values.evaluate(both, env))}"
+    return ""
+
+
+def holds_here(a: Assumption, env: dict) -> bool:
+    """Does an assumption about a sign hold at one value of its indices?"""
+    v = values.evaluate(a.args[0], env)[()]
+    return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))
+
+
+def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict):
+    """Where the claim fails without an assumption at the values given for that, at some value of each open index."""
+    for here in every_index(env, left, right):
+        sides = failure(left, right, rest, relation, here, undefined=True)
+        if sides:
+            return Found(shown(here, left, right), *sides)
+    return None
+
+
+def every_index(env: dict, left: Expr, right: Expr):
+    """The environment with each value of the free indices that it leaves open."""
+    free = [i for i in free_indices(left) | free_indices(right) if ("index", i.data[0]) not in env]
+    free.sort(key=lambda i: i.data[0])
+    for chosen in product(*(range(values.size_value(i.data[1], env)) for i in free)):
+        yield env | {("index", i.data[0]): k for i, k in zip(free, chosen)}

@@ -1,0 +1,165 @@
+"""How SymPy's numbers, symbols, operators and functions are read.
+
+Operands stay in the order in which SymPy holds them. A factor with a negative exponent goes below the fraction bar, and a term or a
+factor that begins with a negative number is subtracted, as SymPy prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import sympy as sp
+
+from ..core.expr import Expr, I, absolute, diff, exp, lift, log, symbol
+from .sympy_reading import Place, Reading, Rule, Unreadable
+
+# What is kept of a symbol's assumptions: a size, or a real number with at most one of these.
+SIGNS = ("positive", "nonnegative", "nonzero")
+
+
+def sign_of(s: Any) -> str:
+    """What a symbol is assumed to be besides real: one of SIGNS, "size", or "". What cannot be said here is refused."""
+    if not s.is_commutative or not s.is_real:
+        raise Unreadable(
+            f"the SymPy symbol {s.name} is not stated to be real: Symbol({s.name!r}, real=True); "
+            f"for a size Symbol({s.name!r}, integer=True, positive=True)"
+        )
+    for sign in ("", *SIGNS, "size"):
+        stated = {"integer": True, "positive": True} if sign == "size" else {"real": True, **({sign: True} if sign else {})}
+        if sp.Symbol(s.name, **stated).assumptions0 == s.assumptions0:
+            return sign
+    plain = sp.Symbol(s.name, real=True).assumptions0
+    more = ", ".join(f"{k}={v}" for k, v in s.assumptions0.items() if k not in plain)
+    raise Unreadable(
+        f"what SymPy assumes of {s.name} ({more}) cannot be said here: a symbol is a size (integer=True, positive=True), "
+        f"or real=True with one of {', '.join(SIGNS)}"
+    )
+
+
+def read_symbol(e: Any, reading: Reading) -> Expr:
+    if e in reading.bound:
+        return counted(reading.bound[e])
+    if type(e) is not sp.Symbol:
+        raise Unreadable(f"{type(e).__name__} {e}: SymPy makes another one each time, so that a name is not one thing; use Symbol")
+    kind = "size" if sign_of(e) == "size" else "real"
+    return replace(symbol(e.name, kind), origin=e)
+
+
+def counted(place: Place) -> Expr:
+    """The value of an index, which may count from 0 in SymPy."""
+    return place.variable if place.first == 1 else place.variable - 1
+
+
+def read_rational(e: Any, reading: Reading) -> Expr:
+    return lift(Fraction(int(e.p), int(e.q)))
+
+
+def folded(operation: Callable[[Expr, Expr], Expr]) -> Rule:
+    return lambda e, reading: reduce(operation, map(reading, e.args))
+
+
+def unsigned(e: Any) -> Any:
+    """What is left of a term or factor when its minus sign is taken off; None if it does not begin with one."""
+    if e.is_Rational and e.is_negative:
+        return -e
+    if isinstance(e, (sp.Mul, sp.MatMul)) and e.args[0].is_Rational and e.args[0].is_negative:
+        rest = e.args[1:] if e.args[0] == -1 else (-e.args[0], *e.args[1:])
+        return rest[0] if len(rest) == 1 else e.func(*rest, evaluate=False) if isinstance(e, sp.Mul) else e.func(*rest)
+    return None
+
+
+def read_sum_of_terms(e: Any, reading: Reading) -> Expr:
+    """a + b - c, for numbers and for matrices."""
+    first, *others = e.args
+    result = reading(first)
+    for term in others:
+        taken = unsigned(term)
+        result = result + reading(term) if taken is None else result - reading(taken)
+    return result
+
+
+def read_product(e: Any, reading: Reading) -> Expr:
+    taken = unsigned(e)
+    return -reading(taken) if taken is not None else fraction(e.args, reading)
+
+
+def fraction(factors: Iterable, reading: Reading, core: Expr | None = None) -> Expr:
+    """The product of numbers, and of `core` after them, over what has a negative exponent."""
+    above: list[Expr] = []
+    below: list[Expr] = []
+    for factor in factors:
+        turned = reciprocal(factor)
+        (above if turned is None else below).append(reading(factor if turned is None else turned))
+    above += [core] if core is not None else []
+    top = reduce(lambda a, b: a * b, above) if above else lift(1)
+    return top / reduce(lambda a, b: a * b, below) if below else top
+
+
+def reciprocal(e: Any) -> Any:
+    """1/e of a power with a negative number as exponent, else None."""
+    if not isinstance(e, sp.Pow) or not (e.exp.is_Rational and e.exp.is_negative):
+        return None
+    return e.base if e.exp == -1 else sp.Pow(e.base, -e.exp, evaluate=False)
+
+
+def read_power(e: Any, reading: Reading) -> Expr:
+    turned = reciprocal(e)
+    return 1 / reading(turned) if turned is not None else reading(e.base) ** reading(e.exp)
+
+
+def read_derivative(e: Any, reading: Reading) -> Expr:
+    result = reading(e.expr)
+    for variable, times in e.variable_count:
+        if not times.is_Integer:
+            raise Unreadable(f"a derivative is taken a known number of times, not {times} times")
+        for _ in range(int(times)):
+            result = diff(result, reading(variable))
+    return result
+
+
+def of_one(function: Callable[[Expr], Expr]) -> Rule:
+    return lambda e, reading: function(reading(e.args[0]))
+
+
+def sinh(x: Expr) -> Expr:
+    return (exp(x) - exp(-x)) / 2
+
+
+def cosh(x: Expr) -> Expr:
+    return (exp(x) + exp(-x)) / 2
+
+
+def tanh(x: Expr) -> Expr:
+    return (exp(x) - exp(-x)) / (exp(x) + exp(-x))
+
+
+def sin(x: Expr) -> Expr:
+    return (exp(I * x) - exp(-(I * x))) / (2 * I)
+
+
+def cos(x: Expr) -> Expr:
+    return (exp(I * x) + exp(-(I * x))) / 2
+
+
+RULES: tuple[tuple[type, Rule], ...] = (
+    (sp.Rational, read_rational),
+    (sp.core.numbers.ImaginaryUnit, lambda e, reading: I),
+    (sp.core.numbers.Exp1, lambda e, reading: exp(1)),
+    (sp.Symbol, read_symbol),
+    (sp.exp, of_one(exp)),
+    (sp.log, of_one(log)),
+    (sp.Abs, of_one(absolute)),
+    (sp.sinh, of_one(sinh)),
+    (sp.cosh, of_one(cosh)),
+    (sp.tanh, of_one(tanh)),
+    (sp.sin, of_one(sin)),
+    (sp.cos, of_one(cos)),
+    (sp.Derivative, read_derivative),
+    (sp.Add, read_sum_of_terms),
+    (sp.Mul, read_product),
+    (sp.Pow, read_power),
+)

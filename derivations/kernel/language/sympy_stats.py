@@ -1,0 +1,73 @@
+"""How `sympy.stats` is read: Expectation, Variance and Covariance, and what stands under them.
+
+`RandomSymbol("X")` is a random number of which nothing is known but what a claim states. `Normal("X", m, s)` brings its distribution
+along. `IndexedBase(Normal("q", 0, 1), shape=(d,))` is a vector of independent entries that are each distributed so, and
+`RandomMatrixSymbol("q", d, 1)` one of which nothing is known. `E`, `variance` and `covariance` compute at once, by rules of SymPy's
+own in which a random symbol is one number however often it is summed: what arrives is their result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sympy import stats
+from sympy.stats.crv_types import NormalDistribution
+from sympy.stats.rv import RandomMatrixSymbol, RandomSymbol
+from sympy.stats.symbolic_multivariate_probability import CrossCovarianceMatrix, ExpectationMatrix, VarianceMatrix
+
+from ..core.expr import E, Expr, Var, symbol
+from .sympy_matrices import lengths
+from .sympy_reading import Reading, Rule, Unreadable
+
+
+def distribution(e: Any) -> Any:
+    """What is known of a random symbol: a NormalDistribution, or None."""
+    known = getattr(e.pspace, "distribution", None)
+    if known is not None and not isinstance(known, NormalDistribution):
+        raise Unreadable(
+            f"the distribution of {e.name}, {type(known).__name__}, is not known here: write RandomSymbol({e.name!r}), and state what "
+            "is needed of it, given=[mean(...), variance(...)]"
+        )
+    return known
+
+
+def read_random(e: Any, reading: Reading) -> Expr:
+    distribution(e)
+    return replace(symbol(e.name, "random"), origin=e)
+
+
+def read_random_matrix(e: Any, reading: Reading) -> Expr:
+    distribution(e)
+    return replace(symbol(e.name, "random", lengths(e, reading)), origin=e)
+
+
+def unconditional(e: Any, arguments: int) -> None:
+    if len(e.args) > arguments:
+        raise Unreadable(f"{e} has a condition, which cannot be said here")
+
+
+def read_expectation(e: Any, reading: Reading) -> Expr:
+    unconditional(e, 1)
+    return E(reading(e.args[0]))
+
+
+def read_variance(e: Any, reading: Reading) -> Expr:
+    unconditional(e, 1)
+    return Var(reading(e.args[0]))
+
+
+def read_covariance(e: Any, reading: Reading) -> Expr:
+    """Cov(x, y) = E[x y] - E[x] E[y]."""
+    unconditional(e, 2)
+    x, y = map(reading, e.args[:2])
+    return E(x * y) - E(x) * E(y)
+
+
+RULES: tuple[tuple[Any, Rule], ...] = (
+    (RandomMatrixSymbol, read_random_matrix),
+    (RandomSymbol, read_random),
+    ((stats.Expectation, ExpectationMatrix), read_expectation),
+    ((stats.Variance, VarianceMatrix), read_variance),
+    ((stats.Covariance, CrossCovarianceMatrix), read_covariance),
+)

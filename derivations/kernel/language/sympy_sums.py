@@ -1,0 +1,136 @@
+"""How SymPy's sums, indices and indexed symbols are read.
+
+An IndexedBase counts from 1, as formulas do; an entry of a matrix counts from 0, as SymPy does. An index runs from 1 to n or from 0 to
+n - 1, and what it picks has to fit: `x[i + 1]` where i counts from 0, `x[i]` where it counts from 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import sympy as sp
+from sympy.stats.rv import RandomSymbol
+
+from ..core.expr import Expr, eye, index, lift, show, symbol, total
+from .held import Held
+from .sympy_reading import Place, Reading, Rule, Unreadable
+from .sympy_scalars import counted, sign_of
+
+
+def read_sum(e: Any, reading: Reading) -> Expr:
+    """SymPy's first limits belong to the innermost sum."""
+    places = []
+    for variable, low, high in reversed(e.limits):
+        place = place_of(variable, low, high, reading)
+        reading = reading.within(variable, place)
+        places.append(place)
+    body = e.function
+    if isinstance(body, sp.Mul) and len(body.args) == 2 and body.args[0] == 1:  # Sum's own doing where nothing is evaluated
+        body = body.args[1]
+    return total(reading(body), *(place.variable for place in places))
+
+
+def place_of(variable: Any, low: Any, high: Any, reading: Reading) -> Place:
+    """What an index that runs from low to high stands for."""
+    name = variable.name
+
+    def at(size: Expr) -> Expr:
+        return replace(index(name, size), origin=variable)
+
+    if isinstance(variable, sp.Dummy) or name.startswith("_"):
+        raise Unreadable(f"the index {variable} was made by SymPy; write the sum with an index of your own")
+    if any(bound in high.free_symbols for bound in reading.bound):
+        raise Unreadable(f"the index {name} runs to {high}, which is no size; sum over all, and multiply by what picks")
+    if low == 1:
+        return Place(at(reading(high)), 1)
+    if low == 0 and high.is_Integer:
+        return Place(at(lift(int(high) + 1)), 0)
+    if low == 0 and isinstance(high, sp.Add) and len(high.args) == 2 and -1 in high.args:
+        (size,) = (x for x in high.args if x != -1)
+        return Place(at(reading(size)), 0)
+    raise Unreadable(f"the index {name} runs from {low} to {high}; from 1 to n, or from 0 to n - 1, is known here")
+
+
+def of_index(e: Any, reading: Reading) -> Place | None:
+    """The place that an index stands for: bound by a sum around it, or with a range of its own. None for what is no index."""
+    if e in reading.bound:
+        return reading.bound[e]
+    if isinstance(e, Held) and e.tree.op == "index":
+        return Place(e.tree, 1)
+    if isinstance(e, sp.Idx):
+        if e.lower is None or e.upper is None:
+            raise Unreadable(f"the index {e} has no range: Idx({e.name!r}, (1, n))")
+        return place_of(e, e.lower, e.upper, reading)
+    return None
+
+
+def picked(e: Any, first: int, reading: Reading, what: str) -> Expr:
+    """The index or the number by which an entry is picked, of something that SymPy counts from `first`."""
+    if e.is_Integer:
+        return lift(int(e) + 1 - first)
+    terms = e.args if isinstance(e, sp.Add) else (e,)
+    shift = sum(int(t) for t in terms if t.is_Integer)
+    others = [t for t in terms if not t.is_Integer]
+    place = of_index(others[0], reading) if len(others) == 1 else None
+    if place is None:
+        raise Unreadable(f"{e} in {what} is no index: Idx('i', (1, n)), the index of a sum, or a number picks an entry")
+    if place.first + shift != first:
+        name, wanted = others[0], first - place.first
+        written = f"{name} + {wanted}" if wanted > 0 else f"{name} - {-wanted}" if wanted else str(name)
+        raise Unreadable(f"{what} counts from {first}, and {name} from {place.first}: write {written} there, and not {e}")
+    return place.variable
+
+
+def read_index(e: Any, reading: Reading) -> Expr:
+    place = of_index(e, reading)
+    assert place  # an Idx is an index
+    return counted(place)
+
+
+def read_base(e: Any, reading: Reading) -> Expr:
+    """A vector or a matrix; a random one if its label is."""
+    if e.shape is None:
+        raise Unreadable(f"the shape of {e} is not known: IndexedBase({e.name!r}, shape=(n,), real=True)")
+    if isinstance(e.label, RandomSymbol):
+        kind = "random"
+    elif sign_of(e.label) == "size":
+        raise Unreadable(f"the entries of {e} are integers, which cannot be said here; real=True is known")
+    else:
+        kind = "real"
+    return replace(symbol(e.label.name, kind, tuple(map(reading, e.shape))), origin=e)
+
+
+def read_indexed(e: Any, reading: Reading) -> Expr:
+    base = reading(e.base)
+    return base[tuple(picked(i, 1, reading, str(e.base)) for i in e.indices)]
+
+
+def read_element(e: Any, reading: Reading) -> Expr:
+    """An entry of a matrix. The axis of length 1 of a column or a row is left out."""
+    matrix, *places = e.args
+    tree = reading(matrix)
+    kept = [place for place, length in zip(places, matrix.shape) if length != 1]
+    return tree[tuple(picked(i, 0, reading, str(matrix)) for i in kept)] if kept else tree
+
+
+def read_delta(e: Any, reading: Reading) -> Expr:
+    """An entry of the identity matrix."""
+    one, other = (of_index(i, reading) for i in e.args[:2])
+    size = next((place.variable.data[1] for place in (one, other) if place), None)
+    if size is None:
+        raise Unreadable(f"{e} has no index among its arguments: Idx('i', (1, n)) is one")
+    first = next(place.first for place in (one, other) if place)
+    if one and other and (one.variable.data[1], one.first) != (other.variable.data[1], other.first):
+        raise Unreadable(f"the two indices of {e} do not run alike: {show(one.variable.data[1])}, {show(other.variable.data[1])}")
+    return eye(size)[tuple(picked(i, first, reading, str(e)) for i in e.args[:2])]
+
+
+RULES: tuple[tuple[type, Rule], ...] = (
+    (sp.Idx, read_index),
+    (sp.Sum, read_sum),
+    (sp.IndexedBase, read_base),
+    (sp.Indexed, read_indexed),
+    (sp.matrices.expressions.matexpr.MatrixElement, read_element),
+    (sp.KroneckerDelta, read_delta),
+)

@@ -1,0 +1,59 @@
+"""Expression trees as a script writes them: what a message asks an author to write can be copied from it."""
+
+from __future__ import annotations
+
+from .latex import ATOM, is_root
+from .plain import Plain
+
+NAMES = {"abs": "absolute"}
+
+
+class Script(Plain):
+    """The same tree in the names that a script imports."""
+
+    def show(self, e, least=0):
+        return super().show(e, 0 if e.op == "inverse" else least)
+
+    def const(self, e):
+        return str(e.data) if e.data.denominator == 1 else f"Fraction({e.data.numerator}, {e.data.denominator})"
+
+    def imaginary(self, e):
+        return "I"
+
+    def pow(self, e):
+        base, exponent = e.args
+        return f"sqrt({self.show(base)})" if is_root(e) else f"{self.show(base, ATOM)}**{self.show(exponent, ATOM)}"
+
+    def transpose(self, e):
+        return f"{self.show(e.args[0], ATOM)}.T"
+
+    def inverse(self, e):
+        return f"inverse({self.show(e.args[0])})"
+
+    def eye(self, e):
+        return f"eye({self.show(e.shape[0])})"
+
+    def fill(self, e):
+        return f"{'ones' if e.data else 'zeros'}({', '.join(map(self.show, e.shape))})"
+
+    def rows(self, rows, is_matrix):
+        return f"array({super().rows(rows, is_matrix)})"
+
+    def sum(self, e):
+        return f"total({self.show(e.args[0])}, {e.data[0]})"
+
+    def function(self, e):
+        return f"{NAMES.get(e.data, e.data)}({self.show(e.args[0])})"
+
+    def expectation(self, e):
+        return f"E({self.show(e.args[0])})"
+
+    def derivative(self, e):
+        return f"diff({self.show(e.args[0])}, {self.show(e.args[1])})"
+
+    def rounded(self, e):
+        return f"rounded({self.show(e.args[0])})"
+
+
+def script(e) -> str:
+    return Script().show(e)

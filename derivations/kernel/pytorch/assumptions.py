@@ -1,0 +1,42 @@
+"""At which points of a trial an assumption about numbers holds."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..core.assumptions import Assumption
+from ..core.expr import Expr
+from .evaluate import evaluate
+from .trial import Trial
+
+
+def all_of(x: Expr) -> list[str]:
+    """The name of the symbol all of whose entries x is: itself if it is a scalar, or an entry at open indices, no two the same."""
+    if x.op == "paren":
+        return all_of(x.args[0])
+    if x.op == "entry" and all(i.op == "index" for i in x.args[1:]) and len(set(x.args[1:])) == len(x.args[1:]):
+        x = x.args[0]
+    return [x.data[0]] if x.op == "symbol" else []
+
+
+def holds(a: Assumption, t: Trial) -> Tensor:
+    """At which points an assumption about numbers certainly holds."""
+    if a.kind == "representable":
+        found = [evaluate(x, t) for x in a.args]
+        return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
+    elif a.kind == "product":
+        x = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), t).v
+        good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
+    elif a.kind == "invertible":
+        x = t.values[a.args[0].data[0]]
+        found, info = torch.linalg.inv_ex(x.v)
+        good = (info == 0) & (torch.linalg.matrix_norm(found) * torch.linalg.matrix_norm(x.v) < 1e6)
+    elif a.kind in ("positive", "nonnegative", "nonzero", "variance"):
+        exactly, t.exactly = t.exactly, True  # so that a boundary such as h - 2 = 0 is not lost to a rounding that did not happen
+        x = evaluate(a.args[-1], t)
+        t.exactly = exactly
+        good = {"positive": x.v > x.e, "nonzero": x.v.abs() > x.e}.get(a.kind, x.v >= x.e)
+    else:
+        return torch.tensor(True)
+    return good.flatten(1).all(1)

@@ -1,0 +1,129 @@
+"""Sizes and values to try a claim at: those at which its assumptions hold, and nothing that they do not demand.
+
+The draws come from a seeded generator, not from hypothesis, which would take constants from whatever modules are loaded and
+write a folder: a check is to say the same each time. Entries that are not said to be independent are also drawn equal.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..core.claims import Claim
+from ..core.expr import symbols, walk
+from .assumptions import all_of, holds
+from .bindings import bindable, put_values, sizes_in
+from .evaluate import evaluate
+from .laws import is_smooth_law, put_random
+from .products import is_tied, put_products, tied
+from .rounding import Value
+from .trial import Trial, involved
+
+SHAPES, POINTS, CANDIDATES = 10, 8, 128
+
+
+def shapes(claim: Claim, largest: int):
+    """All sizes one, all two, others that differ from one another, sizes at random, and those that the claim names as telling.
+
+    For a claim without sizes, nothing, a few times.
+    """
+    found = symbols(*claim.trees)
+    names = sorted(n for n, s in found.items() if s.data[1] == "size")
+    nodes_ = [n for tree in claim.trees for n in walk(tree)]
+    sized = any(s.op == "symbol" for n in nodes_ for s in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])))
+    random = torch.Generator().manual_seed(1)
+    yield {n: 1 for n in names}
+    yield {n: 2 for n in names}
+    if not names:
+        yield from ({}, {})
+        return
+    for k in range(largest):  # each size is the smallest once
+        yield {n: largest - (i + k) % largest for i, n in enumerate(names)}
+    for _ in range(SHAPES - 2 - largest):
+        yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
+    for _, at in claim.without:  # where an assumption is needed at a size, the claim is tried at that size
+        if given := sizes_in(bindable(claim), at):
+            yield {n: given.get(n, 2) for n in names}
+
+
+def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rough: bool, coarse: bool) -> Tensor:
+    """(points, *shape): zeros, whole numbers, ordinary ones, ones of very different size, one number throughout, zeros among others."""
+
+    def normal(*size):
+        return torch.randn(points, *(size or shape), generator=random, dtype=torch.float64)
+
+    def whole(low, high, *size):
+        return torch.randint(low, high + 1, (points, *(size or shape)), generator=random).double()
+
+    one = (1,) * len(shape)
+    variants = [
+        whole(-2, 2),
+        normal(),
+        normal() * 2.0 ** whole(-6, 6),
+        normal(*one).expand(-1, *shape),
+        normal() * whole(0, 1),
+        normal() * 2.0 ** whole(-9, 9, *one),
+        normal(),
+        whole(-9, 9),
+    ]
+    if small:  # quadrature converges fast only for small numbers
+        variants = [v.clamp(-1, 1) / 2 for v in variants]
+    if rough:  # down to where fp32 underflows
+        variants[1::2] = [whole(-5, 5) * 2.0 ** whole(-150, -74), whole(-9, 9), whole(-9, 9) * 2.0**-149, normal()]
+    kinds = torch.randint(0, 8, (points,), generator=random)
+    kinds[::2] = torch.arange(points)[::2] // 2 % 8  # at every other point one kind for all symbols
+    drawn = torch.stack(variants)[kinds, torch.arange(points)]
+    drawn[0] = 0
+    if coarse:  # at most 26 bits, so that fp64 holds the product of any two
+        m, exponent = torch.frexp(drawn)
+        drawn = torch.ldexp((m * 2**26).round() / 2**26, exponent)
+    return drawn
+
+
+def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = ()):
+    """A trial at these sizes, with up to POINTS points and with what values are given; None if the assumptions hold at none."""
+    trees = involved(claim)
+    t = Trial(trees, sizes)
+    random = torch.Generator().manual_seed(seed)
+    named = symbols(*trees)
+    by = {a.kind: [b for b in claim.given if b.kind == a.kind] for a in claim.given}
+    with_random = any(s.data[1] == "random" for s in named.values())
+    filtered = any(a.kind in ("positive", "nonnegative", "nonzero", "invertible", "variance") for a in claim.given)
+    count = (1 if sizes else 4) * (CANDIDATES if filtered or any(map(is_tied, tied(by.get("product", ())))) else POINTS)
+    smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
+    signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
+    for name, s in sorted(named.items()):
+        if s.data[1] == "real":
+            v = entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
+            if name in signs and signs[name] != "nonzero":
+                v = v.abs()
+            if signs.get(name) in ("positive", "nonzero"):
+                v = torch.where(v == 0, 1.0, v)
+            if any(name in all_of(x) for a in by.get("representable", ()) for x in a.args):
+                v = v.to(torch.float32).double()
+            t.put(s, v)
+    if not put_products(t, by.get("product", ()), random, count):
+        return None
+    put_values(t, named, at)
+    keep = torch.ones(count, dtype=torch.bool)
+    for a in claim.given:
+        keep &= holds(a, t)
+    keep = keep.nonzero().flatten()[: POINTS if sizes else 4 * POINTS]
+    if not len(keep):
+        return None
+    t.points(keep)
+    if with_random and not put_random(t, claim, named, random, len(keep), seed % 2 == 1, fewer):
+        return None
+    return t
+
+
+def values(claim: Claim, trees: list, sizes: dict, seed: int):
+    """(trial, the value of each tree), or None where no values were found. Quadrature has its own error, which is estimated."""
+    t = draw(claim, sizes, seed)
+    if t is None:
+        return None
+    found = [evaluate(e, t) for e in trees]
+    if is_smooth_law(claim):
+        coarse = draw(claim, sizes, seed, fewer=2)
+        found = [Value(x.v, x.e + 2 * (x.v - y.v).abs()) for x, y in zip(found, [evaluate(e, coarse) for e in trees])]
+    return t, found

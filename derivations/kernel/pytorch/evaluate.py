@@ -1,0 +1,195 @@
+"""A tree of the claim to its value at every point of a trial, with a bound: one rule for each node.
+
+The rules say how a node takes its parts; what is computed with them is in `rounding.py` and `tensors.py`.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from ..core.expr import Expr, free_indices, show, walk
+from . import rounding, tensors
+from .errors import Disagrees, NotForTorch
+from .rounding import Value, gamma, number
+from .trial import OUTCOME, POINT, Trial, along, pick
+
+
+def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = None) -> Value:
+    """e at all points of the trial; axes says which leading axis an index runs along, deep is the first that is still unused."""
+    axes = t.axes if axes is None else axes
+    deep = 2 + len(t.axes) if deep is None else deep
+    rule = RULES.get(e.op)
+    if rule is None:
+        raise NotForTorch(f"PyTorch has no counterpart of '{e.op}'")
+    return rule(e, t, axes, deep)
+
+
+def aligned(parts: list, e: Expr) -> list:
+    """Scalars beside a tensor, with axes of size one for the tensor's."""
+    return [
+        x if argument.shape or not e.shape else Value(*(y[(...,) + (None,) * len(e.shape)] for y in x))
+        for x, argument in zip(parts, e.args)
+    ]
+
+
+def entrywise(rule):
+    def run(e, t, axes, deep):
+        return rule(*aligned([evaluate(a, t, axes, deep) for a in e.args], e), t.exactly)
+
+    return run
+
+
+def function(e, t, axes, deep):
+    if e.data not in FUNCTIONS:
+        raise NotForTorch(f"PyTorch has no counterpart of '{e.data}'")
+    return FUNCTIONS[e.data](evaluate(e.args[0], t, axes, deep))
+
+
+FUNCTIONS = {"abs": rounding.absolute, "exp": rounding.exponential, "log": rounding.logarithm}
+
+
+def of_one(operation):
+    """A rule that computes with the value of the only part."""
+
+    def run(e, t, axes, deep):
+        return operation(evaluate(e.args[0], t, axes, deep))
+
+    return run
+
+
+def matmul(e, t, axes, deep):
+    a, b = (evaluate(x, t, axes, deep) for x in e.args)
+    return tensors.matmul(a, b, len(e.args[0].shape) == 1, len(e.args[1].shape) == 1)
+
+
+def inverse(e, t, axes, deep):
+    return tensors.inverse(evaluate(e.args[0], t, axes, deep), show(e.args[0]))
+
+
+def sum_(e, t, axes, deep):
+    return tensors.add_up(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
+
+
+def array(e, t, axes, deep):
+    return tensors.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
+
+
+def entry(e, t, axes, deep):
+    return pick(evaluate(e.args[0], t, axes, deep), e.args[1:], t, axes)
+
+
+def derivative(e, t, axes, deep):
+    """By autograd; and its bound, by the error rules.
+
+    Every path from the result to the variable is a product of slopes, and the error rules, given an error at the variable alone,
+    add up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
+    """
+    body, by = e.args
+    if any(n.op in ("derivative", "rounded", "rank") or n.op == "function" and n.data == "abs" for n in walk(body)):
+        raise NotForTorch("a derivative of what autograd does not differentiate, or not everywhere")
+    target = by.args[0] if by.op == "entry" else by
+    name, known = target.data[0], t.values[target.data[0]]
+    # One copy of the variable for each value of the indices, so that one sum differentiates them all.
+    lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in (POINT, OUTCOME) else 1 for k in range(t.leading)]
+    for i in free_indices(e):
+        lead[axes[i.data]] = t.size(i.data[1])
+    leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
+    step = 2.0**-26
+    mark = torch.zeros_like(leaf) + step
+    try:
+        t.values[name] = Value(leaf, mark)
+        at = evaluate(body, t, axes, deep)
+        if at.v.is_complex():
+            raise NotForTorch("the derivative of a complex number")
+        slope = torch.autograd.grad(at.v.sum(), leaf, allow_unused=True)[0] if at.v.requires_grad else None
+    finally:
+        t.values[name] = known
+    slope = torch.zeros_like(leaf) if slope is None else slope
+    paths = at.e.detach()[(...,) + (None,) * len(target.shape)] / step
+    found = Value(slope, gamma(64 * sum(1 for _ in walk(body))) * (paths + slope.abs()).expand(slope.shape))
+    return pick(found, by.args[1:], t, axes) if by.op == "entry" else found
+
+
+def average(x: Value, t: Trial) -> Value:
+    if t.weights is None:
+        raise NotForTorch("an expectation of what is not random")
+    if x.v.shape[OUTCOME] == 1:
+        return x
+    w = t.weights
+    mean = tensors.add_up(Value(w.v * x.v, w.v * x.e + w.e * x.v.abs() + rounding.rounding(w.v * x.v)), OUTCOME, w.v.shape[OUTCOME])
+    one = x.v.narrow(OUTCOME, 0, 1)
+    same = ((x.v == one) & (x.e == 0)).all(OUTCOME, keepdim=True)  # one number in every outcome is its own mean
+    return Value(torch.where(same, one, mean.v), torch.where(same, 0.0, mean.e))
+
+
+def expectation(e, t, axes, deep):
+    return average(evaluate(e.args[0], t, axes, deep), t)
+
+
+def variance(e, t, axes, deep):
+    x = evaluate(e.args[0], t, axes, deep)
+    first, second = average(x, t), average(rounding.multiply(x, x, t.exactly), t)
+    square = rounding.multiply(first, first, t.exactly)
+    return rounding.add(second, Value(-square.v, square.e), t.exactly)
+
+
+def from_symbol(e, t, axes, deep):
+    name = e.data[0]
+    if e.data[1] != "size" and name not in t.values:
+        raise Disagrees(f"no value is given for {name}")
+    return t.values[name] if name in t.values else t.lead(number(t.size(e)))
+
+
+def filled(make):
+    def run(e, t, axes, deep):
+        v = make(e, t)
+        return t.lead(Value(v, torch.zeros_like(v)), v.dim())
+
+    return run
+
+
+def through(change):
+    def run(e, t, axes, deep):
+        return Value(*map(change, evaluate(e.args[0], t, axes, deep)))
+
+    return run
+
+
+def negative(e, t, axes, deep):
+    x = evaluate(e.args[0], t, axes, deep)
+    return Value(-x.v, x.e)
+
+
+RULES = {
+    "const": lambda e, t, axes, deep: t.lead(number(e.data)),
+    "imaginary": lambda e, t, axes, deep: t.lead(Value(torch.tensor(1j, dtype=torch.complex128), torch.tensor(0.0, dtype=torch.float64))),
+    "symbol": from_symbol,
+    "index": lambda e, t, axes, deep: Value(
+        *(
+            along(y, axes[e.data], t)
+            for y in (torch.arange(1.0, t.size(e.data[1]) + 1, dtype=torch.float64), torch.zeros(t.size(e.data[1]), dtype=torch.float64))
+        )
+    ),
+    "defined": through(lambda x: x),
+    "paren": through(lambda x: x),
+    "add": entrywise(rounding.add),
+    "neg": negative,
+    "mul": entrywise(rounding.multiply),
+    "div": entrywise(rounding.divide),
+    "pow": entrywise(rounding.power),
+    "matmul": matmul,
+    "transpose": through(lambda x: x.transpose(-2, -1)),
+    "inverse": inverse,
+    "eye": filled(lambda e, t: torch.eye(t.size(e.shape[0]), dtype=torch.float64)),
+    "fill": filled(lambda e, t: torch.full(t.shape(e), float(e.data), dtype=torch.float64)),
+    "array": array,
+    "sum": sum_,
+    "entry": entry,
+    "function": function,
+    "softmax": of_one(tensors.softmax),
+    "derivative": derivative,
+    "rank": of_one(tensors.rank),
+    "rounded": of_one(rounding.to_single),
+    "expectation": expectation,
+    "variance": variance,
+}

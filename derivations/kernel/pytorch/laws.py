@@ -1,0 +1,112 @@
+"""What is random: all outcomes of the random entries, with their weights, so that an expectation is a finite sum.
+
+Gauss-Hermite quadrature is exact for polynomials of a degree that is known beforehand. For other functions, twice what two
+nodes fewer change is allowed for (`drawing.py`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import inf
+
+import torch
+
+from ..core.claims import Claim
+from ..core.expr import Expr, show, symbols
+from .errors import NotForTorch
+from .evaluate import evaluate
+from .rounding import U, Value, add, multiply, number, power
+from .trial import Trial
+
+OUTCOMES = 50_000  # of all random entries together
+
+
+def nodes(k: int):
+    """Gauss-Hermite nodes and weights for the standard normal law: exact for polynomials of degree below 2k (Golub and Welsch)."""
+    off = torch.arange(1, k, dtype=torch.float64).sqrt()
+    z, vectors = torch.linalg.eigh(torch.diag(off, 1) + torch.diag(off, -1))
+    return z, vectors[0] ** 2
+
+
+def degree(e: Expr, name: str) -> float:
+    """A bound on the degree of e in the entries of a random symbol; infinite for other functions that are smooth everywhere."""
+    below = [degree(a, name) for a in e.args]
+    if e.op == "symbol":
+        return int(e.data[0] == name)
+    if not any(below):
+        return 0
+    if e.op in ("add", "neg", "paren", "defined", "sum", "entry", "transpose", "expectation"):
+        return max(below)
+    if e.op in ("mul", "matmul") or e.op == "div" and averaged(e.args[1]):
+        return sum(below)
+    if e.op == "variance":
+        return 2 * below[0]
+    if e.op == "pow" and averaged(e):
+        return below[0]
+    if e.op == "pow" and not symbols(e.args[1]):
+        exponent = float(evaluate(e.args[1], Trial([e], {})).v)
+        if exponent >= 0 and exponent == int(exponent):
+            return int(exponent) * below[0]
+    if e.op == "softmax" or e.op == "function" and e.data == "exp":
+        return inf
+    raise NotForTorch(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
+
+
+def averaged(e: Expr) -> bool:
+    """Is every random symbol in e inside an expectation?"""
+    if e.op in ("expectation", "variance"):
+        return True
+    return not (e.op == "symbol" and e.data[1] == "random") and all(map(averaged, e.args))
+
+
+def is_smooth_law(claim: Claim) -> bool:
+    """Is there something to average over a Gaussian that is no polynomial?"""
+    names = [x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args]
+    return any(degree(tree, n) == inf for tree in (claim.start, *(s.expr for s in claim.steps)) for n in names)
+
+
+def put_random(t: Trial, claim: Claim, named: dict, random, points: int, apart: bool, fewer: int) -> bool:
+    """All outcomes of the random entries. Entries not said to be independent are one variable, or (apart) independent ones."""
+    names = sorted(n for n, s in named.items() if s.data[1] == "random")
+    groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
+    sources = {}  # entry -> number of the normal variable that it is made from
+    for name in names:
+        for place in product(*map(range, t.shape(named[name]))):
+            barred = {sources[other] for other in sources if apart or any({name, other[0]} <= g for g in groups)}
+            sources[name, place] = next(k for k in range(len(sources) + 1) if k not in barred)
+    count = 1 + max(sources.values())
+    gaussian = {x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args}
+    trees = (claim.start, *(s.expr for s in claim.steps))
+    degrees = [degree(tree, name) for tree in trees for name in names] if gaussian else [0]
+    shared = len(sources) > count
+    if max(degrees) == inf:
+        k = {1: 48, 2: 40}.get(count, 12) - fewer
+    else:
+        k = max(3, (2 if gaussian < set(names) else 1) * (len(names) if shared else 1) * max(degrees) // 2 + 1)
+    if k**count > OUTCOMES:
+        return False
+    z, w = nodes(k)
+    at = torch.cartesian_prod(*[torch.arange(k)] * count).reshape(-1, count)
+    slack = 16 * k * U
+    weights = w[at].prod(-1)
+    axis = (1, -1) + (1,) * (t.leading - 2)
+    t.weights = Value(weights.reshape(axis), ((w[at] + slack).prod(-1) - weights).reshape(axis))
+    stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in claim.given if a.kind in ("mean", "variance")}
+    for name in names:
+        shape = t.shape(named[name])
+
+        def scalar(kind, otherwise):
+            x = evaluate(stated[kind, name], t) if (kind, name) in stated else t.lead(Value(otherwise, torch.zeros_like(otherwise)))
+            return Value(*(y[(...,) + (None,) * len(shape)] for y in x))
+
+        centre = scalar("mean", torch.randn(points, generator=random, dtype=torch.float64))
+        unstated = torch.rand(points, generator=random, dtype=torch.float64) + 0.5
+        unstated[-1] = 0  # what is not said to vary may be one number
+        width = power(scalar("variance", unstated), number(Fraction(1, 2)), t.exactly)
+        own = z[at[:, [sources[name, place] for place in product(*map(range, shape))]]].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+        if name not in gaussian:  # a lopsided law with mean 0 and variance 1
+            angle = torch.rand(points, generator=random, dtype=torch.float64).reshape(-1, *(1,) * (own.dim() - 1)) * 6.28
+            own = angle.cos() * own + angle.sin() * (own * own - 1) / 2**0.5
+        t.values[name] = add(centre, multiply(width, Value(own, slack * (1 + own * own)), t.exactly), t.exactly)
+    return True

@@ -1,0 +1,54 @@
+"""Limits: as the variable goes on by factors of four, the two sides come closer."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..core.claims import Claim
+from ..core.expr import Expr, symbols
+from .comparing import counted, first, settled
+from .drawing import draw
+from .errors import Disagrees, NotForTorch
+from .evaluate import evaluate
+from .rounding import COVER, number
+from .snippets import also, compare_code
+from .trial import Trial
+
+
+def limit(claim: Claim):
+    """As the variable goes on by factors of four, the distance shrinks by a quarter each time at least, or is within its bound."""
+    variable, to = claim.towards
+    if to not in ("oo", 0):
+        raise NotForTorch(f"a limit towards {to}")
+    names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
+    trials = [draw(claim, {n: size(k) for k, n in enumerate(names)}, 0) for size in ((lambda k: 1), (lambda k: k + 2))[: 2 if names else 1]]
+    if not any(trials):
+        raise NotForTorch("no values were found at which its assumptions hold")
+    told = sum(approached(claim, variable, to, t) for t in trials if t)
+    if not told:
+        raise NotForTorch("near the limit nothing that fp64 holds could be compared")
+    return "proved", "numbers only", f"{told} points in fp64, closer at each step by a factor of four" + also(claim)
+
+
+def approached(claim: Claim, variable: Expr, to, t: Trial) -> int:
+    """At how many points the two sides came closer, as they should; Disagrees where they did not."""
+    before, told, name = None, 0, variable.data[0]
+    for k in range(13):
+        at = Fraction(4) ** (k if to == "oo" else -k)
+        t.values[name] = t.lead(number(at))
+        if variable.data[1] == "size":
+            t.sizes[name] = int(at)
+        a, b = (evaluate(e, t) for e in (claim.start, claim.steps[0].expr))
+        good, far, bound = settled(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
+        if before is not None and k > 6:
+            told += counted(good)
+            bad = good & (far > bound) & (far > 0.75 * before)
+            if bad.any():
+                raise Disagrees(
+                    "at {} = {:g} the two sides are {:.17g} and {:.17g}, and they do not come closer".format(
+                        name, float(at), *first(bad, a, b)
+                    )
+                )
+        before = far
+        compare_code(claim, claim.code, t, [a])
+    return told

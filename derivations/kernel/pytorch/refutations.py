@@ -1,0 +1,71 @@
+"""Refutations: both sides at the exact counterexample, or a law under distributions with the stated moments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch import Tensor
+
+from ..core.claims import Claim
+from ..core.expr import walk
+from .assumptions import holds
+from .bindings import bindable, placed, put_values, sizes_in
+from .comparing import at_sizes, first, settled
+from .drawing import draw
+from .errors import Disagrees, NotForTorch
+from .evaluate import evaluate
+from .ledger import Ledger
+from .rounding import COVER, Value
+from .snippets import also, compare_code
+from .trial import Trial, involved
+
+FAR = {"=": "differ", "<=": "stand the other way round"}
+
+
+def refutation(claim: Claim):
+    named = bindable(claim)
+    sizes = sizes_in(named, claim.at)
+    left, right = (placed(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
+    if any(n.op in ("expectation", "variance") for e in (left, right) for n in walk(e)):
+        at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
+        return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes)
+    t = Trial(involved(claim), sizes)
+    put_values(t, named, claim.at)
+    for a in claim.given:
+        if not holds(a, t).all():
+            raise Disagrees("the values given break an assumption of the claim")
+    a, b = evaluate(left, t), evaluate(right, t)
+    if a.v.shape[t.leading :] == b.v.shape[t.leading :]:
+        if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & settled(a, b)).any()):
+            raise Disagrees(f"the two sides do not {FAR[claim.refuted]} at the values given")
+    elif claim.refuted == "<=":
+        raise Disagrees("the two sides have different shapes")
+    ledger = Ledger(claim)
+    for k, (side, tree) in enumerate(zip((a, b), (left, right))):  # the first snippet computes the left side, the second the right
+        compare_code(claim, claim.code[k : k + 1], t, [side])
+        ledger.compare(t, [tree], [k])
+    return "refuted", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim) + ledger.note()
+
+
+def breaks(relation: str, a: Value, b: Value) -> Tensor:
+    """Where the two are further apart than their bounds; where left <= right is refuted, the left one larger."""
+    if relation == "<=" and (a.v.is_complex() or b.v.is_complex()):
+        raise Disagrees("complex numbers have no order")
+    return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
+
+
+def refuted_law(claim: Claim, sizes: dict):
+    """The sides differ, and have one value each for all distributions with the stated moments that are tried, at the values given."""
+    trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
+    sides = [[evaluate(e, t) for e in (claim.start, claim.steps[0].expr)] for t in trials]
+    if not sides:
+        raise NotForTorch(f"no distribution was found to try{at_sizes(sizes)}: its assumptions hold nowhere, or it has too many outcomes")
+    for of_one_side in zip(*sides):
+        one = Value(*(y[:1] for y in of_one_side[0]))
+        for x in of_one_side:
+            apart = settled(x, one) & ((x.v - one.v).abs() > COVER * (x.e + one.e))
+            if apart.any():
+                raise Disagrees("a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(*first(apart, x, one)))
+    if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
+        raise Disagrees(f"the two sides do not {FAR[claim.refuted]} for distributions with the stated moments")
+    return "refuted", "numbers only", "all outcomes of distributions with the stated moments, in fp64"

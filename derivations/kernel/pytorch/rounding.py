@@ -1,0 +1,146 @@
+"""Numbers in fp64, each with a bound on its error: what one operation makes of the errors it is given, and what it adds of its own.
+
+Every rounding errs by at most u = 2^-53 of its result, and n of them by at most gamma_n = nu / (1 - nu). exp, log and powers are taken
+to err by at most 4u, and complex arithmetic by 8u, as their libraries promise or better. An operation told to be `exactly` asks
+whether its result needed rounding at all: claims about rounding depend on that.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .errors import Disagrees, NotForTorch
+
+torch.set_num_threads(1)
+
+U = 2.0**-53  # the largest relative error of one rounding in fp64
+TINY = 2.0**-1000  # more than any loss by underflow
+COVER = 1.125  # covers the roundings made in computing the bounds themselves
+
+
+class Value(NamedTuple):
+    """A tensor, and a bound on the error of each of its entries."""
+
+    v: Tensor
+    e: Tensor
+
+
+def gamma(n: int) -> float:
+    return n * U / (1 - n * U)
+
+
+def rounding(v: Tensor) -> Tensor:
+    return v.abs() * (8 * U if v.is_complex() else U)
+
+
+def tiny(where: Tensor) -> Tensor:
+    """TINY where it is true. In float64: a Python float times booleans would be float32, in which TINY is 0."""
+    return where.double() * TINY
+
+
+def number(x) -> Value:
+    """An exact number."""
+    x = Fraction(x)
+    v = torch.tensor(float(x), dtype=torch.float64)
+    return Value(v, torch.zeros_like(v) if Fraction(float(x)) == x else rounding(v))
+
+
+def two_product_error(a: Tensor, b: Tensor, p: Tensor) -> Tensor:
+    """ab - p for p = fl(ab), exactly unless something overflows or underflows (Dekker)."""
+
+    def halves(x):
+        high = 134217729.0 * x
+        high = high - (high - x)
+        return high, x - high
+
+    (a1, a2), (b1, b2) = halves(a), halves(b)
+    return a2 * b2 - (((p - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+def two_sum_error(a: Tensor, b: Tensor, s: Tensor) -> Tensor:
+    """a + b - s for s = fl(a + b), exactly (Knuth)."""
+    part = s - a
+    return (a - (s - part)) + (b - part)
+
+
+def add(a: Value, b: Value, exactly: bool) -> Value:
+    v = a.v + b.v
+    own = torch.where(two_sum_error(a.v, b.v, v) == 0, 0.0, rounding(v)) if exactly else rounding(v)
+    return Value(v, a.e + b.e + own)
+
+
+def multiply(a: Value, b: Value, exactly: bool) -> Value:
+    v = a.v * b.v
+    own = rounding(v)
+    if exactly:
+        own = torch.where((two_product_error(a.v, b.v, v) == 0) & (v.abs() > TINY) | (v == 0), 0.0, own)
+    lost = (v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & ((b.v != 0) | (b.e > 0))  # where a factor underflowed, the bound may as well
+    return Value(v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e + own + tiny(lost))
+
+
+def divide(a: Value, b: Value, exactly: bool) -> Value:
+    if ((b.v == 0) & (b.e == 0)).any():
+        raise Disagrees("something is divided by zero")
+    v = a.v / b.v
+    own = rounding(v)
+    if exactly:
+        back = v * b.v
+        own = torch.where((back == a.v) & (two_product_error(v, b.v, back) == 0), 0.0, own)
+    room = b.v.abs() - b.e
+    return Value(v, torch.where(room > 0, (a.e + v.abs() * b.e) / room + own + tiny((v.abs() < TINY) & (a.v != 0)), inf))
+
+
+def power(a: Value, b: Value, exactly: bool) -> Value:
+    exponent = b.v.flatten()[0]
+    if (b.e == 0).all() and (b.v == exponent).all() and exponent == exponent.round():
+        n = int(exponent)
+        if n == 2 and exactly:
+            return multiply(a, a, exactly)
+        if n < 0:
+            one = Value(*map(torch.ones_like, (a.v, a.e)))._replace(e=torch.zeros_like(a.e))
+            return divide(one, power(a, Value(-b.v, b.e), exactly), exactly)
+        v = a.v**n
+        spread = (a.v.abs() + a.e) ** n - a.v.abs() ** n
+        own = (a.e > 0) * 8 * n * U * v.abs() + (4 * n if n > 1 else 0) * rounding(v)
+        return Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (n > 1)))
+    if a.v.is_complex() or b.v.is_complex():
+        raise NotForTorch("a complex number to a power that is not whole")
+    if (a.v < -a.e).any():
+        raise Disagrees("a root is taken of a negative number")
+    if ((a.v == 0) & (a.e == 0) & (b.v < -b.e)).any():
+        raise Disagrees("something is divided by zero")
+    v = a.v**b.v
+    off = -torch.log1p(-a.e / a.v)  # how far the logarithm of the base may be
+    e = v * (torch.expm1(b.v.abs() * off + a.v.log().abs() * b.e + b.e * off) + 4 * U)
+    nothing = (a.v == 0) & (a.e == 0) & (b.v > b.e)
+    return Value(v, torch.where(nothing, 0.0, torch.where(a.v > a.e, e, inf)))
+
+
+def absolute(x: Value) -> Value:
+    return Value(x.v.abs(), x.e + (rounding(x.v) if x.v.is_complex() else 0))
+
+
+def exponential(x: Value) -> Value:
+    v = x.v.exp()
+    return Value(v, v.abs() * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + tiny(v.abs() < TINY))
+
+
+def logarithm(x: Value) -> Value:
+    if x.v.is_complex():
+        raise NotForTorch("the logarithm of a complex number")
+    if (x.v < -x.e).any() or ((x.v == 0) & (x.e == 0)).any():
+        raise Disagrees("a logarithm is taken of a number that is not positive")
+    v = x.v.log()
+    return Value(v, torch.where(x.v > x.e, -torch.log1p(-x.e / x.v) + 4 * U * v.abs(), inf))
+
+
+def to_single(x: Value) -> Value:
+    """The nearest number of fp32. Rounding is monotone: where both ends of the interval round to one number, that is exact."""
+    near, low, high = (y.to(torch.float32).to(torch.float64) for y in (x.v, x.v - x.e, x.v + x.e))
+    low, high = (torch.where(x.e == 0, near, y) for y in (low, high))
+    return Value(near, torch.where(near.isfinite(), torch.where(low == high, 0.0, high - low), inf))

@@ -1,0 +1,155 @@
+"""The snippets that a claim names, called at the points of a trial; each result has to be the claim's.
+
+A snippet's own roundings are not followed: it may err by 16 times the larger bound of the claim's first and last expression.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from itertools import product
+
+import torch
+
+from ..core.claims import Claim
+from ..core.expr import Expr, free_indices, walk
+from ..errors import KernelError
+from .comparing import at_sizes, settled
+from .errors import Disagrees, NotForTorch
+from .evaluate import evaluate
+from .rounding import COVER, U, Value
+from .trial import OUTCOME, Trial, at_point
+
+SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
+
+
+def compare_code(claim: Claim, code: tuple, t: Trial, sides: list):
+    """Each snippet against the expressions that it computes, at every point where these are settled."""
+    good, free = settled(*sides), free_order(claim)
+    points = max(len(x.v) for x in (*sides, *t.values.values())) if code else 0
+    for point in range(points):
+        if not at_point(good, point).all():
+            continue
+        wanted = [shown(Value(at_point(x.v, point), at_point(x.e, point)), t, free) for x in sides]
+        room = COVER * SNIPPET * torch.stack([x.e + U * x.v.abs() for x in wanted]).amax(0)
+        for name, arguments, keywords in code:
+            results = call(name, arguments, dict(keywords), t, point)
+            for result, (want, _) in product(results if isinstance(results, tuple) else (results,), wanted):
+                result = torch.as_tensor(result, dtype=want.dtype)
+                if result.shape != want.shape:
+                    raise Disagrees(
+                        f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(t.sizes)}"
+                        + inputs(name, arguments, dict(keywords), t, point)
+                    )
+                bad = ~((result - want).abs() <= room)
+                if bad.any():
+                    where = tuple(bad.nonzero()[0])
+                    raise Disagrees(
+                        f"{name} gives {result[where].item():.17g} where the claim has {want[where].item():.17g}{at_sizes(t.sizes)}"
+                        + inputs(name, arguments, dict(keywords), t, point)
+                    )
+
+
+def free_order(claim: Claim) -> list:
+    """The free indices in the order in which the claim first has them; a snippet's result has an axis for each."""
+    found = []
+    for tree in (claim.start, *(s.expr for s in claim.steps)):
+        free = free_indices(tree)
+        found += [n for n in walk(tree) if n.op == "index" and n in free and n not in found]
+    return list(dict.fromkeys(found))
+
+
+def shown(x: Value, t: Trial, free: list) -> Value:
+    """At one point: an axis for each free index, then the tensor's own."""
+
+    def view(y):
+        y = y.expand(
+            *(
+                t.size(next(i.data[1] for i in free if t.axes[i.data] == k)) if k in {t.axes[i.data] for i in free} else n
+                for k, n in enumerate(y.shape)
+            )
+        )
+        rest = [k for k in range(t.leading) if k not in {t.axes[i.data] for i in free}]
+        y = y.permute(*rest, *(t.axes[i.data] for i in free), *range(t.leading, y.dim()))
+        return y.reshape(y.shape[len(rest) :])
+
+    if x.v.shape[OUTCOME] > 1:
+        raise NotForTorch("a snippet of a random number")
+    return Value(view(x.v), view(x.e))
+
+
+def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64):
+    """A snippet's result at one point. A name may end in [k], for one of several results; an argument may be a call itself."""
+    run, bound, which = prepared(name, arguments, keywords, t, point, dtype)
+    try:
+        result = run(*bound.args, **bound.kwargs)
+    except KernelError:
+        raise
+    except Exception as error:
+        raise Disagrees(f"{name} stopped with {type(error).__name__}: {error}") from None
+    return result[int(which)] if which else result
+
+
+def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype) -> tuple:
+    """(the function, its arguments at one point, which of its results is meant, or none)."""
+    matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
+    try:
+        run = getattr(import_module(matched[1]), matched[2])
+    except (TypeError, ImportError, AttributeError):
+        raise Disagrees(f"there is no function {name}") from None
+    try:
+        bound = inspect.signature(run).bind(*arguments, **keywords)
+    except TypeError as error:
+        raise Disagrees(f"{name} cannot be called so: {error}") from None
+
+    def argument(x, kind):
+        if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
+            given = x[-1] if isinstance(x[-1], dict) else {}
+            return call(x[0], x[1 : len(x) - bool(given)], given, t, point, dtype)
+        if not isinstance(x, Expr):
+            return x
+        if x.op == "symbol" and x.data[1] == "size":
+            return t.sizes[x.data[0]]
+        value = evaluate(x, t)
+        one = shown(Value(*(at_point(y, point) for y in value)), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
+        return one.item() if one.dim() == 0 and "float" in str(kind) else one if one.is_complex() else one.to(dtype)
+
+    for parameter, x in bound.arguments.items():
+        taken = bound.signature.parameters[parameter]
+        if taken.kind is taken.VAR_POSITIONAL:
+            bound.arguments[parameter] = tuple(argument(y, taken.annotation) for y in x)
+        elif taken.kind is taken.VAR_KEYWORD:
+            bound.arguments[parameter] = {k: argument(y, taken.annotation) for k, y in x.items()}
+        else:
+            bound.arguments[parameter] = argument(x, taken.annotation)
+    return run, bound, matched[3]
+
+
+def inputs(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64) -> str:
+    """What a snippet was given, for a message: numbers, and the shapes of tensors."""
+    _, bound, _ = prepared(name, arguments, keywords, t, point, dtype)
+    texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
+    return f", given {', '.join(texts)}" if texts else ""
+
+
+def in_short(x) -> str:
+    if isinstance(x, torch.Tensor):
+        return f"of shape {tuple(x.shape)}"
+    if isinstance(x, (tuple, list)):
+        return " and ".join(filter(None, map(in_short, x)))
+    return f"= {x:.6g}" if isinstance(x, (int, float)) and not isinstance(x, bool) else ""
+
+
+def also(claim: Claim) -> str:
+    named = ", ".join(dict.fromkeys(names(claim.code)))
+    return f"; also {named}" if named else ""
+
+
+def names(code):
+    """The snippets that are named, those among the arguments of others too."""
+    for part in code:
+        if isinstance(part, str) and part.startswith("snippets."):
+            yield part
+        elif isinstance(part, tuple):
+            yield from names(part)

@@ -1,0 +1,90 @@
+"""A trial: sizes, and values for a claim's symbols at several points at once; and which axis of a value stands for what.
+
+Every value has the same leading axes: the points, the outcomes of what is random, then one for each free index and for each
+sum that is open. The tensor's own axes come last.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..core.claims import Claim
+from ..core.expr import Expr, free_indices, walk
+from .errors import Disagrees
+from .rounding import Value
+
+POINT, OUTCOME = 0, 1  # the first two axes of every value; the axes of the indices follow, and the tensor's own come last
+
+
+class Trial:
+    """Sizes, and values for the symbols at several points at once. Claims about rounding need to know which results are exact."""
+
+    def __init__(self, trees: list, sizes: dict):
+        self.sizes, self.values, self.weights = sizes, {}, None
+        self.exactly = any(n.op == "rounded" for t in trees for n in walk(t))
+        free = {i: None for t in trees for i in sorted(free_indices(t), key=lambda i: i.data[0])}
+        self.axes = {i.data: 2 + k for k, i in enumerate(free)}
+        self.leading = 2 + len(free) + max(map(depth, trees))
+
+    def size(self, s: Expr) -> int:
+        if s.op == "symbol" and s.data[0] not in self.sizes:
+            raise Disagrees(f"no value is given for {s.data[0]}")
+        return int(s.data) if s.op == "const" else self.sizes[s.data[0]]
+
+    def shape(self, e: Expr) -> tuple:
+        return tuple(map(self.size, e.shape))
+
+    def lead(self, x: Value, rank: int = 0) -> Value:
+        """A value of the tensor's own axes, or with points before them, with all the leading axes."""
+
+        def put(t):
+            points = t.shape[: t.dim() - rank] or (1,)
+            return t.reshape(*points, *(1,) * (self.leading - 1), *t.shape[t.dim() - rank :])
+
+        return Value(put(x.v), put(x.e))
+
+    def put(self, symbol_: Expr, v: Tensor, e: Tensor | None = None):
+        self.values[symbol_.data[0]] = self.lead(Value(v, torch.zeros_like(v) if e is None else e), len(symbol_.shape))
+
+    def points(self, keep: Tensor):
+        self.values = {name: Value(x.v[keep], x.e[keep]) if len(x.v) > 1 else x for name, x in self.values.items()}
+
+
+def depth(e: Expr) -> int:
+    """How many sums are nested."""
+    return (e.op == "sum") + max(map(depth, e.args), default=0)
+
+
+def along(values: Tensor, axis: int, t: Trial) -> Tensor:
+    return values.reshape(*(-1 if k == axis else 1 for k in range(t.leading)))
+
+
+def pick(x: Value, indices: tuple, t: Trial, axes: dict) -> Value:
+    """The entry at each value of the indices: one that runs along a leading axis takes its own place there."""
+    at = [along(torch.arange(n), k, t) for k, n in enumerate(x.v.shape[: t.leading])]
+    for i in indices:
+        at.append(
+            torch.tensor(int(i.data) - 1).reshape((1,) * t.leading)
+            if i.op == "const"
+            else along(torch.arange(t.size(i.data[1])), axes[i.data], t)
+        )
+    # A leading axis of size one is broadcast against the index that runs along it.
+    return Value(x.v[tuple(at)], x.e[tuple(at)] if x.e.shape == x.v.shape else x.e.expand(x.v.shape)[tuple(at)])
+
+
+def at_point(x: Tensor, point: int) -> Tensor:
+    return x[point : point + 1] if len(x) > 1 else x
+
+
+def expressions(data):
+    if isinstance(data, Expr):
+        yield data
+    elif isinstance(data, (tuple, list, dict)):
+        for item in data.values() if isinstance(data, dict) else data:
+            yield from expressions(item)
+
+
+def involved(claim: Claim) -> list:
+    """The trees of a claim and those that its snippets are given."""
+    return [*claim.trees, *expressions([(arguments, dict(keywords)) for _, arguments, keywords in claim.code])]

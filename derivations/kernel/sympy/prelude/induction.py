@@ -1,0 +1,124 @@
+"""Laws of expectation for every size at once: the moments of a sum of n independent terms follow from those of n - 1."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import sympy as sp
+
+from .gaussian import gaussian_mean, linear
+from .moments import Moments
+from .outcome import Fails, NotSettled, quiet
+from .zero import away_from_zero, left_over, vanishes
+
+
+class Sums(Moments):
+    """Expectations of polynomials, or exponentials, of sums over one dimension. A sum is a symbol, and its increment is known."""
+
+    def __init__(self, **known):
+        super().__init__(**known)
+        self.sums, self.found = {}, {}
+
+    def sum(self, increment, size):
+        """The sum of `size` independent copies of the increment; of what is not random, its multiple."""
+        increment = sp.sympify(increment)
+        if increment.free_symbols.isdisjoint(self.names):
+            return increment * size
+        for s, known in self.sums.items():
+            if known == (increment, size):
+                return s
+        s = sp.Symbol(f"sum {len(self.sums)}", real=True)
+        self.sums[s] = increment, size
+        return s
+
+    def E(self, body):
+        """The expectation, over every random entry."""
+        body = sp.sympify(body)
+        used = [s for s in self.sums if s in body.free_symbols]
+        loose = not body.free_symbols.isdisjoint(self.names)
+        if not used:
+            return self.entry_mean(body) if loose else body
+        if loose or len({self.sums[s][1] for s in used}) > 1:
+            raise NotSettled("sums over different dimensions in one expectation")
+        size = self.sums[used[0]][1]
+        if body.has(sp.exp):
+            return self.expect_exponential(body, used, size)
+        if not body.is_polynomial(*used):
+            raise NotSettled(f"the expectation of {body}, which is neither a polynomial nor an exponential")
+        polynomial = sp.Poly(sp.expand(body), *used)
+        return sp.expand(sum(c * self.moment(dict(zip(used, powers)), size) for powers, c in polynomial.terms()))
+
+    def entry_E(self, body):
+        """The expectation of one summand."""
+        return self.entry_mean(sp.expand(body))
+
+    def entry_Var(self, body):
+        return self.entry_mean(sp.expand(body**2)) - self.entry_E(body) ** 2
+
+    def exponential_mean(self, body, entries):
+        """One Gaussian number after another is integrated away."""
+        for s in entries:
+            name = self.names[s]
+            if name not in self.gaussian:
+                raise NotSettled(f"the distribution of {name} is not stated")
+            if name not in self.mean or name not in self.variance:
+                raise NotSettled(f"the mean or the variance of {name} is not stated")
+            body = gaussian_mean(body, s, self.mean[name], self.variance[name])
+        return body
+
+    def moment(self, powers: dict, size):
+        """E[prod of sums^power] at every size: the recurrence in the size, summed from 0."""
+        t = sp.Symbol("t", integer=True, nonnegative=True)
+        return self._moment(tuple(sorted(powers.items(), key=str)), t).subs(t, size)
+
+    def _moment(self, powers: tuple, t):
+        if (powers, t) not in self.found:
+            self.found[powers, t] = self.recurrence(powers, t) if any(p for _, p in powers) else sp.Integer(1)
+        return self.found[powers, t]
+
+    def recurrence(self, powers: tuple, t):
+        """What one more term adds, summed over all that came before."""
+        step = 0
+        for taken in product(*(range(p + 1) for _, p in powers)):
+            if not any(taken):
+                continue
+            ways = sp.prod([sp.binomial(p, j) for (_, p), j in zip(powers, taken)])
+            increment = sp.prod([self.sums[s][0] ** j for (s, _), j in zip(powers, taken)])
+            rest = tuple((s, p - j) for (s, p), j in zip(powers, taken))
+            if any(p for _, p in rest):
+                self.need_independence(*(self.sums[s][0] for s, _ in powers))
+            step += ways * self._moment(rest, t) * self.entry_E(increment)
+        u = sp.Symbol("u", integer=True, nonnegative=True)
+        return sp.expand(sp.summation(sp.expand(step).subs(t, u), (u, 0, t - 1)))
+
+    def expect_exponential(self, body, used, size):
+        """E[exp(c S)] = E[exp(c x)]^n for a sum S of n independent copies of x."""
+        if body.func is not sp.exp or len(used) != 1:
+            raise NotSettled("an expectation of an exponential times something else")
+        (s,) = used
+        self.need_independence(self.sums[s][0])
+        slope, rest = linear(body.args[0], s) or (0, body)
+        if rest != 0:
+            raise NotSettled("the expectation of an exponential that is not linear in the sum")
+        return self.entry_mean(sp.exp(slope * self.sums[s][0])) ** size
+
+
+def zero_of_law(difference) -> bool:
+    """Does a difference of moments become 0, powers of exponentials gathered?"""
+    if away_from_zero(difference):
+        return False
+    return vanishes(difference) or sp.simplify(sp.powsimp(sp.powdenest(difference, force=False))) == 0
+
+
+def law(claim, reasons, tell=quiet):
+    """Every step, with every size a symbol."""
+    by_induction = False
+    for (k, left, right, known), reason in zip(claim(), reasons, strict=True):
+        difference = sp.sympify(left - right)
+        if not zero_of_law(difference):
+            raise Fails(f"step {k}: {left_over(difference)}")
+        by_induction = bool(known.sums)
+        tell(f"step {k}{': ' * bool(reason)}{reason} ... holds")
+    if by_induction:
+        return "proved", "induction", "moments by induction on the dimension"
+    return "proved", "every value", "by integration"

@@ -1,0 +1,75 @@
+"""Expectations from stated moments. What is not known of a distribution stays a symbol, and independence is used only where it is stated."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .outcome import Fails, NotSettled
+from .tensors import tensor
+
+
+class Moments:
+    """What is stated of random numbers, and expectations over their entries. All entries of one name have one distribution."""
+
+    def __init__(self, mean=None, variance=None, independent=(), gaussian=()):
+        self.mean = {name: sp.sympify(m) for name, m in (mean or {}).items()}
+        self.variance = {name: sp.sympify(v) for name, v in (variance or {}).items()}
+        self.independent, self.gaussian, self.names = independent, gaussian, {}
+        for name, value in self.variance.items():
+            if value.is_negative:
+                raise Fails(f"the variance of {name} is stated to be {value}, which is negative")
+
+    def random(self, name: str, *shape):
+        """A random number, vector, matrix or tensor, with a symbol for each entry."""
+        made = tensor(name, *shape) if shape else sp.Symbol(name, real=True)
+        self.names |= dict.fromkeys(made.free_symbols, name)
+        return made
+
+    def E(self, body):
+        """The expectation, over every random entry."""
+        body = sp.expand(body)
+        return body if body.free_symbols.isdisjoint(self.names) else self.entry_mean(body)
+
+    def Var(self, body):
+        """E[x^2] - E[x]^2."""
+        return self.E(sp.expand(body**2)) - self.E(body) ** 2
+
+    def need_independence(self, *bodies):
+        names = {self.names[s] for body in bodies for s in body.free_symbols if s in self.names}
+        if not any(names <= group for group in self.independent):
+            raise Fails(f"the independence of the entries of {', '.join(sorted(names))} is used but not stated")
+
+    def entry_mean(self, body):
+        """E over the entries in body, which are independent: moments of monomials, or Gaussian integrals."""
+        entries = sorted((s for s in body.free_symbols if s in self.names), key=str)
+        if len(entries) > 1 and not (isinstance(body, sp.Add) and all(len(t.free_symbols & set(entries)) < 2 for t in body.args)):
+            self.need_independence(body)
+        if any(not f.free_symbols.isdisjoint(entries) for f in body.atoms(sp.exp)):
+            return self.exponential_mean(body, entries)
+        if not entries:
+            return body
+        if not body.is_polynomial(*entries):
+            raise NotSettled(f"the expectation of {body}, which is neither a polynomial nor an exponential")
+        return sp.Add(*(c * self.monomial_mean(entries, powers) for powers, c in sp.Poly(body, *entries).terms()))
+
+    def exponential_mean(self, body, entries):
+        """Nothing is integrated here."""
+        raise NotSettled(f"the expectation of {body}, an exponential, at small sizes")
+
+    def monomial_mean(self, entries, powers):
+        return sp.Mul(*(self.entry_moment(self.names[s], r) for s, r in zip(entries, powers)))
+
+    def entry_moment(self, name: str, r: int):
+        """E[x^r] for an entry x."""
+        if r == 0:
+            return sp.Integer(1)
+        m = self.mean.get(name, sp.Symbol(f"first moment of {name}"))
+        v = self.variance.get(name, sp.Symbol(f"second moment of {name}") - m**2)
+        if r == 1:
+            return m
+        if r == 2:
+            return v + m**2
+        if name in self.gaussian:
+            t = sp.Symbol("t")
+            return sp.expand(sp.diff(sp.exp(m * t + v * t**2 / 2), t, r).subs(t, 0))
+        return sp.Symbol(f"moment {r} of {name}")

@@ -1,0 +1,58 @@
+"""Refutations: both sides at one exact counterexample."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .outcome import Fails, quiet
+from .tensors import flat, shape_of
+
+EQUAL = {"=": "both sides are equal at the counterexample", "<=": "the left side is not larger"}
+
+
+def breaks(relation: str, difference) -> bool:
+    """Is left - right not 0; or, where left <= right is refuted, more than 0?"""
+    if sp.simplify(difference) == 0:
+        return False
+    if difference.is_Rational:
+        return relation == "=" or bool(difference > 0)
+    value = sp.N(difference, 50)
+    return bool(abs(value) > sp.Float(10) ** -40 and (relation == "=" or value.is_real and value > 0))
+
+
+def rank(matrix):
+    """The rank of a matrix of numbers."""
+    return sp.Integer(matrix.applyfunc(sp.simplify).rank())
+
+
+def refutation(claim, relation, tell=quiet):
+    """The relation fails in at least one entry."""
+    left, right = claim()
+    a, b = flat(left), flat(right)
+    if any(not v.is_finite for v in (*a, *b)):
+        raise Fails("a side does not exist at the counterexample")
+    loose = sorted({str(s) for v in (*a, *b) for s in v.free_symbols})
+    if loose:
+        raise Fails(f"whether the sides differ depends on {', '.join(loose)}")
+    if shape_of(left) == shape_of(right):
+        broken = any(breaks(relation, x - y) for x, y in zip(a, b))
+    else:
+        broken = relation == "="
+    if not broken:
+        raise Fails(EQUAL[relation])
+    tell(f"left: {', '.join(map(str, a))}")
+    tell(f"right: {', '.join(map(str, b))}")
+    tell("step 1: " + ("the sides differ" if relation == "=" else "the left side is larger") + " ... holds")
+    return "refuted", "exact counterexample", "both sides evaluated with SymPy's exact numbers"
+
+
+def refutation_of_law(claim, relation, tell=quiet):
+    """The same for a law: both sides from the moments, then at the numbers."""
+    left, right, numbers = claim()
+    difference = sp.simplify((left - right).subs(numbers))
+    if difference.free_symbols:
+        raise Fails(f"whether the sides differ depends on {', '.join(sorted(map(str, difference.free_symbols)))}")
+    if not breaks(relation, difference):
+        raise Fails(EQUAL[relation])
+    tell(f"step 1: left - right is {difference} ... holds")
+    return "refuted", "exact counterexample", "both sides evaluated from the stated moments"

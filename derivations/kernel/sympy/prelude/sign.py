@@ -1,0 +1,131 @@
+"""Inequalities: right - left is the certificate, and the certificate is not negative."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .outcome import Fails, NotSettled, quiet
+from .steps import NONE, at_sizes, told
+from .tensors import flat
+from .zero import away_from_zero, left_over, reduces
+
+
+class Signs:
+    """What is known of signs: the assumptions, and what follows for sums, products, powers and moduli."""
+
+    def __init__(self, positive, nonnegative, nonzero):
+        self.positives, self.nonzeros = positive, nonzero
+        self.known, self.settled = [*positive, *nonnegative], {}
+
+    def broken(self) -> bool:
+        """Is an assumption certainly wrong?"""
+        wrong = [e.is_positive is False for e in self.positives] + [e.is_nonzero is False for e in self.nonzeros]
+        return any(wrong) or any(e.is_nonnegative is False for e in self.known)
+
+    def nonnegative(self, e, depth: int = 12) -> bool:
+        """Is e proved not to be negative?"""
+        if e.is_nonnegative or e in self.known:
+            return True
+        if not depth or e.is_negative:
+            return False
+        if (e, depth) not in self.settled:
+            self.settled[e, depth] = self.by_form(e, depth) or self.by_parts(e, depth)
+        return self.settled[e, depth]
+
+    def by_form(self, e, depth: int) -> bool:
+        """A product, a power, or a sum of what is not negative."""
+        if e.is_Mul:
+            return self.product(e, self.nonnegative, depth)
+        if e.is_Pow and e.exp.is_integer and e.exp.is_even:
+            return bool(e.base.is_real and (e.exp.is_positive or self.nonzero(e.base, depth - 1)))
+        if e.is_Pow and e.base.is_real and e.exp.is_real:
+            return self.positive(e.base, depth - 1) or bool(e.exp.is_positive) and self.nonnegative(e.base, depth - 1)
+        return e.is_Add and all(self.nonnegative(x, depth - 1) for x in e.args)
+
+    def positive(self, e, depth: int = 12) -> bool:
+        """Is e proved to be positive?"""
+        if e.is_positive or e in self.positives:
+            return True
+        if not depth:
+            return False
+        if e.is_Mul:
+            return self.product(e, self.positive, depth)
+        if e.is_Pow and e.base.is_real and e.exp.is_real:
+            return self.positive(e.base, depth - 1)
+        if e.is_Add:
+            rests = [(x, e - x) for x in [*e.args, *self.positives]]
+            return any(
+                self.positive(x, depth - 1) and self.nonnegative(rest, depth - 1) for x, rest in rests if len(rest.args) < len(e.args)
+            )
+        return False
+
+    def nonzero(self, e, depth: int) -> bool:
+        return bool(e.is_nonzero) or e in self.nonzeros or self.positive(e, depth) or self.positive(-e, depth)
+
+    def product(self, e, test, depth: int) -> bool:
+        """All its factors have the sign, but for an even number that have the opposite one."""
+        turned = 0
+        for factor in e.args:
+            if test(factor, depth - 1):
+                continue
+            if not test(-factor, depth - 1):
+                return False
+            turned += 1
+        return turned % 2 == 0
+
+    def by_parts(self, e, depth: int) -> bool:
+        """Take away a positive multiple of what is known not to be negative; is what remains not negative either?"""
+        return any(self.without(e, e - multiple * part, depth) for part in [*self.known, *moduli(e)] for multiple in shared(e, part))
+
+    def without(self, e, rest, depth: int) -> bool:
+        """Is the rest not negative? What is longer than e was is not taken apart again."""
+        terms = sp.Add.make_args(rest)
+        return self.nonnegative(rest, depth - 1) if len(terms) <= len(sp.Add.make_args(e)) else all(t.is_nonnegative for t in terms)
+
+
+def moduli(e) -> list:
+    """|x| + x and |x| - x, for every modulus, or product of moduli, that is a term of e."""
+    found = []
+    for term in sp.Add.make_args(e):
+        sizes = [x for x in sp.Mul.make_args(term) if isinstance(x, sp.Abs)]
+        if sizes:
+            inside, modulus = sp.Mul(*(x.args[0] for x in sizes)), sp.Mul(*sizes)
+            found += [modulus + inside, modulus - inside]
+    return found
+
+
+def shared(e, part) -> set:
+    """How often part goes into e, by each term that they share: positive numbers."""
+    terms = e.as_coefficients_dict()
+    ratios = {terms[term] / c for term, c in part.as_coefficients_dict().items() if term in terms}
+    return {ratio for ratio in ratios if ratio.is_positive}
+
+
+def inequality(claim, sizes_tried, assumed, tell=quiet):
+    """right - left is the certificate at every one of the sizes, and the certificate is not negative."""
+    kept, settled, count, largest = [], True, 0, 0
+    for sizes in sizes_tried:
+        signs = Signs(*([e for one in some for e in flat(one)] for some in at_sizes(assumed, sizes)))
+        if signs.broken():
+            continue
+        for left, right, certificate, *indices in at_sizes(claim, sizes):
+            place = ", ".join(filter(None, map(told, (sizes, *indices))))
+            difference, certificate = right - left - certificate, sp.sympify(certificate)
+            if away_from_zero(difference):
+                raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")
+            kept.append((place, difference, certificate, signs))
+            largest = max([1, largest, *sizes.values()])
+    for place, difference, certificate, signs in kept:
+        if not reduces(difference):
+            raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")
+        if certificate.is_nonnegative is False:
+            raise Fails(f"step 2: the certificate can be negative{' at ' * bool(place)}{place}")
+        settled, count = settled and signs.nonnegative(certificate), count + 1
+    if not count:
+        raise NotSettled(NONE)
+    tell(f"step 1: right - left is the certificate ... holds ({count} time{'s' * (count != 1)})")
+    if not settled:
+        raise NotSettled("SymPy confirms the difference of the two sides, but cannot settle its sign under these assumptions")
+    tell("step 2: the certificate is not negative ... holds")
+    scope = f"some sizes up to {largest}" if any(sizes_tried) else "every value"
+    return "proved", scope, "the difference is the certificate, and its sign is settled"

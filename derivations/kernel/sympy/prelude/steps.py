@@ -1,0 +1,69 @@
+"""Identities: every step, entry by entry, at each of the sizes."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .outcome import Fails, NotSettled, quiet
+from .tensors import flat, shape_of
+from .zero import away_from_zero, contradictory, left_over, reduces
+
+NONE = "at all the small sizes that are tried, its assumptions contradict each other"
+
+
+def at_sizes(claim, sizes):
+    """What the claim states at these sizes."""
+    return claim(**{name: sp.Integer(n) for name, n in sizes.items()})
+
+
+def told(values: dict) -> str:
+    """For messages: n = 2, m = 3."""
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def where(k: int, sizes: dict, indices: dict, place: int, count: int) -> str:
+    """For messages: the step, the sizes, the entry."""
+    parts = [f"step {k}", f"at sizes {told(sizes)}" * bool(sizes), told(indices), f"entry {place} of {count}" * (count > 1)]
+    return ", ".join(filter(None, parts)) + ": "
+
+
+def differences(claim, sizes_tried, given):
+    """(step, where, left - right, equations that hold, sizes) for each entry of each step, at each of the sizes."""
+    for sizes in sizes_tried:
+        ideal = [sp.expand(g) for zero in at_sizes(given, sizes) for g in flat(zero)] if given else []
+        if contradictory(ideal):  # at these sizes everything would follow
+            continue
+        for k, left, right, *indices in at_sizes(claim, sizes):
+            if shape_of(left) != shape_of(right):
+                raise Fails(where(k, sizes, *indices or [{}], 1, 1) + "the two sides have different shapes")
+            a, b = flat(left), flat(right)
+            for place, (x, y) in enumerate(zip(a, b, strict=True), 1):
+                yield k, where(k, sizes, *indices or [{}], place, len(a)), x - y, ideal, sizes
+
+
+def met(kept: list) -> dict:
+    """The symbols of all the differences for which the same equations hold."""
+    found = {}
+    for _, _, difference, ideal, _ in kept:
+        if ideal:
+            found.setdefault(id(ideal), set()).update(difference.free_symbols)
+    return found
+
+
+def identity(claim, sizes_tried, reasons, given=None, tell=quiet):
+    """Every step's difference is 0. What is false is seen at one point before anything is proved."""
+    kept, counts, largest = [], dict.fromkeys(range(1, len(reasons) + 1), 0), 0
+    for k, place, difference, ideal, sizes in differences(claim, sizes_tried, given):
+        if not ideal and away_from_zero(difference):
+            raise Fails(place + left_over(difference))
+        kept.append((k, place, difference, ideal, sizes))
+    beside = met(kept)
+    for k, place, difference, ideal, sizes in kept:
+        if not reduces(difference, ideal, beside.get(id(ideal), ())):
+            raise Fails(place + left_over(difference))
+        counts[k], largest = counts[k] + 1, max([1, largest, *sizes.values()])
+    if not all(counts.values()):
+        raise NotSettled(NONE)
+    for k, reason in enumerate(reasons, 1):
+        tell(f"step {k}{': ' * bool(reason)}{reason} ... holds ({counts[k]} entr{'y' if counts[k] == 1 else 'ies'})")
+    return "proved", f"some sizes up to {largest}" if any(sizes_tried) else "every value", "expanded entry by entry"

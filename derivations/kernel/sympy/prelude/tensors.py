@@ -1,0 +1,103 @@
+"""Vectors, matrices and tensors of symbols, and what is computed with them, entry by entry.
+
+A vector is a column, a Matrix a matrix, an Array a tensor of three axes and more.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+
+import sympy as sp
+
+from .outcome import Fails
+
+
+@lru_cache(maxsize=1000)
+def tensor(name: str, *shape, **signs):
+    """A real symbol for each entry, named with its place, which is counted from 1: A[1,2].
+
+    A sign is stated for all entries (True), or for those at places such as (("i", "i"), (1, 2)).
+    """
+    made = []
+    for place in product(*(range(1, n + 1) for n in shape)):
+        known = {sign: True for sign, where in signs.items() if where is True or any(covers(some, place) for some in where)}
+        made.append(sp.Symbol(f"{name}[{','.join(map(str, place))}]", real=True, **known))
+    return sp.Array(made, tuple(map(int, shape))) if len(shape) > 2 else sp.Matrix(*shape, made) if len(shape) == 2 else sp.Matrix(made)
+
+
+def covers(pattern: tuple, place: tuple) -> bool:
+    """Is the place one of those that the pattern means? A letter in it stands for any number, each time for the same."""
+    known = {}
+    return all(known.setdefault(i, k) == k if isinstance(i, str) else i == k for i, k in zip(pattern, place))
+
+
+def shape_of(value) -> tuple:
+    """A number has none."""
+    return getattr(value, "shape", ())
+
+
+def flat(value) -> list:
+    """The entries in order."""
+    if isinstance(value, sp.MatrixBase):
+        return value.flat()
+    return sp.flatten(value.tolist()) if isinstance(value, sp.NDimArray) else [sp.sympify(value)]
+
+
+def contract(left, right, left_axes: int, right_axes: int):
+    """The sum over the last axis of left and the first of right, where one of the three has three axes or more."""
+    first, last = left.shape[:left_axes][:-1], right.shape[:right_axes][1:]
+    a, b = (dict(zip(product(*map(range, x.shape[:axes])), flat(x))) for x, axes in ((left, left_axes), (right, right_axes)))
+    made = [
+        sp.Add(*(a[(*p, k)] * b[(k, *q)] for k in range(right.shape[0])))
+        for p in product(*map(range, first))
+        for q in product(*map(range, last))
+    ]
+    shape = (*first, *last)
+    return sp.Array(made, shape) if len(shape) > 2 else sp.Matrix(*shape, made) if len(shape) == 2 else sp.Matrix(made)
+
+
+def times(left, right):
+    """Two tensors of one shape, multiplied entry by entry."""
+    if isinstance(left, sp.MatrixBase):
+        return left.multiply_elementwise(right)
+    return sp.Array([a * b for a, b in zip(flat(left), flat(right))], left.shape)
+
+
+def inverse(matrix):
+    """The inverse; what is singular has none."""
+    try:
+        return matrix.inv()
+    except ValueError:
+        raise Fails(f"{matrix.tolist()} has no inverse, and one is taken") from None
+
+
+def softmax(vector):
+    """exp(s_j) / sum over k of exp(s_k)."""
+    top = vector.applyfunc(sp.exp)
+    return top / sp.Add(*top.flat())
+
+
+def softmax_rows(scores):
+    """Softmax over the last axis."""
+    if isinstance(scores, sp.MatrixBase):
+        return sp.Matrix.vstack(*(softmax(scores[i, :]) for i in range(scores.rows)))
+    width, top = scores.shape[-1], [sp.exp(s) for s in flat(scores)]
+    rows = [top[k : k + width] for k in range(0, len(top), width)]
+    return sp.Array([t / sp.Add(*row) for row in rows for t in row], scores.shape)
+
+
+def log(v):
+    """SymPy's logarithm of a negative number is a complex one, with the slope of a real one; here it has no value."""
+    v = sp.sympify(v)
+    if v.is_negative:
+        raise Fails(f"the logarithm of {v}, which is negative, is taken")
+    return sp.log(v)
+
+
+def power(base, exponent):
+    """A root of a negative number has no value either."""
+    base, exponent = sp.sympify(base), sp.sympify(exponent)
+    if base.is_negative and exponent.is_integer is False:
+        raise Fails(f"the power {exponent} of {base}, which is negative, is taken")
+    return base**exponent

@@ -1,0 +1,83 @@
+"""When is an expression 0?"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+
+import sympy as sp
+from mpmath import mp
+
+VALUES = {
+    sp.Add: mp.fsum,
+    sp.Mul: mp.fprod,
+    sp.Pow: lambda x: mp.power(*x),
+    sp.exp: lambda x: mp.exp(*x),
+    sp.log: lambda x: mp.log(*x),
+    sp.Abs: lambda x: abs(*x),
+    type(sp.I): lambda x: mp.mpc(0, 1),
+}
+
+
+def value_of(e, values: dict):
+    """The number that e is. What stands in it more than once is evaluated once, which SymPy's own evalf does not."""
+    if e not in values:
+        if e.is_Rational:
+            values[e] = mp.mpf(e.p) / e.q
+        elif e.func in VALUES:
+            values[e] = VALUES[e.func]([value_of(x, values) for x in e.args])
+        else:
+            values[e] = mp.mpmathify(e.evalf(50))
+    return values[e]
+
+
+def away_from_zero(difference) -> bool:
+    """Is it certainly not 0 at one point? Settles false claims without simplifying them; it never accepts anything."""
+    names = sorted(difference.free_symbols, key=str)
+    with mp.workdps(40):
+        values = {s: mp.mpf(k + 2) if s.is_integer else mp.mpf(2 * k + 3) / (k + 7) for k, s in enumerate(names)}
+        try:
+            value = value_of(difference, values)
+        except (TypeError, ValueError, ArithmeticError):  # a part that has no value there, or that is no number
+            return False
+        return bool(mp.isfinite(value) and abs(value) > mp.mpf(10) ** -15 * max([1, *map(abs, values.values())]))
+
+
+@lru_cache(maxsize=20)
+def basis(ideal: tuple, names: tuple):
+    """A Gröbner basis: what is 0 by assumption, so that dividing by it leaves 0 of all that follows."""
+    return sp.groebner(list(ideal), *names, order="grevlex")
+
+
+def reduces(difference, ideal=(), beside=()) -> bool:
+    """Does it become 0 by what SymPy proves? A heuristic such as equals() is not asked.
+
+    `ideal` lists what is 0 by assumption; `beside`, the symbols of other differences, for which one basis serves as well.
+    """
+    difference = sp.expand(difference)
+    if difference == 0:
+        return True
+    if ideal:
+        names = difference.free_symbols.union(beside, *(g.free_symbols for g in ideal))
+        return basis(tuple(ideal), tuple(sorted(names, key=str))).reduce(difference)[1] == 0
+    return any(simplify(difference) == 0 for simplify in (lambda x: sp.cancel(sp.together(x)), sp.simplify))
+
+
+def vanishes(difference, ideal=()) -> bool:
+    """Does SymPy reduce it to 0?"""
+    return not (not ideal and away_from_zero(difference)) and reduces(difference, ideal)
+
+
+def left_over(difference) -> str:
+    """For messages. What is long is neither multiplied out nor printed: that would take longer than all the rest."""
+    long = sum(1 for _ in islice(sp.preorder_traversal(difference), 40)) == 40
+    return "an expression of forty parts and more is left over" if long else f"{sp.expand(difference)} is left over"
+
+
+def contradictory(ideal: list) -> bool:
+    """Have the equations no solution, not even a complex one?"""
+    equations = [g for g in ideal if g != 0]
+    if any(g.is_number for g in equations):
+        return True
+    names = set().union(*(g.free_symbols for g in equations))
+    return bool(equations) and basis(tuple(equations), tuple(sorted(names, key=str))).exprs == [1]

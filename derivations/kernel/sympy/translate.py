@@ -1,0 +1,289 @@
+"""One expression tree as SymPy's source text, at explicit sizes.
+
+What is written is Python for the tree as it stands: nothing is simplified here. A vector is a column, a matrix a Matrix, a tensor of
+three axes and more an Array; indices count from 0, as in Python. Python's own numbers never divide one another.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import chain
+from typing import NamedTuple
+
+from ..core.claims import Claim
+from ..core.expr import Expr, free_indices, show, strip
+from .names import Names, quoted
+from .trouble import NotForSymPy
+
+SIGNS = ("positive", "nonnegative", "nonzero")
+SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
+
+
+class Text(NamedTuple):
+    """Python text, how tightly it binds, and whether it is a number of Python's own, which must not meet another one."""
+
+    text: str
+    level: int = ATOM
+    plain: bool = False
+
+    def at(self, level: int) -> str:
+        return self.text if self.level >= level else f"({self.text})"
+
+    def sympys(self) -> Text:
+        return Text(f"Integer({self.text})") if self.plain else self
+
+
+def call(name: str, *arguments: str) -> Text:
+    return Text(f"{name}({', '.join(arguments)})")
+
+
+def number(q: Fraction) -> Text:
+    if q.denominator == 1:
+        return Text(integer(q.numerator), SIGN if q < 0 else ATOM, True)
+    return call("Rational", integer(q.numerator), integer(q.denominator))
+
+
+def integer(n: int) -> str:
+    power = abs(n).bit_length() - 1
+    return str(n) if power < 40 or abs(n) != 2**power else f"{'-' * (n < 0)}2**{power}"
+
+
+class Translation:
+    """The trees of one claim. `lines` is what stands before a text: symbols, definitions, closed parts."""
+
+    def __init__(self, claim: Claim, symbolic: bool = False, moving: frozenset = frozenset(), values: dict | None = None):
+        self.names, self.lines, self.kept = Names(), {}, {}
+        self.symbolic, self.moving = symbolic, moving
+        self.values, self.evaluated = values or {}, values is not None
+        self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
+
+    def write(self, e: Expr) -> Text:
+        rule = RULES.get(e.op)
+        if rule is None:
+            raise NotForSymPy(f"SymPy has no counterpart of '{e.op}'")
+        return rule(self, e)
+
+    def size(self, e: Expr) -> str:
+        """The length of an axis or of a sum."""
+        if e.op == "const":
+            return str(int(e.data))
+        if self.symbolic or e.data[0] in self.moving:
+            raise NotForSymPy(f"something of the size {show(e)}, which has no value here")
+        return self.names.of("size", e.data[0])
+
+    def index(self, name: str) -> str:
+        return self.names.of("index", name)
+
+    def keep(self, thing, name: str, text: str) -> str:
+        """A line before the text, `name = text`, once for each thing."""
+        if thing not in self.kept:
+            self.kept[thing] = name
+            self.lines[name] = text
+        return self.kept[thing]
+
+    def fresh(self, word: str) -> str:
+        """A name that nothing else has."""
+        return self.names.of("part", f"{word}{sum(kind == 'part' for kind, _ in self.names.by_thing) + 1}")
+
+    def symbol(self, e: Expr) -> str:
+        """The identifier of a symbol, made before it is used."""
+        name, kind = e.data
+        identifier = self.names.of(kind, name)
+        if kind == "size":
+            if self.symbolic or name in self.moving:
+                whole = ", integer=True" * (name not in self.moving)
+                self.keep((kind, name), identifier, f"Symbol({quoted(name)}, positive=True{whole})")
+        elif (kind, name) not in self.kept:
+            self.keep((kind, name), identifier, self.made(e))
+        return identifier
+
+    def made(self, e: Expr) -> str:
+        """The text that makes a symbol."""
+        name = e.data[0]
+        if name in self.values:
+            return self.values[name]
+        signs = "".join(f", {kind}={where}" for kind, where in self.signs_of(name).items())
+        if not e.shape:
+            return f"Symbol({quoted(name)}, real=True{signs})"
+        return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))}{signs})"
+
+    def signs_of(self, name: str) -> dict:
+        """The stated signs of a symbol, or of which of its entries they are stated: an open index stands for each of its values."""
+        found = {}
+        for kind, x in self.signs:
+            if x.op == "symbol" and x.data[0] == name:
+                found[kind] = "True"
+            elif x.op == "entry" and x.args[0].op == "symbol" and x.args[0].data[0] == name:
+                pattern = [quoted(i.data[0]) if i.op == "index" else str(int(i.data)) for i in x.args[1:]]
+                each = all(i.op == "index" for i in x.args[1:]) and len(set(pattern)) == len(pattern)
+                places = f"({', '.join(pattern)},)"
+                found[kind] = (
+                    "True" if each or found.get(kind) == "True" else f"{found[kind][:-1]} {places},)" if kind in found else f"({places},)"
+                )
+        return found
+
+
+# A rule for each operation
+
+
+def write_const(t, e):
+    return number(e.data)
+
+
+def write_imaginary(t, e):
+    return Text("I")
+
+
+def write_symbol(t, e):
+    return Text(t.symbol(e))
+
+
+def write_index(t, e):
+    return Text(f"{t.index(e.data[0])} + 1", SUM, True)
+
+
+def write_defined(t, e):
+    """A definition without open indices has its name; any other is written out."""
+    if free_indices(e.args[0]):
+        return t.write(e.args[0])
+    body = t.write(e.args[0]).sympys()
+    return Text(t.keep(("defined", e), t.names.of("defined", e.data[0]), body.text))
+
+
+def write_paren(t, e):
+    return t.write(e.args[0])
+
+
+def write_neg(t, e):
+    inner = t.write(e.args[0])
+    return Text("-" + inner.at(PRODUCT), SIGN, inner.plain)
+
+
+def write_add(t, e):
+    left, right = t.write(e.args[0]).sympys(), e.args[1]
+    if right.op == "neg":
+        return Text(f"{left.at(SUM)} - {t.write(right.args[0]).at(PRODUCT)}", SUM)
+    return Text(f"{left.at(SUM)} + {t.write(right).at(PRODUCT)}", SUM)
+
+
+def write_mul(t, e):
+    left, right = (t.write(x) for x in e.args)
+    if all(x.shape for x in e.args) and not t.symbolic:  # in a law, one coordinate stands for all
+        return call("times", left.text, right.text)
+    return Text(f"{left.sympys().at(PRODUCT)} * {right.at(POWER)}", PRODUCT)
+
+
+def write_div(t, e):
+    left, right = (t.write(x) for x in e.args)
+    return Text(f"{left.sympys().at(PRODUCT)} / {right.at(POWER)}", PRODUCT)
+
+
+def write_pow(t, e):
+    base, exponent = t.write(e.args[0]).sympys(), e.args[1]
+    if exponent.op == "const" and exponent.data.denominator == 1:
+        return Text(f"{base.at(ATOM)}**{t.write(exponent).at(POWER)}", POWER)
+    return call("power", base.text, t.write(exponent).text)
+
+
+def write_matmul(t, e):
+    axes = [len(x.shape) for x in e.args]
+    left, right = (t.write(x) for x in e.args)
+    if max(*axes, len(e.shape)) > 2:
+        return call("contract", left.text, right.text, *map(str, axes))
+    if axes == [1, 1]:
+        return Text(f"{left.at(ATOM)}.dot({right.text})")
+    if axes == [1, 2]:
+        return Text(f"{right.at(ATOM)}.T * {left.at(POWER)}", PRODUCT)
+    return Text(f"{left.at(PRODUCT)} * {right.at(POWER)}", PRODUCT)
+
+
+def write_transpose(t, e):
+    return Text(t.write(e.args[0]).at(ATOM) + ".T")
+
+
+def write_inverse(t, e):
+    return call("inverse", t.write(e.args[0]).text)
+
+
+def write_eye(t, e):
+    return call("eye", t.size(e.shape[0]))
+
+
+def write_fill(t, e):
+    sizes, one = list(map(t.size, e.shape)), e.data == 1
+    if not one and e.data != 0:
+        raise NotForSymPy(f"a tensor of entries {e.data}")
+    if len(sizes) > 2:
+        return Text(f"Array([{int(e.data)}] * ({' * '.join(sizes)}), ({', '.join(sizes)}))")
+    return call("ones" if one else "zeros", *sizes, *["1"] * (len(sizes) == 1))
+
+
+def write_array(t, e):
+    name = "Array" if len(e.shape) > 2 else "Matrix"
+    return call(name, rows([t.write(x).text for x in e.args], [int(s.data) for s in e.shape]))
+
+
+def rows(texts: list, shape: list) -> str:
+    """Nested lists of this shape."""
+    if not shape:
+        return texts[0]
+    each = len(texts) // shape[0]
+    return "[" + ", ".join(rows(texts[k * each : (k + 1) * each], shape[1:]) for k in range(shape[0])) + "]"
+
+
+def write_sum(t, e):
+    name, size = e.data
+    return call("Add", f"*({t.write(e.args[0]).text} for {t.index(name)} in range({t.size(size)}))")
+
+
+def write_entry(t, e):
+    base, places = e.args[0], [str(int(i.data) - 1) if i.op == "const" else t.index(i.data[0]) for i in e.args[1:]]
+    if base.op == "eye":
+        return call("KroneckerDelta", *places)
+    text = t.write(base)
+    if base.op not in ("symbol", "defined", "paren") and not free_indices(base):  # evaluated once, not for every entry
+        thing = ("part", strip(base))
+        text = Text(t.kept.get(thing) or t.keep(thing, t.fresh("part"), text.text))
+    return Text(f"{text.at(ATOM)}[{', '.join(places)}]")
+
+
+ARITHMETIC = ("add", "mul", "div", "pow", "neg")
+FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs"}
+
+
+def write_function(t, e):
+    if e.data not in FUNCTIONS:
+        raise NotForSymPy(f"SymPy has no counterpart of '{e.data}'")
+    name, inner = FUNCTIONS[e.data], t.write(e.args[0])
+    return Text(f"{inner.at(ATOM)}.applyfunc({name})") if e.shape else call(name, inner.text)
+
+
+def write_softmax(t, e):
+    name = "softmax" if len(e.shape) == 1 else "softmax_rows"
+    return call(name, t.write(e.args[0]).text)
+
+
+def write_derivative(t, e):
+    return call("diff", t.write(e.args[0]).text, t.write(e.args[1]).text)
+
+
+def write_rounded(t, e):
+    if e.data != "fp32":
+        raise NotForSymPy(f"rounding to {e.data}")
+    if not t.evaluated:
+        raise NotForSymPy("the rounding of a number that is not known")
+    return call("rounded", t.write(e.args[0]).text)
+
+
+def write_rank(t, e):
+    if not t.evaluated:
+        raise NotForSymPy("a rank at every entry")
+    return call("rank", t.write(e.args[0]).text)
+
+
+RULES = {name.removeprefix("write_"): rule for name, rule in list(globals().items()) if name.startswith("write_")}
+
+
+def indices_of(*trees: Expr) -> list:
+    """The index variables that no sum binds, by name."""
+    return sorted(set(chain(*map(free_indices, trees))), key=lambda i: i.data[0])

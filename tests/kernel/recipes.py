@@ -1,0 +1,164 @@
+"""How what is often wanted is said in the claim language. The page "The claim language" shows these parts; test_recipes.py checks each claim."""
+
+# --8<-- [start:script]
+from derivations.kernel import Derivation, matrix, sizes
+
+n, d, d_k = sizes("n d d_k")
+X = matrix("X", n, d)
+W_Q, W_K = matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
+
+derivation = Derivation("Scores")
+
+derivation.chain(
+    "merged",
+    (X @ W_Q) @ (X @ W_K).T,
+    ((X @ W_Q) @ (W_K.T @ X.T), "a transpose reverses a product"),
+    (X @ (W_Q @ W_K.T) @ X.T, "regroup"),
+    title="One matrix in place of two",
+)
+
+if __name__ == "__main__":
+    derivation.main()
+# --8<-- [end:script]
+
+# --8<-- [start:delta]
+from derivations.kernel import eye, index, softmax, total, vector
+
+m = sizes("m")
+z, i, l = vector("z", m), index("i", m), index("l", m)
+delta = eye(m)[i, l]
+
+derivation.identity("one-term", total(delta * z[l], l), z[i])
+derivation.identity("all-but-one", total((1 - delta) * z[l], l), total(z[l], l) - z[i])
+# --8<-- [end:delta]
+
+# --8<-- [start:delta-squared]
+derivation.inequality(
+    "at-most-one",
+    softmax(z)[i],
+    1,
+    because=total((1 - delta) ** 2 * softmax(z)[l], l),
+)
+# --8<-- [end:delta-squared]
+
+# --8<-- [start:squares]
+q, k, a = vector("q", d), vector("k", d), index("a", d)
+
+derivation.inequality(
+    "means",
+    2 * (q @ k),
+    q @ q + k @ k,
+    because=total((q[a] - k[a]) ** 2, a),
+)
+# --8<-- [end:squares]
+
+# --8<-- [start:division]
+from derivations.kernel import nonnegative
+
+h = sizes("h")
+
+derivation.inequality(
+    "heads",
+    2 * n / h,
+    n,
+    because=n * (h - 2) / h,
+    given=[nonnegative(h - 2)],
+)
+# --8<-- [end:division]
+
+# --8<-- [start:quotient]
+from derivations.kernel import nonzero, scalars
+
+x, y, c = scalars("x y c")
+
+derivation.identity("split", (x + y) / c, x / c + y / c, given=[nonzero(c)])
+derivation.identity("one-by-one", x / (c * y), x / c / y, given=[nonzero(c), nonzero(y)])
+# --8<-- [end:quotient]
+
+# --8<-- [start:every-index]
+g = vector("g", m)
+
+derivation.identity("back", total(z[l] * g[l] / g[l], l), total(z[l], l), given=[nonzero(g[l])])
+# --8<-- [end:every-index]
+
+# --8<-- [start:needed]
+from derivations.kernel import sqrt
+
+derivation.identity("root", sqrt(x**2), x, given=[nonnegative(x)])
+# --8<-- [end:needed]
+
+# --8<-- [start:without]
+from fractions import Fraction
+
+from derivations.kernel import representable, rounded
+
+derivation.identity(
+    "kept",
+    rounded(x),
+    x,
+    given=[representable(x)],
+    without={representable(x): {x: Fraction(1, 3)}},
+)
+# --8<-- [end:without]
+
+# --8<-- [start:limit]
+from derivations.kernel import exp
+
+derivation.limit("saturated", 1 / (1 + exp(-x)), x, "oo", 1)
+derivation.limit("long", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
+# --8<-- [end:limit]
+
+# --8<-- [start:limit-of-sum]
+b = index("b", n)
+
+derivation.identity("sum", total(x + 1, b) / (n + d), n * (x + 1) / (n + d))
+derivation.limit("mean", n * (x + 1) / (n + d), n, "oo", x + 1, uses=["sum"])
+# --8<-- [end:limit-of-sum]
+
+# --8<-- [start:gradient]
+from derivations.kernel import diff
+
+A, p = matrix("A", m, m), softmax(z)
+j = index("j", m)
+
+derivation.identity("quadratic", diff(z @ (A @ z), z[i]), (A @ z)[i] + (A.T @ z)[i])
+derivation.identity("jacobian", diff(p[j], z[i]), p[j] * (eye(m)[i, j] - p[i]))
+# --8<-- [end:gradient]
+
+# --8<-- [start:law]
+from derivations.kernel import Var, independent, mean, random, variance
+
+u, v = random("u", d), random("v", d)
+
+derivation.identity(
+    "width",
+    Var(u @ v),
+    d,
+    given=[independent(u, v), mean(u, 0), mean(v, 0), variance(u, 1), variance(v, 1)],
+)
+# --8<-- [end:law]
+
+# --8<-- [start:refute]
+derivation.refute("linear", softmax(2 * z), 2 * softmax(z), at={z: [0, 0]})
+# --8<-- [end:refute]
+
+# --8<-- [start:define]
+sigma = derivation.define("s", 1 / (1 + exp(-x)), title="The logistic function")
+
+derivation.identity("mirrored", 1 - sigma, 1 / (1 + exp(x)))
+# --8<-- [end:define]
+
+# --8<-- [start:code]
+derivation.identity(
+    "swap",
+    (X @ W_K) @ (X @ W_Q).T,
+    ((X @ W_Q) @ (X @ W_K).T).T,
+    code=[("snippets.simplify.bilinear.split_scores", X, W_K, W_Q, {"scale": 1})],
+)
+# --8<-- [end:code]
+
+# --8<-- [start:rank]
+from derivations.kernel import rank
+
+derivation.inequality("low-rank", rank(W_Q @ W_K.T), d_k, because=(W_Q, W_K.T))
+# --8<-- [end:rank]

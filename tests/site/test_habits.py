@@ -1,0 +1,440 @@
+"""What a contributor is told: each command, path and link that README, CONTRIBUTING and SECURITY name exists, each message that they
+explain is said, and the forms, hooks and metadata beside them can be read."""
+
+import ast
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import FunctionType
+
+import click
+import pytest
+import yaml
+
+from derivations.kernel import (
+    Derivation,
+    errors,
+    exp,
+    index,
+    matrix,
+    nonzero,
+    scalars,
+    sizes,
+    total,
+    vector,
+)
+from derivations.kernel.command import cli
+from derivations.kernel.errors import KernelError
+from derivations.kernel.pages import figures, journey
+from derivations.kernel.run.records import check_claim
+
+ROOT = Path(__file__).resolve().parents[2]
+TOLD = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    "docs/contributing/claim-to-page.md",
+    "docs/trust.md",
+)
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def code_in(text):
+    """What stands in code: spans in backticks, and lines indented by four or between fences."""
+    spans = re.findall(r"`([^`\n]+)`", text)
+    lines = re.findall(r"^ {4}(.+)$", text, re.M) + [
+        line for block in re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S) for line in block.splitlines()
+    ]
+    return [re.sub(r"\s+#.*", "", piece).strip() for piece in spans + lines]
+
+
+def commands(text):
+    """The commands in a text, those that follow an && or stand behind a prompt included."""
+    return [part.strip() for piece in code_in(text) for part in piece.split("&&") if part.strip()]
+
+
+# Commands ---------------------------------------------------------------------------------------------------------------------
+
+
+def targets():
+    return set(re.search(r"^\.PHONY: (.*)", text_of("Makefile"), re.M)[1].split())
+
+
+def wrong_make(command):
+    """What is wrong with a make command, or None."""
+    words = [word for word in shlex.split(command)[1:] if "=" not in word]
+    return next((f"make has no {word}" for word in words if word not in targets()), None)
+
+
+def wrong_derivations(command):
+    """What is wrong with a command `python -m derivations ...`, or None."""
+    words = shlex.split(command)[3:]
+    if not words:
+        return None
+    if words[0] not in cli.main.commands:
+        return f"python -m derivations has no {words[0]}"
+    known = {name for option in cli.main.commands[words[0]].params if isinstance(option, click.Option) for name in option.opts}
+    return next((f"{words[0]} has no {word}" for word in words if word.startswith("--") and word not in known), None)
+
+
+def wrong(command):
+    if re.match(r"make( |$)", command):
+        return wrong_make(command)
+    if command.startswith("python -m derivations"):
+        return wrong_derivations(command)
+    return None
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_each_command_that_is_told_exists(name):
+    found = commands(text_of(name))
+    assert [(command, wrong(command)) for command in found if wrong(command)] == []
+
+
+def test_readme_and_contributing_tell_the_commands_that_matter():
+    for name in ("README.md", "CONTRIBUTING.md"):
+        found = " ; ".join(commands(text_of(name)))
+        for command in ("make serve", "make test", "make lint", "python -m derivations new", "check --watch", "check --page"):
+            assert command in found, (name, command)
+
+
+@pytest.mark.parametrize(
+    "command", ["make tea", "python -m derivations brew", "python -m derivations check --quick", "make PORT=1 serve tea"]
+)
+def test_a_command_that_does_not_exist_is_found(command):
+    assert wrong(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["make", 'make test ARGS="-k x"', "python -m derivations check --fresh a/b", "python -m derivations list"]
+)
+def test_a_command_that_exists_is_not(command):
+    assert wrong(command) is None
+
+
+# Paths and links --------------------------------------------------------------------------------------------------------------
+
+EXAMPLES = ("scaling/topic", "scaling/test_topic")  # the topic that a reader makes
+MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq", "docs/sympy"}
+FOLDERS = tuple(f"{path.name}/" for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def paths(text):
+    """Paths from the root on that stand in code."""
+    words = [word.strip("'\",:()").split("::")[0] for piece in code_in(text) for word in piece.split()]
+    return {word for word in words if word.startswith((*FOLDERS, ".ci/", ".github/")) and re.fullmatch(r"[\w./{}*-]+", word)}
+
+
+def exists(word):
+    return any(part in word for part in (*EXAMPLES, *MADE)) or "{" in word or bool(list(ROOT.glob(word.rstrip("/"))))
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_each_path_that_is_told_exists(name):
+    assert [word for word in sorted(paths(text_of(name))) if not exists(word)] == []
+
+
+def test_a_path_that_does_not_exist_is_found():
+    (word,) = paths("See `tests/kernel/test_of_nothing.py`.")
+    assert not exists(word)
+
+
+def anchors(text):
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
+def broken_links(name, text):
+    """Links of a file that is read in the repository to what is not there."""
+    found = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
+        path, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        file = (ROOT / name).parent / path if path else ROOT / name
+        if not file.exists() or anchor and anchor not in anchors(file.read_text(encoding="utf-8")):
+            found.append(target)
+    return found
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_each_link_leads_somewhere(name):
+    assert broken_links(name, text_of(name)) == []
+
+
+def test_a_link_to_nowhere_is_found():
+    assert broken_links("README.md", "[a](nothing.md) [b](README.md#nothing) [c](README.md#licence) [d](https://x.example/)") == [
+        "nothing.md",
+        "README.md#nothing",
+    ]
+
+
+def test_readme_leads_to_contributing_and_security_and_that_to_the_pages_for_contributors():
+    assert "](CONTRIBUTING.md)" in text_of("README.md") and "](SECURITY.md)" in text_of("README.md")
+    assert {"docs/contributing/language.md", "docs/contributing/claim-to-page.md"} <= paths_linked("CONTRIBUTING.md")
+
+
+def paths_linked(name):
+    return set(re.findall(r"\]\(([^)\s#]+)", text_of(name)))
+
+
+# What a witness says ----------------------------------------------------------------------------------------------------------
+
+n, m = sizes("n m")
+A, B, S = matrix("A", n, m), matrix("B", n, m), matrix("S", n, n)
+x, y = scalars("x y")
+v, i, j = vector("v", n), index("i", n), index("j", n)
+SQUARE = "snippets.simplify.bilinear.merged_scores"
+REFUSED = {
+    "vacuous: both sides are the same expression already": lambda D: D.identity("c", (A + B).T, (A + B).T),
+    "false: at": lambda D: D.identity("c", (A + B).T, A.T - B.T),
+    "used but not stated:": lambda D: D.identity("c", x * y / y, x),
+    "is stated but not shown to be needed": lambda D: D.identity("c", x * y + x, x * (y + 1), given=[nonzero(y)]),
+    "is not the certificate": lambda D: D.inequality("c", 2 * x * y, x**2 + y**2, because=(x - y) * (x + y)),
+    "the certificate repeats the difference of the two sides": lambda D: D.inequality(
+        "c", x, exp(x) * exp(x) + x, because=exp(x) * exp(x) + x - x
+    ),
+    "have different shapes": lambda D: D.identity("c", A.T, A),
+    "cannot be multiplied": lambda D: D.identity("c", A @ B, A),
+    "is not an expression; write numbers as integers or fractions": lambda D: D.identity("c", x * 0.5, x / 2),
+    "compare trees here, not values": lambda D: D.identity("c", total((1 - (i == j)) * v[j], j), total(v[j], j)),
+    "takes no keyword": lambda D: D.identity("c", (A + B).T, A.T + B.T, titel="A sum"),
+    "is used for two things": lambda D: D.identity("c", x + sizes("x"), sizes("x") + x),
+    "the PyTorch witness does not confirm it: snippets.": lambda D: D.identity(
+        "c", 2 * (S @ S @ S.T), S @ (2 * S) @ S.T, code=[(SQUARE, S, S)]
+    ),
+    "it is no counterexample": lambda D: D.refute("c", x + y, y + x * 1, at={x: 1, y: 2}),
+}
+ON_A_PAGE = {"states a relation": "$d_k = 64$\n", "has no certificate": "/// claim | notes/nothing#here\n///\n"}
+
+
+def told():
+    """The messages that CONTRIBUTING explains."""
+    return re.findall(r"^\| `([^`]+)` \|", text_of("CONTRIBUTING.md"), re.M)
+
+
+def test_each_message_that_is_explained_is_tried_here():
+    assert sorted(told()) == sorted([*REFUSED, *ON_A_PAGE])
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_message_that_is_explained_is_said(message, monkeypatch):
+    """Said to a script, which is where == is refused."""
+    monkeypatch.setattr(errors.scripts, "watched", True)
+    state = FunctionType(REFUSED[message].__code__, globals() | {"__name__": "derivation"})
+    with pytest.raises((KernelError, TypeError)) as caught:
+        derivation = Derivation("A test")
+        state(derivation)
+        check_claim(derivation.claims[-1])
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("message", ON_A_PAGE)
+def test_a_message_about_a_page_is_said(message, refused):
+    assert message in refused(ON_A_PAGE[message])
+
+
+def test_what_contributing_shows_of_a_witness_is_what_it_says():
+    failed, tried = doctest.testfile(str(ROOT / "CONTRIBUTING.md"), module_relative=False)
+    assert tried >= 4 and not failed
+
+
+# The journey of a claim -------------------------------------------------------------------------------------------------------
+
+PAGE = "docs/contributing/claim-to-page.md"
+
+
+def test_the_journey_shows_the_statement_as_the_script_has_it():
+    script = {"script": "derivations/simplify/bilinear.py"}
+    line = next(number for number, line in enumerate(text_of(script["script"]).splitlines(), 1) if line.strip() == '"merged",')
+    shown = journey.statement(script, {"line": line}, lambda name: name)
+    assert (
+        shown.startswith("<p>derivations/simplify/bilinear.py, from line ")
+        and "<code>derivation.chain(\n    &quot;merged&quot;" in shown
+        and "&quot;merged&quot;," in shown
+        and "merged-scaled" not in shown
+    )
+
+
+def test_pytorch_agrees_on_the_journey_as_well():
+    said = [{"name": name, "verdict": "proved", "scope": "", "note": ""} for name in ("exact", "torch")]
+    html = journey.witnesses({}, {"witnesses": said}, str)
+    assert "<td>exact</td><td>✓ proved</td>" in html and "<td>PyTorch</td><td>✓ agrees</td>" in html
+
+
+def test_a_statement_that_is_not_there_is_an_error():
+    with pytest.raises(journey.JourneyError, match="no statement at line 2"):
+        journey.statement({"script": "derivations/simplify/bilinear.py"}, {"line": 2}, str)
+
+
+def test_each_file_of_the_journey_exists_and_says_what_it_is():
+    html = journey.files({"script": "derivations/simplify/bilinear.py"}, {}, lambda name: name)
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(\d+)</td></tr>", html)
+    assert len(rows) == len(journey.FILES) and all(said and int(lines) > 0 for _, said, lines in rows)
+
+
+def test_a_file_that_is_gone_is_an_error(monkeypatch):
+    monkeypatch.setattr(journey, "FILES", ("derivations/kernel/gone.py",))
+    with pytest.raises(journey.JourneyError, match="names derivations/kernel/gone.py, and there is no such file"):
+        journey.files({"script": "derivations/simplify/bilinear.py"}, {}, str)
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("scaling/variance", "expected '/// journey | chapter/topic#id PART'"),
+        ("scaling/variance#variance", "expected '/// journey | chapter/topic#id PART' with a part of statement, witnesses"),
+        ("scaling/variance#variance nowhere", "found 'scaling/variance#variance nowhere'"),
+        ("scaling/variance#nothing record", "scaling/variance has no claim 'nothing'"),
+        ("nothing/here#at record", "has no certificate"),
+    ],
+)
+def test_a_journey_that_cannot_be_told_names_the_page_and_the_line(block, message, refused):
+    said = refused(f"# A page\n\n/// journey | {block}\n///\n")
+    assert message in said and re.match(r"\S*notes/page\.md:3: ", said)
+
+
+def test_the_files_that_the_page_names_are_those_of_the_kernel():
+    """Where the page leaves out the kernel's own folder."""
+    named = set(re.findall(r"`((?:core|language|command|run|printing|pages|attack)/[\w/.]+)`", text_of(PAGE)))
+    assert len(named) >= 8 and all((ROOT / "derivations/kernel" / name).is_file() for name in named)
+    assert {f"derivations/kernel/{name}" for name in named} - set(journey.FILES) <= {
+        "derivations/kernel/command/cli.py",
+        "derivations/kernel/printing/latex.py",
+    }
+
+
+def test_the_picture_of_the_rooms_has_every_room_and_no_other():
+    made = figures._imported(ROOT / "docs/figures/contributing/rooms.py")
+    drawn = [room for layer in made.layers() for room in layer]
+    there = {path.parent.name for path in (ROOT / "derivations/kernel").glob("*/__init__.py")} | {"errors"}
+    assert sorted(drawn) == sorted(there)
+    assert all(room in made.rooms().description for room in drawn)
+
+
+# Hooks, forms and metadata ----------------------------------------------------------------------------------------------------
+
+
+def hooks():
+    return [hook for repository in yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"] for hook in repository["hooks"]]
+
+
+def test_hooks_are_local_and_need_no_network():
+    config = yaml.safe_load(text_of(".pre-commit-config.yaml"))
+    assert [repository["repo"] for repository in config["repos"]] == ["local"]
+    assert {hook["language"] for hook in hooks()} == {"system"}
+
+
+@pytest.mark.parametrize("hook", hooks(), ids=lambda hook: hook["id"])
+def test_a_hook_runs_what_there_is(hook):
+    words = shlex.split(hook["entry"])
+    assert words[0] == ".venv/bin/python"
+    if words[1] == "-m":
+        known = subprocess.run([sys.executable, "-m", words[2], *words[3:4], "--help"], cwd=ROOT, capture_output=True, text=True)
+        assert known.returncode == 0 and all(word in known.stdout for word in words[4:] if word.startswith("--")), known.stderr
+    else:
+        assert words[1] == "-c"
+        (imported,) = [node for node in ast.walk(ast.parse(words[2])) if isinstance(node, ast.ImportFrom)]
+        module = __import__(imported.module, fromlist=[alias.name for alias in imported.names])
+        assert all(hasattr(module, alias.name) for alias in imported.names)
+    re.compile(hook.get("files", ""))
+
+
+def test_hooks_and_make_lint_run_the_same_tools():
+    lint = re.search(r"^lint:.*\n((?:\t.*\n)+)", text_of("Makefile"), re.M)[1]
+    for tool in ("ruff check", "ruff format", "lint_imports_command", "mypy"):
+        assert tool in lint and any(tool in hook["entry"] for hook in hooks())
+
+
+def test_the_hook_for_claims_takes_scripts_and_nothing_of_the_kernel():
+    (files,) = [hook["files"] for hook in hooks() if hook["id"] == "claims"]
+    assert re.search(files, "derivations/scaling/variance.py")
+    assert not any(
+        re.search(files, name) for name in ("derivations/kernel/errors.py", "derivations/kernel/core/expr.py", "derivations/__init__.py")
+    )
+
+
+def test_ruff_touches_no_page():
+    shown = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--show-files", "."], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names = shown.stdout.split()
+    assert any(name.endswith("claims.py") for name in names) and not [name for name in names if name.endswith(".md")]
+    page = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--check", "--force-exclude", "README.md"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert "No Python files found" in page.stderr
+
+
+FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+
+
+@pytest.mark.parametrize("form", [path for path in FORMS if path.name != "config.yml"], ids=lambda path: path.stem)
+def test_a_form_for_issues_is_one(form):
+    content = yaml.safe_load(form.read_text(encoding="utf-8"))
+    assert {"name", "description", "body"} <= content.keys() and len(content["body"]) >= 3
+    for field in content["body"]:
+        assert field["type"] in ("input", "textarea", "dropdown", "checkboxes", "markdown")
+        assert field["attributes"]["label"] and field["id"]
+        if field["type"] == "dropdown":
+            assert len(set(field["attributes"]["options"])) == len(field["attributes"]["options"]) >= 2
+    ids = [field["id"] for field in content["body"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_there_is_a_form_for_a_claim_a_checker_and_a_topic():
+    assert {path.stem for path in FORMS} == {"claim", "checker", "topic", "config"}
+
+
+def test_the_citation_has_what_its_format_requires():
+    content = yaml.safe_load(text_of("CITATION.cff"))
+    assert content["cff-version"] == "1.2.0"
+    assert {"authors", "cff-version", "message", "title"} <= content.keys()
+    assert content["type"] in ("software", "dataset") and all("name" in author for author in content["authors"])
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    assert content["license"] == project["license"] and [a["name"] for a in content["authors"]] == [a["name"] for a in project["authors"]]
+
+
+def test_editors_are_told_what_ruff_holds_to():
+    text = text_of(".editorconfig")
+    parts = dict(re.findall(r"^\[(.+)\]\n((?:.+\n?)+)", text, re.M))
+    assert text.startswith("root = true")
+    ruff = tomllib.loads(text_of("pyproject.toml"))["tool"]["ruff"]
+    assert f"max_line_length = {ruff['line-length']}" in parts["*.py"]
+    narrow = tomllib.loads(text_of("snippets/ruff.toml"))
+    assert f"max_line_length = {narrow['line-length']}" in parts["snippets/**.py"] and "indent_style = tab" in parts["Makefile"]
+
+
+# What is said of the project --------------------------------------------------------------------------------------------------
+
+PUBLIC = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CITATION.cff",
+    "mkdocs.yml",
+    "pyproject.toml",
+    *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md")),
+]
+# Each was said once, and was more than is so.
+TOO_MUCH = re.compile(
+    r"every relation|every line of code|nothing (here )?is taken on trust|share no code|in a SymPy script|proved in SymPy|never rounded",
+    re.I,
+)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_no_more_is_said_than_is_so(name):
+    assert TOO_MUCH.findall(" ".join(text_of(name).split())) == []
+
+
+def test_pytorch_agrees_and_is_nowhere_said_to_prove():
+    for name in PUBLIC:
+        assert not re.search(r"PyTorch (witness )?proves|proved by PyTorch", " ".join(text_of(name).split())), name
