@@ -11,7 +11,7 @@ BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test lint coq mutants mutmut check site retrain bench clean python port setup
+.PHONY: help serve test lint coq sympy mutants mutmut check site retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make test    lint, check the derivations, run every test (ARGS=\"-k variance\" runs some)"
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
+	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
 	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some nine minutes, then what changed)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations"
@@ -43,6 +44,9 @@ lint: setup
 coq: check
 	@$(PY) -m derivations coq
 	@$(PY) -m pytest $(BESIDE) -m coq tests/kernel/test_coq_*.py
+
+sympy: check
+	@$(PY) -m derivations sympy --run
 
 mutants: check
 	@$(PY) -m derivations mutants $(ARGS)

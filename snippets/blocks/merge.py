@@ -171,7 +171,7 @@ def about(scores: Tensor, value: Tensor, reference: Tensor) -> Tensor:
 
 # --8<-- [start:averages]
 def log_sum(scores: Tensor) -> Tensor:
-    """The logarithm of the sum of exponentials, by a state: (..., m) -> (...)."""
+    """The logarithm of the sum of exponentials, by a state: `(..., m) -> (...)`."""
     kept = state(scores, scores.new_ones(scores.shape[-1], 1))
     return (kept.reference + kept.total.log()).squeeze(-1)
 

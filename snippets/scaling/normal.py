@@ -97,7 +97,7 @@ def predicted_excess_kurtosis(d: int) -> float:
 
 # --8<-- [start:characteristic]
 def characteristic_function(t: Tensor, d: int) -> Tensor:
-    """The mean of exp(i t x) for x = q.k / sqrt(d); real, as x and -x are distributed alike."""
+    """The mean of `exp(i t x)` for `x = q.k / sqrt(d)`; real, as x and -x are distributed alike."""
     return (1 + t**2 / d) ** (-d / 2)
 
 

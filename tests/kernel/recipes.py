@@ -75,6 +75,12 @@ derivation.identity("split", (x + y) / c, x / c + y / c, given=[nonzero(c)])
 derivation.identity("one-by-one", x / (c * y), x / c / y, given=[nonzero(c), nonzero(y)])
 # --8<-- [end:quotient]
 
+# --8<-- [start:every-index]
+g = vector("g", m)
+
+derivation.identity("back", total(z[l] * g[l] / g[l], l), total(z[l], l), given=[nonzero(g[l])])
+# --8<-- [end:every-index]
+
 # --8<-- [start:needed]
 from derivations.kernel import sqrt
 

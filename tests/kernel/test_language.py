@@ -99,7 +99,7 @@ SLIPS = {
     ),
     "one argument too many": (
         lambda D: D.identity("claim", x * y, y * x, "why", [], "title"),
-        "identity(...): too many positional arguments; it is identity(id, left, right=None, reason='', *, title='', given=(), uses=(), "
+        "identity(...): too many positional arguments; it is identity(id, left, right, reason='', *, title='', given=(), uses=(), "
         "without=None, code=())",
     ),
     "a definition's keyword": (

@@ -17,7 +17,7 @@ derivation.identity("assumption", x * y / x, y, given=[nonzeor(x)])
 derivation.identity("given", x * y / x, y, given=[x])
 derivation.identity("float", x * 0.5, x / 2)
 derivation.limit("towards", x / n, n, "infinity", 0)
-derivation.inequality("certificate", x, x + y**2)
+derivation.inequality("certificate", x, x + y**2, becuase=y**2)
 derivation.refute("values", x, y, at=[1])
 B = matrix("B", n)
 x.transpose
@@ -30,7 +30,7 @@ FOUND = {
     9: 'List item 0 has incompatible type "Expr"; expected "Assumption"',
     10: 'Unsupported operand types for * ("Expr" and "float")',
     11: "expected \"Literal['oo', 0]\"",
-    12: 'Missing positional argument "because" in call to "inequality"',
+    12: 'Unexpected keyword argument "becuase" for "inequality" of "Derivation"; did you mean "because"?',
     13: '"list[int]"; expected "Mapping[Expr,',
     14: 'Missing positional argument "columns" in call to "matrix"',
     15: '"Expr" has no attribute "transpose"',

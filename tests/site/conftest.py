@@ -31,7 +31,7 @@ def certificates(monkeypatch):
             raise CertificateError(f"'{topic}' has no certificate;\nrun: python -m derivations check {topic}")
         return store[topic]
 
-    monkeypatch.setattr(pages, "load", load)
+    monkeypatch.setattr(pages.page, "load", load)
     return store
 
 
@@ -125,6 +125,8 @@ def zensical(once):
         for name in ("docs", "snippets", "derivations", ".certificates"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "mkdocs.yml", root)
+        (root / "tests/kernel").mkdir(parents=True)
+        shutil.copy(ROOT / "tests/kernel/recipes.py", root / "tests/kernel")  # the claim language's page includes it
         run(root, "zensical", "build", "--clean")
         return root / "site"
 

@@ -138,3 +138,16 @@ def test_a_fence_typed_by_hand_is_named_with_its_line_and_what_to_do(site):
     first, second = typed_by_hand(site)
     assert first.startswith("docs/a/b.md:3: expected an include of a section of snippets/") and "'x + y'" in first
     assert second == "docs/a/b.md:11: a section of output in a 'python' fence; open it with ```pycon"
+
+
+def test_an_example_of_the_language_is_an_include_of_its_recipes(site):
+    recipes, page = site / "tests/kernel/recipes.py", site / "docs/a/b.md"
+    recipes.parent.mkdir()
+    recipes.write_text("# --8<-- [start:one]\nx = 1\n# --8<-- [end:one]\n")
+    page.write_text(page.read_text() + '\n```python\n--8<-- "tests/kernel/recipes.py:one"\n```\n')
+    assert typed_by_hand(site) == []
+    for wrong in ("recipes.py:two", "other.py:one"):
+        text = page.read_text()
+        replace(page, "recipes.py:one", wrong)
+        assert len(typed_by_hand(site)) == 1
+        page.write_text(text)

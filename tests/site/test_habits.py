@@ -123,7 +123,7 @@ def test_a_command_that_exists_is_not(command):
 # Paths and links --------------------------------------------------------------------------------------------------------------
 
 EXAMPLES = ("scaling/topic", "scaling/test_topic")  # the topic that a reader makes
-MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq"}
+MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq", "docs/sympy"}
 FOLDERS = tuple(f"{path.name}/" for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
@@ -253,13 +253,20 @@ PAGE = "docs/contributing/claim-to-page.md"
 
 def test_the_journey_shows_the_statement_as_the_script_has_it():
     script = {"script": "derivations/simplify/bilinear.py"}
-    line = 1 + text_of(script["script"]).splitlines().index('    "merged",')
+    line = next(number for number, line in enumerate(text_of(script["script"]).splitlines(), 1) if line.strip() == '"merged",')
     shown = journey.statement(script, {"line": line}, lambda name: name)
     assert (
         shown.startswith("<p>derivations/simplify/bilinear.py, from line ")
+        and "<code>derivation.chain(\n    &quot;merged&quot;" in shown
         and "&quot;merged&quot;," in shown
         and "merged-scaled" not in shown
     )
+
+
+def test_pytorch_agrees_on_the_journey_as_well():
+    said = [{"name": name, "verdict": "proved", "scope": "", "note": ""} for name in ("exact", "torch")]
+    html = journey.witnesses({}, {"witnesses": said}, str)
+    assert "<td>exact</td><td>✓ proved</td>" in html and "<td>PyTorch</td><td>✓ agrees</td>" in html
 
 
 def test_a_statement_that_is_not_there_is_an_error():

@@ -121,6 +121,7 @@ def coq(targets, fresh, jobs):
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
         if not all(result.holds for result in checked):
             raise click.ClickException("not all claims hold; python -m derivations check says which")
+        programs.publish(checked)
         begun = []
 
         def told(total):

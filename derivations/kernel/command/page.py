@@ -10,6 +10,7 @@ import time
 import click
 
 from ..run import certificates, runner
+from .programs import publish
 from .report import report
 
 
@@ -27,6 +28,7 @@ def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
     if not certificates.is_topic(topic):
         raise click.UsageError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
     (result,) = runner.check_all(runner.find((topic,)), fresh, jobs, lambda done, more: None)
+    publish([result])
     report(result, quiet=False)
     found = [str(one) for one in (*look(topic), *tested(topic))]
     for said in found:

@@ -23,6 +23,7 @@ from watchdog.observers.polling import PollingObserver
 
 from ..run import certificates, runner
 from ..run.touched import Touched, touched
+from .programs import publish
 from .report import report
 
 QUIET, LONGEST = 0.15, 2.0  # seconds without a change that end a burst of them, and the most that a burst may take
@@ -142,6 +143,7 @@ class Round(Thread):
         results = runner.check_all(self.chosen, self.of.fresh, self.of.jobs, lambda done, more: None, self.stop) if self.chosen else []
         done = [result for result in results if not result.stopped]
         self.left = {result.topic for result in results if result.stopped}
+        publish(done)
         for result in done:
             report(result, quiet=self.why == [] and result.cached and result.holds)
         wrong = [finding for topic in self.pages if not self.stop.is_set() for finding in self.of.look(topic)]
@@ -194,7 +196,10 @@ def relevant(path: str, folder: bool = False) -> str:
     except (ValueError, OSError):
         return ""
     suffixes = FOLDERS.get(name.parts[0] if name.parts else "", ())
-    beside = any(part.startswith(".") or part == "__pycache__" for part in name.parts) or name.parts[:2] == ("docs", "coq")
+    beside = any(part.startswith(".") or part == "__pycache__" for part in name.parts) or name.parts[:2] in (
+        ("docs", "coq"),
+        ("docs", "sympy"),
+    )
     if beside or not (folder or name.suffix in suffixes) or len(name.parts) < 2:
         return ""
     return name.as_posix() + "/" * folder

@@ -165,10 +165,11 @@ def bindings(at: Any) -> tuple:
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
-    for s in map(lift, at):
+    found = [(lift(s), freeze(v)) for s, v in at.items()]
+    for s, _ in found:
         if s.op not in ("symbol", "index"):
             raise KernelError(f"a counterexample gives values to symbols and indices, not to {show(s)}")
-    return tuple((lift(s).data[0], freeze(v)) for s, v in at.items())
+    return tuple((s.data[0], v) for s, v in found)
 
 
 def snippets(code: Any) -> tuple:

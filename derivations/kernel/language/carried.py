@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from ..core.assumptions import Assumption, assumption_text, gaussian, independent, mean, nonnegative, nonzero, positive, variance
 from ..core.claims import Claim
@@ -67,27 +68,30 @@ def wording(s: Expr) -> str:
 
 
 def brings(s: Expr) -> bool:
+    return bool(brought_by(s))
+
+
+def brought_by(s: Expr) -> list[tuple[str, Any]]:
+    if s.origin is None:
+        return []
     from .sympy_facts import facts
 
-    return s.origin is not None and bool(facts(s.origin))
+    return facts(s.origin)
 
 
 def carried(trees: tuple[Expr, ...]) -> list[Assumption]:
     """All that the SymPy symbols of the trees bring along: signs, then independence, means, variances and what is Gaussian."""
-    from .sympy_facts import facts
-
     signs, randoms, means, variances = [], [], [], []
     taken = {s.data[0] for s in named(*trees)}
     for symbols in leaves(trees).values():
         for s in symbols:
-            for kind, value in facts(s.origin) if s.origin is not None else ():
+            for kind, value in brought_by(s):
                 if kind == "distribution":
                     randoms.append(s)
                     means.append(mean(s, value[0]))
                     variances.append(variance(s, value[1]))
                 else:
-                    entry = general_entry(s, taken)
-                    signs.append(STATED[kind](-entry if value else entry))
+                    signs.append(STATED[kind](general_entry(s, taken)))
     joint = [independent(*randoms), *means, *variances, *(gaussian(s) for s in randoms)] if randoms else []
     return signs + joint
 

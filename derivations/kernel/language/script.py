@@ -218,8 +218,8 @@ class Derivation(claims.Derivation):
         """`left <= right`, because `right - left` is `because`, which is visibly not negative.
 
         What is visibly not negative is made of such parts by sums, products, quotients and powers: sizes, numbers that are not
-        negative, even powers, absolute values, exponentials, norms, variances, and what an assumption says. Of a rank, `because` is
-        a factorisation, `(A, B)`.
+        negative, even powers, absolute values, exponentials, a vector's product with itself, and what an assumption says. Of a rank,
+        `because` is a factorisation, `(A, B)`.
 
         Examples:
             >>> from derivations.kernel import Derivation, scalars

@@ -9,12 +9,12 @@ from sympy.stats.rv import RandomSymbol
 
 from ..core.expr import Expr, lift
 from .from_sympy import convert
-from .sympy_scalars import NEGATED, sign_of
+from .sympy_scalars import sign_of
 from .sympy_stats import distribution
 
 
 def facts(origin: Any) -> list[tuple[str, Any]]:
-    """(sign, whether it is that of the negative), or ("distribution", (mean, variance))."""
+    """(sign, None), or ("distribution", (mean, variance))."""
     label = origin.label if isinstance(origin, sp.IndexedBase) else origin
     if isinstance(label, RandomSymbol):
         known = distribution(label)
@@ -22,7 +22,7 @@ def facts(origin: Any) -> list[tuple[str, Any]]:
     if not isinstance(label, sp.Symbol):
         return []  # a matrix: SymPy assumes nothing of its entries
     sign = sign_of(label)
-    return [(NEGATED.get(sign, sign), sign in NEGATED)] if sign not in ("", "size") else []
+    return [(sign, None)] if sign not in ("", "size") else []
 
 
 def described(origin: Any) -> str:

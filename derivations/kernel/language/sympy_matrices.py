@@ -92,12 +92,13 @@ def read_explicit(e: Any, reading: Reading) -> Expr:
 
 
 def read_trace(e: Any, reading: Reading) -> Expr:
-    """The sum of the entries on the diagonal, over an index that nothing else is called."""
+    """The sum of the entries on the diagonal, over an index that nothing else in it is called: i up to n, j up to m."""
     tree = reading(e.arg)
     if not tree.shape:
         return tree
     taken = {s.data[0] for s in named(tree)} | {place.variable.data[0] for place in reading.bound.values()}
-    i = index(next(name for name in ("i", "j", "a", "b", "k", "r", "s", "t") if name not in taken), tree.shape[0])
+    first = {"n": "i", "m": "j"}.get(show(tree.shape[0]), "a")
+    i = index(next(name for name in (first, "b", "r", "s", "t", "u") if name not in taken), tree.shape[0])
     return total(tree[i, i], i)
 
 

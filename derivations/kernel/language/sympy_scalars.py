@@ -18,8 +18,7 @@ from ..core.expr import Expr, I, absolute, diff, exp, lift, log, symbol
 from .sympy_reading import Place, Reading, Rule, Unreadable
 
 # What is kept of a symbol's assumptions: a size, or a real number with at most one of these.
-SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
-NEGATED = {"negative": "positive", "nonpositive": "nonnegative"}
+SIGNS = ("positive", "nonnegative", "nonzero")
 
 
 def sign_of(s: Any) -> str:
@@ -84,8 +83,6 @@ def read_sum_of_terms(e: Any, reading: Reading) -> Expr:
 
 
 def read_product(e: Any, reading: Reading) -> Expr:
-    if any(getattr(a, "is_Matrix", False) for a in e.args):
-        raise Unreadable(f"the product {e} has a matrix in it: write MatMul(...)")
     taken = unsigned(e)
     return -reading(taken) if taken is not None else fraction(e.args, reading)
 

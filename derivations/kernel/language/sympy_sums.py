@@ -21,10 +21,8 @@ from .sympy_scalars import counted, sign_of
 def read_sum(e: Any, reading: Reading) -> Expr:
     """SymPy's first limits belong to the innermost sum."""
     places = []
-    for variable, *ends in reversed(e.limits):
-        if len(ends) != 2:
-            raise Unreadable(f"the sum {e} has no limits for {variable}: Sum(..., ({variable}, 1, n))")
-        place = place_of(variable, ends[0], ends[1], reading)
+    for variable, low, high in reversed(e.limits):
+        place = place_of(variable, low, high, reading)
         reading = reading.within(variable, place)
         places.append(place)
     body = e.function

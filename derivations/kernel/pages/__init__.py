@@ -15,6 +15,9 @@ r"""The Markdown extension that puts claims on pages.
     /// journey | scaling/variance#mean record   what one station made of a claim, for the page that follows one
     ///
 
+    /// api | scaling                           what the snippets of a chapter offer, from their docstrings
+    ///
+
     /// figure | scaling/variance:widths         a picture, drawn by a function of docs/figures/scaling/variance.py
     Its caption.
     ///
@@ -30,239 +33,33 @@ that nothing vouches for just now (mistakes.py, refused.py).
 
 Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
 
-May import: `run` and `printing`. Begin with `claims.py`, which shows a certificate's claim; the class Page below is one page on its way.
+May import: `run` and `printing`. Begin with `claims.py`, which shows a certificate's claim, then
+`page.py`: one page on its way through Markdown.
 """
 
-import posixpath
 import re
-from collections.abc import Callable
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
-from markdown.util import AtomicString
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
-from ..run.certificates import CertificateError
-from ..run.coq_results import load
-from . import includes, mistakes, refused
-from .claims import ClaimError, render
-from .figures import FigureError, figure
+from . import beside, includes, mistakes
 from .front import refuse_front_matter
-from .journey import JourneyError, told
 from .maths import MathsError, notation, relation_in
-from .rows import RowsError, rows, table
-from .source import Opening, PageError, Source
-from .trust import TABLES
+from .page import Page
+from .source import PageError, Source
 
 __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
 
 ROOT = Path(__file__).resolve().parents[3]
 
-_TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
 _INK = re.compile(r"[^\n]+")
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page, and read faster by not reading it
-_TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
-
-
-class Page:
-    """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
-
-    def __init__(self, source: Source, repository: str = "", pieces: list[str] | None = None):
-        self.source = source
-        self.repository = repository
-        self.pieces: list[str] = pieces or []
-        self.certificates: dict[str, dict] = {}
-        self.blocks: list[tuple[Opening, str, list[dict]]] = []
-        self.refused: dict[int, refused.Refused] = {}  # by the line of their block: claims that nothing vouches for, where that is shown
-        self.number = 0
-        self.figures = 0
-        for opening in source.openings():
-            if opening.name in ("claim", "derivation"):
-                self.blocks.append((opening, *self._read(opening)))
-        self.path = None
-        if self.blocks:
-            path, _ = source.file()
-            self.path = path and path.relative_to(source.docs).as_posix()
-        self._refuse_twice()
-
-    def stash(self, html: str) -> str:
-        """A token that Markdown leaves alone and the last step puts the HTML back for."""
-        self.pieces.append(html)
-        return AtomicString(f"\x02certified{len(self.pieces) - 1}\x03")
-
-    def restore(self, html: str) -> str:
-        return _TOKEN.sub(lambda match: self.pieces[int(match[1])], html)
-
-    def place(self, parent: Element, make: Callable[[], Element]) -> Element:
-        """What `make` appends; where that is a mistake, and mistakes are shown, a box instead."""
-        before = len(parent)
-        try:
-            return make()
-        except PageError as error:
-            mistakes.tolerate(error)
-            del parent[before:]
-            box = SubElement(parent, "div", {"class": "mistakes"})
-            box.text = self.stash(mistakes.box(error.format_message()))
-            return box
-
-    def show(self, parent: Element, name: str, argument: str) -> Element:
-        """Append the claims of one block to the tree, numbered on from the last."""
-        box = SubElement(parent, "div", {"class": "claims"})
-        found = [block for block in self.blocks if (block[0].name, block[0].argument) == (name, argument)]
-        if not found:
-            raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
-        opening, topic, claims = found[0]
-        if opening.line in self.refused:
-            refused.render(self.refused[opening.line], box, self.stash, lambda name: self._anchor(topic, name))
-        for claim in claims:
-            self.number += 1
-            self.place(box, lambda claim=claim: self._claim(box, opening, topic, claim))
-        return box
-
-    def _claim(self, box: Element, opening: Opening, topic: str, claim: dict) -> Element:
-        """Append one claim."""
-        try:
-            return render(
-                claim,
-                box,
-                stash=self.stash,
-                number=self.number,
-                anchor=self._anchor(topic, claim["id"]),
-                script=self.certificates[topic]["script"],
-                repository=self.repository,
-                link=lambda use: self._link(use, topic),
-                file=self._file,
-            )
-        except ClaimError as error:
-            raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
-
-    def count(self, parent: Element, name: str) -> Element:
-        """Append one of the trust page's tables, with the command that makes its numbers again."""
-        line = self.source.line_of(f"/// trust | {name}")
-        if name not in TABLES:
-            raise self.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
-        try:
-            head, rows, command = TABLES[name]()
-        except CertificateError as error:
-            raise self.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
-
-        def cell(text):  # a number leads to the command that counts it again
-            return f"<td><a href='#counted-{name}'>{escape(text)}</a></td>" if text[:1].isdigit() else f"<td>{escape(text)}</td>"
-
-        cells = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-        titles = "".join(f"<th>{escape(title)}</th>" for title in head)
-        box = SubElement(parent, "div", {"class": "trust"})
-        box.text = self.stash(
-            f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"
-            f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
-        )
-        return box
-
-    def list_sources(self, parent: Element, group: str) -> Element:
-        """Append the table of a group of rows, each with links to the claims that hold it."""
-        line = self.source.line_of(f"/// sources | {group}".rstrip())
-        path, _ = self.source.file()
-        folder = posixpath.dirname(path.relative_to(self.source.docs).as_posix()) if path else ""
-        try:
-            chosen = rows(self.source.docs, group)
-            for row in chosen:
-                self._refuse_unknown(row)
-            return table(parent, chosen, self.source.docs, folder or ".")
-        except (RowsError, CertificateError) as error:
-            raise self.source.error(line, " ".join(str(error).split())) from None
-
-    def _refuse_unknown(self, row: dict) -> None:
-        for claim in row["claims"]:
-            match = _TOPIC.fullmatch(claim)
-            if not match or not match[2] or match[2] not in (one["id"] for one in self.certificate(match[1])["claims"]):
-                raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
-
-    def draw(self, parent: Element, name: str) -> Element:
-        """Append a figure: its picture, and a place for its caption."""
-        self.figures += 1
-        try:
-            html, identifier = figure(name, self.source.docs, self.figures)
-        except FigureError as error:
-            about = f"the figure {name}: " if name else ""
-            raise self.source.error(self._line_of_figure(name), about + str(error)) from None
-        box = SubElement(parent, "figure", {"class": "picture", "id": identifier})
-        SubElement(box, "div").text = self.stash(html)
-        return SubElement(box, "figcaption")
-
-    def refuse_without_caption(self, name: str, caption: Element) -> None:
-        if not "".join(caption.itertext()).strip():
-            line = self._line_of_figure(name)
-            raise self.source.error(line, f"the figure {name} has no caption; write a sentence before the closing '///'")
-
-    def _line_of_figure(self, name: str) -> int:
-        return next((one.line for one in self.source.openings() if (one.name, one.argument) == ("figure", name)), 0)
-
-    def certificate(self, topic: str) -> dict:
-        """The topic's certificate, loaded once for a page."""
-        if topic not in self.certificates:
-            self.certificates[topic] = load(topic)
-        return self.certificates[topic]
-
-    def _read(self, opening: Opening) -> tuple[str, list[dict]]:
-        """The topic and the claims that a block asks for."""
-        wanted = "chapter/topic#id" if opening.name == "claim" else "chapter/topic"
-        match = _TOPIC.fullmatch(opening.argument)
-        if not match or bool(match[2]) != (opening.name == "claim"):
-            found = repr(opening.argument) if opening.argument else "nothing"
-            raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}", opening.end)
-        topic, name = match.groups()
-        try:
-            claims = self.certificate(topic)["claims"]
-        except CertificateError as error:
-            message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
-            mistakes.tolerate(stopping := self.source.error(opening.line, message, opening.end))
-            self.refused[opening.line] = refused.of(topic, name, stopping.format_message())
-            return topic, []
-        chosen = [claim for claim in claims if name in (None, claim["id"])]
-        if not chosen:
-            names = ", ".join(claim["id"] for claim in claims)
-            raise self.source.error(opening.line, f"{topic} has no claim {name!r}; it has {names}", opening.end)
-        return topic, chosen
-
-    def _refuse_twice(self) -> None:
-        seen = {}
-        for opening, topic, claims in self.blocks:
-            for claim in claims:
-                anchor = self._anchor(topic, claim["id"])
-                if anchor in seen:
-                    message = f"{topic}#{claim['id']} would have the id of the claim shown at line {seen[anchor]}"
-                    raise self.source.error(opening.line, message, opening.end)
-                seen[anchor] = opening.line
-
-    def _anchor(self, topic: str, name: str) -> str:
-        """A claim's id; with the topic's name before it where another topic's claims stand on a page."""
-        alone = len({other for _, other, _ in self.blocks}) == 1
-        return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
-
-    def _file(self, name: str, text: str = "") -> str:
-        """The way from this page to a file beside the pages, which has to hold the text."""
-        path = self.source.docs / name
-        if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
-            command = "coq" if name.endswith(".v") else "check"
-            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
-        return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
-
-    def _link(self, use: str, topic: str) -> str:
-        """The address of a claim that another one uses: on this page if it is shown here, else on its own."""
-        match = _TOPIC.fullmatch(use) or _TOPIC.fullmatch(f"{topic}#{use}")
-        if not match or not match[2]:
-            raise ClaimError(f"it uses {use!r}, which names no claim")
-        used, name = match.groups()
-        if any(shown == used and name in (claim["id"] for claim in claims) for _, shown, claims in self.blocks):
-            return f"#{self._anchor(used, name)}"
-        start = posixpath.dirname(self.path or "") or "."
-        return f"{posixpath.relpath(f'{used}.md', start)}#{name}"
 
 
 class _Read(Preprocessor):
@@ -293,7 +90,7 @@ class _Read(Preprocessor):
 
 def without(source: Source, error: PageError, instead: str) -> Source:
     """The page with something else where the mistake is. Raises the error where that would help nothing."""
-    first, last = error.span
+    first, last = (error.span[0] and source.fence_around(error.span[0])) or error.span
     left = source.lines[first - 1 : last]
     if not first or instead[:2] in "".join(left):
         raise error
@@ -356,28 +153,28 @@ class _TrustBlock(_Block):
     NAME = "trust"
 
     def fill(self, page, parent, argument):
-        return page.count(parent, argument)
+        return beside.count(page, parent, argument)
 
 
 class _JourneyBlock(_Block):
     NAME = "journey"
 
     def fill(self, page, parent, argument):
-        try:
-            html = told(argument, page.certificate, page.repository)
-        except (JourneyError, CertificateError) as error:
-            line = page.source.line_of(f"/// journey | {argument}")
-            raise page.source.error(line, " ".join(str(error).split())) from None
-        box = SubElement(parent, "div", {"class": "trust"})
-        box.text = page.stash(html)
-        return box
+        return beside.follow(page, parent, argument)
 
 
 class _SourcesBlock(_Block):
     NAME = "sources"
 
     def fill(self, page, parent, argument):
-        return page.list_sources(parent, argument)
+        return beside.list_sources(page, parent, argument)
+
+
+class _ApiBlock(_Block):
+    NAME = "api"
+
+    def fill(self, page, parent, argument):
+        return beside.list_snippets(page, parent, argument)
 
 
 class _FigureBlock(_Block):
@@ -386,7 +183,7 @@ class _FigureBlock(_Block):
     caption = None  # there is none where the figure was a mistake
 
     def fill(self, page, parent, argument):
-        self.caption = page.draw(parent, argument)
+        self.caption = beside.draw(page, parent, argument)
         return parent[-1]
 
     def on_add(self, block):
@@ -395,7 +192,7 @@ class _FigureBlock(_Block):
     def on_end(self, block):
         page = self.config["extension"].page
         if self.caption is not None:
-            page.place(block, lambda: page.refuse_without_caption(self.argument, self.caption))
+            page.place(block, lambda: beside.refuse_without_caption(page, self.argument, self.caption))
 
 
 class _Restore(Postprocessor):
@@ -479,7 +276,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _FigureBlock):
+        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _ApiBlock, _FigureBlock):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

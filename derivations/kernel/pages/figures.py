@@ -28,7 +28,7 @@ from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 from ..run import certificates
-from . import drawing, head_view, picture
+from . import drawing, head_view, picture, traces
 from .picture import Picture
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -101,11 +101,13 @@ def _kept(store: Path, path: Path, function: str) -> dict:
     """The picture as it was kept, if it may be trusted and nothing that it came from changed; else drawn again and kept."""
     try:
         content = json.loads(store.read_text(encoding="utf-8"))
+        traces.note_files(ROOT / name for name in content["inputs"])
         unchanged = content["inputs"] == _hashes(content["inputs"]) and content["versions"] == _versions()
         if unchanged and hmac.compare_digest(content["seal"], certificates.seal(content)):
             return content
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
+    traces.note_files([path, *path.parent.glob("*.py"), *(ROOT / PACKAGE).rglob("*.py")])  # of a picture that fails, all that may mend it
     inputs = _hashes(_dependencies(path)) | _LOADED  # before it is drawn: a change meanwhile is seen next time
     content = _content(_draw(path, function)) | {"inputs": inputs, "versions": _versions()}
     content["seal"] = certificates.seal(content)
@@ -145,6 +147,8 @@ def _dependencies(path: Path) -> list[str]:
         finder.run_script(str(path))
     except SyntaxError as error:
         raise FigureError(f"{_name(path)}:{error.lineno} is not Python: {error.msg}") from None
+    except ValueError as error:  # bytes that are no text
+        raise FigureError(f"{_name(path)} is not Python: {error}") from None
     found = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
     beside = (Path(__file__).with_name(f"{name}.py") for name in _DRAWS_WITH.findall(path.read_text(encoding="utf-8")))
     found.update(filter(Path.is_file, beside))

@@ -7,6 +7,7 @@ from pathlib import Path
 from markdown import Markdown
 from pymdownx.snippets import SnippetMissingError, SnippetPreprocessor
 
+from . import traces
 from .source import PageError, Source
 
 SECTION = re.compile(r"--8<--[ \t]+\[start:[ \t]*([A-Za-z][\w-]*)[ \t]*\]")
@@ -27,24 +28,39 @@ def refuse_missing(source: Source, md: Markdown) -> None:
     snippets = next((one for one in md.preprocessors if isinstance(one, SnippetPreprocessor)), None)
     if snippets is None:
         return
-    inside = ""
+    opened = 0  # the line on which a block of includes begins
     for number, line in enumerate(source.lines, start=1):
         match = snippets.RE_ALL_SNIPPETS.match(line)
         if match and match["escape"]:
             continue
         if match and match["block_marker"]:
-            inside = "" if inside else line
-        elif inside and line.strip():
-            refuse(source, number, last=number, target=line.strip(), snippets=snippets)
+            opened = 0 if opened else number
+        elif opened and line.strip():
+            refuse(source, number, (opened, closing(source, number)), line.strip(), snippets)
         elif match:
-            refuse(source, number, last=number, target=match["snippet"][1:-1].strip(), snippets=snippets)
+            refuse(source, number, (number, number), match["snippet"][1:-1].strip(), snippets)
 
 
-def refuse(source: Source, number: int, last: int, target: str, snippets: SnippetPreprocessor) -> None:
+def closing(source: Source, number: int) -> int:
+    """The line that closes the block of includes around a line."""
+    later = range(number, len(source.lines))
+    return next((at + 1 for at in later if source.lines[at].strip().strip("-") == "8<"), number)
+
+
+def refuse(source: Source, number: int, span: tuple[int, int], target: str, snippets: SnippetPreprocessor) -> None:
+    """Raise PageError if what an include names cannot be included; `span` is what of the page that spoils."""
+    try:
+        attempt(source, number, target, snippets)
+    except PageError as error:
+        raise error.over(*span) from None
+
+
+def attempt(source: Source, number: int, target: str, snippets: SnippetPreprocessor) -> None:
     if target.startswith(";"):  # an include that its author put aside
         return
     try:
         snippets.seen = set()
+        traces.note_files([named] if (named := whole(target, snippets)) else [])
         snippets.parse_snippets([f'--8<-- "{target}"'])
     except SnippetMissingError as error:
         raise missing(source, number, target, snippets, str(error)) from None
@@ -56,6 +72,12 @@ def refuse(source: Source, number: int, last: int, target: str, snippets: Snippe
         raise source.error(number, f"{target!r} cannot be included: {type(error).__name__}: {error}") from None
 
 
+def whole(target: str, snippets: SnippetPreprocessor) -> str:
+    """The path of the file that an include names, if there is one."""
+    asked = snippets.parse_snippet_target(target)
+    return (asked and snippets.get_snippet_path(asked["path"])) or ""
+
+
 def missing(source: Source, number: int, target: str, snippets: SnippetPreprocessor, said: str) -> PageError:
     """The error for a file or a section that is not there, with the name that was probably meant."""
     asked = snippets.parse_snippet_target(target)
@@ -65,18 +87,18 @@ def missing(source: Source, number: int, target: str, snippets: SnippetPreproces
         base = Path(snippets.base_path[0])
         folder = next((one for one in (base / name).parents if one.is_dir()), base)
         there = sorted(one.relative_to(base).as_posix() for one in folder.rglob("*.py")) if folder != base else []
-        return source.error(number, f"there is no {name}{meant(name, there)}")
+        return source.error(number, f"there is no {name}{meant(name, there).rstrip(';')}")
     there = SECTION.findall(Path(found).read_text(encoding="utf-8", errors="replace"))
     section = asked["section"]
     if not section or section in there:
         return source.error(number, f"{target} cannot be included: {said}")
-    return source.error(number, f"{name} has no section {section!r}{meant(section, there)}; it has {', '.join(there) or 'none'}")
+    return source.error(number, f"{name} has no section {section!r}{meant(section, there)} it has {', '.join(there) or 'none'}")
 
 
 def meant(name: str, there: list[str]) -> str:
     """
     >>> meant("sectoin", ["section", "other"]), meant("x", ["section"])
-    ("; did you mean 'section'?", '')
+    ("; did you mean 'section'?", ';')
     """
     close = get_close_matches(name, there, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {close[0]!r}?" if close else ";"

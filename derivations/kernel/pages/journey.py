@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from textwrap import dedent
 
 from .claims import VERDICTS, WITNESSES
-from .trust import code_lines
+from .trust import code_lines, table
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -17,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = (
     "{script}",
     "derivations/kernel/__init__.py",
+    "derivations/kernel/language/readers.py",
+    "derivations/kernel/language/from_sympy.py",
     "derivations/kernel/language/script.py",
     "derivations/kernel/core/expr.py",
     "derivations/kernel/core/assumptions.py",
@@ -26,6 +29,7 @@ FILES = (
     "derivations/kernel/core/acceptance.py",
     "derivations/kernel/exact/witness.py",
     "derivations/kernel/sympy/witness.py",
+    "derivations/kernel/sympy/program.py",
     "derivations/kernel/pytorch/witness.py",
     "derivations/kernel/run/records.py",
     "derivations/kernel/run/certificates.py",
@@ -34,7 +38,6 @@ FILES = (
     "derivations/kernel/pages/__init__.py",
     "derivations/kernel/pages/claims.py",
 )
-ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch", "coq": "coq"}
 
 
 _PLACE = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)#([\w-]+) (\w+)")
@@ -67,26 +70,23 @@ def statement(certificate: dict, claim: dict, link: Callable[[str], str]) -> str
     """The lines of the script that state the claim."""
     path = ROOT / certificate["script"]
     text = path.read_text(encoding="utf-8")
-    found = [node for node in ast.parse(text).body if node.lineno <= claim["line"] <= node.end_lineno]
-    if not found:
+    around = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt) and node.lineno <= claim["line"] <= node.end_lineno]
+    if not around:
         raise JourneyError(f"{certificate['script']} has no statement at line {claim['line']}")
-    lines = text.splitlines()[found[0].lineno - 1 : found[0].end_lineno]
-    return f"<p>{link(certificate['script'])}, from line {found[0].lineno} on:</p>{code(lines)}"
+    innermost = max(around, key=lambda node: node.lineno)
+    lines = dedent("\n".join(text.splitlines()[innermost.lineno - 1 : innermost.end_lineno])).splitlines()
+    return f"<p>{link(certificate['script'])}, from line {innermost.lineno} on:</p>{code(lines)}"
 
 
 def witnesses(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """What each witness said, how far it reaches, and where it is read from."""
-    rows = [
-        [
-            escape(WITNESSES.get(one["name"], one["name"])),
-            escape(f"{VERDICTS.get(one['verdict'], '')} {one['verdict']}"),
-            escape(one["scope"]),
-            escape(one["note"]),
-            link(f"derivations/kernel/{ROOMS.get(one['name'], one['name'])}/witness.py"),
-        ]
-        for one in claim["witnesses"]
-    ]
-    return table(["witness", "verdict", "how far", "how", "where it begins"], rows)
+    """What each witness said, and how far it reaches. PyTorch, which vouches by numbers, agrees."""
+    rows = [[WITNESSES.get(one["name"], one["name"]), said(one), one["scope"], one["note"]] for one in claim["witnesses"]]
+    return table(["witness", "says", "how far", "how"], [list(map(escape, row)) for row in rows])
+
+
+def said(witness: dict) -> str:
+    word = "agrees" if (witness["name"], witness["verdict"]) == ("torch", "proved") else witness["verdict"]
+    return f"{VERDICTS.get(witness['verdict'], '')} {word}".strip()
 
 
 def record(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
@@ -128,10 +128,3 @@ PARTS = {"statement": statement, "witnesses": witnesses, "record": record, "cert
 
 def code(lines: list[str]) -> str:
     return f"<div class='highlight'><pre><code>{escape(chr(10).join(lines))}\n</code></pre></div>"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table of finished cells."""
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
-    cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"

@@ -19,7 +19,9 @@ from ..run.certificates import CertificateError, load
 from . import mistakes
 
 FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*(?P=fence)[ \t]*$", re.M | re.S)
-INCLUDE = re.compile(r'\s*--8<-- "snippets/(?P<topic>[\w/]+)\.py:(?P<section>[\w-]+)"\s*')
+# The claim language's examples are one script, and tests/kernel/test_recipes.py checks its claims.
+RECIPES = "tests/kernel/recipes"
+INCLUDE = re.compile(rf'\s*--8<-- "(?:snippets/|(?={RECIPES}\.py))(?P<topic>[\w/]+)\.py:(?P<section>[\w-]+)"\s*')
 SECTION = re.compile(r"^[# ]*--8<-- \[start:(?P<name>[\w-]+)\][^\n]*\n(?P<body>.*?)^[# ]*--8<-- \[end:(?P=name)\]", re.M | re.S)
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 AROUND = re.compile(r"<pre|<code|--8<--|~~~|```")
@@ -53,7 +55,8 @@ def pages(root: Path) -> dict[Path, str]:
 
 def sections_of(root: Path, topic: str) -> dict[str, str]:
     """The named sections of a topic's snippet, and their text."""
-    return {match["name"]: match["body"] for match in SECTION.finditer(text_of(root / "snippets" / f"{topic}.py"))}
+    folder = root if topic == RECIPES else root / "snippets"
+    return {match["name"]: match["body"] for match in SECTION.finditer(text_of(folder / f"{topic}.py"))}
 
 
 def topics_with_snippets(root: Path) -> list[str]:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from derivations.kernel.pages import PageError, mistakes
+from derivations.kernel.pages import PageError, labs, mistakes, rebuilding
 from derivations.kernel.run import refusals
 
 log = logging.getLogger("mkdocs.derivations")
@@ -48,6 +48,31 @@ def on_page_read_source(*, page, **_):
     return Path(path).read_text(encoding="utf-8-sig", errors="replace") if path and page.file.src_uri.endswith(".md") else None
 
 
+def on_page_markdown(markdown, **_):
+    if mistakes.are_shown():
+        rebuilding.begin()
+    return markdown
+
+
+def on_page_content(html, *, page, **_):
+    if mistakes.are_shown():
+        source = Path(page.file.abs_src_path)
+        more = labs.dependencies(source) if page.file.src_uri.startswith("labs/") else []
+        rebuilding.end(page.file.src_uri, source, Path(page.file.abs_dest_path), page.url, more)
+    return html
+
+
+def on_env(env, *, config, **_):
+    if mistakes.are_shown():
+        rebuilding.search_as_before(config)
+    return env
+
+
+def on_post_build(*, config):
+    if mistakes.are_shown():
+        rebuilding.keep_search(config)
+
+
 def on_post_page(output, **_):
     """Only a page with a box carries the look of a box."""
     if not mistakes.are_shown() or 'class="mistake' not in output:
@@ -56,8 +81,9 @@ def on_post_page(output, **_):
 
 
 def on_serve(server, *, config, builder):
-    server.watch(str(refusals.bell()))
-    server.builder = outliving(server, server.builder, Path(config.site_dir))
+    if mistakes.are_shown():  # not with --clean, which builds as for readers
+        server.watch(str(refusals.bell()))
+        server.builder = outliving(server, rebuilding.Rebuild(config, server.builder), Path(config.site_dir))
     return server
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from html import escape
 from pathlib import Path
 
 from ..run import mutants_kept
@@ -128,3 +129,21 @@ def by_module() -> Table:
 
 
 TABLES = {"kinds": by_kind, "witnesses": by_witness, "killed": by_killer, "mutants": by_mutant, "size": by_module}
+
+
+def counted(name: str) -> str:
+    """One of the tables as HTML; each number leads to the command that counts it again."""
+    head, rows, command = TABLES[name]()
+
+    def cell(text: str) -> str:
+        return f"<a href='#counted-{name}'>{escape(text)}</a>" if text[:1].isdigit() else escape(text)
+
+    again = f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
+    return table(head, [list(map(cell, row)) for row in rows]) + again
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table of cells that are HTML already, under titles that are text."""
+    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table>"

@@ -2,7 +2,7 @@
 
 Identities are expanded entry by entry at small explicit sizes. Laws of expectation are proved for every size by
 induction: the moments of a sum of d independent terms follow from those of d - 1, and SymPy sums the recurrence.
-It shares no code with the other witnesses.
+It imports no other witness.
 """
 
 from __future__ import annotations

@@ -1,0 +1,100 @@
+"""What a page shows beside its claims: tables that count them, stations on a claim's way, sources, and figures."""
+
+import posixpath
+from xml.etree.ElementTree import Element, SubElement
+
+from ..run.certificates import ROOT, CertificateError
+from . import traces
+from .api import ApiError, api
+from .figures import FigureError, figure
+from .journey import JourneyError, told
+from .page import TOPIC, Page
+from .rows import RowsError, rows, table
+from .trust import TABLES, counted
+
+
+def count(page: Page, parent: Element, name: str) -> Element:
+    """Append one of the trust page's tables, with the command that makes its numbers again."""
+    traces.note("all")
+    line = page.source.line_of(f"/// trust | {name}")
+    if name not in TABLES:
+        raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
+    try:
+        html = counted(name)
+    except CertificateError as error:
+        raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
+    box = SubElement(parent, "div", {"class": "trust"})
+    box.text = page.stash(html)
+    return box
+
+
+def follow(page: Page, parent: Element, argument: str) -> Element:
+    """Append what one station made of a claim."""
+    traces.note("all")
+    try:
+        html = told(argument, page.certificate, page.repository)
+    except (JourneyError, CertificateError) as error:
+        line = page.source.line_of(f"/// journey | {argument}")
+        raise page.source.error(line, " ".join(str(error).split())) from None
+    box = SubElement(parent, "div", {"class": "trust"})
+    box.text = page.stash(html)
+    return box
+
+
+def list_sources(page: Page, parent: Element, group: str) -> Element:
+    """Append the table of a group of rows, each with links to the claims that hold it."""
+    line = page.source.line_of(f"/// sources | {group}".rstrip())
+    traces.note("all", f"file:{page.source.docs / 'sources.toml'}")
+    path, _ = page.source.file()
+    folder = posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else ""
+    try:
+        chosen = rows(page.source.docs, group)
+        for row in chosen:
+            refuse_unknown(page, row)
+        return table(parent, chosen, page.source.docs, folder or ".")
+    except (RowsError, CertificateError) as error:
+        raise page.source.error(line, " ".join(str(error).split())) from None
+
+
+def refuse_unknown(page: Page, row: dict) -> None:
+    for claim in row["claims"]:
+        match = TOPIC.fullmatch(claim)
+        if not match or not match[2] or match[2] not in (one["id"] for one in page.certificate(match[1])["claims"]):
+            raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
+
+
+def list_snippets(page: Page, parent: Element, chapter: str) -> Element:
+    """Append what the snippets of a chapter offer."""
+    traces.note_files((ROOT / "snippets").rglob("*.py"))
+    path, _ = page.source.file()
+    here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
+    try:
+        html = api(page.source.docs, chapter, here)
+    except ApiError as error:
+        raise page.source.error(page.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
+    box = SubElement(parent, "div")
+    box.text = page.stash(html)
+    return box
+
+
+def draw(page: Page, parent: Element, name: str) -> Element:
+    """Append a figure: its picture, and a place for its caption."""
+    page.figures += 1
+    try:
+        html, identifier = figure(name, page.source.docs, page.figures)
+    except FigureError as error:
+        about = f"the figure {name}: " if name else ""
+        raise page.source.error(line_of_figure(page, name), about + str(error)) from None
+    box = SubElement(parent, "figure", {"class": "picture", "id": identifier})
+    SubElement(box, "div").text = page.stash(html)
+    return SubElement(box, "figcaption")
+
+
+def refuse_without_caption(page: Page, name: str, caption: Element) -> None:
+    if not "".join(caption.itertext()).strip():
+        line = line_of_figure(page, name)
+        raise page.source.error(line, f"the figure {name} has no caption; write a sentence before the closing '///'")
+
+
+def line_of_figure(page: Page, name: str) -> int:
+    return next((one.line for one in page.source.openings() if (one.name, one.argument) == ("figure", name)), 0)

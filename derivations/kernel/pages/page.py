@@ -1,0 +1,152 @@
+"""One page on its way through Markdown: which claims its blocks ask for, and where each of them stands."""
+
+import posixpath
+import re
+from collections.abc import Callable
+from xml.etree.ElementTree import Element, SubElement
+
+from markdown.util import AtomicString
+
+from ..run.certificates import CertificateError
+from ..run.coq_results import load
+from . import mistakes, refused, traces
+from .claims import ClaimError, render
+from .source import Opening, PageError, Source
+
+TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
+TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
+
+
+class Page:
+    """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
+
+    def __init__(self, source: Source, repository: str = "", pieces: list[str] | None = None):
+        self.source = source
+        self.repository = repository
+        self.pieces: list[str] = pieces or []
+        self.certificates: dict[str, dict] = {}
+        self.blocks: list[tuple[Opening, str, list[dict]]] = []
+        self.refused: dict[int, refused.Refused] = {}  # by the line of their block: claims that nothing vouches for, where that is shown
+        self.number = 0
+        self.figures = 0
+        for opening in source.openings():
+            if opening.name in ("claim", "derivation"):
+                self.blocks.append((opening, *self._read(opening)))
+        self.path = None
+        if self.blocks:
+            path, _ = source.file()
+            self.path = path and path.relative_to(source.docs).as_posix()
+        self._refuse_twice()
+
+    def stash(self, html: str) -> str:
+        """A token that Markdown leaves alone and the last step puts the HTML back for."""
+        self.pieces.append(html)
+        return AtomicString(f"\x02certified{len(self.pieces) - 1}\x03")
+
+    def restore(self, html: str) -> str:
+        return TOKEN.sub(lambda match: self.pieces[int(match[1])], html)
+
+    def place(self, parent: Element, make: Callable[[], Element]) -> Element:
+        """What `make` appends; where that is a mistake, and mistakes are shown, a box instead."""
+        before = len(parent)
+        try:
+            return make()
+        except PageError as error:
+            mistakes.tolerate(error)
+            del parent[before:]
+            box = SubElement(parent, "div", {"class": "mistakes"})
+            box.text = self.stash(mistakes.box(error.format_message()))
+            return box
+
+    def show(self, parent: Element, name: str, argument: str) -> Element:
+        """Append the claims of one block to the tree, numbered on from the last."""
+        box = SubElement(parent, "div", {"class": "claims"})
+        found = [block for block in self.blocks if (block[0].name, block[0].argument) == (name, argument)]
+        if not found:
+            raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
+        opening, topic, claims = found[0]
+        if opening.line in self.refused:
+            refused.render(self.refused[opening.line], box, self.stash, lambda name: self._anchor(topic, name))
+        for claim in claims:
+            self.number += 1
+            self.place(box, lambda claim=claim: self._claim(box, opening, topic, claim))
+        return box
+
+    def _claim(self, box: Element, opening: Opening, topic: str, claim: dict) -> Element:
+        """Append one claim."""
+        try:
+            return render(
+                claim,
+                box,
+                stash=self.stash,
+                number=self.number,
+                anchor=self._anchor(topic, claim["id"]),
+                script=self.certificates[topic]["script"],
+                repository=self.repository,
+                link=lambda use: self._link(use, topic),
+                file=self._file,
+            )
+        except ClaimError as error:
+            raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
+
+    def certificate(self, topic: str) -> dict:
+        """The topic's certificate, loaded once for a page."""
+        traces.note(f"topic:{topic}")
+        if topic not in self.certificates:
+            self.certificates[topic] = load(topic)
+        return self.certificates[topic]
+
+    def _read(self, opening: Opening) -> tuple[str, list[dict]]:
+        """The topic and the claims that a block asks for."""
+        wanted = "chapter/topic#id" if opening.name == "claim" else "chapter/topic"
+        match = TOPIC.fullmatch(opening.argument)
+        if not match or bool(match[2]) != (opening.name == "claim"):
+            found = repr(opening.argument) if opening.argument else "nothing"
+            raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}", opening.end)
+        topic, name = match.groups()
+        try:
+            claims = self.certificate(topic)["claims"]
+        except CertificateError as error:
+            message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
+            mistakes.tolerate(stopping := self.source.error(opening.line, message, opening.end))
+            self.refused[opening.line] = refused.of(topic, name, stopping.format_message())
+            return topic, []
+        chosen = [claim for claim in claims if name in (None, claim["id"])]
+        if not chosen:
+            names = ", ".join(claim["id"] for claim in claims)
+            raise self.source.error(opening.line, f"{topic} has no claim {name!r}; it has {names}", opening.end)
+        return topic, chosen
+
+    def _refuse_twice(self) -> None:
+        seen = {}
+        for opening, topic, claims in self.blocks:
+            for claim in claims:
+                anchor = self._anchor(topic, claim["id"])
+                if anchor in seen:
+                    message = f"{topic}#{claim['id']} would have the id of the claim shown at line {seen[anchor]}"
+                    raise self.source.error(opening.line, message, opening.end)
+                seen[anchor] = opening.line
+
+    def _anchor(self, topic: str, name: str) -> str:
+        """A claim's id; with the topic's name before it where another topic's claims stand on a page."""
+        alone = len({other for _, other, _ in self.blocks}) == 1
+        return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
+
+    def _file(self, name: str, text: str = "") -> str:
+        """The way from this page to a file beside the pages, which has to hold the text."""
+        path = self.source.docs / name
+        if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
+            command = "coq" if name.endswith(".v") else "check"
+            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
+        return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
+
+    def _link(self, use: str, topic: str) -> str:
+        """The address of a claim that another one uses: on this page if it is shown here, else on its own."""
+        match = TOPIC.fullmatch(use) or TOPIC.fullmatch(f"{topic}#{use}")
+        if not match or not match[2]:
+            raise ClaimError(f"it uses {use!r}, which names no claim")
+        used, name = match.groups()
+        if any(shown == used and name in (claim["id"] for claim in claims) for _, shown, claims in self.blocks):
+            return f"#{self._anchor(used, name)}"
+        start = posixpath.dirname(self.path or "") or "."
+        return f"{posixpath.relpath(f'{used}.md', start)}#{name}"

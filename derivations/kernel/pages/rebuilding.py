@@ -1,0 +1,167 @@
+"""While the site is served: build again the pages that a change concerns, and no others.
+
+A page is noted with what it was made from (traces.py) and what that was like. Where anything else changed (the set of pages,
+mkdocs.yml, the theme), all is built, and so it is where this knows too little.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from mkdocs.commands.build import build as mkdocs_build
+from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
+
+from ..run import certificates, refusals
+from ..run.certificates import CertificateError, file_hash
+from ..run.coq_results import load
+from . import traces
+
+State = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A page as it was built: where to, and what it came from was like."""
+
+    into: Path
+    url: str
+    came_from: dict[str, object]
+
+
+_made: dict[str, Made] = {}  # by the page's address in the docs folder
+_began: list[int] = [0]
+_entries: list[dict] = []  # of the search index, as it was written last
+_again: set[str] = set()  # the pages that are being built again, by their addresses on the site; empty when all are
+
+
+def begin() -> None:
+    """A page is about to be rendered."""
+    _began[0] = time.time_ns()
+    traces.begin()
+
+
+def end(address: str, source: Path, into: Path, url: str, more=()) -> None:
+    """The page was rendered, from what was noted, its own file, and more files."""
+    traces.note_files([source, *more])
+    now = state_now()
+    _made[address] = Made(into, url, {name: None if later(name) else now(name) for name in traces.end()})
+
+
+def later(name: str) -> bool:
+    """Whether this may have changed while the page was rendered: then the page is made again next time."""
+    kind, _, rest = name.partition(":")
+    paths = {"file": [Path(rest)], "topic": [certificates.path_of(rest), refusals.path_of(rest)]}.get(kind, [refusals.bell()])
+    return any(path.exists() and path.stat().st_mtime_ns >= _began[0] for path in paths)
+
+
+def state_now() -> State:
+    """A function that says what a noted name is like, each looked at once."""
+
+    @cache
+    def state(name: str) -> object:
+        kind, _, rest = name.partition(":")
+        if kind == "file":
+            return file_hash(Path(rest)) if Path(rest).is_file() else ""
+        if kind == "topic":
+            return of_topic(rest)
+        return (refusals.bell().read_text(), *(of_topic(topic) for topic in certificates.topics()))
+
+    return state
+
+
+def of_topic(topic: str) -> object:
+    kept = refusals.path_of(topic)
+    try:
+        return load(topic)["seal"]
+    except CertificateError as error:
+        return str(error), file_hash(kept) if kept.exists() else "", *refusals.changed(refusals.known(topic) or {"inputs": {}})
+
+
+def concerned() -> list[str]:
+    """The pages that are not as what they were made from."""
+    now = state_now()
+    return [address for address, made in _made.items() if any(now(name) != was or was is None for name, was in made.came_from.items())]
+
+
+class Rebuild:
+    """What the server calls when something changed."""
+
+    def __init__(self, config: MkDocsConfig, everything: Callable[[], None]):
+        self.config, self.everything = config, everything
+        self.around = self.surroundings()
+
+    def __call__(self) -> None:
+        around, before = self.surroundings(), self.around
+        self.around = None  # until it went well
+        if around != before or not _made:
+            _made.clear()
+            self.everything()
+        else:
+            self.some(concerned())
+        self.around = around
+
+    def surroundings(self) -> object:
+        """What every page may depend on: the files that there are, and how they are put together."""
+        config, docs = self.config, Path(self.config.docs_dir)
+        named = sorted(str(path) for path in docs.rglob("*") if path.suffix in (".md", ".py") and "__pycache__" not in path.parts)
+        theme = [path for folder in config.theme.dirs[:1] for path in sorted(Path(folder).rglob("*.html"))]
+        shared = [path for path in (Path(config.config_file_path), *theme) if path.is_file()]
+        return named, [file_hash(path) for path in shared]
+
+    def some(self, addresses: list[str]) -> None:
+        """Build as MkDocs does after `--dirty`: a page that is not in the folder is made, and one that is stays."""
+        config = load_config(
+            config_file=self.config.config_file_path,
+            site_dir=self.config.site_dir,
+            strict=self.config.strict,
+            use_directory_urls=self.config.use_directory_urls,
+        )
+        config.site_url = self.config.site_url
+        for address in addresses:
+            _made[address].into.unlink(missing_ok=True)
+        _again.update({_made[address].url for address in addresses} or {"#none"})
+        try:
+            with without_warning():
+                mkdocs_build(config, serve_url=config.site_url, dirty=True)
+        finally:
+            _again.clear()
+
+
+# What is searched for lies in one file for all pages: what was said of a page that is not built again is said again.
+
+
+def index_of(config: MkDocsConfig):
+    plugin = config.plugins.get("material/search") or config.plugins.get("search")
+    return getattr(plugin, "search_index", None)
+
+
+def keep_search(config: MkDocsConfig) -> None:
+    """The index was written."""
+    _entries[:] = list(getattr(index_of(config), "entries", ()))
+
+
+def search_as_before(config: MkDocsConfig) -> None:
+    """Before pages are added to the index: begin with what is known of the others."""
+    index = index_of(config)
+    if _again and hasattr(index, "entries"):
+        index.entries = [entry for entry in _entries if entry["location"].partition("#")[0] not in _again]
+
+
+@contextmanager
+def without_warning():
+    """MkDocs warns that a build of some pages may leave others out of date; which do is what this knows."""
+    log = logging.getLogger("mkdocs.commands.build")
+
+    def others(record: logging.LogRecord) -> bool:
+        return "'dirty' build" not in str(record.msg)
+
+    log.addFilter(others)
+    try:
+        yield
+    finally:
+        log.removeFilter(others)

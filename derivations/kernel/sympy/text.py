@@ -1,0 +1,107 @@
+"""The text of a program: its head, what it carries, and the parts that every kind of claim is written in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePath
+
+from ..core.assumptions import assumption_text
+from ..core.claims import Claim
+from ..printing.plain import plain
+from . import carried
+from .names import SYMPY
+from .sizes import explicit_sizes, size_names, small_numbers
+from .translate import Translation, indices_of
+
+TELLS = frozenset(["Fails", "NotSettled", "run"])  # what every program carries
+TAIL = '\n\n\nif __name__ == "__main__":\n    run(verdict)\n'
+SIGNS = {"=": "=", "<=": "<=", "!=": "!=", "!<=": "is not <=", "->": "->"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """Its text: what it says of itself and carries, and the claim."""
+
+    carried: str
+    stated: str
+    head: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.head}\n{self.carried}\n\n{self.stated}"
+
+
+def assembled(claim: Claim, *blocks: str) -> Program:
+    """The blocks of the claim's part, lists first, two empty lines between functions."""
+    stated = "\n\n\n".join(filter(None, blocks))
+    used = {n.id for n in ast.walk(ast.parse(stated)) if isinstance(n, ast.Name)}
+    return Program(carried.carried(frozenset(used) & (SYMPY | carried.names()) | TELLS), stated + TAIL, head(claim))
+
+
+def head(claim: Claim) -> str:
+    """What a reader should know first."""
+    parts = PurePath(claim.file).parts
+    home = "/".join(parts[parts.index("derivations") :] if "derivations" in parts else parts[-1:])
+    lines = [f"{claim.id}{': ' * bool(claim.title)}{claim.title}", "", f"The claim stands in {home}:", "", f"    {plain(claim.start)}"]
+    lines += [f"      {SIGNS.get(s.relation, s.relation)} {plain(s.expr)}" for s in claim.steps]
+    lines += [f"    as {plain(claim.towards[0])} -> {claim.towards[1]}"] if claim.towards else []
+    lines += [f"    assuming that {assumption_text(a)}" for a in claim.given]
+    lines += ["", "It is checked by this program as it stands, with SymPy alone. It prints its steps, and fails if one is false."]
+    text = "".join(c if c.isprintable() or c == "\n" else " " for c in "\n".join(line.rstrip() for line in lines))
+    return '"""' + text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '\n"""\n'
+
+
+def function(name: str, parameters: list, says: str, t: Translation, body: list, first: tuple = ()) -> str:
+    """A function's text: what stands before the body are the symbols and parts that the translation met."""
+    lines = [f"def {name}({', '.join(parameters)}):", f'    """{says}"""', *(f"    {line}" for line in first)]
+    lines += [f"    {identifier} = {text}" for identifier, text in t.lines.items()]
+    return "\n".join([*lines, *(f"    {line}" for line in body)])
+
+
+def looped(t: Translation, indices: list, body: Callable) -> list:
+    """The body's lines within a loop for each open index; body is told how a step's place is named."""
+    lines, depth = [], 0
+    for i in indices:
+        lines.append("    " * depth + f"for {t.index(i.data[0])} in range({t.size(i.data[1])}):")
+        depth += 1
+    place = "".join(f'"{i.data[0]}": {t.index(i.data[0])} + 1, ' for i in indices).removesuffix(", ")
+    return lines + ["    " * depth + line for line in body(f", {{{place}}}" if place else "")]
+
+
+def tried(claim: Claim, t: Translation, moving: frozenset = frozenset()) -> tuple:
+    """(the parameters that are sizes, the line that lists the sizes tried)."""
+    names = [n for n in size_names(claim) if n not in moving]
+    parameters = [t.names.of("size", n) for n in names]
+    if not names:
+        return [], "SIZES = [{}]  # there are none"
+    if few := small_numbers(claim, names):
+        values = f"product({few}, repeat={len(names)})" if len(names) > 1 else f"{few}"
+        return parameters, f"SIZES = [dict({', '.join(f'{p}={p}' for p in parameters)}) for {', '.join(parameters)} in {values}]"
+    lists = "".join(f"    dict({', '.join(f'{p}={k}' for p, k in zip(parameters, sizes))}),\n" for sizes in explicit_sizes(claim, names))
+    return parameters, f"SIZES = [\n{lists}]"
+
+
+def steps_text(t: Translation, claim: Claim, known: str = "") -> list:
+    """The lines that state each step as two sides."""
+    trees = [claim.start, *(s.expr for s in claim.steps)]
+    names = [t.names.of("part", "start"), *(t.names.of("part", f"step_{k}") for k in range(1, len(trees)))]
+    texts = [t.write(e).text for e in trees]
+
+    def body(place):
+        lines = [f"{names[0]} = {texts[0]}"]
+        for k, ((left, right), text) in enumerate(zip(pairwise(names), texts[1:]), 1):
+            lines += [f"{right} = {text}", f"yield {k}, {left}, {right}{known}{place}"]
+        return lines
+
+    return looped(t, indices_of(*trees), body)
+
+
+def reasons(claim: Claim) -> str:
+    return "REASONS = [\n" + "".join(f"    {s.reason!r},\n" for s in claim.steps) + "]"
+
+
+def verdict(call: str) -> str:
+    return f'def verdict(tell=quiet):\n    """What is found, how far it reaches, and how."""\n    return {call}'
