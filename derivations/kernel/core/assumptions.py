@@ -185,8 +185,8 @@ def in_range() -> Assumption:
 
 
 def symbol_of(x: Term) -> Expr:
-    x = lift(x)
-    if x.op != "symbol":
+    x = x if isinstance(x, str) else lift(x)
+    if isinstance(x, str) or x.op != "symbol":
         raise KernelError(f"this assumption is about a symbol, not {show(x)}")
     return x
 

@@ -255,8 +255,8 @@ class Derivation(claims.Derivation):
             >>> derivation = Derivation("Long texts")
             >>> derivation.limit("ratio", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
         """
-        variable = lift(variable)
-        if variable.op != "symbol" or variable.shape:
+        variable = variable if isinstance(variable, str) else lift(variable)
+        if isinstance(variable, str) or variable.op != "symbol" or variable.shape:
             raise KernelError("a limit is taken in a size or a scalar symbol")
         towards, steps = (variable, to), [("->", value, reason)]
         self._state("limit", id, expr, steps, towards=towards, given=given, title=title, uses=uses, without=without, code=code)
