@@ -313,6 +313,7 @@ CLAIMS = {
     "Eq refuted": (lambda D: D.refute("claim", sp.Eq(x * y, x + y), at={x: 1, y: sp.Rational(1, 2)}), r"x y \ne x + y"),
     "Le refuted": (lambda D: D.refute("claim", sp.Le(x, x**2), at={x: sp.Rational(1, 2)}), r"x \nleq x^{2}"),
     "Ge refuted": (lambda D: D.refute("claim", sp.Ge(x**2, x), at={x: sp.Rational(1, 2)}), r"x \nleq x^{2}"),
+    "at an index": (lambda D: D.refute("claim", kept(lambda: sp.Ne(z[i] * z[i], z[i])), at={z: [1, 2], i: 2}), r"z_{i} z_{i} \ne z_{i}"),
     "matrices refuted": (
         lambda D: D.refute("claim", sp.Ne(sp.MatMul(H, H.T), sp.MatMul(H.T, H)), at={H: [[0, 1], [0, 0]]}),
         r"H H^{\top} \ne H^{\top} H",

@@ -106,7 +106,7 @@ WHEN_WRITTEN = {
     "only a matrix has a rank, not shape (n)": lambda: rank(z),
     "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
     "this assumption is about a symbol, not A @ B": lambda: invertible(A @ B),
-    "this assumption is about a symbol, not q": lambda: mean("q", 0),
+    "'q' of type str is not an expression; write numbers as integers or fractions": lambda: mean("q", 0),
     "a product of shape () is not a multiple of the identity": lambda: product_is(z, z, 1),
     "a product of shape (n, m) is not a multiple of the identity": lambda: product_is(A, U, 1),
     "this assumption is about a symbol, not A + B": [
@@ -174,10 +174,10 @@ WHEN_CHECKED = {
         lambda D: D.chain("claim", x, [y, "why"]),
         lambda D: D.chain("claim", x, (y, " ")),
     ],
+    "'x' of type str is not an expression; write numbers as integers or fractions": lambda D: D.limit("claim", x, "x", "oo", 0),
     "a limit is taken in a size or a scalar symbol": [
         lambda D: D.limit("claim", x, z[1], "oo", 0),
         lambda D: D.limit("claim", x, z, "oo", 0),
-        lambda D: D.limit("claim", x, "x", "oo", 0),
     ],
     'the relation refuted is "=" or "<=", not \'<\'': lambda D: D.refute("claim", x, y, at={x: 1, y: 1}, relation="<"),
     "a counterexample maps symbols to values: at={symbol: value}": lambda D: D.refute("claim", x, y, at=[1]),
@@ -302,7 +302,7 @@ WHEN_CHECKED = {
     "values and what is stated": lambda D: D.inequality(
         "claim", 0 * x, total((v[l] ** 2 - v[l] + 1) * z[l] ** 2, l), because=total(z[l] ** 2 * (v[l] ** 2 - v[l] + 1), l)
     ),
-    "the certificate -x^2*(-(x^2 - x + 1)) is not visibly non-negative: its part -x^2 is never positive, whatever the values; write it as a sum or a "
+    "the certificate (-x^2)*(-(x^2 - x + 1)) is not visibly non-negative: its part -x^2 is never positive, whatever the values; write it as a sum or a "
     "product of squares, exponentials, absolute values and what is stated": lambda D: D.inequality(
         "claim", 0 * x, x**2 * (x**2 - x + 1), because=-(x**2) * -(x**2 - x + 1)
     ),

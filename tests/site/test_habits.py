@@ -263,6 +263,12 @@ def test_the_journey_shows_the_statement_as_the_script_has_it():
     )
 
 
+def test_pytorch_agrees_on_the_journey_as_well():
+    said = [{"name": name, "verdict": "proved", "scope": "", "note": ""} for name in ("exact", "torch")]
+    html = journey.witnesses({}, {"witnesses": said}, str)
+    assert "<td>exact</td><td>✓ proved</td>" in html and "<td>PyTorch</td><td>✓ agrees</td>" in html
+
+
 def test_a_statement_that_is_not_there_is_an_error():
     with pytest.raises(journey.JourneyError, match="no statement at line 2"):
         journey.statement({"script": "derivations/simplify/bilinear.py"}, {"line": 2}, str)

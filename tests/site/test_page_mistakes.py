@@ -34,6 +34,7 @@ MISTAKES = {
         '--8<-- "snippets/a/sample.py:sectoin"',
         "snippets/a/sample.py has no section 'sectoin'; did you mean 'section'? it has section, other",
     ),
+    "a typo in a fence": ('```python\n--8<-- "snippets/a/sample.py:sectoin"\n```', "did you mean 'section'?"),
     "a section in a block of includes": ("--8<--\nsnippets/a/sample.py:othr\n--8<--", "has no section 'othr'; did you mean 'other'?"),
     "a folder": ('--8<-- "snippets/a"', "snippets/a cannot be included: Is a directory"),
     "a snippet that is no text": ('--8<-- "snippets/a/bytes.py"', "snippets/a/bytes.py is no UTF-8 text"),

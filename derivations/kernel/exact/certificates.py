@@ -34,17 +34,14 @@ def unclear(e: Expr, facts: Facts) -> Expr | None:
 
 def unclear_sum(e: Expr, facts: Facts) -> Expr | None:
     """A summand; or the whole sum, where one is taken away: what is taken away is not seen to be smaller than the rest."""
-    parts = [unclear(part, facts) for part in summands(e)]
-    return e if any(part is not None and taken_away(part) for part in parts) else first(parts)
+    parts = [unclear(part, facts) for part in e.args]
+    goes_on = parts[0] is not None and parts[0] == e.args[0] and parts[0].op == "add"
+    return e if goes_on or any(part is not None and taken_away(part) for part in parts) else first(parts)
 
 
 def first(parts: Iterable) -> Expr | None:
     """The first part that is not None."""
     return next((part for part in parts if part is not None), None)
-
-
-def summands(e: Expr) -> list:
-    return [part for argument in e.args for part in summands(argument)] if e.op == "add" else [e]
 
 
 def taken_away(e: Expr) -> bool:

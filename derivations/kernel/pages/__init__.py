@@ -90,7 +90,7 @@ class _Read(Preprocessor):
 
 def without(source: Source, error: PageError, instead: str) -> Source:
     """The page with something else where the mistake is. Raises the error where that would help nothing."""
-    first, last = error.span
+    first, last = (error.span[0] and source.fence_around(error.span[0])) or error.span
     left = source.lines[first - 1 : last]
     if not first or instead[:2] in "".join(left):
         raise error
@@ -174,7 +174,7 @@ class _ApiBlock(_Block):
     NAME = "api"
 
     def fill(self, page, parent, argument):
-        return beside.document(page, parent, argument)
+        return beside.list_snippets(page, parent, argument)
 
 
 class _FigureBlock(_Block):

@@ -14,6 +14,7 @@ from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 from .maths import relation_in
 
+ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "snippets"
 NAME = re.compile(r"[a-z0-9_-]+")
 
@@ -22,7 +23,7 @@ class ApiError(ValueError):
     """Snippets that cannot be shown: what was found and what to do, without a place."""
 
 
-def api(root: Path, docs: Path, chapter: str, folder: str) -> str:
+def api(docs: Path, chapter: str, folder: str, root: Path = ROOT) -> str:
     """HTML for a chapter of snippets; links lead from pages in `folder` to the pages that show them. Raises ApiError."""
     paths = sorted(p for p in (root / FOLDER / chapter).glob("*.py") if p.name != "__init__.py") if NAME.fullmatch(chapter) else []
     if not paths:

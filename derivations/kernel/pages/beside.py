@@ -28,20 +28,6 @@ def count(page: Page, parent: Element, name: str) -> Element:
     return box
 
 
-def document(page: Page, parent: Element, argument: str) -> Element:
-    """Append the reference of a module: what it offers, from its docstrings."""
-    traces.note("all")
-    path, _ = page.source.file()
-    here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
-    try:
-        html = api(ROOT, page.source.docs, argument, here)
-    except ApiError as error:
-        raise page.source.error(page.source.line_of(f"/// api | {argument}", "/// api"), str(error)) from None
-    box = SubElement(parent, "div")
-    box.text = page.stash(html)
-    return box
-
-
 def follow(page: Page, parent: Element, argument: str) -> Element:
     """Append what one station made of a claim."""
     traces.note("all")
@@ -75,6 +61,20 @@ def refuse_unknown(page: Page, row: dict) -> None:
         match = TOPIC.fullmatch(claim)
         if not match or not match[2] or match[2] not in (one["id"] for one in page.certificate(match[1])["claims"]):
             raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
+
+
+def list_snippets(page: Page, parent: Element, chapter: str) -> Element:
+    """Append what the snippets of a chapter offer."""
+    traces.note_files((ROOT / "snippets").rglob("*.py"))
+    path, _ = page.source.file()
+    here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
+    try:
+        html = api(page.source.docs, chapter, here)
+    except ApiError as error:
+        raise page.source.error(page.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
+    box = SubElement(parent, "div")
+    box.text = page.stash(html)
+    return box
 
 
 def draw(page: Page, parent: Element, name: str) -> Element:

@@ -123,16 +123,34 @@ class Source:
             raise self.error(left.line, f"the '{left.name}' block is left open; close it with '{left.slashes}'")
         return found
 
-    def _without_fences(self) -> str:
-        """The text with the lines of code fences blanked, so that lines keep their numbers."""
-        kept, fence = [], ""
+    def fence_around(self, number: int) -> tuple[int, int] | None:
+        """The first and the last line of the code fence that a line stands in, if it stands in one."""
+        within = self._within_fences()
+        if not within[number - 1]:
+            return None
+        first = last = number
+        while first > 1 and within[first - 2] == within[number - 1]:
+            first -= 1
+        while last < len(within) and within[last] == within[number - 1]:
+            last += 1
+        return first, last
+
+    def _within_fences(self) -> list[int]:
+        """For each line which fence it belongs to, counted from 1; 0 is none."""
+        found, fence, count = [], "", 0
         for line in self.lines:
             match = _FENCE.match(line)
             if fence:
+                found.append(count)
                 if match and match[1].startswith(fence) and not match[2].strip():
                     fence = ""
-                line = ""
             elif match:
-                fence, line = match[1], ""
-            kept.append(line)
-        return "\n".join(kept)
+                fence, count = match[1], count + 1
+                found.append(count)
+            else:
+                found.append(0)
+        return found
+
+    def _without_fences(self) -> str:
+        """The text with the lines of code fences blanked, so that lines keep their numbers."""
+        return "\n".join("" if fence else line for line, fence in zip(self.lines, self._within_fences()))

@@ -1,0 +1,232 @@
+"""`check --watch`: what a change touches, and a whole session of it: mistakes, a script that hangs, a change of the checker, Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from derivations.kernel.command import watch
+from derivations.kernel.run import certificates, refusals, runner
+from derivations.kernel.run.touched import touched
+
+GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
+USER = """from derivations.kernel import Derivation, matrix, sizes
+
+n, m = sizes("n m")
+A, B = matrix("A", n, m), matrix("B", n, m)
+derivation = Derivation("Another")
+derivation.identity("again", (A - B).T, A.T - B.T, uses=["chapter/tiny#sum"])
+"""
+
+
+@pytest.fixture
+def two(tree):
+    """The tree with a topic that uses a claim of the first, as if both were checked: a function that says what the second imported."""
+    user = tree.script.with_name("user.py")
+    user.write_text(USER)
+    snippet = tree.root / "snippets/chapter/tiny.py"
+    snippet.parent.mkdir(parents=True)
+    snippet.write_text("")
+
+    def check(*imported):
+        certificates.save("chapter/tiny", tree.script, "A sum", [{"id": "sum", "uses": []}], [])
+        certificates.save("chapter/user", user, "Another", [{"id": "again", "uses": ["chapter/tiny#sum"]}], [*imported])
+
+    check()
+    return SimpleNamespace(root=tree.root, script=tree.script, user=user, snippet=snippet, check=check)
+
+
+# What a change touches ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_script_touches_its_topic_and_those_that_use_it(two):
+    assert touched({"derivations/chapter/user.py"}).topics == {"chapter/user"}
+    assert touched({"derivations/chapter/tiny.py"}).topics == {"chapter/tiny", "chapter/user"}
+
+
+def test_a_new_script_touches_its_topic_alone(two):
+    (two.root / "derivations/chapter/fresh.py").write_text(USER)
+    assert touched({"derivations/chapter/fresh.py"}).topics == {"chapter/fresh"}
+
+
+def test_a_snippet_touches_what_imports_it(two):
+    assert touched({"snippets/chapter/tiny.py"}).topics == set()
+    two.check(two.snippet)
+    assert touched({"snippets/chapter/tiny.py"}).topics == touched({"snippets/chapter/"}).topics == {"chapter/user"}
+
+
+def test_any_snippet_may_mend_what_is_refused(two):
+    refusals.save("chapter/user", two.user, "Another", [], ["it cannot be imported"], [])
+    assert touched({"snippets/chapter/nothing.py"}).topics == {"chapter/user"}
+
+
+def test_the_checker_touches_all_and_what_is_beside_it_nothing(two):
+    assert touched({"derivations/kernel/core/claims.py"}).kernel == ["derivations/kernel/core/claims.py"]
+    for aside in ("derivations/kernel/pages/claims.py", "derivations/kernel/command/cli.py", "docs/chapter/tiny.md"):
+        found = touched({aside})
+        assert (found.kernel, found.topics) == ([], set())
+
+
+def test_a_page_is_looked_at_and_a_script_that_is_gone_is_named(two):
+    assert touched({"docs/chapter/tiny.md"}).pages == {"chapter/tiny"}
+    two.script.unlink()
+    found = touched({"derivations/chapter/tiny.py"})
+    assert found.gone == ["chapter/tiny"] and found.topics == {"chapter/user"}
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("derivations/chapter/tiny.py", True),
+        ("snippets/chapter/tiny.py", True),
+        ("docs/chapter/tiny.md", True),
+        ("derivations/chapter/.#tiny.py", False),
+        ("derivations/chapter/tiny.py~", False),
+        ("derivations/chapter/.tiny.py.swp", False),
+        ("derivations/chapter/__pycache__/tiny.cpython-311.pyc", False),
+        (".certificates/chapter/tiny.json", False),
+        ("docs/coq/a.v", False),
+        ("../elsewhere.py", False),
+    ],
+)
+def test_what_editors_leave_beside_a_file_is_no_change(name, seen, tree):
+    assert bool(watch.relevant(str(tree.root / name))) == seen
+
+
+# What was refused is kept -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_refused_is_kept_until_it_holds(tree, command):
+    good = tree.script.read_text()
+    tree.script.write_text(good.replace("A.T + B.T", "A.T - B.T"))
+    assert command("check").exit_code == 1
+    kept = refusals.known("chapter/tiny")
+    (claim,) = kept["claims"]
+    assert claim["id"] == "sum" and claim["line"] == 6 and claim["message"].startswith("false: at ")
+    assert claim["stated"] == "(A + B)ᵀ = Aᵀ - Bᵀ" and refusals.changed(kept) == []
+    tree.script.write_text(good)
+    assert refusals.changed(kept) == ["derivations/chapter/tiny.py"]
+    assert command("check").exit_code == 0
+    assert refusals.known("chapter/tiny") is None and refusals.topics() == []
+
+
+def test_what_was_refused_and_edited_by_hand_is_not_believed(tree, command):
+    tree.script.write_text(tree.script.read_text().replace("A.T + B.T", "A.T - B.T"))
+    command("check")
+    path = refusals.path_of("chapter/tiny")
+    path.write_text(path.read_text().replace("false: at", "true: at"))
+    assert refusals.known("chapter/tiny") is None
+
+
+def test_the_end_of_a_round_is_told_once_and_only_if_anything_changed(tree, command, monkeypatch):
+    rung = []
+    monkeypatch.setattr(refusals, "ring", lambda: rung.append(1))
+    tree.script.with_name("user.py").write_text(USER)
+    command("check")
+    assert rung == [1]
+    command("check")
+    assert rung == [1]
+
+
+def test_a_check_that_is_given_up_says_nothing_of_the_topic(tree, command):
+    assert command("check").exit_code == 0
+    tree.script.write_text("while True: pass\n")
+    stop = threading.Event()
+    threading.Timer(1.0, stop.set).start()
+    (result,) = runner.check_all([("chapter/tiny", tree.script)], False, 1, lambda done, more: None, stop)
+    assert result.stopped and not result.problems and refusals.topics() == []
+
+
+# A session --------------------------------------------------------------------------------------------------------------------------
+
+
+class Session:
+    """`check --watch` in a process of its own, and what it has said so far."""
+
+    def __init__(self, root):
+        self.said = Lines()
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "derivations", "check", "--watch"],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.said.add(line)
+
+    def until(self, text):
+        """All that was said from the last time up to a line with this text."""
+        return self.said.until(text)
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(GENEROUS)
+        self.reader.join()
+        self.process.stdout.close()
+        return code
+
+
+class Lines:
+    def __init__(self):
+        self.lines, self.taken, self.changed = [], 0, threading.Condition()
+
+    def add(self, line):
+        with self.changed:
+            self.lines.append(line)
+            self.changed.notify_all()
+
+    def until(self, text):
+        with self.changed:
+            found = self.changed.wait_for(lambda: any(text in line for line in self.lines[self.taken :]), GENEROUS)
+            assert found, f"no {text!r} in:\n{''.join(self.lines)}"
+            at = next(k for k in range(self.taken, len(self.lines)) if text in self.lines[k]) + 1
+            said, self.taken = "".join(self.lines[self.taken : at]), at
+            return said
+
+
+def test_a_session(tree):
+    good, hangs = tree.script.read_text(), "while True: pass\n"
+    session = Session(tree.root)
+    try:
+        assert "1 claims in 1 derivation: all hold" in session.until("Watching")
+        tree.script.write_text(good.replace("A.T + B.T", "A.T - B.T"))
+        said = session.until("Watching")
+        assert "changed: derivations/chapter/tiny.py" in said and "NOT all hold, 1 refused" in said
+        assert "tiny.py:6: claim 'sum': false: at " in said
+        tree.script.write_text(good + "def\n")
+        assert "tiny.py:7: this is not Python" in session.until("Watching")
+        tree.script.write_text(good + hangs)
+        session.until("changed: ")
+        tree.script.write_text(good)
+        assert "given up" in session.until(": all hold")
+        tree.script.unlink()
+        session.until("derivations/chapter/tiny.py is not there any more")
+        tree.script.write_text(good)
+        session.until(": all hold")
+        kernel = tree.kernel / "core" / "claims.py"
+        whole = kernel.read_text()
+        kernel.write_text(whole + "def\n")
+        assert "the checker itself" in session.until("the checker cannot be loaded, and nothing is checked until it can: SyntaxError")
+        kernel.write_text(whole + "# the same\n")
+        assert "the checker itself" in session.until("every topic is checked again")
+        assert "1/1 claims" in session.until(": all hold")
+    finally:
+        code = session.end()
+    assert code == 0 and "No longer watching." in session.said.lines[-1]
+    assert "Traceback" not in "".join(session.said.lines)
+
+
+def test_watching_is_for_people(tree, command):
+    for arguments in (("--watch", "--json"), ("--watch", "--page", "chapter/tiny"), ("--watch", "nothing")):
+        assert command("check", *arguments).exit_code == 2

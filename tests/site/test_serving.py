@@ -1,0 +1,221 @@
+"""`mkdocs serve`: what a check finds is on the pages without anybody touching them, mistakes are boxes in their place, and nothing stops
+the server. What is published stays strict."""
+
+import logging
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from derivations.kernel.pages import PageError, mistakes, policy, serving
+
+ROOT = Path(__file__).parents[2]
+GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
+SCRIPT = """from derivations.kernel import Derivation, matrix, sizes
+
+n, m = sizes("n m")
+A, B = matrix("A", n, m), matrix("B", n, m)
+derivation = Derivation("A sum transposed")
+derivation.identity("sum", (A + B).T, A.T + B.T, title="The transpose of a sum")
+"""
+PAGE = '# Sums\n\n/// derivation | chapter/tiny\n///\n\n```python\n--8<-- "snippets/tiny.py:one"\n```\n'
+SNIPPET = "# --8<-- [start:one]\ndef one():\n    return 1\n# --8<-- [end:one]\n"
+CONFIG = """site_name: Sample
+theme: {name: material, font: false}
+nav: [Home: index.md, Other: other.md]
+hooks: [derivations/kernel/pages/policy.py, derivations/kernel/pages/serving.py]
+markdown_extensions:
+  - pymdownx.superfences
+  - pymdownx.snippets: {base_path: ["."], check_paths: true}
+  - derivations.kernel.pages
+watch: [derivations, snippets]
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A small checkout with the kernel, one topic, and two pages."""
+    root = tmp_path / "checkout"
+    shutil.copytree(ROOT / "derivations/kernel", root / "derivations/kernel", ignore=shutil.ignore_patterns("__pycache__"))
+    files = {
+        "derivations/__init__.py": "",
+        "derivations/__main__.py": (ROOT / "derivations/__main__.py").read_text(),
+        "derivations/chapter/tiny.py": SCRIPT,
+        "snippets/tiny.py": SNIPPET,
+        "docs/index.md": PAGE,
+        "docs/other.md": "# Another\n\nNothing of note.\n",
+        "mkdocs.yml": CONFIG,
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+    def run(*command):
+        return subprocess.run(
+            [sys.executable, "-m", *command], cwd=root, capture_output=True, text=True, env=environment(), timeout=GENEROUS
+        )
+
+    return SimpleNamespace(root=root, run=run, script=root / "derivations/chapter/tiny.py", page=root / "docs/index.md")
+
+
+def environment():
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CI")}
+    return kept | {"NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1"}
+
+
+@pytest.fixture
+def served(checkout, tmp_path):
+    """A function that asks the server for a page until it says something, and gives the page; the server ends with the test."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with open(tmp_path / "said", "w") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"],
+            cwd=checkout.root,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            env=environment(),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+
+    def ask(address=""):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{address}", timeout=GENEROUS) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+        except OSError:
+            return ""
+
+    def until(text, address="", without="\0"):
+        """The page as soon as it holds the one text and not the other."""
+        end = time.monotonic() + GENEROUS
+        while time.monotonic() < end:
+            assert process.poll() is None, (tmp_path / "said").read_text()
+            page = ask(address)
+            if text in page and without not in page:
+                return page
+            time.sleep(0.05)
+        raise AssertionError(f"no {text!r} on the page:\n{page[-4000:]}\n{(tmp_path / 'said').read_text()[-3000:]}")
+
+    until.said = lambda: (tmp_path / "said").read_text()
+    yield until
+    process.send_signal(signal.SIGINT)
+    assert process.wait(GENEROUS) == 0
+
+
+def shown(page):
+    return page.partition("<article")[2].partition("</article>")[0]
+
+
+def test_a_day_of_writing(checkout, served):
+    """Each step waits for what the last one must have led to; no page is touched for a script's sake."""
+    until, script = served, checkout.script
+    page = until("has no certificate")
+    assert 'class="mistake"' in page and 'class="claim ' not in page
+
+    assert checkout.run("derivations", "check").returncode == 0
+    page = until('class="claim claim--identity"', without='class="mistake"')
+    assert "<style>.mistake" not in page and "The transpose of a sum" in page
+
+    script.write_text(SCRIPT.replace("A.T + B.T", "A.T - B.T"))
+    page = until("is stale, since derivations/chapter/tiny.py changed")
+    assert 'id="sum"' in page and "<math" not in shown(page) and 'class="claim ' not in page
+    assert checkout.run("derivations", "check").returncode == 1
+    page = until("claim &#x27;sum&#x27;: false: at ")
+    assert "derivations/chapter/tiny.py:6: " in page and "(A + B)ᵀ = Aᵀ - Bᵀ" in page and "<math" not in shown(page)
+    built = checkout.run("mkdocs", "build", "--strict")
+    assert built.returncode != 0 and "Traceback" not in built.stderr and not (checkout.root / "site/index.html").exists()
+    assert built.stderr.rstrip().splitlines()[-1].startswith("Error: docs/index.md:3: chapter/tiny cannot be shown: ")
+
+    script.write_text(SCRIPT)
+    assert checkout.run("derivations", "check").returncode == 0
+    until('class="claim claim--identity"', without='class="mistake"')
+    assert "Nothing of note." in until("Nothing of note.", "other/")
+
+    (checkout.root / "snippets/tiny.py").write_text(SNIPPET.replace("return", "return 41 +"))
+    until("41", without='class="mistake"')
+    checkout.page.write_text(PAGE.replace(":one", ":noe") + "\nSo a = b.\n\nBelow.\n")
+    page = until("did you mean &#x27;one&#x27;?")
+    assert shown(page).count('class="mistake"') == 2 and "docs/index.md:10: " in page and "Below." in page
+    checkout.page.write_text(PAGE)
+    until('class="claim claim--identity"', without='class="mistake"')
+
+    config = checkout.root / "mkdocs.yml"
+    config.write_text(CONFIG + "plugins: [nothing_of_this_name]\n")
+    assert "nothing_of_this_name" in until("The site is not built", "other/")
+    config.write_text(CONFIG)
+    until('class="claim claim--identity"', without='class="mistake"')
+    assert "Nothing of note." in until("Nothing of note.", "other/")
+    assert "Traceback" not in until.said()
+
+
+# Strict is how it begins ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def strict_afterwards():
+    yield
+    mistakes.shown(None)
+
+
+def test_only_serving_shows_mistakes(strict_afterwards, monkeypatch):
+    for name in ("SERVE", "MKDOCS_COMMAND", "LENIENT", "MKDOCS_SERVE"):
+        monkeypatch.setenv(name, "serve")
+    for command in ("build", "gh-deploy", "get-deps", ""):
+        serving.on_startup(command=command, dirty=False)
+        assert not mistakes.are_shown()
+    serving.on_startup(command="serve", dirty=False)
+    assert mistakes.are_shown()
+    serving.on_startup(command="build", dirty=False)
+    assert not mistakes.are_shown()
+
+
+def test_what_is_built_where_it_could_be_published_is_strict(strict_afterwards, tmp_path):
+    serving.on_startup(command="serve", dirty=False)
+    config = SimpleNamespace(site_dir=str(tmp_path / "site"), plugins={})
+    serving.on_config(config)
+    assert not mistakes.are_shown()
+    with pytest.raises(PageError):
+        mistakes.tolerate(PageError("a mistake"))
+
+
+def test_the_servers_own_folder_is_known(strict_afterwards, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert serving.is_the_servers(tmp_path / "mkdocs_abc")
+    assert not serving.is_the_servers(tmp_path / "site") and not serving.is_the_servers(tmp_path / "a" / "mkdocs_abc")
+
+
+def test_a_mistake_that_is_shown_is_told_in_the_terminal_too(strict_afterwards, caplog):
+    serving.on_startup(command="serve", dirty=False)
+    with caplog.at_level(logging.WARNING):
+        mistakes.tolerate(PageError("docs/a.md:3: a mistake"))
+    assert "docs/a.md:3: a mistake" in caplog.text
+
+
+def test_the_script_that_loads_a_rebuilt_page_may_run_while_serving_and_at_no_other_time(strict_afterwards):
+    html = "<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'self' 'unsafe-inline'\"><script>1</script>"
+    assert "sha256-" in policy.on_post_page(html) and "unsafe-inline" not in policy.on_post_page(html)
+    serving.on_startup(command="serve", dirty=False)
+    assert policy.on_post_page(html) == html
+
+
+def test_a_box_has_its_look_only_where_there_is_one(strict_afterwards):
+    serving.on_startup(command="serve", dirty=False)
+    assert serving.on_post_page("<head></head><p>x</p>") == "<head></head><p>x</p>"
+    assert "<style>" in serving.on_post_page(f"<head></head>{mistakes.box('x')}")
+
+
+def test_the_site_is_served_with_the_hook():
+    assert re.search(r"^  - derivations/kernel/pages/serving\.py$", (ROOT / "mkdocs.yml").read_text(), flags=re.M)
