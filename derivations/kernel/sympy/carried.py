@@ -59,22 +59,32 @@ def names() -> frozenset:
     return frozenset(found) | frozenset(imports)
 
 
+@dataclass(frozen=True)
+class Carried:
+    """What stands before the claim in a program: imports, and definitions, which need some of the imports themselves."""
+
+    imports: str
+    own: str
+    definitions: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.imports}\n\n\n{self.definitions}"
+
+
 @cache
-def carried(wanted: frozenset) -> str:
-    """The text of what is wanted, with all that it needs: imports first, then definitions in their order."""
+def carried(wanted: frozenset) -> Carried:
+    """What is wanted, with all that it needs; what is not of the prelude, SymPy has."""
     found, imports = parts()
-    needed, brings, waiting = {}, set(), set(wanted)
+    needed, waiting = {}, set(wanted & found.keys())
     while waiting:
         name = waiting.pop()
-        if name in found and name not in needed:
-            needed[name] = found[name]
-            waiting |= found[name].needs
-        elif name in imports:
-            brings.add(imports[name])
-        elif name in wanted and name not in found:
-            brings.add(("sympy", name))
+        needed[name] = found[name]
+        waiting |= (found[name].needs & found.keys()) - needed.keys()
+    own = {imports[name] for part in needed.values() for name in part.needs & imports.keys()}
+    brings = own | {imports.get(name, ("sympy", name)) for name in wanted - found.keys()}
     bodies = [part.text for part in sorted(set(needed.values()), key=lambda part: part.place)]
-    return import_lines(brings) + "\n\n\n" + "\n\n\n".join(bodies) + "\n"
+    return Carried(import_lines(brings), import_lines(own), "\n\n\n".join(bodies) + "\n")
 
 
 def import_lines(brings: set) -> str:

@@ -9,16 +9,17 @@ from .trouble import Disagrees, NotForSymPy
 
 
 @lru_cache(maxsize=100)
-def carried(text: str) -> dict:
-    """What a program carries, loaded once for all the programs that carry just this text."""
+def loaded(own: str, definitions: str) -> dict:
+    """The definitions that a program carries, loaded once for all the programs that carry just these."""
     space = {"__name__": "carried"}
-    exec(compile(text, "<carried>", "exec"), space)
+    exec(compile(f"{own}\n\n{definitions}", "<carried>", "exec"), space)
     return space
 
 
 def run(program: Program) -> tuple:
-    """(verdict, scope, note). The text that runs is the text that is shown: what it carries, and then the claim."""
-    space = dict(carried(program.carried))
+    """(verdict, scope, note). The text that runs is the text that is shown: imports, what is carried, and then the claim."""
+    space = dict(loaded(program.carried.own, program.carried.definitions))
+    exec(compile(program.carried.imports, "<imports>", "exec"), space)
     exec(compile(program.stated, "<claim>", "exec"), space)
     try:
         return space["verdict"]()

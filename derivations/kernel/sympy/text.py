@@ -25,13 +25,13 @@ SIGNS = {"=": "=", "<=": "<=", "!=": "!=", "!<=": "is not <=", "->": "->"}
 class Program:
     """Its text: what it says of itself and carries, and the claim."""
 
-    carried: str
+    carried: carried.Carried
     stated: str
     head: str
 
     @property
     def text(self) -> str:
-        return f"{self.head}\n{self.carried}\n\n{self.stated}"
+        return f"{self.head}\n{self.carried.text}\n\n{self.stated}"
 
 
 def assembled(claim: Claim, *blocks: str) -> Program:
