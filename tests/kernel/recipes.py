@@ -162,3 +162,15 @@ from derivations.kernel import rank
 
 derivation.inequality("low-rank", rank(W_Q @ W_K.T), d_k, because=(W_Q, W_K.T))
 # --8<-- [end:rank]
+
+# --8<-- [start:in-sympy]
+from sympy import Eq, Le, MatMul, MatrixSymbol, Transpose, evaluate, symbols
+
+rows, columns = symbols("n_r n_c", integer=True, positive=True)  # sizes
+s, t = symbols("s t", real=True)
+F, G = MatrixSymbol("F", rows, columns), MatrixSymbol("G", columns, rows)
+
+with evaluate(False):  # SymPy keeps what is written
+    derivation.identity("product-transposed", Eq(Transpose(MatMul(F, G)), MatMul(G.T, F.T)))
+    derivation.inequality("two-means", Le(2 * s * t, s**2 + t**2), because=(s - t) ** 2)
+# --8<-- [end:in-sympy]
