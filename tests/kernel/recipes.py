@@ -167,10 +167,10 @@ derivation.inequality("low-rank", rank(W_Q @ W_K.T), d_k, because=(W_Q, W_K.T))
 from sympy import Eq, Le, MatMul, MatrixSymbol, Transpose, evaluate, symbols
 
 rows, columns = symbols("n_r n_c", integer=True, positive=True)  # sizes
-s, t = symbols("s t", real=True)
+alpha, beta = symbols("alpha beta", real=True)
 F, G = MatrixSymbol("F", rows, columns), MatrixSymbol("G", columns, rows)
 
 with evaluate(False):  # SymPy keeps what is written
     derivation.identity("product-transposed", Eq(Transpose(MatMul(F, G)), MatMul(G.T, F.T)))
-    derivation.inequality("two-means", Le(2 * s * t, s**2 + t**2), because=(s - t) ** 2)
+    derivation.inequality("two-means", Le(2 * alpha * beta, alpha**2 + beta**2), because=(alpha - beta) ** 2)
 # --8<-- [end:in-sympy]
