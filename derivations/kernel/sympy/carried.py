@@ -61,15 +61,11 @@ def names() -> frozenset:
 
 @dataclass(frozen=True)
 class Carried:
-    """What stands before the claim in a program: imports, and definitions, which need some of the imports themselves."""
+    """What stands around the claim in a program: imports before it, and definitions after it, which need some of the imports."""
 
     imports: str
     own: str
     definitions: str
-
-    @property
-    def text(self) -> str:
-        return f"{self.imports}\n\n\n{self.definitions}"
 
 
 @cache

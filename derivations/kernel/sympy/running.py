@@ -17,12 +17,12 @@ def loaded(own: str, definitions: str) -> dict:
 
 
 def run(program: Program) -> tuple:
-    """(verdict, scope, note). The text that runs is the text that is shown: imports, what is carried, and then the claim."""
+    """(verdict, scope, note). The text that runs is the text that is shown; what is carried comes first, since it is kept."""
     space = dict(loaded(program.carried.own, program.carried.definitions))
     exec(compile(program.carried.imports, "<imports>", "exec"), space)
     exec(compile(program.stated, "<claim>", "exec"), space)
     try:
-        return space["verdict"]()
+        return space["verdict"](lambda step: None)
     except space["Fails"] as problem:
         raise Disagrees(str(problem)) from None
     except space["NotSettled"] as reason:

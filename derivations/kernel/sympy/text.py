@@ -17,13 +17,14 @@ from .sizes import explicit_sizes, size_names, small_numbers
 from .translate import Translation, indices_of
 
 TELLS = frozenset(["Fails", "NotSettled", "run"])  # what every program carries
-TAIL = '\n\n\nif __name__ == "__main__":\n    run(verdict)\n'
+MIDDLE = "# How it is checked."
+TAIL = 'if __name__ == "__main__":\n    run(verdict)\n'
 SIGNS = {"=": "=", "<=": "<=", "!=": "!=", "!<=": "is not <=", "->": "->"}
 
 
 @dataclass(frozen=True)
 class Program:
-    """Its text: what it says of itself and carries, and the claim."""
+    """Its text: what it says of itself, the claim, and what it carries to check it."""
 
     carried: carried.Carried
     stated: str
@@ -31,14 +32,14 @@ class Program:
 
     @property
     def text(self) -> str:
-        return f"{self.head}\n{self.carried.text}\n\n{self.stated}"
+        return f"{self.head}\n{self.carried.imports}\n\n\n{self.stated}\n\n\n{MIDDLE}\n\n\n{self.carried.definitions}\n\n{TAIL}"
 
 
 def assembled(claim: Claim, *blocks: str) -> Program:
     """The blocks of the claim's part, lists first, two empty lines between functions."""
     stated = "\n\n\n".join(filter(None, blocks))
     used = {n.id for n in ast.walk(ast.parse(stated)) if isinstance(n, ast.Name)}
-    return Program(carried.carried(frozenset(used) & (SYMPY | carried.names()) | TELLS), stated + TAIL, head(claim))
+    return Program(carried.carried(frozenset(used) & (SYMPY | carried.names()) | TELLS), stated, head(claim))
 
 
 def head(claim: Claim) -> str:
@@ -104,4 +105,4 @@ def reasons(claim: Claim) -> str:
 
 
 def verdict(call: str) -> str:
-    return f'def verdict(tell=quiet):\n    """What is found, how far it reaches, and how."""\n    return {call}'
+    return f'def verdict(tell):\n    """What is found, how far it reaches, and how."""\n    return {call}'
