@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from ..run import certificates
-from . import refusals
+from ..errors import nearest
+from . import certificates, refusals
 from .certificates import ROOT, CertificateError
 
 TIME_LIMIT = 300  # seconds a script may take
