@@ -1014,7 +1014,7 @@ def test_the_limit_of_a_random_expression_is_its_value_far_out():
     "use, said",
     [
         ("chapter/other#sum", "'chapter/other' was not checked as it is, or does not hold; run: python -m derivations check chapter/other"),
-        ("chapter/b#summ", "there is no such claim that holds; did you mean sum? There are sum"),
+        ("chapter/b#goood", "there is no such claim that holds; did you mean good? There are good"),
     ],
 )
 def test_a_use_that_is_not_met_says_why(use, said, scripts, records):
