@@ -1008,3 +1008,16 @@ def test_the_limit_of_a_random_expression_is_its_value_far_out():
             assert abs(far[1] - expected) < 1e-4 * (1 + abs(expected)), (e, far, expected)
         compared += 1
     assert compared > 100
+
+
+@pytest.mark.parametrize(
+    "use, said",
+    [
+        ("chapter/other#sum", "'chapter/other' was not checked as it is, or does not hold; run: python -m derivations check chapter/other"),
+        ("chapter/b#summ", "there is no such claim that holds; did you mean sum? There are sum"),
+    ],
+)
+def test_a_use_that_is_not_met_says_why(use, said, scripts, records):
+    scripts(a=GOOD.replace("A.T + B.T)", f"A.T + B.T, uses=[{use!r}])"), b=GOOD)
+    _, found = records()
+    assert said in next(r["message"] for r in found if r["topic"] == "chapter/a" and r["verdict"] == "refused")

@@ -4,6 +4,8 @@ import pytest
 
 from derivations.kernel.command import page, scaffold
 
+ROOT = scaffold.ROOT
+
 CONFIG = "site_name: x\nnav:\n  - Home: index.md\nmarkdown_extensions:\n  - pymdownx.superfences\n  - pymdownx.snippets: {check_paths: true}\n  - derivations.kernel.pages\n"
 
 
@@ -44,3 +46,20 @@ def test_what_pytest_says_has_its_file_and_line():
 def test_there_is_one_topic_and_it_exists(made, command):
     assert command("check", "--page", "nothing/here").exit_code == 2
     assert command("check", "--page", "fresh/topic", "chapter/tiny").exit_code == 2
+
+
+def test_what_lint_would_refuse_of_the_form_is_said_with_its_mend(made):
+    for name in ("pyproject.toml", "snippets/ruff.toml"):
+        (made / name).parent.mkdir(exist_ok=True)
+        (made / name).write_text((ROOT / name).read_text())
+    assert page.formed("fresh/topic") == []
+    path = made / "derivations/fresh/topic.py"
+    path.write_text(path.read_text().replace("derivation = ", "import os\nderivation  =  "))
+    said = page.formed("fresh/topic")
+    assert any("F401" in line and "check --fix" in line for line in said), said
+    assert any("ruff format derivations/fresh/topic.py" in line for line in said), said
+
+
+def test_an_output_that_is_another_says_where_it_is_shown():
+    (said,) = page.failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
+    assert said.startswith("snippets/a/b.py:3: the test fails: the output is another")

@@ -146,6 +146,7 @@ def test_an_order_is_claimed_as_an_inequality(write):
 NOT_MADE_FOR = {
     "no names": (lambda: scalars(""), "names are written in one text with blanks between them, .* not ''"),
     "names as a list": (lambda: sizes(["n", "m"]), "names are written in one text with blanks between them, .* not \\['n', 'm'\\]"),
+    "a sum over none": (lambda: kernel.total(x), "not nothing: name its index"),
     "a sum over a number": (lambda: kernel.total(x, y), "a sum runs over what index\\(name, size\\) made, not y"),
     "an inverse of a number": (lambda: kernel.inverse(2), "only a square matrix has an inverse, not shape \\(\\)"),
     "a rank of a number": (lambda: kernel.rank(2), "only a matrix has a rank, not shape \\(\\)"),

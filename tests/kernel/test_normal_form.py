@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from derivations.kernel import (
     Derivation,
+    I,
     absolute,
     exp,
     eye,
@@ -448,3 +449,19 @@ def test_terms_with_too_many_ways_to_be_renamed_are_an_error():
         e = e * u[p]
     with pytest.raises(Unknown, match="8 summation indices that look alike"):
         same(total(e, *many), total(u[i], i) ** 8)
+
+
+KEPT = {  # each with the factor that a delta, met later, once threw away
+    "roots": ((sqrt(2) * C) @ (sqrt(2) * eye(n)), 2 * C, C),
+    "halves": ((C / sqrt(2)) @ (eye(n) / sqrt(2)), C / 2, C),
+    "imaginary": ((I * C) @ (I * eye(n)), -C, C),
+    "absolute": ((absolute(a) * C) @ (absolute(a) * eye(n)), a**2 * C, C),
+    "sums": (total(C[i, j] * total(v[l], l) * (total(v[l], l) * eye(n)[i, j]), j), C[i, i] * total(v[l], l) ** 2, C[i, i]),
+    "numbers": (total((sqrt(2) * j) * (sqrt(2) * eye(n)[1, j]), j), 2, 1),
+}
+
+
+@pytest.mark.parametrize("left, right, lost", KEPT.values(), ids=KEPT)
+def test_what_a_term_gave_up_before_it_met_a_delta_is_not_lost(left, right, lost):
+    assert same(left, lift(right))
+    assert not same(left, lift(lost))

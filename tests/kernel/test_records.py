@@ -34,7 +34,7 @@ from derivations.kernel.core.claims import Verdict
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.values import evaluate, nested, number, number_latex
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.printing.latex import value_latex
+from derivations.kernel.printing.latex import latex, value_latex
 from derivations.kernel.run.records import check_claim, record
 
 d, n = sizes("d n")
@@ -241,3 +241,14 @@ def test_a_value_of_one_row_is_a_matrix():
     assert (
         value_latex(((lift(1), lift(2)),)) == r"\begin{pmatrix}1 & 2\end{pmatrix}" and value_latex(lift(Fraction(1, 2))) == r"\frac{1}{2}"
     )
+
+
+@pytest.mark.parametrize("name", ["q_k", "a_1", "eps", "rq"])
+def test_a_name_with_braces_in_its_latex_stands_in_an_assumption_as_it_is(name):
+    """The words were filled in twice, so that the braces of a name were taken for places to fill."""
+    q, other = random(name, d), random("b_0", d)
+    for words in (independent(q, other), gaussian(q), gaussian(q, other), mean(q, 0), representable(x / 2, y)):
+        text = assumption_text(words, latex_names=True)
+        assert all(f"${latex(argument)}$" in text for argument in words.args), text
+    claim = stated(lambda D: D.identity("claim", E(q @ other), 0, given=[independent(q, other), mean(q, 0)]))
+    assert check_claim(claim)["assumptions"][0]["text"] == f"the entries of ${latex(q)}$ and $b_{{0}}$ are independent"

@@ -124,7 +124,8 @@ def zensical(once):
     def into(root):
         for name in ("docs", "snippets", "derivations", ".certificates"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "mkdocs.yml", root)
+        for name in ("mkdocs.yml", "pyproject.toml"):  # the rooms are drawn from the contracts
+            shutil.copy(ROOT / name, root)
         (root / "tests/kernel").mkdir(parents=True)
         shutil.copy(ROOT / "tests/kernel/recipes.py", root / "tests/kernel")  # the claim language's page includes it
         run(root, "zensical", "build", "--clean")

@@ -30,7 +30,7 @@ def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
     (result,) = runner.check_all(runner.find((topic,)), fresh, jobs, lambda done, more: None)
     publish([result])
     report(result, quiet=False)
-    found = [str(one) for one in (*look(topic), *tested(topic))]
+    found = [str(one) for one in (*look(topic), *tested(topic), *formed(topic))]
     for said in found:
         click.secho(said, fg="red", err=True)
     count = len(found) + (not result.holds)
@@ -57,6 +57,25 @@ def tested(topic: str) -> list:
     return sorted(missing) + (said or [f"{there[-1]}: its tests fail; run: {again}"])
 
 
+def formed(topic: str) -> list:
+    """What ruff has against the form of the topic's files; types are for `make lint`, which takes longer."""
+    chapter, _, name = topic.partition("/")
+    files = [f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/figures/{topic}.py"]
+    there = [path for path in files if (certificates.ROOT / path).is_file()]
+    said = []
+    for arguments, mend in (
+        (["check", "--quiet", "--output-format", "concise"], "check --fix"),
+        (["format", "--check", "--quiet"], "format"),
+    ):
+        done = subprocess.run([sys.executable, "-m", "ruff", *arguments, *there], cwd=certificates.ROOT, capture_output=True, text=True)
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        again = f"python -m ruff {mend} {' '.join(there)}"
+        said += [f"{line}; mend it, or run: {again}" for line in lines] or [f"the form is not ruff's; run: {again}"] * (
+            done.returncode != 0
+        )
+    return said
+
+
 def failures(output: str, root: str = "") -> list:
     """pytest's own lines on what failed: each with its file and line, or with the test's name where it says no line.
 
@@ -67,5 +86,6 @@ def failures(output: str, root: str = "") -> list:
     """
     lines = re.findall(rf"^{re.escape(root)}/(\S+\.py):(\d+): (.*)$", output, flags=re.M)
     named = re.findall(r"^(?:FAILED|ERROR) ((\S+?\.py)\S*)", output, flags=re.M)
-    found = [f"{file}:{line}: the test fails: {said}" for file, line, said in lines]
+    shown = {"DocTestFailure": "the output is another; python -m pytest with this file shows what was expected and what came"}
+    found = [f"{file}:{line}: the test fails: {shown.get(said, said)}" for file, line, said in lines]
     return found + [f"{name}: the test fails" for name, file in named if file not in {file for file, _, _ in lines}]

@@ -205,19 +205,21 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         return f"${latex(x)}$" if latex_names else plain(x)
 
     names = list(map(shown, a.args))
-    return {
+    several = len(names) > 1
+    text = {  # filled in below, and once: a name in LaTeX has braces of its own
         "positive": "{0} is positive",
         "nonnegative": "{0} is not negative",
         "nonzero": "{0} is not zero",
         "invertible": "{0} is invertible",
-        "independent": "the entries of " + " and ".join(names) + " are independent",
+        "independent": "the entries of {all} are independent",
         "mean": "each entry of {0} has mean {1}",
         "variance": "each entry of {0} has variance {1}",
-        "gaussian": " and ".join(names) + (" is" if len(names) == 1 else " are") + " Gaussian",
+        "gaussian": "{all} are Gaussian" if several else "{0} is Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",
-        "representable": " and ".join(names) + (" is a floating-point number" if len(names) == 1 else " are floating-point numbers"),
+        "representable": "{all} are floating-point numbers" if several else "{0} is a floating-point number",
         "in range": "no exponent leaves the format's range",
-    }[a.kind].format(*names) + "".join(f", for every {shown(i)}" for i in open_indices(a))
+    }[a.kind].format(*names, all=" and ".join(names))
+    return text + "".join(f", for every {shown(i)}" for i in open_indices(a))
 
 
 def open_indices(a: Assumption) -> list[Expr]:

@@ -407,9 +407,10 @@ def total(body: Term, *indices: Expr) -> Expr:
         sum(q[i]*k[i], i = 1..d)
     """
     body = scalar_of(body)
+    wrong = [show(i) for i in map(lift, indices) if i.op != "index"] or ["nothing: name its index"] * (not indices)
+    if wrong:
+        raise KernelError(f"a sum runs over what index(name, size) made, not {wrong[0]}")
     for index_ in reversed(indices):
-        if lift(index_).op != "index":
-            raise KernelError(f"a sum runs over what index(name, size) made, not {show(lift(index_))}")
         body = Expr("sum", (body,), (), index_.data)
     return body
 

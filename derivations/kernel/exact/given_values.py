@@ -8,8 +8,8 @@ from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, show, show_shape, symbols, walk
 from ..errors import KernelError
-from ..exact import values
 from ..printing.script import script
+from . import values
 from .search import Found, failure, holds, show_array, shown
 from .values import Undefined
 

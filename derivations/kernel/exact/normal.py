@@ -257,17 +257,17 @@ def multiply(p: dict, q: dict, facts: Facts) -> dict:
 
 
 def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
-    """One product of powers of atoms, in normal form. bound maps the numbers of bound indices to their sizes."""
-    powers, expand, sign = {}, [], Fraction(1)
-    held = {("b", k): ("held", next(FRESH)) for k in bound}
+    """One product of powers of atoms, in normal form. bound maps the numbers of bound indices to their sizes.
+
+    Deltas come first: one that names an index anew begins the term again, and nothing may have been taken out of it by then.
+    """
+    powers = {}
     for (head, indices), power in factors:
         indices = settle(head, indices)
         powers[head, indices] = powers.get((head, indices), 0) + power
-    for (head, indices), power in list(powers.items()):
-        whole = power.denominator == 1
-        if power == 0:
-            del powers[head, indices]
-        elif head[0] == "delta":
+    powers = {f: power for f, power in powers.items() if power}
+    for head, indices in list(powers):
+        if head[0] == "delta":
             del powers[head, indices]
             if indices[0][0] == indices[1][0] == "c" and indices[0] != indices[1]:
                 return {}
@@ -283,7 +283,16 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
                 new = indices[0] if old == indices[1] else indices[1]
                 rest = {number: size for number, size in bound.items() if number != old[1]}
                 return reduce_term(rest, rename(powers.items(), {old: new}), facts)
-        elif head[0] == "i" and whole:
+    return without_deltas(bound, powers, facts)
+
+
+def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
+    """A product whose deltas are settled: what meets itself is taken out, as a number or as a polynomial to be multiplied in."""
+    expand, sign = [], Fraction(1)
+    held = {("b", k): ("held", next(FRESH)) for k in bound}
+    for (head, indices), power in list(powers.items()):
+        whole = power.denominator == 1
+        if head[0] == "i" and whole:
             del powers[head, indices]
             sign *= (-1) ** (power // 2 % 2)
             if power % 2:

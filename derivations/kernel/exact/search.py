@@ -15,8 +15,8 @@ from ..core.assumptions import Assumption, gaussian, independent, mean, variance
 from ..core.expr import Expr, free_indices, lift, ones, symbols, walk
 from ..core.expr import random as random_tensor
 from ..errors import KernelError
-from ..exact import values
 from ..printing.plain import plain
+from . import values
 from .facts import facts_of
 from .reading import read
 from .values import Undefined, differ, evaluate, number, polynomial_value, show_value

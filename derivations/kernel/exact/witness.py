@@ -9,7 +9,7 @@ from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim, Refused, Verdict
 from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
-from ..exact import values
+from . import values
 from .certificates import doubt
 from .facts import facts_of
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from ..run import certificates
-from . import refusals
+from ..errors import nearest
+from . import certificates, refusals
 from .certificates import ROOT, CertificateError
 
 TIME_LIMIT = 300  # seconds a script may take
@@ -107,9 +107,17 @@ def check_uses(results: list):
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
             around = foreign and circle(links, result.topic)
             if missing:
-                refuse(result, record, f"it uses '{missing[0]}', and there is no such claim that holds")
+                refuse(result, record, unmet(missing[0], ids[missing[0].partition("#")[0]]))
             elif around:
                 refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around))
+
+
+def unmet(use: str, held: set) -> str:
+    """Why a claim that is used does not hold it up: its topic has no certificate, or no claim of that name."""
+    topic, _, name = use.partition("#")
+    if not held:
+        return f"it uses '{use}', and '{topic}' was not checked as it is, or does not hold; run: python -m derivations check {topic}"
+    return f"it uses '{use}', and there is no such claim that holds; {nearest(name, sorted(held), 'there are')}"
 
 
 def refuse(result: Result, record: dict, message: str):
