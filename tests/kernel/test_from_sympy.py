@@ -484,6 +484,99 @@ def test_a_counterexample_respects_what_a_symbol_assumes(refused):
     stated(lambda D: D.refute("claim", sp.Ne(x * sp.Abs(x, evaluate=False), r * x), at={x: 1, r: 2}))
 
 
+c, d = stats.Normal("c", 0, 1), stats.Normal("d", r, 1)
+g = sp.Symbol("g", nonnegative=True)
+BROKEN = {
+    "a factor": (lambda D: D.refute("claim", kept(lambda: sp.Le(0, r * stats.Expectation(c**2))), at={r: -1}), "r is positive"),
+    "an absolute value": (
+        lambda D: D.refute("claim", kept(lambda: sp.Eq(2 * g * stats.Expectation(c**2), sp.Abs(2 * g))), at={g: -1}),
+        "g is not negative",
+    ),
+    "a spread": (
+        lambda D: D.refute("claim", kept(lambda: sp.Le(0, r * stats.Variance(stats.Normal("h", 0, r)))), at={r: -1}),
+        "r is positive",
+    ),
+    "a mean that stands in the distribution alone": (
+        lambda D: D.refute("claim", kept(lambda: sp.Le(0, stats.Expectation(d))), at={r: -1}),
+        "r is positive",
+    ),
+    "an entry": (
+        lambda D: D.refute("claim", kept(lambda: sp.Le(0, positives(n)[1] * stats.Expectation(c**2))), at={positives(n): [-1]}),
+        "f[i] is positive, for every i",
+    ),
+}
+
+
+def positives(*shape):
+    return sp.IndexedBase("f", shape=shape, positive=True)
+
+
+@pytest.mark.parametrize("state, says", BROKEN.values(), ids=BROKEN)
+def test_a_refuted_law_respects_what_a_symbol_assumes(state, says, refused):
+    assert f"the counterexample breaks what SymPy assumes: {says}" in refused(state)
+
+
+def test_a_law_is_refuted_where_the_assumptions_hold():
+    def state(D):
+        D.refute("factor", kept(lambda: sp.Le(r * stats.Expectation(c**2), 0)), at={r: 1})
+        D.refute("cancelled", kept(lambda: sp.Eq(r / r * stats.Expectation(c**2), 2)), at={r: 1})
+        D.refute("mean", kept(lambda: sp.Le(stats.Expectation(d), 0)), at={r: 1})
+
+    records, claims = stated(state)
+    assert given(claims["factor"]) == ["each entry of c has mean 0", "each entry of c has variance 1"]
+    assert given(claims["cancelled"])[0] == "r is positive"
+    assert records["mean"]["left"] == "1"
+
+
+def doubled(entry, *indices):
+    """A claim that needs its entries to be positive: log of a square is twice the log, summed."""
+    return kept(lambda: sp.Eq(sp.Sum(sp.log(entry**2), *indices), sp.Sum(2 * sp.log(entry), *indices)))
+
+
+def test_an_index_chosen_for_an_assumption_makes_way_for_a_name_of_a_later_claim():
+    over_m = sp.Idx("i", (1, m))
+    other = sp.IndexedBase("h", shape=(m,), real=True)
+
+    def state(D):
+        D.identity("first", doubled(positives(n)[j], j))
+        D.identity("scalar", kept(lambda: sp.Eq(2 * (sp.Symbol("l", real=True) + x), 2 * sp.Symbol("l", real=True) + 2 * x)))
+        D.identity("index", kept(lambda: sp.Eq(sp.Sum(2 * other[over_m], over_m), 2 * sp.Sum(other[over_m], over_m))))
+        D.identity("again", doubled(positives(n)[j], j))
+
+    _, claims = stated(state)
+    assert given(claims["first"]) == given(claims["again"]) == ["f[a] is positive, for every a"]
+
+
+def test_an_index_chosen_for_an_assumption_is_not_a_name_of_an_earlier_claim():
+    def state(D):
+        D.identity("scalar", kept(lambda: sp.Eq(2 * (sp.Symbol("i", real=True) + x), 2 * sp.Symbol("i", real=True) + 2 * x)))
+        D.identity("entries", doubled(positives(n)[j], j))
+
+    _, claims = stated(state)
+    assert given(claims["entries"]) == ["f[l] is positive, for every l"]
+
+
+def test_entries_of_two_sizes_have_indices_of_their_own():
+    h = sp.IndexedBase("h", shape=(m,), positive=True)
+    V = sp.IndexedBase("V", shape=(n, n), positive=True)
+    over = [sp.Idx("a", (1, n)), sp.Idx("b", (1, m))]
+    _, claims = stated(lambda D: D.identity("claim", doubled(positives(n)[over[0]] * h[over[1]] * V[over[0], 1], *over)))
+    says = given(claims["claim"])
+    assert says == ["f[i] is positive, for every i", "h[j] is positive, for every j", "V[i, l] is positive, for every i, for every l"]
+
+
+def test_there_are_indices_for_more_names_than_letters():
+    letters = [sp.Symbol(name, real=True) for name in "ijlabrst"]
+
+    def state(D):
+        D.identity("letters", kept(lambda: sp.Eq(2 * sp.Add(*letters), sp.Add(*(2 * letter for letter in letters)))))
+        over = sp.Idx("v", (1, n))
+        D.identity("entries", doubled(positives(n)[over], over))
+
+    _, claims = stated(state)
+    assert given(claims["entries"]) == ["f[ii] is positive, for every ii"]
+
+
 def test_a_refuted_law_takes_its_distribution_along():
     c = stats.Normal("c", 1, 1)
     records, claims = stated(lambda D: D.refute("claim", stats.Variance(c**2), 2, at={}))

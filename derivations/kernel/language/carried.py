@@ -6,14 +6,16 @@ are left out, and it says more. A refutation has to respect them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from ..core.assumptions import Assumption, assumption_text, gaussian, independent, mean, nonnegative, nonzero, positive, variance
 from ..core.claims import Claim
 from ..core.expr import Expr, describe, index, named
 from ..errors import KernelError
+from ..printing.names import name_latex
 
 STATED = {"positive": positive, "nonnegative": nonnegative, "nonzero": nonzero}
 INDICES = ("i", "j", "l", "a", "b", "r", "s", "t")
@@ -79,42 +81,88 @@ def brought_by(s: Expr) -> list[tuple[str, Any]]:
     return facts(s.origin)
 
 
-def carried(trees: tuple[Expr, ...]) -> list[Assumption]:
+def carried(trees: tuple[Expr, ...], taken: Taken) -> list[Assumption]:
     """All that the SymPy symbols of the trees bring along: signs, then independence, means, variances and what is Gaussian."""
-    signs, randoms, means, variances = [], [], [], []
-    taken = {s.data[0] for s in named(*trees)}
-    for symbols in leaves(trees).values():
-        for s in symbols:
-            for kind, value in brought_by(s):
-                if kind == "distribution":
-                    randoms.append(s)
-                    means.append(mean(s, value[0]))
-                    variances.append(variance(s, value[1]))
-                else:
-                    signs.append(STATED[kind](general_entry(s, taken)))
+    every = with_parameters(trees)
+    signs = [STATED[kind](general_entry(s, taken)) for s, kind, _ in brought_along(every) if kind != "distribution"]
+    distributions = distributed(trees)
+    means = [mean(s, value) for s, (value, _) in distributions]
+    variances = [variance(s, value) for s, (_, value) in distributions]
+    randoms = [s for s, _ in distributions]
     joint = [independent(*randoms), *means, *variances, *(gaussian(s) for s in randoms)] if randoms else []
     return signs + joint
 
 
-def general_entry(s: Expr, taken: set[str]) -> Expr:
+def brought_along(trees: tuple[Expr, ...]) -> list[tuple[Expr, str, Any]]:
+    return [(s, kind, value) for found in leaves(trees).values() for s in found for kind, value in brought_by(s)]
+
+
+def distributed(trees: tuple[Expr, ...]) -> list[tuple[Expr, tuple[Expr, Expr]]]:
+    """The random symbols, each with its mean and its variance."""
+    return [(s, value) for s, kind, value in brought_along(trees) if kind == "distribution"]
+
+
+def with_parameters(trees: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The trees, and the means and variances of what is random in them, which may hold symbols of their own."""
+    return (*trees, *(value for _, values in distributed(trees) for value in values))
+
+
+class Taken:
+    """The names, as they are printed, that a derivation and one of its claims use; and the indices chosen beside them.
+
+    Those chosen for earlier claims serve again.
+    """
+
+    def __init__(self, names: Container[str], trees: Iterable[Expr], earlier: Iterable[Expr] = ()) -> None:
+        self.names = names
+        self.here = {name_latex(s.data[0]) for s in named(*trees)}
+        self.chosen: dict[tuple[Expr, int], Expr] = {}
+        for i in earlier:
+            size = i.data[1]
+            self.chosen[size, sum(known == size for known, _ in self.chosen)] = i
+
+    def index(self, size: Expr, nth: int = 0) -> Expr:
+        """The nth index that runs to this size, of a name that nothing else has."""
+        if (size, nth) not in self.chosen:
+            name = next(name for name in index_names() if name_latex(name) not in self.here and name_latex(name) not in self.names)
+            self.here.add(name_latex(name))
+            self.chosen[size, nth] = index(name, size)
+        return self.chosen[size, nth]
+
+
+def index_names() -> Iterable[str]:
+    """i, j, ..., and ii, jj, ll, iii, ... without end."""
+    return chain(INDICES, (letter * times for times in count(2) for letter in "ijl"))
+
+
+def general_entry(s: Expr, taken: Taken) -> Expr:
     """s itself; of a vector or a matrix any entry, at indices that nothing else is called."""
     if not s.shape:
         return s
-    free = iter(name for name in INDICES if name not in taken)
-    return s[tuple(index(next(free), size) for size in s.shape)]
+    return s[tuple(taken.index(size, s.shape[:axis].count(size)) for axis, size in enumerate(s.shape))]
 
 
-def settled(claim: Claim) -> Claim:
+def renamed(claim: Claim, old: Expr, new: Expr) -> Claim:
+    """The claim with another index in the assumptions that it carries."""
+
+    def within(e: Expr) -> Expr:
+        return new if e == old else replace(e, args=tuple(map(within, e.args)))
+
+    return replace(claim, given=tuple(replace(a, args=tuple(map(within, a.args))) for a in claim.given))
+
+
+def settled(claim: Claim, taken: Taken) -> Claim:
     """The claim under its stated assumptions, and under those of its SymPy symbols that it needs."""
-    brought = [a for a in carried(claim.trees) if a not in claim.given]
+    brought = [a for a in carried(claim.trees, taken) if a not in claim.given]
     if not brought:
         return claim
     from ..exact.witness import is_law, needed_to_compute, still_proved  # asked only here: stating a claim needs no witness
 
-    if claim.kind == "refutation" and not is_law(*claim.trees):
-        refuse_broken(claim, brought)
-        return claim
     full = replace(claim, given=(*claim.given, *brought))
+    if claim.kind == "refutation":
+        refuse_broken(full, brought)
+        if not is_law(*claim.trees):
+            return claim
     kept = full.given
     for a in reversed(brought):
         rest = tuple(other for other in kept if other != a)

@@ -11,9 +11,10 @@ from typing import Any, Literal, ParamSpec, TypeVar
 from ..core import claims
 from ..core.assumptions import Assumption
 from ..core.claims import Claim, Refused, Value, bindings, caller
-from ..core.expr import Expr, Term, lift, symbol
+from ..core.expr import Expr, Term, lift, named, symbol
 from ..errors import KernelError, nearest, scripts
-from .carried import Origins, settled
+from ..printing.names import name_latex
+from .carried import Origins, Taken, renamed, settled, with_parameters
 from .stated import spread
 
 P = ParamSpec("P")
@@ -84,11 +85,12 @@ class Derivation(claims.Derivation):
     """A named chain of claims: one script, one page. Its methods state claims, each with an id of its own.
 
     An id is lower-case words joined by hyphens. A claim is checked when the script has run; what cannot even be stated is refused at
-    once, with the file, the line and the claim. Keywords that all methods take:
+    once, with the file, the line and the claim. Keywords that all methods that state a claim take:
 
     | keyword | what it is |
     |---|---|
     | `title` | the claim's heading; `$...$` in it names mathematics |
+    | `reason` | why the relation holds, in words; `define` takes none, and in a chain each step has its own |
     | `given` | a list of assumptions, each of which is needed: without it a counterexample appears |
     | `uses` | ids of earlier claims that it rests on; `chapter/topic#id` names one of another topic |
     | `without` | for an assumption, a counterexample that shows that it is needed, where none is found: `{nonzero(x): {x: 0, y: 1}}` |
@@ -295,13 +297,35 @@ class Derivation(claims.Derivation):
         self._state("refutation", id, left, steps, at=values, given=given, title=title, uses=uses, without=without, code=code)
 
     @cached_property
-    def origins(self) -> Origins:
+    def _origins(self) -> Origins:
         """The SymPy symbols that stand for its names."""
         return Origins()
 
+    @cached_property
+    def _chosen(self) -> dict[str, Expr]:
+        """The indices that only carried assumptions use, by name as printed: a claim that uses the name for its own takes it from them."""
+        return {}
+
     def _settled(self, claim: Claim) -> Claim:
-        self.origins.refuse_two(claim.trees)
-        return settled(claim)
+        self._origins.refuse_two(claim.trees)
+        trees = with_parameters(claim.trees)
+        self._make_way(trees)
+        self._check_names(claim)
+        result = settled(claim, Taken(self.names, trees, self._chosen.values()))
+        self._origins.refuse_two(result.trees)
+        printed = {name_latex(s.data[0]): s for s in named(*result.trees) if s.op == "index"}
+        self._chosen.update({name: s for name, s in printed.items() if name not in self.names})
+        return result
+
+    def _make_way(self, trees: tuple[Expr, ...]) -> None:
+        """Where a claim's trees use a name that was chosen for an index of a carried assumption, that index gets another."""
+        for name in sorted({name_latex(s.data[0]) for s in named(*trees)}):
+            if name in self._chosen:
+                old = self._chosen.pop(name)
+                new = Taken(self.names, trees).index(old.data[1])
+                del self.names[name]
+                self.names[name_latex(new.data[0])] = self._chosen[name_latex(new.data[0])] = new
+                self.claims[:] = [renamed(earlier, old, new) for earlier in self.claims]
 
     def main(self) -> None:
         """Check this derivation and print its steps, when its script is run on its own. The exit code is 0 if every claim holds."""
