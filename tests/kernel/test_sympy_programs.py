@@ -460,18 +460,22 @@ def test_what_is_published_is_what_was_checked_and_nothing_older(tmp_path):
     programs.publish({"chapter/tiny": [made("one")]}, tmp_path, every=False)
     assert (tmp_path / "chapter/tiny/sum.py").stat().st_mtime_ns == before and not (tmp_path / "chapter/tiny/other.py").exists()
     assert (tmp_path / "chapter/gone/old.py").exists()
+    programs.publish({"chapter/tiny": None}, tmp_path, every=True)
+    assert list(tmp_path.rglob("*.py")) == [tmp_path / "chapter/tiny/sum.py"]  # refused: it stays, and what is of no topic goes
     programs.publish({"chapter/tiny": []}, tmp_path, every=True)
     assert list(tmp_path.rglob("*.py")) == []
 
 
-def test_check_publishes_the_programs_of_what_holds_and_removes_those_of_what_does_not(tree, command):
+def test_check_publishes_the_programs_of_what_holds_and_leaves_those_of_what_does_not(tree, command):
     file = tree.root / "docs/sympy/chapter/tiny/sum.py"
     assert command("check").exit_code == 0 and "(A + B).T" in file.read_text()
     assert programs.load("chapter/tiny")["claims"][0]["witnesses"][1]["file"] == "sympy/chapter/tiny/sum.py"
     file.unlink()
     assert command("check").exit_code == 0 and file.exists()  # from the certificate
     tree.script.write_text(tree.script.read_text().replace("A.T + B.T", "A.T - B.T"))
-    assert command("check").exit_code == 1 and not file.exists()
+    assert command("check").exit_code == 1 and "A.T + B.T" in file.read_text()
+    tree.script.write_text(tree.script.read_text().replace("A.T - B.T", "B.T + A.T").replace('"sum"', '"other"'))
+    assert command("check").exit_code == 0 and [path.name for path in file.parent.iterdir()] == ["other.py"]
 
 
 def test_the_command_writes_them_where_it_is_told_and_runs_them(tree, command, tmp_path):

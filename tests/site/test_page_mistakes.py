@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel import pages
-from derivations.kernel.pages import figures, mistakes
+from derivations.kernel.pages import figures, mistakes, refused
 
 ROOT = Path(__file__).parents[2]
 SNIPPET = """# --8<-- [start:section]
@@ -160,6 +160,28 @@ def test_a_box_holds_text_and_no_markup(text, written, convert):
         assert found
         assert not any(box.find(["script", "img", "b"]) for box in html.select(".mistake")), html
         assert any("<" in box.text for box in html.select(".mistake"))
+
+
+def kept(id_, message=""):
+    return {"id": id_, "title": "", "line": 7, "stated": f"a_{id_} = b", "message": message}
+
+
+def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, convert, monkeypatch):
+    said = {"script": "derivations/chapter/gone.py", "problems": [], "inputs": {}, "claims": [kept("one"), kept("two", "false: at <b>")]}
+    monkeypatch.setattr(refused.refusals, "known", lambda topic: said)
+    for text in ("/// derivation | chapter/gone\n///", "/// claim | chapter/gone#one\n///\n\n/// claim | chapter/gone#two\n///"):
+        with mistakes.collected():
+            html = BeautifulSoup(convert(written(text)), "html.parser")
+        assert html.text.count("false: at <b>") == 1 and not html.b
+        one, two = html.select(".mistake__claim")
+        line = "This claim held when it was checked, and is not shown because two of its script was refused."
+        assert [part.text.strip() for part in one.select(".mistake__message")] == [line]
+        assert one.a["href"] == f"#{two['id']}" and one.select_one(".mistake__stated").text.strip() == "a_one = b"
+        assert two.select_one(".mistake__message").text.strip() == "derivations/chapter/gone.py:7: claim 'two': false: at <b>"
+        assert [part.text.strip() for part in html.select(".mistake__stated--refused")] == ["a_two = b"]
+    with mistakes.collected():
+        html = BeautifulSoup(convert(written("/// claim | chapter/gone#one\n///")), "html.parser")
+    assert not html.a and "because two of its script" in html.text  # there is no box to lead to
 
 
 FRONT = {

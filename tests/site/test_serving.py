@@ -16,8 +16,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from mkdocs.commands.build import build as mkdocs_build
+from mkdocs.config import load_config
 
-from derivations.kernel.pages import PageError, mistakes, policy, serving
+from derivations.kernel.pages import PageError, mistakes, policy, rebuilding, serving
 
 ROOT = Path(__file__).parents[2]
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
@@ -28,6 +30,7 @@ A, B = matrix("A", n, m), matrix("B", n, m)
 derivation = Derivation("A sum transposed")
 derivation.identity("sum", (A + B).T, A.T + B.T, title="The transpose of a sum")
 """
+MORE = SCRIPT + 'derivation.identity("twice", A.T.T, A)\n'
 PAGE = '# Sums\n\n/// derivation | chapter/tiny\n///\n\n```python\n--8<-- "snippets/tiny.py:one"\n```\n'
 SNIPPET = "# --8<-- [start:one]\ndef one():\n    return 1\n# --8<-- [end:one]\n"
 CONFIG = """site_name: Sample
@@ -129,19 +132,29 @@ def test_a_day_of_writing(checkout, served):
     page = until('class="claim claim--identity"', without='class="mistake"')
     assert "<style>.mistake" not in page and "The transpose of a sum" in page
 
-    script.write_text(SCRIPT.replace("A.T + B.T", "A.T - B.T"))
+    program = checkout.root / "docs/sympy/chapter/tiny/sum.py"
+    assert 'href="sympy/chapter/tiny/sum.py"' in page and program.read_text() == until("sympy", "sympy/chapter/tiny/sum.py")
+    program.unlink()
+    until("is not what was checked")
+    assert checkout.run("derivations", "check").returncode == 0  # from the certificate: nothing but the program is new
+    until('href="sympy/chapter/tiny/sum.py"', without='class="mistake"')
+
+    script.write_text(MORE.replace("A.T + B.T", "A.T - B.T"))
     page = until("is stale, since derivations/chapter/tiny.py changed")
     assert 'id="sum"' in page and "<math" not in shown(page) and 'class="claim ' not in page
     assert checkout.run("derivations", "check").returncode == 1
     page = until("claim &#x27;sum&#x27;: false: at ")
     assert "derivations/chapter/tiny.py:6: " in page and "(A + B)ᵀ = Aᵀ - Bᵀ" in page and "<math" not in shown(page)
+    assert "is not shown because" in page and "(Aᵀ)ᵀ = A" in page and page.count("false: at ") == 1 and program.exists()
+    assert "Nothing of note." in until("Nothing of note.", "other/")
     built = checkout.run("mkdocs", "build", "--strict")
     assert built.returncode != 0 and "Traceback" not in built.stderr and not (checkout.root / "site/index.html").exists()
     assert built.stderr.rstrip().splitlines()[-1].startswith("Error: docs/index.md:3: chapter/tiny cannot be shown: ")
 
-    script.write_text(SCRIPT)
+    script.write_text(MORE)
     assert checkout.run("derivations", "check").returncode == 0
-    until('class="claim claim--identity"', without='class="mistake"')
+    until('href="sympy/chapter/tiny/twice.py"', without='class="mistake"')
+    until("sympy", "sympy/chapter/tiny/twice.py", without="404")
     assert "Nothing of note." in until("Nothing of note.", "other/")
 
     (checkout.root / "snippets/tiny.py").write_text(SNIPPET.replace("return", "return 41 +"))
@@ -160,6 +173,63 @@ def test_a_day_of_writing(checkout, served):
     until('class="claim claim--identity"', without='class="mistake"')
     assert "Nothing of note." in until("Nothing of note.", "other/")
     assert "Traceback" not in until.said()
+
+
+# Programs come and go while pages are built ---------------------------------------------------------------------------------------
+
+RACING = """from pathlib import Path
+
+def on_nav(nav, *, config, files):  # after the files were listed
+    home = Path(config.docs_dir) / "sympy/chapter"
+    (home / "{gone}.py").unlink(missing_ok=True)
+    (home / "{new}.py").write_text("new")
+"""
+
+
+@pytest.fixture
+def built(checkout, tmp_path, monkeypatch):
+    """A function that builds as the server does, while a hook takes one program away and puts another there; gives the folder."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(checkout.root)
+    for name in ("stays", "gone"):
+        (checkout.root / "docs/sympy/chapter").mkdir(parents=True, exist_ok=True)
+        (checkout.root / f"docs/sympy/chapter/{name}.py").write_text(name)
+    checkout.page.write_text("# Page\n\n[the program](sympy/chapter/new.py)\n")
+    (checkout.root / "docs/other.md").write_text("# Other\n\n[the program](sympy/chapter/new.py)\n")
+
+    def build(gone, new):
+        (checkout.root / "racing.py").write_text(RACING.format(gone=gone, new=new))
+        hooks = CONFIG.replace("hooks: [derivations", f"hooks: [racing.py, {ROOT}/derivations").replace(
+            ", derivations", f", {ROOT}/derivations"
+        )
+        (checkout.root / "mkdocs.yml").write_text(hooks)
+        site = tmp_path / "mkdocs_site"
+        serving.on_startup(command="serve", dirty=False)
+        mkdocs_build(load_config(str(checkout.root / "mkdocs.yml"), site_dir=str(site)), serve_url="http://127.0.0.1/")
+        return site
+
+    return build
+
+
+def test_a_program_that_goes_while_pages_are_built_stops_nothing(built, strict_afterwards):
+    site = built(gone="gone", new="stays")
+    assert [path.stem for path in (site / "sympy/chapter").iterdir()] == ["stays"]
+
+
+def test_a_program_that_comes_while_pages_are_built_is_what_pages_link_to(built, strict_afterwards):
+    site = built(gone="nothing", new="new")
+    assert 'href="../sympy/chapter/new.py"' in (site / "other/index.html").read_text()
+    assert (site / "sympy/chapter/new.py").read_text() == "new"
+
+
+def test_a_program_that_comes_or_goes_is_no_reason_to_build_all(checkout):
+    config = load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[])
+    rebuild = rebuilding.Rebuild(config, lambda: None)
+    for name, same in (("sympy/chapter/a.py", True), ("coq/A.v", True), ("figures/chapter/a.py", False), ("a.md", False)):
+        before = rebuild.surroundings()
+        (checkout.root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout.root / "docs" / name).write_text("")
+        assert (rebuild.surroundings() == before) is same, name
 
 
 # Strict is how it begins ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 import click
 
-from ..run import mutation, runner
+from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 
 
@@ -29,6 +29,7 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
         except mutation.NotStated as error:
             click.secho(str(error), fg="red", err=True)
             return 1
+    refusals.ring()
     good = passes(results)
     if as_json:
         click.echo(json.dumps({"topics": results, "totals": totals(results), "passes": good}, indent=1))

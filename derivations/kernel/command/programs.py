@@ -13,8 +13,8 @@ from ..run import certificates, programs, runner
 
 
 def publish(results: list, to: Path | None = None) -> list:
-    """The programs of the topics that were checked; of a topic that does not hold, none stays."""
-    claims = {r.topic: [record["claim"] for record in r.records] if r.holds else [] for r in results if certificates.is_topic(r.topic)}
+    """The programs of the topics that were checked; of a topic that does not hold, those of before stay."""
+    claims = {r.topic: [record["claim"] for record in r.records] if r.holds else None for r in results if certificates.is_topic(r.topic)}
     every = to is None and set(claims) == set(certificates.topics())
     return programs.publish(claims, to or programs.folder(), every)
 

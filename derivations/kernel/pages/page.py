@@ -66,7 +66,8 @@ class Page:
             raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
         opening, topic, claims = found[0]
         if opening.line in self.refused:
-            refused.render(self.refused[opening.line], box, self.stash, lambda name: self._anchor(topic, name))
+            anchor, link = lambda name: self._anchor(topic, name), lambda name: self._refused_at(topic, name)
+            refused.render(self.refused[opening.line], box, self.stash, anchor, link)
         for claim in claims:
             self.number += 1
             self.place(box, lambda claim=claim: self._claim(box, opening, topic, claim))
@@ -135,10 +136,19 @@ class Page:
     def _file(self, name: str, text: str = "") -> str:
         """The way from this page to a file beside the pages, which has to hold the text."""
         path = self.source.docs / name
+        traces.note_files([path])
         if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
             command = "coq" if name.endswith(".v") else "check"
             raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
         return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
+
+    def _refused_at(self, topic: str, name: str) -> str:
+        """The address of the box of a claim that was refused: on this page or on its topic's; "" where there is neither."""
+        for opening, of, _ in self.blocks:
+            if of == topic and opening.line in self.refused and name in (one["id"] for one in self.refused[opening.line].claims):
+                return f"#{self._anchor(topic, name)}"
+        there = self.path != f"{topic}.md" and (self.source.docs / f"{topic}.md").is_file()
+        return self._link(name, topic) if there else ""
 
     def _link(self, use: str, topic: str) -> str:
         """The address of a claim that another one uses: on this page if it is shown here, else on its own."""

@@ -7,7 +7,7 @@ mkdocs.yml, the theme), all is built, and so it is where this knows too little.
 import logging
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,12 +15,13 @@ from pathlib import Path
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
 
-from ..run import certificates, refusals
+from ..run import certificates, coq_results, refusals
 from ..run.certificates import CertificateError, file_hash
-from ..run.coq_results import load
 from . import traces
 
+PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
 
 
@@ -55,7 +56,9 @@ def end(address: str, source: Path, into: Path, url: str, more=()) -> None:
 def later(name: str) -> bool:
     """Whether this may have changed while the page was rendered: then the page is made again next time."""
     kind, _, rest = name.partition(":")
-    paths = {"file": [Path(rest)], "topic": [certificates.path_of(rest), refusals.path_of(rest)]}.get(kind, [refusals.bell()])
+    paths = {"file": [Path(rest)], "topic": [certificates.path_of(rest), refusals.path_of(rest), coq_results.path_of(rest)]}.get(
+        kind, [refusals.bell()]
+    )
     return any(path.exists() and path.stat().st_mtime_ns >= _began[0] for path in paths)
 
 
@@ -75,9 +78,9 @@ def state_now() -> State:
 
 
 def of_topic(topic: str) -> object:
-    kept = refusals.path_of(topic)
+    kept, asked = refusals.path_of(topic), coq_results.path_of(topic)
     try:
-        return load(topic)["seal"]
+        return coq_results.load(topic)["seal"], file_hash(asked) if asked.exists() else ""
     except CertificateError as error:
         return str(error), file_hash(kept) if kept.exists() else "", *refusals.changed(refusals.known(topic) or {"inputs": {}})
 
@@ -86,6 +89,25 @@ def concerned() -> list[str]:
     """The pages that are not as what they were made from."""
     now = state_now()
     return [address for address, made in _made.items() if any(now(name) != was or was is None for name, was in made.came_from.items())]
+
+
+# What checks publish comes and goes while pages are built: the list of files is looked at again, and what is gone is nobody's fault.
+
+
+def published(files: Files, config: MkDocsConfig) -> None:
+    """Have the list of files name each published one that there is just now: a page links to no other."""
+    docs = Path(config.docs_dir)
+    for path in (path for name in PUBLISHED for path in (docs / name).rglob("[!.]*") if path.is_file()):
+        if (name := path.relative_to(docs).as_posix()) not in files.src_uris:
+            files.append(File(name, config.docs_dir, config.site_dir, config.use_directory_urls))
+
+
+def copy_published(files: Files) -> None:
+    """Copy those that are still there, and leave nothing of them for MkDocs to copy."""
+    for file in [file for file in files if file.src_uri.partition("/")[0] in PUBLISHED]:
+        with suppress(FileNotFoundError):
+            file.copy_file(dirty=bool(_again))
+        files.remove(file)
 
 
 class Rebuild:
@@ -108,7 +130,8 @@ class Rebuild:
     def surroundings(self) -> object:
         """What every page may depend on: the files that there are, and how they are put together."""
         config, docs = self.config, Path(self.config.docs_dir)
-        named = sorted(str(path) for path in docs.rglob("*") if path.suffix in (".md", ".py") and "__pycache__" not in path.parts)
+        listed = (path.relative_to(docs) for path in docs.rglob("*") if path.suffix in (".md", ".py") and "__pycache__" not in path.parts)
+        named = sorted(map(str, (path for path in listed if path.parts[0] not in PUBLISHED)))
         theme = [path for folder in config.theme.dirs[:1] for path in sorted(Path(folder).rglob("*.html"))]
         shared = [path for path in (Path(config.config_file_path), *theme) if path.is_file()]
         return named, [file_hash(path) for path in shared]

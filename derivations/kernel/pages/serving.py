@@ -48,8 +48,9 @@ def on_page_read_source(*, page, **_):
     return Path(path).read_text(encoding="utf-8-sig", errors="replace") if path and page.file.src_uri.endswith(".md") else None
 
 
-def on_page_markdown(markdown, **_):
+def on_page_markdown(markdown, *, config, files, **_):
     if mistakes.are_shown():
+        rebuilding.published(files, config)
         rebuilding.begin()
     return markdown
 
@@ -62,8 +63,9 @@ def on_page_content(html, *, page, **_):
     return html
 
 
-def on_env(env, *, config, **_):
+def on_env(env, *, config, files, **_):
     if mistakes.are_shown():
+        rebuilding.copy_published(files)
         rebuilding.search_as_before(config)
     return env
 

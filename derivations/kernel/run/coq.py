@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..coq import witness as coq_witness
 from ..core import claims
-from . import certificates, coq_results
+from . import certificates, coq_results, programs, refusals
 from .certificates import ROOT
 from .worker import load_script
 
@@ -32,6 +32,7 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
         else:
             coq_results.path_of(topic).unlink(missing_ok=True)
     publish({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
+    refusals.ring()
     return {topic: results[topic] for topic in topics}
 
 
@@ -57,11 +58,9 @@ def publish(results: dict, every: bool):
     proved[FOLDER / f"{coq_witness.PRELUDE_NAME}.v"] = coq_witness.PRELUDE
     homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
     for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
-        old.unlink()
+        old.unlink(missing_ok=True)
     for path, text in proved.items():
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        programs.put(path, text)
 
 
 def sources(topic: str) -> dict:

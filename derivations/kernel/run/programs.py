@@ -47,18 +47,28 @@ def why_none(claim: dict) -> str:
 
 
 def publish(claims: dict, to: Path, every: bool) -> list:
-    """Write the programs of {topic: records of its claims}, and remove what else stands there. The files that hold a program, in order."""
-    wanted = {to / file_of(topic, claim["id"]): text for topic, found in claims.items() for claim in found if (text := text_of(claim))}
-    for home in [to] if every else [to / topic for topic in claims]:
-        for old in set(home.rglob("*.py")) - wanted.keys():
-            old.unlink()
+    """Write the programs of {topic: records of its claims}, and remove what else stands there. The files that hold a program, in order.
+
+    Of a topic that is refused, None, what stands there stays: no page links to what is not as it was checked, and it is back once mended.
+    """
+    found = {topic: records for topic, records in claims.items() if records is not None}
+    wanted = {to / file_of(topic, claim["id"]): text for topic, records in found.items() for claim in records if (text := text_of(claim))}
+    stays = {old for topic in claims.keys() - found.keys() for old in (to / topic).rglob("*.py")}
+    for home in [to] if every else [to / topic for topic in found]:
+        for old in set(home.rglob("*.py")) - wanted.keys() - stays:
+            old.unlink(missing_ok=True)
     for path, text in wanted.items():
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            half = path.with_suffix(f".{os.getpid()}.tmp")
-            half.write_text(text, encoding="utf-8")
-            half.replace(path)  # whole, or not at all
+        put(path, text)
     return list(wanted)
+
+
+def put(path: Path, text: str) -> None:
+    """Have the file hold the text: whole, or not at all. What is half written has a name that no site takes in."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        half.write_text(text, encoding="utf-8")
+        half.replace(path)
 
 
 def run(path: Path) -> tuple:

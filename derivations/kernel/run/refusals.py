@@ -43,7 +43,7 @@ def claim(record: dict) -> dict:
         "id": stated["id"],
         "title": stated.get("title", ""),
         "line": stated["line"],
-        "stated": stated.get("stated") or stated.get("latex", ""),
+        "stated": record.get("stated") or stated.get("stated") or stated.get("latex", ""),
         "message": record["message"] if record["verdict"] != "holds" else "",
     }
 

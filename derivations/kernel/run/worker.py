@@ -97,7 +97,8 @@ def check_script(script: Path, root: Path, emit):
         start = time.perf_counter()
         try:
             checked = check_claim(claim)
-            emit("claim", verdict="holds", seconds=round(time.perf_counter() - start, 3), message="", claim=checked)
+            seconds = round(time.perf_counter() - start, 3)
+            emit("claim", verdict="holds", seconds=seconds, message="", claim=checked, stated=in_words(claim))
         except Refused as error:
             refused(emit, claim, error.message, start)
         except RecursionError:
