@@ -157,6 +157,7 @@ SEEN = {
     "a power of one": (absolute(x) ** 3, []),
     "a root of a size": (sqrt(n), []),
     "a dot product with itself": (z @ z, []),
+    "a dot product of a multiple with itself": ((2 * z) @ (2 * z), []),
     "a product of two assumptions": ((x - 1) * (y - 1), [nonnegative(x - 1), nonnegative(y - 1)]),
 }
 NOT_SEEN = {

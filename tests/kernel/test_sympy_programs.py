@@ -24,6 +24,8 @@ from derivations.kernel import (
     exp,
     independent,
     index,
+    inverse,
+    invertible,
     matrix,
     mean,
     product_is,
@@ -121,6 +123,8 @@ def test_a_program_imports_sympy_and_the_standard_library_alone(texts):
         assert names <= allowed, (key, names - allowed)
         called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
         assert not called & {"eval", "exec", "compile", "open", "__import__"}, key
+        assert text.isascii(), key
+        assert f"on the site it is {key[0]}#{key[1]}:" in ast.get_docstring(tree), key
         assert ast.get_docstring(tree) and "The claim stands in derivations/" in ast.get_docstring(tree), key
 
 
@@ -332,6 +336,30 @@ def test_what_a_claim_says_in_words_is_never_run(text, tmp_path):
     calls = {n.func.id for n in ast.walk(ast.parse(made.text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     raised = [n for n in ast.walk(ast.parse(made.text)) if isinstance(n, ast.Raise)]
     assert "SystemExit" not in calls and raised
+
+
+def test_a_program_is_ascii_and_says_what_it_was_told_in_signs():
+    told = "Gr\u00f6\u00dfe \u03b2 \u2264 \u65e5"
+    claim = stated(lambda D: D.identity("claim", (A @ B).T, B.T @ A.T, reason=told, title=told))
+    made = program(claim)
+    assert made.text.isascii() and ascii(told) in made.text
+    says = ast.get_docstring(ast.parse(made.text))
+    assert "Gro\\xdfe beta <= \\u65e5" in says and "(A @ B).T\n" in says and "B.T @ A.T" in says
+    assert "python -I FILE.py" in says and "It needs SymPy, with the mpmath that" in says
+    inverted = stated(lambda D: D.identity("claim", inverse(S) @ (S @ v), v, given=[invertible(S)]))
+    assert "S^-1 @ (S @ v)" in program(inverted).text and program(inverted).text.isascii()
+
+
+def test_a_program_says_which_claim_of_which_page_it_checks():
+    claim = stated(TRUE["a sum"])
+    at = replace(claim, file="/home/derivations/main/derivations/chapter/topic.py")
+    assert "The claim stands in derivations/chapter/topic.py; on the site it is chapter/topic#claim:" in program(at).text
+    assert "on the site" not in program(claim).text
+
+
+def test_the_prelude_is_ascii():
+    for module in carried.FILES:
+        assert Path(module.__file__).read_text(encoding="utf-8").isascii(), module.__name__
 
 
 def test_a_name_that_is_none_is_refused_where_a_tree_is_forged():

@@ -1,6 +1,7 @@
 """The Markdown extension: what it shows, and what it refuses with file and line."""
 
 import re
+import sys
 from html.parser import HTMLParser
 
 import markdown
@@ -11,6 +12,8 @@ from derivations.kernel import pages
 from derivations.kernel.pages.claims import KINDS
 from derivations.kernel.pages.maths import MathsError, breadth, is_relation, mathml, notation, prose
 
+samples = sys.modules["site_samples"]  # by conftest.py
+EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
 DERIVATION = "/// derivation | scaling/variance\n///\n"
 CLAIM = "/// claim | scaling/variance#{}\n///\n"
 
@@ -53,6 +56,15 @@ def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page
     ]
     assert "proved · every shape one normal form" in " ".join(BeautifulSoup(html, "html.parser").text.split())
     assert "<script" not in html
+
+
+def test_pytorch_agrees_under_a_claim_and_does_not_prove(page, certificates):
+    for claim in certificates["scaling/variance"]["claims"][1:]:
+        verdict = "refuted" if claim["kind"] == "refutation" else "proved"
+        claim["witnesses"] = [EXACT | {"verdict": verdict}, TORCH | {"verdict": verdict}]
+    for name, proof, word in ("mean", "proved", "agrees"), ("same", "refuted", "agrees that it is false"):
+        details = soup(page(CLAIM.format(name))).select_one("details.claim__witnesses")
+        assert [row.text for row in details.select(".claim__verdict")] == [f"{proof} · every shape", f"{word} · numbers only"]
 
 
 def test_assumptions_say_what_fails_without_them(page):
@@ -248,6 +260,12 @@ BROKEN = {
     "no witness": (change(witnesses=[]), "its witnesses say nothing"),
     "refuted": (lambda one: one["witnesses"][0].update(verdict="refuted"), "its witnesses say refuted, proved"),
     "none applies": (lambda one: [w.update(verdict="not applicable") for w in one["witnesses"]], "its witnesses say not app"),
+    "only PyTorch": (change(witnesses=[TORCH]), "its witnesses say agrees; only"),
+    "PyTorch, and one that cannot judge": (change(witnesses=[TORCH, COQ]), "its witnesses say agrees, not applicable; only"),
+    "only PyTorch refutes": (
+        change(kind="refutation", witnesses=[TORCH | {"verdict": "refuted"}]),
+        "its witnesses say agrees that it is false; only",
+    ),
     "unknown verdict": (lambda one: one["witnesses"][0].update(verdict="probably"), "verdict 'probably' is none of"),
     "unknown kind": (change(kind="theorem"), "kind 'theorem' is none of"),
     "no start": (lambda one: one.pop("start"), "the certificate lacks something"),

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from textwrap import dedent
 
-from .claims import VERDICTS, WITNESSES
+from .claims import VERDICTS, WITNESSES, said
 from .trust import code_lines, table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,17 +80,17 @@ def statement(certificate: dict, claim: dict, link: Callable[[str], str]) -> str
 
 def witnesses(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
     """What each witness said, and how far it reaches. PyTorch, which vouches by numbers, agrees."""
-    rows = [[WITNESSES.get(one["name"], one["name"]), said(one), one["scope"], one["note"]] for one in claim["witnesses"]]
+    rows = [[WITNESSES.get(one["name"], one["name"]), marked(one), one["scope"], one["note"]] for one in claim["witnesses"]]
     return table(["witness", "says", "how far", "how"], [list(map(escape, row)) for row in rows])
 
 
-def said(witness: dict) -> str:
-    word = "agrees" if (witness["name"], witness["verdict"]) == ("torch", "proved") else witness["verdict"]
-    return f"{VERDICTS.get(witness['verdict'], '')} {word}".strip()
+def marked(witness: dict) -> str:
+    """What a witness said, behind the sign for it."""
+    return f"{VERDICTS.get(witness['verdict'], '')} {said(witness)}".strip()
 
 
 def record(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """The record that is stored of the claim, less the seconds and the words of the witnesses, which the table has."""
+    """The record that is stored of the claim, less the seconds, the words of the witnesses, which the table has, and SymPy's program."""
     short = claim | {"witnesses": [{"name": one["name"], "verdict": one["verdict"], "scope": one["scope"]} for one in claim["witnesses"]]}
     return code(json.dumps(short, indent=1, ensure_ascii=False).splitlines())
 
@@ -118,8 +118,8 @@ def files(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
         path = ROOT / name
         if not path.is_file():
             raise JourneyError(f"the journey names {name}, and there is no such file; mend FILES in derivations/kernel/pages/journey.py")
-        said = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split())
-        rows.append([link(name), escape(said), str(code_lines(path))])
+        docstring = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split())
+        rows.append([link(name), escape(docstring), str(code_lines(path))])
     return table(["file", "what it says of itself", "lines of code"], rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,21 @@ from .translate import Translation, indices_of
 TELLS = frozenset(["Fails", "NotSettled", "run"])  # what every program carries
 MIDDLE = "# How it is checked."
 TAIL = 'if __name__ == "__main__":\n    run(verdict)\n'
+# A program is ASCII, as a server may name no encoding.
+ASCII = {
+    "ᵀ": ".T",
+    "⁻¹": "^-1",
+    "²": "^2",
+    "³": "^3",
+    "−": "-",
+    "–": "-",
+    "’": "'",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "→": "->",
+    "β": "beta",
+}
 SIGNS = {"=": "=", "<=": "<=", "!=": "!=", "!<=": "is not <=", "->": "->"}
 
 
@@ -45,14 +61,31 @@ def assembled(claim: Claim, *blocks: str) -> Program:
 def head(claim: Claim) -> str:
     """What a reader should know first."""
     parts = PurePath(claim.file).parts
-    home = "/".join(parts[parts.index("derivations") :] if "derivations" in parts else parts[-1:])
-    lines = [f"{claim.id}{': ' * bool(claim.title)}{claim.title}", "", f"The claim stands in {home}:", "", f"    {plain(claim.start)}"]
+    known = parts[-3:-2] == ("derivations",)  # a topic of the site: derivations/CHAPTER/TOPIC.py
+    home = "/".join(parts[-3:] if known else parts[-1:])
+    page = f"; on the site it is {parts[-2]}/{PurePath(claim.file).stem}#{claim.id}" if known else ""
+    lines = [
+        f"{claim.id}{': ' * bool(claim.title)}{claim.title}",
+        "",
+        f"The claim stands in {home}{page}:",
+        "",
+        f"    {plain(claim.start)}",
+    ]
     lines += [f"      {SIGNS.get(s.relation, s.relation)} {plain(s.expr)}" for s in claim.steps]
     lines += [f"    as {plain(claim.towards[0])} -> {claim.towards[1]}"] if claim.towards else []
     lines += [f"    assuming that {assumption_text(a)}" for a in claim.given]
-    lines += ["", "It is checked by this program as it stands, with SymPy alone. It prints its steps, and fails if one is false."]
-    text = "".join(c if c.isprintable() or c == "\n" else " " for c in "\n".join(line.rstrip() for line in lines))
+    lines += ["", "This program checks it as it stands. It prints its steps, and fails if one is false."]
+    lines += ["It needs SymPy, with the mpmath that SymPy brings, and nothing else. To run it: python -I FILE.py"]
+    text = "".join(c if c.isprintable() or c == "\n" else " " for c in in_ascii("\n".join(line.rstrip() for line in lines)))
     return '"""' + text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '\n"""\n'
+
+
+def in_ascii(text: str) -> str:
+    """Words and formulas for a reader, in ASCII: signs as they are written in code, letters without their accents, and the rest as numbers."""
+    for sign, written in ASCII.items():
+        text = text.replace(sign, written)
+    apart = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in apart if not unicodedata.combining(c)).encode("ascii", "backslashreplace").decode()
 
 
 def function(name: str, parameters: list, says: str, t: Translation, body: list, first: tuple = ()) -> str:
@@ -101,7 +134,7 @@ def steps_text(t: Translation, claim: Claim, known: str = "") -> list:
 
 
 def reasons(claim: Claim) -> str:
-    return "REASONS = [\n" + "".join(f"    {s.reason!r},\n" for s in claim.steps) + "]"
+    return "REASONS = [\n" + "".join(f"    {s.reason!a},\n" for s in claim.steps) + "]"
 
 
 def verdict(call: str) -> str:

@@ -45,7 +45,7 @@ def away_from_zero(difference) -> bool:
 
 @lru_cache(maxsize=20)
 def basis(ideal: tuple, names: tuple):
-    """A Gröbner basis: what is 0 by assumption, so that dividing by it leaves 0 of all that follows."""
+    """A Groebner basis: what is 0 by assumption, so that dividing by it leaves 0 of all that follows."""
     return sp.groebner(list(ideal), *names, order="grevlex")
 
 
