@@ -19,7 +19,9 @@ import pytest
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 
+from derivations.kernel.command import mutants
 from derivations.kernel.pages import PageError, mistakes, policy, rebuilding, serving
+from derivations.kernel.run import certificates, coq, refusals
 
 ROOT = Path(__file__).parents[2]
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
@@ -230,6 +232,17 @@ def test_a_program_that_comes_or_goes_is_no_reason_to_build_all(checkout):
         (checkout.root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout.root / "docs" / name).write_text("")
         assert (rebuild.surroundings() == before) is same, name
+
+
+def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(certificates, "STORE", tmp_path)
+    monkeypatch.setattr(mutants.mutation, "run", lambda *_: {})
+    monkeypatch.setattr(coq.coq_witness, "prove", lambda *_, **__: {})
+    monkeypatch.setattr(coq, "publish", lambda *_, **__: None)
+    for ends in (lambda: mutants.main((), True, False, 1), lambda: coq.run([], False, 1, lambda n: None)):
+        before = refusals.bell().read_text()
+        ends()
+        assert refusals.bell().read_text() != before
 
 
 # Strict is how it begins ----------------------------------------------------------------------------------------------------------
