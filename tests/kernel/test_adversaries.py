@@ -933,7 +933,8 @@ def product_of_entries(r):
     body = factor()
     for _ in range(r.randint(1, 3)):
         body = body * factor() ** r.choice([1, 1, 2])
-    return total(body, *over[r.random() < 0.3 :])
+    summed = over[r.random() < 0.3 :]
+    return total(body, *summed) if summed else body
 
 
 def test_the_law_of_random_products_is_the_average_of_all_outcomes():

@@ -106,7 +106,7 @@ WHEN_WRITTEN = {
     "only a matrix has a rank, not shape (n)": lambda: rank(z),
     "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
     "this assumption is about a symbol, not A @ B": lambda: invertible(A @ B),
-    "'q' of type str is not an expression; write numbers as integers or fractions": lambda: mean("q", 0),
+    "this assumption is about a symbol, not q": lambda: mean("q", 0),
     "a product of shape () is not a multiple of the identity": lambda: product_is(z, z, 1),
     "a product of shape (n, m) is not a multiple of the identity": lambda: product_is(A, U, 1),
     "this assumption is about a symbol, not A + B": [
@@ -174,8 +174,8 @@ WHEN_CHECKED = {
         lambda D: D.chain("claim", x, [y, "why"]),
         lambda D: D.chain("claim", x, (y, " ")),
     ],
-    "'x' of type str is not an expression; write numbers as integers or fractions": lambda D: D.limit("claim", x, "x", "oo", 0),
     "a limit is taken in a size or a scalar symbol": [
+        lambda D: D.limit("claim", x, "x", "oo", 0),
         lambda D: D.limit("claim", x, z[1], "oo", 0),
         lambda D: D.limit("claim", x, z, "oo", 0),
     ],

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -139,7 +138,8 @@ def asked():
     """The pages that ask for claims, by their place in the site, and how many blocks each has."""
     found = {}
     for path in sorted((ROOT / "docs").rglob("*.md")):
-        blocks = len(re.findall(r"^/// (?:claim|derivation) \|", path.read_text(encoding="utf-8"), flags=re.M))
+        openings = pages.Source(path.read_text(encoding="utf-8"), ROOT / "docs").openings()  # not what a fence shows
+        blocks = sum(opening.name in ("claim", "derivation") for opening in openings)
         place = path.relative_to(ROOT / "docs").with_suffix("")
         if blocks:
             found[str(place.parent / "index.html" if place.name == "index" else place / "index.html")] = blocks
