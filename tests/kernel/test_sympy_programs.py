@@ -40,7 +40,7 @@ from derivations.kernel import (
 from derivations.kernel.command import programs as command_programs
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused, Step
-from derivations.kernel.core.expr import Expr
+from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.pages import Page
 from derivations.kernel.pages.claims import ClaimError, render
 from derivations.kernel.pages.source import Source
@@ -565,3 +565,14 @@ def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, co
     for said in record["witnesses"]:
         said.pop("file", None)
     assert html(record) == []
+
+
+def test_a_value_for_what_a_refutation_does_not_mention_is_refused():
+    """A mutant drops what a value was given for; the values are then not those of the claim."""
+    x, y = scalars("x y")
+    derivation = Derivation("test")
+    derivation.refute("claim", x, y, at={x: 1, y: 2})
+    (claim,) = derivation.claims
+    assert witness(claim)[0] == "refuted"
+    with pytest.raises(Refused, match="a value is given for z, which the claim does not mention"):
+        witness(replace(claim, at=(*claim.at, ("z", lift(3)))))

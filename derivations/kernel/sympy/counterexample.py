@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.claims import Claim
-from ..core.expr import Expr, show, symbols, walk
+from ..core.expr import Expr, free_indices, show, symbols, walk
 from .translate import Translation, rows
 from .trouble import Disagrees, NotForSymPy
 
@@ -13,8 +13,11 @@ from .trouble import Disagrees, NotForSymPy
 def counterexample(claim: Claim) -> tuple:
     """(sizes by name, the text of every other value by name)."""
     named, sizes, texts = symbols(*claim.trees), {}, {}
+    indices = {i.data[0] for side in (claim.start, claim.steps[0].expr) for i in free_indices(side)}
     for name, value in claim.at:
-        if name not in named:  # an index
+        if name not in named and name not in indices:
+            raise Disagrees(f"a value is given for {name}, which the claim does not mention")
+        if name not in named:  # placed says what becomes of it
             continue
         if named[name].data[1] == "size":
             take(sizes, named[name], size_value(name, value))
