@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from derivations.kernel import (
     Derivation,
     Var,
+    array,
     exp,
     independent,
     index,
@@ -576,3 +577,14 @@ def test_a_value_for_what_a_refutation_does_not_mention_is_refused():
     assert witness(claim)[0] == "refuted"
     with pytest.raises(Refused, match="a value is given for z, which the claim does not mention"):
         witness(replace(claim, at=(*claim.at, ("z", lift(3)))))
+
+
+def test_zero_over_zero_in_a_matrix_is_no_value():
+    """SymPy's matrices take 0 times infinity for 0."""
+    A, y = matrix("A", 1, 2), scalars("y")
+    derivation = Derivation("test")
+    derivation.refute("claim", A / y, 2 * A + array([[1, 1]]), at={A: [[0, 0]], y: 1})
+    (claim,) = derivation.claims
+    assert witness(claim)[0] == "refuted"
+    with pytest.raises(Refused, match="divided by zero"):
+        witness(replace(claim, at=(claim.at[0], ("y", lift(0)))))

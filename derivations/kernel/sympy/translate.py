@@ -175,6 +175,8 @@ def write_mul(t, e):
 
 def write_div(t, e):
     left, right = (t.write(x) for x in e.args)
+    if t.evaluated and e.args[1].op != "const":  # at numbers it may be 0
+        return call("divided", left.sympys().text, right.text)
     return Text(f"{left.sympys().at(PRODUCT)} / {right.at(POWER)}", PRODUCT)
 
 

@@ -95,6 +95,14 @@ def log(v):
     return sp.log(v)
 
 
+def divided(a, b):
+    """a / b at numbers. SymPy's matrices take 0 times infinity for 0, so that a division by zero is looked for before it is done."""
+    b = sp.sympify(b)
+    if b.is_zero:
+        raise Fails("something is divided by zero at the counterexample")
+    return a / b
+
+
 def power(base, exponent):
     """A root of a negative number has no value either."""
     base, exponent = sp.sympify(base), sp.sympify(exponent)
