@@ -34,6 +34,7 @@ from derivations.kernel import (
     rank,
     scalars,
     sizes,
+    softmax,
     total,
     variance,
     vector,
@@ -53,6 +54,7 @@ from derivations.kernel.sympy.program import program
 from derivations.kernel.sympy.witness import vouched, witness
 
 LEAST = 450
+half = Fraction(1, 2)
 n, m, d = sizes("n m d")
 A, B = matrix("A", n, m), matrix("B", m, n)
 S, M = matrix("S", n, n), matrix("M", n, n)
@@ -588,3 +590,14 @@ def test_zero_over_zero_in_a_matrix_is_no_value():
     assert witness(claim)[0] == "refuted"
     with pytest.raises(Refused, match="divided by zero"):
         witness(replace(claim, at=(claim.at[0], ("y", lift(0)))))
+
+
+def test_a_certificate_has_no_index_that_the_inequality_lacks():
+    """Where two weights sum to one, (p1 - 1/2)^2 is (p2 - 1/2)^2: at two entries an index too many goes unnoticed."""
+    p = softmax(z)
+    left, right = total((p[i] - p[i] ** 2) * v[i] ** 2, i), total(v[i] ** 2, i) / 4
+    honest, stray = (total((p[k] - half) ** 2 * v[i] ** 2, i) for k in (i, j))
+    claim = stated(lambda D: D.inequality("claim", left, right, because=honest))
+    assert witness(claim)[0] == "proved"
+    with pytest.raises(Refused, match="the certificate has the index j, which neither side has"):
+        witness(replace(claim, because=(stray,)))

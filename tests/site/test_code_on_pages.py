@@ -140,6 +140,12 @@ def test_a_fence_typed_by_hand_is_named_with_its_line_and_what_to_do(site):
     assert second == "docs/a/b.md:11: a section of output in a 'python' fence; open it with ```pycon"
 
 
+def test_a_section_s_typo_is_named_with_the_one_that_was_meant(site):
+    replace(site / "docs/a/b.md", "b.py:add", "b.py:ad")
+    (found,) = typed_by_hand(site)
+    assert found.startswith("docs/a/b.md:3: snippets/a/b.py has no section 'ad'; did you mean add? It has ")
+
+
 def test_an_example_of_the_language_is_an_include_of_its_recipes(site):
     recipes, page = site / "tests/kernel/recipes.py", site / "docs/a/b.md"
     recipes.parent.mkdir()

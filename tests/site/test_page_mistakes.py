@@ -29,13 +29,16 @@ def two():
 # Each begins on line 3 of the text, which is line 6 of the page, for three lines of front matter stand before it.
 MISTAKES = {
     "a file that is not there": ('--8<-- "snippets/nothing.py:section"', "there is no snippets/nothing.py"),
-    "a file's typo": ('--8<-- "snippets/a/smaple.py:section"', "there is no snippets/a/smaple.py; did you mean 'snippets/a/sample.py'?"),
+    "a file's typo": (
+        '--8<-- "snippets/a/smaple.py:section"',
+        "there is no snippets/a/smaple.py; did you mean snippets/a/sample.py? There are snippets/a/",
+    ),
     "a section's typo": (
         '--8<-- "snippets/a/sample.py:sectoin"',
-        "snippets/a/sample.py has no section 'sectoin'; did you mean 'section'? it has section, other",
+        "snippets/a/sample.py has no section 'sectoin'; did you mean section? It has section, other",
     ),
-    "a typo in a fence": ('```python\n--8<-- "snippets/a/sample.py:sectoin"\n```', "did you mean 'section'?"),
-    "a section in a block of includes": ("--8<--\nsnippets/a/sample.py:othr\n--8<--", "has no section 'othr'; did you mean 'other'?"),
+    "a typo in a fence": ('```python\n--8<-- "snippets/a/sample.py:sectoin"\n```', "did you mean section?"),
+    "a section in a block of includes": ("--8<--\nsnippets/a/sample.py:othr\n--8<--", "has no section 'othr'; did you mean other?"),
     "a folder": ('--8<-- "snippets/a"', "snippets/a cannot be included: Is a directory"),
     "a snippet that is no text": ('--8<-- "snippets/a/bytes.py"', "snippets/a/bytes.py is no UTF-8 text"),
     "bytes that are no text": ("A caf\ufffd", "bytes that are no UTF-8 text"),

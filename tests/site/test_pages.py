@@ -61,10 +61,10 @@ def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page
 def test_pytorch_agrees_under_a_claim_and_does_not_prove(page, certificates):
     for claim in certificates["scaling/variance"]["claims"][1:]:
         verdict = "refuted" if claim["kind"] == "refutation" else "proved"
-        claim["witnesses"] = [EXACT | {"verdict": verdict}, TORCH | {"verdict": verdict}]
-    for name, proof, word in ("mean", "proved", "agrees"), ("same", "refuted", "agrees that it is false"):
+        claim["witnesses"] = [EXACT | {"verdict": verdict}, TORCH]
+    for name, proof in ("mean", "proved"), ("same", "refuted"):
         details = soup(page(CLAIM.format(name))).select_one("details.claim__witnesses")
-        assert [row.text for row in details.select(".claim__verdict")] == [f"{proof} · every shape", f"{word} · numbers only"]
+        assert [row.text for row in details.select(".claim__verdict")] == [f"{proof} · every shape", "agrees · numbers only"]
 
 
 def test_assumptions_say_what_fails_without_them(page):
@@ -263,8 +263,8 @@ BROKEN = {
     "only PyTorch": (change(witnesses=[TORCH]), "its witnesses say agrees; only"),
     "PyTorch, and one that cannot judge": (change(witnesses=[TORCH, COQ]), "its witnesses say agrees, not applicable; only"),
     "only PyTorch refutes": (
-        change(kind="refutation", witnesses=[TORCH | {"verdict": "refuted"}]),
-        "its witnesses say agrees that it is false; only",
+        change(kind="refutation", witnesses=[TORCH]),
+        "its witnesses say agrees; only",
     ),
     "unknown verdict": (lambda one: one["witnesses"][0].update(verdict="probably"), "verdict 'probably' is none of"),
     "unknown kind": (change(kind="theorem"), "kind 'theorem' is none of"),

@@ -162,7 +162,7 @@ def test_a_day_of_writing(checkout, served):
     (checkout.root / "snippets/tiny.py").write_text(SNIPPET.replace("return", "return 41 +"))
     until("41", without='class="mistake"')
     checkout.page.write_text(PAGE.replace(":one", ":noe") + "\nSo a = b.\n\nBelow.\n")
-    page = until("did you mean &#x27;one&#x27;?")
+    page = until("did you mean one?")
     assert shown(page).count('class="mistake"') == 2 and "docs/index.md:10: " in page and "Below." in page
     checkout.page.write_text(PAGE)
     until('class="claim claim--identity"', without='class="mistake"')
@@ -232,6 +232,57 @@ def test_a_program_that_comes_or_goes_is_no_reason_to_build_all(checkout):
         (checkout.root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout.root / "docs" / name).write_text("")
         assert (rebuild.surroundings() == before) is same, name
+
+
+@pytest.fixture
+def clocks(monkeypatch):
+    made = []
+
+    class Clock:
+        def __init__(self, seconds, then):
+            made.append(self)
+            self.then, self.runs = then, False
+
+        def start(self):
+            self.runs = True
+
+        def cancel(self):
+            self.runs = False
+
+    monkeypatch.setattr(rebuilding, "Timer", Clock)
+    monkeypatch.setattr(refusals, "ring", lambda: None)
+    return made
+
+
+def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, clocks):
+    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    changed = {"index.md": {"file:/a/docs/index.md"}, "labs/lab.py": {"file:/a/snippets/tiny.py"}, "trust.md": {"all"}}
+    assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [True]
+    assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [False, True]
+    clocks[-1].then()
+    assert rebuild.now(changed) == list(changed) and not clocks[-1].runs
+    assert rebuild.now({"labs/lab.py": {"file:/a/docs/labs/lab.py"}}) == ["labs/lab.py"] and len(clocks) == 2
+    assert rebuild.now(changed) == ["index.md"]
+
+
+def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
+    files = {"a": "old"}
+
+    def load(topic):
+        raise certificates.CertificateError("stale")
+
+    monkeypatch.setattr(certificates, "load", load)
+    monkeypatch.setattr(refusals, "known", lambda topic: {"inputs": files} if files else None)
+    monkeypatch.setattr(refusals, "changed", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
+    shows = ("index.md", {"topic:chapter/tiny"})
+    assert not rebuilding.is_urgent(*shows)
+    files["a"] = "new"  # it was refused as it stands
+    assert rebuilding.is_urgent(*shows)
+    files.clear()
+    assert not rebuilding.is_urgent(*shows)
+    monkeypatch.setattr(certificates, "load", lambda topic: {})
+    assert rebuilding.is_urgent(*shows)
+    assert not rebuilding.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
 
 
 def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):

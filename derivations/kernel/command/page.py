@@ -77,13 +77,7 @@ def formed(topic: str) -> list:
 
 
 def failures(output: str, root: str = "") -> list:
-    """pytest's own lines on what failed: each with its file and line, or with the test's name where it says no line.
-
-    >>> failures("/r/tests/a/test_b.py:3: assert 1 == 2\\nFAILED tests/a/test_b.py::test_c - assert 1 == 2", "/r")
-    ['tests/a/test_b.py:3: the test fails: assert 1 == 2']
-    >>> failures("FAILED snippets/a/b.py::snippets.a.b", "/r")
-    ['snippets/a/b.py::snippets.a.b: the test fails']
-    """
+    """pytest's own lines on what failed: each with its file and line, or with the test's name where it says no line."""
     lines = re.findall(rf"^{re.escape(root)}/(\S+\.py):(\d+): (.*)$", output, flags=re.M)
     named = re.findall(r"^(?:FAILED|ERROR) ((\S+?\.py)\S*)", output, flags=re.M)
     shown = {"DocTestFailure": "the output is another; python -m pytest with this file shows what was expected and what came"}

@@ -60,7 +60,7 @@ class Verdict:
     """What one witness says of a claim. scope is how far its check reaches, never rounded up."""
 
     name: str
-    verdict: str  # "proved", "refuted" (for refutations: the equality is), or "not applicable"
+    verdict: str  # "proved", "refuted" (for refutations: the equality is), "agrees" (numbers alone), or "not applicable"
     scope: str
     note: str
     seconds: float = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
@@ -44,7 +45,7 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
         entries = dict(flatten(value, ()))
         right_depth = entries and all(len(p) == len(s.shape) for p in entries)
         lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
-        if not right_depth or len(entries) != product_of(lengths):
+        if not right_depth or len(entries) != prod(lengths):
             raise Fails(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
         for axis, (size, length) in enumerate(zip(s.shape, lengths)):
             sizes.agree(size, length, f"{name} has {counted(length, s, axis)}")
@@ -100,13 +101,6 @@ def place(index: Expr, value, env: dict) -> int:
 
 def value_text(value) -> str:
     return f"[{', '.join(map(value_text, value))}]" if isinstance(value, tuple) else show(value)
-
-
-def product_of(lengths) -> int:
-    count = 1
-    for n in lengths:
-        count *= n
-    return count
 
 
 def flatten(value, where: tuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from math import prod
 from random import Random
 
 from ..core.assumptions import Assumption, gaussian, independent, mean, variance
@@ -282,7 +283,7 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
             if any(not differ(polynomial_value(p, heads), number(0)) for p in facts.divided):
                 raise Undefined("a division by zero")
         else:
-            if sum(len(points) * prod_shape(s, env) for s in randoms) > 12:
+            if sum(len(points) * prod(values.size_value(n, env) for n in s.shape) for s in randoms) > 12:
                 return None
             supports = {}
             for s in randoms:
@@ -305,10 +306,3 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
             distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
     at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
     return Found(at, *sides, note=", ".join([note] * bool(note) + distribution))
-
-
-def prod_shape(s: Expr, env: dict) -> int:
-    count = 1
-    for n in s.shape:
-        count *= values.size_value(n, env)
-    return count

@@ -10,7 +10,6 @@ from ..core.claims import Claim, Refused, Verdict
 from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from . import values
-from .certificates import doubt
 from .facts import facts_of
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
 from .limits import limit
@@ -18,6 +17,7 @@ from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import SIGNS, counterexample, example, failure, is_law
 from .showing import show_polynomial
+from .sign import doubt
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:

@@ -9,18 +9,15 @@ from ..core.expr import READERS, Expr, Reader
 
 
 def knows(value: Any) -> bool:
-    """Is it an object of SymPy's, which has to be loaded for there to be one?"""
-    return "sympy" in sys.modules and isinstance(value, sys.modules["sympy"].Basic) or is_explicit(value)
-
-
-def is_explicit(value: Any) -> bool:
-    """A mutable Matrix is none of SymPy's Basic."""
-    return "sympy" in sys.modules and isinstance(value, sys.modules["sympy"].MatrixBase)
+    """Is it an object of SymPy's, which has to be loaded for there to be one? A mutable Matrix is none of its Basic."""
+    sympy = sys.modules.get("sympy")
+    return sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase))
 
 
 def is_relation(value: Any) -> bool:
+    """Is it Eq, Le and the like, or what SymPy has made of one? A Symbol is a Boolean to SymPy as well."""
     return (
-        knows(value) and not isinstance(value, sys.modules["sympy"].Expr) and isinstance(value, sys.modules["sympy"].logic.boolalg.Boolean)
+        knows(value) and isinstance(value, sys.modules["sympy"].logic.boolalg.Boolean) and not isinstance(value, sys.modules["sympy"].Expr)
     )
 
 

@@ -14,7 +14,7 @@ from ..core.claims import Claim, Refused, Value, bindings, caller
 from ..core.expr import Expr, Term, lift, named, symbol
 from ..errors import KernelError, nearest, scripts
 from ..printing.names import name_latex
-from .carried import Origins, Taken, renamed, settled, with_parameters
+from .brought import Origins, Taken, renamed, settled, with_parameters
 from .stated import spread
 
 P = ParamSpec("P")

@@ -23,9 +23,7 @@ KINDS = {
 WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq"}
 SOURCES = {"sympy": "the program", "coq": "the theorem"}  # what a witness's file is called
 REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what the counterexample shows, in text and in LaTeX
-NUMBERS = "torch"  # the witness that vouches by numbers: it agrees, and proves nothing
-AGREES = {"proved": "agrees", "refuted": "agrees that it is false"}
-VERDICTS = {"proved": "✓", "refuted": "✗", "not applicable": "–"}
+VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable": "–"}  # who agrees, by numbers alone, has proved nothing
 
 Stash = Callable[[str], str]
 
@@ -71,10 +69,9 @@ def _refuse_unproved(claim: dict) -> None:
         raise ClaimError(f"verdict {unknown[0]!r} is none of {', '.join(VERDICTS)}")
     if claim["kind"] == "definition":
         return
-    proofs = {witness["verdict"] for witness in claim["witnesses"] if witness["name"] != NUMBERS}
     bearing = {"proved", "refuted"} if claim["kind"] == "refutation" else {"proved"}
-    if not bearing & proofs or ("refuted" in verdicts and "refuted" not in bearing):
-        raise ClaimError(f"its witnesses say {', '.join(map(said, claim['witnesses'])) or 'nothing'}; only what they vouch for is shown")
+    if not bearing.intersection(verdicts) or ("refuted" in verdicts and "refuted" not in bearing):
+        raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; only what they vouch for is shown")
 
 
 class _Writer:
@@ -200,7 +197,7 @@ class _Writer:
         for witness in claim["witnesses"]:
             self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {_name(witness)}")
             row = self.add(rows, "dd")
-            reach = " · ".join(filter(None, (said(witness), witness["scope"])))
+            reach = " · ".join(filter(None, (witness["verdict"], witness["scope"])))
             self.add(row, "span", "claim__verdict", escape(reach))
             if witness["note"]:
                 self.add(row, "span", "claim__note", prose(witness["note"]))
@@ -209,11 +206,6 @@ class _Writer:
                 self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
             if witness.get("file") and witness["name"] == "coq":
                 self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
-
-
-def said(witness: dict) -> str:
-    """A verdict in the word for it: PyTorch, which vouches by numbers, agrees."""
-    return AGREES.get(witness["verdict"], witness["verdict"]) if witness["name"] == NUMBERS else witness["verdict"]
 
 
 def _name(witness: dict) -> str:

@@ -1,12 +1,12 @@
 """Includes of code that is not there: named with the page's line and what there is, before pymdownx.snippets meets them."""
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 
 from markdown import Markdown
 from pymdownx.snippets import SnippetMissingError, SnippetPreprocessor
 
+from ..errors import nearest
 from . import traces
 from .source import PageError, Source
 
@@ -86,19 +86,14 @@ def missing(source: Source, number: int, target: str, snippets: SnippetPreproces
     if not found:
         base = Path(snippets.base_path[0])
         folder = next((one for one in (base / name).parents if one.is_dir()), base)
-        there = sorted(one.relative_to(base).as_posix() for one in folder.rglob("*.py")) if folder != base else []
-        return source.error(number, f"there is no {name}{meant(name, there).rstrip(';')}")
+        there = [one.relative_to(base).as_posix() for one in sorted(folder.iterdir()) if one.suffix in ("", ".py") and folder != base]
+        return source.error(number, f"there is no {name}{missed(name, there, 'there are')}")
     there = SECTION.findall(Path(found).read_text(encoding="utf-8", errors="replace"))
     section = asked["section"]
     if not section or section in there:
         return source.error(number, f"{target} cannot be included: {said}")
-    return source.error(number, f"{name} has no section {section!r}{meant(section, there)} it has {', '.join(there) or 'none'}")
+    return source.error(number, f"{name} has no section {section!r}{missed(section, there, 'it has') or '; it has none'}")
 
 
-def meant(name: str, there: list[str]) -> str:
-    """
-    >>> meant("sectoin", ["section", "other"]), meant("x", ["section"])
-    ("; did you mean 'section'?", ';')
-    """
-    close = get_close_matches(name, there, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ";"
+def missed(name: str, there: list[str], has: str) -> str:
+    return f"; {nearest(name, there, has)}" if there else ""

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from textwrap import dedent
 
-from .claims import VERDICTS, WITNESSES, said
+from .claims import VERDICTS, WITNESSES
 from .trust import code_lines, table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,14 +79,14 @@ def statement(certificate: dict, claim: dict, link: Callable[[str], str]) -> str
 
 
 def witnesses(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """What each witness said, and how far it reaches. PyTorch, which vouches by numbers, agrees."""
+    """What each witness said, and how far it reaches."""
     rows = [[WITNESSES.get(one["name"], one["name"]), marked(one), one["scope"], one["note"]] for one in claim["witnesses"]]
     return table(["witness", "says", "how far", "how"], [list(map(escape, row)) for row in rows])
 
 
 def marked(witness: dict) -> str:
     """What a witness said, behind the sign for it."""
-    return f"{VERDICTS.get(witness['verdict'], '')} {said(witness)}".strip()
+    return f"{VERDICTS.get(witness['verdict'], '')} {witness['verdict']}".strip()
 
 
 def record(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from markdown import Markdown
 
+from ..errors import nearest
 from ..run.certificates import CertificateError, load
 from . import mistakes
 
@@ -55,8 +56,12 @@ def pages(root: Path) -> dict[Path, str]:
 
 def sections_of(root: Path, topic: str) -> dict[str, str]:
     """The named sections of a topic's snippet, and their text."""
-    folder = root if topic == RECIPES else root / "snippets"
-    return {match["name"]: match["body"] for match in SECTION.finditer(text_of(folder / f"{topic}.py"))}
+    return {match["name"]: match["body"] for match in SECTION.finditer(text_of(root / home(topic)))}
+
+
+def home(topic: str) -> str:
+    """The file of a topic's code: its snippet, or the examples of the claim language."""
+    return f"{topic}.py" if topic == RECIPES else f"snippets/{topic}.py"
 
 
 def topics_with_snippets(root: Path) -> list[str]:
@@ -92,6 +97,8 @@ def of_fence(root: Path, body: str, language: str) -> str:
     """What is wrong with a fence; "" where nothing is."""
     include = INCLUDE.fullmatch(body)
     section = include and sections_of(root, include["topic"]).get(include["section"])
+    if section is None and include and (there := sections_of(root, include["topic"])):
+        return f"{home(include['topic'])} has no section {include['section']!r}; {nearest(include['section'], there, 'it has')}"
     if section is None:
         wanted = "expected an include of a section of snippets/"
         return f'{wanted} (a line --8<-- "snippets/CHAPTER/TOPIC.py:SECTION"), found {body.strip()[:40]!r}'

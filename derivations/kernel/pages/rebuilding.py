@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Timer
 
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
@@ -21,6 +22,8 @@ from ..run import certificates, coq_results, refusals
 from ..run.certificates import CertificateError, file_hash
 from . import traces
 
+LABS = "labs/"  # of the pages' folder: notebooks, which are run
+QUIET = 5  # seconds without a change
 PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
 
@@ -85,10 +88,30 @@ def of_topic(topic: str) -> object:
         return str(error), file_hash(kept) if kept.exists() else "", *refusals.changed(refusals.known(topic) or {"inputs": {}})
 
 
-def concerned() -> list[str]:
-    """The pages that are not as what they were made from."""
+def concerned() -> dict[str, set[str]]:
+    """The pages that are not as what they were made from, and what of it changed."""
     now = state_now()
-    return [address for address, made in _made.items() if any(now(name) != was or was is None for name, was in made.came_from.items())]
+    found = {address: {name for name, was in made.came_from.items() if was is None or now(name) != was} for address, made in _made.items()}
+    return {address: names for address, names in found.items() if names}
+
+
+def is_urgent(address: str, names: set[str]) -> bool:
+    """Whether the page shows a file that was edited, or a topic of which a check has ended. A lab runs for long, a page of everything
+    is read for long, and what is stale may just be checked: all of these can wait."""
+    if address.startswith(LABS):
+        return any(name.endswith(f"/{address}") for name in names)
+    parts = [name.partition(":") for name in names]
+    return any(kind == "file" or kind == "topic" and "all" not in names and is_settled(rest) for kind, _, rest in parts)
+
+
+def is_settled(topic: str) -> bool:
+    """Whether the topic holds, or is refused, as it stands."""
+    try:
+        certificates.load(topic)
+    except CertificateError:
+        kept = refusals.known(topic)
+        return kept is not None and not refusals.changed(kept)
+    return True
 
 
 # What checks publish comes and goes while pages are built: the list of files is looked at again, and what is gone is nobody's fault.
@@ -116,6 +139,8 @@ class Rebuild:
     def __init__(self, config: MkDocsConfig, everything: Callable[[], None]):
         self.config, self.everything = config, everything
         self.around = self.surroundings()
+        self.is_quiet = False  # nothing has changed for a while
+        self.clock: Timer | None = None
 
     def __call__(self) -> None:
         around, before = self.surroundings(), self.around
@@ -124,8 +149,24 @@ class Rebuild:
             _made.clear()
             self.everything()
         else:
-            self.some(concerned())
+            self.some(self.now(concerned()))
         self.around = around
+
+    def now(self, pages: dict[str, set[str]]) -> list[str]:
+        """The pages to build now. The others wait until nothing has changed for a while."""
+        urgent = [address for address, names in pages.items() if self.is_quiet or is_urgent(address, names)]
+        self.is_quiet = False
+        if self.clock:
+            self.clock.cancel()
+        if len(urgent) < len(pages):
+            self.clock = Timer(QUIET, self.quiet)
+            self.clock.daemon = True
+            self.clock.start()
+        return urgent
+
+    def quiet(self) -> None:
+        self.is_quiet = True
+        refusals.ring()
 
     def surroundings(self) -> object:
         """What every page may depend on: the files that there are, and how they are put together."""

@@ -58,7 +58,7 @@ def on_page_markdown(markdown, *, config, files, **_):
 def on_page_content(html, *, page, **_):
     if mistakes.are_shown():
         source = Path(page.file.abs_src_path)
-        more = labs.dependencies(source) if page.file.src_uri.startswith("labs/") else []
+        more = labs.dependencies(source) if page.file.src_uri.startswith(rebuilding.LABS) else []
         rebuilding.end(page.file.src_uri, source, Path(page.file.abs_dest_path), page.url, more)
     return html
 

@@ -84,7 +84,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
         raise NotForTorch("no values were found at which its assumptions hold")
     if 4 * points < drawn:
         raise NotForTorch("the rounding bounds are too large to tell anything at most points")
-    return "proved", "numbers only", note(claim, len(tried), points) + ledger.note()
+    return "agrees", "numbers only", note(claim, len(tried), points) + ledger.note()
 
 
 def note(claim: Claim, tried: int, points: int) -> str:

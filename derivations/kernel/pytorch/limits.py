@@ -27,7 +27,7 @@ def limit(claim: Claim):
     told = sum(approached(claim, variable, to, t) for t in trials if t)
     if not told:
         raise NotForTorch("near the limit nothing that fp64 holds could be compared")
-    return "proved", "numbers only", f"{told} points in fp64, closer at each step by a factor of four" + also(claim)
+    return "agrees", "numbers only", f"{told} points in fp64, closer at each step by a factor of four" + also(claim)
 
 
 def approached(claim: Claim, variable: Expr, to, t: Trial) -> int:

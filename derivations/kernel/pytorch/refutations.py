@@ -44,7 +44,7 @@ def refutation(claim: Claim):
     for k, (side, tree) in enumerate(zip((a, b), (left, right))):  # the first snippet computes the left side, the second the right
         compare_code(claim, claim.code[k : k + 1], t, [side])
         ledger.compare(t, [tree], [k])
-    return "refuted", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim) + ledger.note()
+    return "agrees", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim) + ledger.note()
 
 
 def breaks(relation: str, a: Value, b: Value) -> Tensor:
@@ -68,4 +68,4 @@ def refuted_law(claim: Claim, sizes: dict):
                 raise Disagrees("a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(*first(apart, x, one)))
     if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
         raise Disagrees(f"the two sides do not {FAR[claim.refuted]} for distributions with the stated moments")
-    return "refuted", "numbers only", "all outcomes of distributions with the stated moments, in fp64"
+    return "agrees", "numbers only", "all outcomes of distributions with the stated moments, in fp64"

@@ -101,6 +101,10 @@ def key() -> bytes:
     return path.read_text().encode()
 
 
+def script_of(topic: str) -> Path:
+    return ROOT / "derivations" / f"{topic}.py"
+
+
 def path_of(topic: str) -> Path:
     return STORE / f"{topic}.json"
 
@@ -127,11 +131,17 @@ def save(
 
 
 def write(path: Path, content: dict):
-    """Seal and store; whole, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_suffix(f".{os.getpid()}.tmp")
-    half.write_text(json.dumps(content | {"seal": seal(content)}, indent=1, sort_keys=True))
-    half.replace(path)
+    """Seal and store."""
+    put(path, json.dumps(content | {"seal": seal(content)}, indent=1, sort_keys=True))
+
+
+def put(path: Path, text: str):
+    """Have the file hold the text: whole, or not at all. What is half written has a name that no site takes in."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        half.write_text(text, encoding="utf-8")
+        half.replace(path)
 
 
 def read(path: Path, what: str, again: str) -> dict:
@@ -155,7 +165,7 @@ def relative(path: Path) -> str:
 
 def load(topic: str) -> dict:
     """The certificate of a topic; CertificateError if there is none that may be trusted."""
-    script, path = ROOT / "derivations" / f"{topic}.py", path_of(topic)
+    script, path = script_of(topic), path_of(topic)
     again = f"run: python -m derivations check {topic}"
     if not is_topic(topic):
         raise CertificateError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
@@ -184,12 +194,7 @@ def changes(content: dict) -> list:
 
 def is_topic(topic: str) -> bool:
     parts = topic.split("/")
-    return (
-        len(parts) == 2
-        and all(p.isidentifier() for p in parts)
-        and parts[0] != "kernel"
-        and (ROOT / "derivations" / f"{topic}.py").is_file()
-    )
+    return len(parts) == 2 and all(p.isidentifier() for p in parts) and parts[0] != "kernel" and script_of(topic).is_file()
 
 
 def topics() -> list:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..coq import witness as coq_witness
 from ..core import claims
-from . import certificates, coq_results, programs, refusals
+from . import certificates, coq_results, refusals
 from .certificates import ROOT
 from .worker import load_script
 
@@ -60,12 +60,12 @@ def publish(results: dict, every: bool):
     for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
         old.unlink(missing_ok=True)
     for path, text in proved.items():
-        programs.put(path, text)
+        certificates.put(path, text)
 
 
 def sources(topic: str) -> dict:
     """The Coq file of each claim of a topic, or why there is none. The script has passed the check before."""
-    problem = load_script(ROOT / "derivations" / f"{topic}.py")
+    problem = load_script(certificates.script_of(topic))
     if problem:
         raise RuntimeError(f"{topic}: {problem[1]}")
     return {claim.id: coq_witness.source(claim, topic) for claim in claims.LOADED[0].claims}

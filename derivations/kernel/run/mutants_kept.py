@@ -12,36 +12,32 @@ from pathlib import Path
 from . import certificates
 
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
-WITNESSES = ("exact", "sympy", "torch")
+ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
+WITNESSES = tuple(ROOMS)
 
 
 def store(topic: str) -> Path:
     return certificates.STORE / "mutants" / f"{topic}.json"
 
 
-def script_of(topic: str) -> Path:
-    return certificates.ROOT / "derivations" / f"{topic}.py"
-
-
 def depends_on() -> dict:
     """For each witness, a hash of all that its results depend on beside the claims."""
-    attack = [path for path in certificates.kernel_files() if certificates.room(path) == "attack" and path.stem != "trying"]
-    own = [path for path in certificates.kernel_files() if path.stem == "trying"]
-    own = [certificates.file_hash(path) for path in own]  # without what it imports, which is every witness
+    attack = [path for path in certificates.kernel_files() if certificates.room(path) == "attack"]
+    trying = [path for path in attack if path.stem == "trying"]  # itself alone: what it imports is every witness
+    slips = [path for path in attack if path not in trying]
+    own = [certificates.file_hash(path) for path in trying]
     versions = certificates.versions() | {name: certificates.installed(name) for name in ("torch", "numpy", "hypothesis")}
-    return {name: sha256(repr((own, sorted(versions.items()), hashes([*attack, *homes(name)]))).encode()).hexdigest() for name in WITNESSES}
-
-
-ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
+    return {name: sha256(repr((own, sorted(versions.items()), hashes([*slips, *homes(name)]))).encode()).hexdigest() for name in WITNESSES}
 
 
 def homes(name: str) -> list:
     """Where a witness begins; of one that is not ours, all of the kernel."""
-    return [
-        path
-        for path in certificates.kernel_files()
-        if path.suffix == ".py" and certificates.room(path).partition("/")[0] == ROOMS.get(name, certificates.room(path).partition("/")[0])
-    ]
+
+    def its_own(path: Path) -> bool:
+        room = certificates.room(path).partition("/")[0]
+        return path.suffix == ".py" and room == ROOMS.get(name, room)
+
+    return list(filter(its_own, certificates.kernel_files()))
 
 
 def hashes(files: list) -> dict:
@@ -85,7 +81,7 @@ def kept(topic: str, current: dict) -> dict:
 
 
 def keep(topic: str, results: dict):
-    content = {"topic": topic, "script": certificates.file_hash(script_of(topic)), "claims": results}
+    content = {"topic": topic, "script": certificates.file_hash(certificates.script_of(topic)), "claims": results}
     certificates.write(store(topic), content)
 
 
@@ -96,7 +92,7 @@ def standing(topics: list) -> dict:
 
 
 def whole(topic: str, results: dict, current: dict) -> dict | None:
-    same = results and json.loads(store(topic).read_text()).get("script") == certificates.file_hash(script_of(topic))
+    same = results and json.loads(store(topic).read_text()).get("script") == certificates.file_hash(certificates.script_of(topic))
     return results if same and all(r["witnesses"].keys() == current.keys() for r in results.values()) else None
 
 

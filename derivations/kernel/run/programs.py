@@ -5,7 +5,6 @@ A certificate holds each program's text. Files are written from there, never mad
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,17 +57,8 @@ def publish(claims: dict, to: Path, every: bool) -> list:
         for old in set(home.rglob("*.py")) - wanted.keys() - stays:
             old.unlink(missing_ok=True)
     for path, text in wanted.items():
-        put(path, text)
+        certificates.put(path, text)
     return list(wanted)
-
-
-def put(path: Path, text: str) -> None:
-    """Have the file hold the text: whole, or not at all. What is half written has a name that no site takes in."""
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        half.write_text(text, encoding="utf-8")
-        half.replace(path)
 
 
 def run(path: Path) -> tuple:

@@ -51,7 +51,7 @@ def find(targets: tuple) -> list:
     """(topic, script) pairs for topics, chapters and paths; all topics if none is named."""
     known = certificates.topics()
     if not targets:
-        return [(t, ROOT / "derivations" / f"{t}.py") for t in known]
+        return [(t, certificates.script_of(t)) for t in known]
     found = []
     for target in targets:
         path = Path(target)
@@ -60,12 +60,12 @@ def find(targets: tuple) -> list:
         elif any(t.startswith(target.rstrip("/") + "/") for t in known):
             matches = [t for t in known if t.startswith(target.rstrip("/") + "/")]
         elif path.is_file():
-            inside = [t for t in known if (ROOT / "derivations" / f"{t}.py") == path.resolve()]
+            inside = [t for t in known if certificates.script_of(t) == path.resolve()]
             found += [(t, path.resolve()) for t in inside] or [(str(path), path.resolve())]
             continue
         else:
             raise LookupError(f"'{target}' is neither a topic, nor a chapter, nor a script; python -m derivations list shows the topics")
-        found += [(t, ROOT / "derivations" / f"{t}.py") for t in matches]
+        found += [(t, certificates.script_of(t)) for t in matches]
     return list(dict.fromkeys(found))
 
 

@@ -150,10 +150,10 @@ def refused(emit, claim: Claim, message: str, start: float):
 
 
 def in_words(claim: Claim) -> str:
-    """What is claimed, as plain text, on a line; "" where it cannot be written down: nested too deeply, or never built as expressions are."""
+    """What is claimed, as plain text, on a line; "" where that is nested too deeply, or was never built as expressions are."""
     try:
         return " ".join([plain(claim.start), *(f"{SIGNS[step.relation]} {plain(step.expr)}" for step in claim.steps)])
-    except Exception:  # the claim is refused for its own reason, which is to be told
+    except (RecursionError, KernelError, AttributeError, TypeError):
         return ""
 
 

@@ -14,7 +14,7 @@ from . import counterexample, laws
 from .sizes import size_names
 from .text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
 from .translate import Translation, indices_of
-from .trouble import NotForSymPy
+from .trouble import Disagrees, NotForSymPy
 
 
 def program(claim: Claim) -> Program:
@@ -99,7 +99,9 @@ def inequality(claim: Claim) -> Program:
     texts = [t.write(e).text for e in (left, right, claim.because[0])]
     names = [t.names.of("part", name) for name in ("left", "right", "certificate")]
     sides = [f"{name} = {text}" for name, text in zip(names, texts)]
-    open_ = indices_of(left, right, claim.because[0])
+    open_ = indices_of(left, right)
+    if stray := [i.data[0] for i in indices_of(claim.because[0]) if i not in open_]:
+        raise Disagrees(f"the certificate has the index {stray[0]}, which neither side has")
     body = looped(t, open_, lambda place: [*sides, f"yield {', '.join(names)}{place}"])
     stated = function("claim", parameters, "The left side, the right side, and the certificate: what right - left is.", t, body)
     assumed = signs_assumed(claim)
