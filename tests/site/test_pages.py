@@ -65,6 +65,7 @@ def test_pytorch_agrees_under_a_claim_and_does_not_prove(page, certificates):
     for name, proof in ("mean", "proved"), ("same", "refuted"):
         details = soup(page(CLAIM.format(name))).select_one("details.claim__witnesses")
         assert [row.text for row in details.select(".claim__verdict")] == [f"{proof} · every shape", "agrees · numbers only"]
+        assert [row.text for row in details.select("summary .claim__witness--agrees")] == ["PyTorch"]
 
 
 def test_assumptions_say_what_fails_without_them(page):

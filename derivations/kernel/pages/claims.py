@@ -192,7 +192,8 @@ class _Writer:
         self.add(summary, "span", "claim__scope", escape(claim["scope"]))
         for witness in claim["witnesses"]:
             if witness["verdict"] != "not applicable":
-                self.add(summary, "span", "claim__witness", _name(witness))
+                agrees = " claim__witness--agrees" * (witness["verdict"] == "agrees")
+                self.add(summary, "span", f"claim__witness{agrees}", _name(witness))
         rows = self.add(details, "dl")
         for witness in claim["witnesses"]:
             self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {_name(witness)}")
