@@ -10,7 +10,29 @@ from .reading import read
 
 
 def facts_of(given: tuple) -> Facts:
-    """What the stated assumptions allow the exact witness to do."""
+    """What the stated assumptions allow the exact witness to do; and which of it is left where something moves."""
+    facts = as_stated(given)
+    facts.only_near = lambda moving: as_stated(tuple(a for a in given if holds_near(a, moving, facts)))
+    return facts
+
+
+def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
+    """Does an assumption that holds at a point hold near it too, where the symbols of these names move?
+
+    It does if it says nothing of them, and if it says that something continuous is positive or not zero.
+    """
+    nodes = [n for x in a.args for n in walk(x)]
+    if not any(n.op == "symbol" and n.data[0] in moving for n in nodes):
+        return True
+    if any(n.op in ("rounded", "rank") for n in nodes):
+        return False
+    if a.kind == "nonnegative":  # what is not zero beside is positive
+        return facts.is_nonzero(read(a.args[0], facts))
+    return a.kind in ("positive", "nonzero", "invertible")
+
+
+def as_stated(given: tuple) -> Facts:
+    """What the assumptions say, one by one."""
     facts = Facts()
     means, variances, gaussians = {}, {}, set()
     for a in given:

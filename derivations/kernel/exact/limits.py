@@ -7,7 +7,7 @@ is left, the coefficient at exponent 0 is the limit: the expression is analytic 
 
 from __future__ import annotations
 
-from math import factorial
+from math import factorial, inf
 
 from ..core.expr import Expr
 from ..errors import KernelError
@@ -30,7 +30,7 @@ from .normal import (
 from .showing import show_polynomial
 
 ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
-EXACT = 10**9  # the precision of a series that is not cut off
+EXACT = inf  # the precision of a series that is not cut off
 
 
 class Series(dict):
@@ -164,13 +164,13 @@ def split_leading(series: Series, facts: Facts):
 def in_powers(rest: Series, coefficient, facts: Facts, order: int) -> Series:
     """sum over n of coefficient(n) rest^n, for a series without constant term, cut off."""
     least = rest.least()
-    known = min(order, rest.known)
+    known = min(order * max(1, least), rest.known) if rest else rest.known
     result, term, n = Series({Fraction(0): constant(coefficient(0))}), Series({Fraction(0): constant(1)}), 0
     while (n + 1) * least < known:
         n += 1
         term = times(term, rest, facts)
         result = plus(result, times(term, Series({Fraction(0): constant(coefficient(n))}), facts))
-    return Series(result, known if rest else rest.known)
+    return Series(result, known)
 
 
 def exp_series(series: Series, small: dict, facts: Facts, order: int) -> Series:

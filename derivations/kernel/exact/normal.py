@@ -12,6 +12,7 @@ inverted unless the stated assumptions allow it (`Facts`).
 from __future__ import annotations
 
 from contextlib import contextmanager
+from copy import copy
 from functools import lru_cache
 from itertools import count, permutations, product
 
@@ -84,6 +85,9 @@ class Facts:
         self.unstated = []  # what was used without being stated
         self.near = ()  # the trees that are read: messages take their names for indices
         self.remedies = []  # the assumptions that state it, as a script writes them
+        self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
+        self.here = None  # within a derivative, what is known at the point alone
+        self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
 
     def require(self, holds: bool, needed: str, stated: str):
         """needed: what has to hold, and for what; stated: the assumption that says so, as a script writes it."""
@@ -94,6 +98,8 @@ class Facts:
     def require_sign(self, kind: str, p: dict, because: str):
         """That p is positive, not negative or not zero: `because` of what is done with it."""
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
+        if not holds and kind == "nonnegative" and self.here and self.here.is_nonnegative(p):
+            kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
         shown = tree(p, self.near)
         self.require(holds, f"{plain(shown)} {SIGNS[kind]} ({because})", f"{kind}({script(shown)})")
 
@@ -102,20 +108,37 @@ class Facts:
         return [instance for q in getattr(self, kind) for instance in instances(q, p, self)]
 
     @contextmanager
-    def nearby(self, head: tuple):
-        """What holds near a point as well as at it, where the symbol moves: that something is not negative, only if it is not 0."""
-        every = self.nonnegative
-        self.nonnegative = [q for q in every if self.is_nonzero(q) or not any(mentions(f[0], head) for _, factors in q for f, _ in factors)]
+    def moves(self, name: str):
+        """Where the symbol of this name moves: a rounding of it is refused."""
+        before, self.moving = self.moving, self.moving | {name}
         try:
             yield
         finally:
-            self.nonnegative = every
+            self.moving = before
+
+    @contextmanager
+    def nearby(self, name: str):
+        """What holds near a point as well as at it, where the symbol of this name moves. What is strict at the point is so near it."""
+        before = {field: getattr(self, field) for field in KNOWN}
+        here = self.here
+        with self.moves(name):
+            if here is None:
+                self.here = copy(self)
+            near = self.here.only_near(self.moving)
+            vars(self).update({field: getattr(near, field) for field in KNOWN})
+            try:
+                yield
+            finally:
+                vars(self).update(before)
+                self.here = here
 
     def is_positive(self, p: dict) -> bool:
         return (
             signed(p, self, strict=True)
             or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p))
             or known(p, "positive", self)
+            or self.here is not None
+            and self.here.is_positive(p)
         )
 
     def is_nonnegative(self, p: dict) -> bool:
@@ -123,15 +146,20 @@ class Facts:
             signed(p, self, strict=False)
             or known(p, "nonnegative", self)
             or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p) + self.stated("nonnegative", p))
+            or self.here is not None
+            and self.here.is_positive(p)
         )
 
     def is_nonzero(self, p: dict) -> bool:
         negative = scale(p, -1)
         if known(p, "nonzero", self) or known(negative, "nonzero", self) or self.is_positive(p) or self.is_positive(negative):
             return True
+        if self.here is not None and self.here.is_nonzero(p):
+            return True
         return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
 
 
+KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable")  # what holds at a point need not hold near
 SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from ..core.expr import Expr, free_indices, show
+from ..core.expr import Expr, free_indices, show, walk
 from .fractions import Fraction
 from .normal import (
     FRESH,
@@ -235,13 +235,15 @@ def lower_derivative(e, at, names, facts):
         raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     head = ("entry", target.data[0])
-    with facts.nearby(head):
+    with facts.nearby(target.data[0]):
         inside = lower(body, (), names, facts)
     return derivative(inside, head, where, facts)
 
 
 def lower_rounded(e, at, names, facts):
     """Rounding commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated."""
+    if moved := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.moving]:
+        raise Unknown(f"a rounding of what depends on {moved[0]}, which moves: it goes in steps, whatever holds at a point")
     inside, times = lower(e.args[0], (), names, facts), Fraction(1)
     if facts.in_range and len(inside) == 1:
         ((term, c),) = inside.items()
@@ -469,7 +471,7 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if head[0] in ("inverse", "moment"):
         if head[0] == "inverse" and head[1] != by[1] or head[0] == "moment" and not mentions_in(facts.parameters, by):
             return {}
-        raise Unknown(f"the derivative of {'an inverse' if head[0] == 'inverse' else 'a moment'}")
+        raise Unknown("the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it"))
     moves = head == by or isinstance(head[-1], tuple) and mentions(head, by)
     if moves and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
@@ -479,9 +481,13 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if head == by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
         return scale(multiply(lower_power_, same, facts), power)
-    if head[0] in ("exp", "log", "sum") and mentions(head, by):
+    if head[0] in ("exp", "log", "sum", "abs") and mentions(head, by):
         inner = instantiate(head[1], indices)
         chain = scale(derivative(inner, by, where, facts), power)
+        if head[0] == "abs":
+            facts.require_sign("nonzero", inner, "its absolute value is differentiated")
+            slope = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
+            lower_power_ = multiply(lower_power_, slope, facts)
         if head[0] == "exp":
             return multiply(reduce_term({}, [(f, power)], facts), chain, facts)
         if head[0] == "log":

@@ -151,15 +151,19 @@ def prove_rank(claim, left, right, facts):
 
 def prove_limit(claim, left, right, facts):
     variable, to = claim.towards
-    if any(variable in set(walk(x)) and x != variable for a in claim.given for x in a.args):
-        raise Unknown(f"an assumption that ties {show(variable)}, which moves, to something else")
+    for a in claim.given:
+        if any(variable in set(walk(x)) for x in a.args) and (a.kind not in SIGNS or a.args != (variable,)):
+            raise Unknown(
+                f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
+            )
     if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for t in (left, right) for n in walk(t)):
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")
     goes = f"as {show(variable)} -> {to}"
     try:
-        found = limit(read(left, facts), variable, to, facts)
+        with facts.moves(variable.data[0]):
+            found = limit(read(left, facts), variable, to, facts)
     except Unknown as error:
         raise Unknown(f"{goes}: {error}") from None
     except KernelError as error:

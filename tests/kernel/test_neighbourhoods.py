@@ -1,0 +1,111 @@
+"""Derivatives and limits are taken of what is written, under such assumptions as hold in a neighbourhood.
+
+A fact about one point (x is not negative, x is y, x is a floating-point number) is not used inside of a derivative by x, or of a limit in x.
+"""
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    absolute,
+    diff,
+    exp,
+    in_range,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    random,
+    representable,
+    rounded,
+    scalars,
+    sizes,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.run.witnesses import WITNESSES
+
+n = sizes("n")
+x, y, mu, nu = scalars("x y mu nu")
+v, M = vector("v", n), matrix("M", n, n)
+X = random("X")
+i, j = index("i", n), index("j", n)
+HALF, HUGE = Fraction(1, 2), 10**9
+KINK = (x + absolute(x)) / 2
+
+
+def chain(start, *steps, given=(), without=None):
+    return lambda D: D.chain("claim", start, *((step, "a step") for step in steps), given=given, without=without)
+
+
+def identity(left, right, *given, **more):
+    return lambda D: D.identity("claim", left, right, given=given, **more)
+
+
+def limit(e, to, value, *given):
+    return lambda D: D.limit("claim", e, x, to, value, given=given)
+
+
+def defined(D):
+    size = D.define("size", sqrt(x**2), given=[])
+    D.chain("claim", size, (x, "x is not negative"), (x * diff(size, x), "slope"), given=[nonnegative(x)])
+
+
+THIRD = {representable(x): {x: Fraction(1, 3)}}
+MEET = (nonnegative(x - y), nonnegative(y - x))
+
+# What is false, and the witnesses that refuse it, each with words of its reason.
+FALSE = {
+    "the root of a square at 0": chain(sqrt(x**2), x, x * diff(sqrt(x**2), x), given=[nonnegative(x)]),
+    "the modulus at 0": chain(KINK, x, x + diff(KINK, x) - 1, given=[nonnegative(x)]),
+    "the modulus alone at 0": chain(absolute(x), x, x * diff(absolute(x), x), given=[nonnegative(x)]),
+    "a root at 0": chain(sqrt(x) * sqrt(x), x, 2 * x * sqrt(x) * diff(sqrt(x), x), given=[nonnegative(x)]),
+    "a root of a cube at 0": chain(sqrt(x) * sqrt(x), x, x + diff(x ** Fraction(3, 2), x) - Fraction(3, 2) * sqrt(x), given=[nonnegative(x)]),
+    "within a sum": chain(sqrt(x**2), x, x * diff(total(sqrt(x**2), i), x) / n, given=[nonnegative(x)]),
+    "within another derivative": chain(sqrt(x**2), x, x * diff(diff(x * sqrt(x**2), x), x) / 2, given=[nonnegative(x)]),
+    "through a definition": defined,
+    "by an entry": chain(sqrt(v[i] ** 2), v[i], v[i] * diff(sqrt(v[i] ** 2), v[i]), given=[nonnegative(v[i])]),
+    "facts that meet": chain(absolute(x - y), x - y, diff(absolute(x - y), x) - 1 + x - y, given=[nonnegative(x - y)]),
+    "two facts that meet": chain(
+        absolute(x - y) + absolute(y - x), 0 * x, diff(absolute(x - y) + absolute(y - x), x), given=MEET
+    ),
+    "the root of a difference": chain(
+        sqrt((x - y) ** 2), x - y, (x - y) * diff(sqrt((x - y) ** 2), x), given=[nonnegative(x - y)]
+    ),
+    "a number that is representable": chain(rounded(x), x, x * diff(rounded(x), x), given=[representable(x)], without=THIRD),
+    "an entry of an inverse": chain(
+        absolute(inverse(M)[1, 1]),
+        inverse(M)[1, 1],
+        inverse(M)[1, 1] + diff(absolute(inverse(M)[1, 1]) - inverse(M)[1, 1], M[1, 1]),
+        given=[invertible(M), nonnegative(inverse(M)[1, 1])],
+    ),
+    "a mean": chain(E(X), mu, mu * diff(E(X), mu), given=[mean(X, mu)]),
+    "a limit of a rounding": limit(rounded(x) / x - 1, "oo", 0, positive(x), representable(x)),
+    "an exponent of a thousand million": limit(rounded(y) + log(1 + exp(-HUGE * x)) / exp(-HUGE * x), "oo", rounded(y)),
+    "a larger exponent": limit(log(1 + exp(-(HUGE + 1) * x)) / exp(-(HUGE + 1) * x), "oo", 0),
+}
+
+
+def said(state):
+    """What each witness says of the last claim: its verdict, or why it refuses it."""
+    derivation = Derivation("test")
+    state(derivation)
+    found = {}
+    for name, witness in WITNESSES.items():
+        try:
+            found[name] = witness(derivation.claims[-1]).verdict
+        except Refused as error:
+            found[name] = f"refused: {error.message}"
+    return found
