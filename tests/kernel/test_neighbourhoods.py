@@ -97,6 +97,34 @@ FALSE = {
     "a larger exponent": limit(log(1 + exp(-(HUGE + 1) * x)) / exp(-(HUGE + 1) * x), "oo", 0),
 }
 
+# Their true neighbours: an assumption that holds near the point as well, or nothing that needs one.
+TRUE = {
+    "the root of a square, positive": chain(sqrt(x**2), x, x * diff(sqrt(x**2), x), given=[positive(x)]),
+    "the modulus, positive": chain(KINK, x, x + diff(KINK, x) - 1, given=[positive(x)]),
+    "the root of a square, not zero": identity(x * diff(sqrt(x**2), x), sqrt(x**2), nonzero(x)),
+    "the modulus, not zero": identity(diff(absolute(x), x) * absolute(x), x, nonzero(x)),
+    "a root, positive": identity(2 * sqrt(x) * diff(sqrt(x), x), x**0, positive(x)),
+    "a root of a cube, positive": identity(diff(x ** Fraction(3, 2), x), Fraction(3, 2) * sqrt(x), positive(x)),
+    "a larger power of a square, at 0 too": identity(diff((x**2) ** Fraction(3, 2), x), 3 * x * sqrt(x**2)),
+    "a logarithm": identity(x * diff(log(x), x), x**0, positive(x)),
+    "a logarithm away from its end": identity((1 + x) * diff(log(1 + x), x), x**0, nonnegative(x)),
+    "a modulus away from its corner": identity(diff(absolute(1 + x), x), x**0, nonnegative(x)),
+    "a polynomial at a boundary": chain(sqrt(x**2), x, x * diff(x**2, x) - 2 * x**2 + x, given=[nonnegative(x)]),
+    "within a sum": identity(x * diff(total(sqrt(x**2), i), x), n * sqrt(x**2), nonzero(x)),
+    "another symbol's fact": identity(diff(x * sqrt(y**2), x), y, nonnegative(y)),
+    "another symbol's modulus": identity(diff(x**2 * absolute(y), x), 2 * x * y, nonnegative(y)),
+    "facts that hold apart": identity(diff(absolute(x - y), x), x**0, positive(x - y)),
+    "an entry that is positive": identity(v[i] * diff(sqrt(v[i] ** 2), v[i]), v[i], positive(v[j])),
+    "a norm": identity(diff(sqrt(v @ v), v[i]) * sqrt(v @ v), v[i], positive(v @ v)),
+    "a second derivative": identity(diff(diff(x**2 * absolute(y), x), x), 2 * y, nonnegative(y)),
+    "a mean that stands still": chain(E(X), mu, diff(nu * E(X), nu), given=[mean(X, mu)]),
+    "a rounding that stands still": identity(diff(x * rounded(y), x), y, representable(y), without={representable(y): {x: 0, y: Fraction(1, 3)}}),
+    "a limit beside a rounding": limit(rounded(y) + log(1 + exp(-HUGE * x)) / exp(-HUGE * x), "oo", rounded(y) + 1),
+    "a larger exponent": limit(log(1 + exp(-(HUGE + 1) * x)) / exp(-(HUGE + 1) * x), "oo", 1),
+    "a large power": limit((sqrt(1 + 1 / x**40) - 1) * x**40, "oo", HALF, positive(x)),
+    "a limit from above": limit(sqrt(x) + absolute(x) / x, 0, 1, positive(x)),
+}
+
 
 def said(state):
     """What each witness says of the last claim: its verdict, or why it refuses it."""

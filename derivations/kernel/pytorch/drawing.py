@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import symbols, walk
+from ..core.expr import Expr, free_indices, symbols, walk
 from .assumptions import all_of, holds
 from .bindings import bindable, put_values, sizes_in
 from .evaluate import evaluate
@@ -104,17 +104,44 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = ()):
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):
         return None
+    edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if any(n.op == "derivative" for e in trees for n in walk(e)) else []
+    for x in edges:
+        put_on_edge(x, t, count)
     put_values(t, named, at)
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
         keep &= holds(a, t)
-    keep = keep.nonzero().flatten()[: POINTS if sizes else 4 * POINTS]
+    keep = edges_first(keep.nonzero().flatten(), edges, t)[: POINTS if sizes else 4 * POINTS]
     if not len(keep):
         return None
     t.points(keep)
     if with_random and not put_random(t, claim, named, random, len(keep), seed % 2 == 1, fewer):
         return None
     return t
+
+
+def put_on_edge(x: Expr, t: Trial, points: int):
+    """At every third point, a scalar symbol in x is moved so that x is 0, where it takes no more than a shift: x may have a corner there."""
+    third = (torch.arange(points) % 3 == 1).reshape(-1, *(1,) * (t.leading - 1))
+    for name, s in sorted(symbols(x).items()):
+        if s.data[1] != "real" or s.shape or free_indices(x):
+            continue
+        for sign in (-1, 1):
+            known = t.values[name]
+            moved = (known.v + sign * evaluate(x, t).v).expand(points, *known.v.shape[1:])
+            t.values[name] = Value(moved, torch.zeros_like(moved))
+            there = third & (evaluate(x, t).v == 0)
+            v = torch.where(there, moved, known.v)
+            t.values[name] = Value(v, torch.where(there, 0.0, known.e))
+
+
+def edges_first(kept: Tensor, edges: list, t: Trial) -> Tensor:
+    """The points that are kept, of which some at each edge come first."""
+    first: list[int] = []
+    for x in edges:
+        on = (evaluate(x, t).v == 0).flatten(1).any(1).expand(max(len(y.v) for y in t.values.values()))
+        first += [k for k in kept.tolist() if on[k]][:2]
+    return torch.tensor(list(dict.fromkeys([*first, *kept.tolist()])), dtype=torch.long)
 
 
 def values(claim: Claim, trees: list, sizes: dict, seed: int):

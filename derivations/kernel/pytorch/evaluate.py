@@ -9,6 +9,7 @@ import torch
 
 from ..core.expr import Expr, free_indices, show, walk
 from . import rounding, tensors
+from .corners import refuse_corners
 from .errors import Disagrees, NotForTorch
 from .rounding import Value, gamma, number
 from .trial import OUTCOME, POINT, Trial, along, pick
@@ -85,9 +86,12 @@ def derivative(e, t, axes, deep):
     add up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
     """
     body, by = e.args
-    if any(n.op in ("derivative", "rounded", "rank") or n.op == "function" and n.data == "abs" for n in walk(body)):
-        raise NotForTorch("a derivative of what autograd does not differentiate, or not everywhere")
     target = by.args[0] if by.op == "entry" else by
+    if any(n.op in ("rounded", "rank") and target in set(walk(n)) for n in walk(body)):
+        raise Disagrees(f"{show(e)}: what goes in steps is differentiated")
+    if any(n.op in ("derivative", "rounded", "rank") for n in walk(body)):
+        raise NotForTorch("a derivative of what autograd does not differentiate, or not everywhere")
+    refuse_corners(e, t, axes, deep, evaluate)
     name, known = target.data[0], t.values[target.data[0]]
     # One copy of the variable for each value of the indices, so that one sum differentiates them all.
     lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in (POINT, OUTCOME) else 1 for k in range(t.leading)]

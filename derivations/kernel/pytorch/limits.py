@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols
+from ..core.expr import Expr, show, symbols, walk
 from .comparing import counted, first, settled
 from .drawing import draw
 from .errors import Disagrees, NotForTorch
@@ -20,6 +20,8 @@ def limit(claim: Claim):
     variable, to = claim.towards
     if to not in ("oo", 0):
         raise NotForTorch(f"a limit towards {to}")
+    if any(n.op == "rounded" and variable in set(walk(n)) for n in walk(claim.start)):
+        raise Disagrees(f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet")
     names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
     trials = [draw(claim, {n: size(k) for k, n in enumerate(names)}, 0) for size in ((lambda k: 1), (lambda k: k + 2))[: 2 if names else 1]]
     if not any(trials):

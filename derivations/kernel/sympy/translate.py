@@ -11,9 +11,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, strip
+from ..core.expr import Expr, free_indices, show, strip, walk
 from .names import Names, quoted
-from .trouble import NotForSymPy
+from .trouble import Disagrees, NotForSymPy
 
 SIGNS = ("positive", "nonnegative", "nonzero")
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
@@ -55,7 +55,10 @@ class Translation:
         self.names, self.lines, self.kept = Names(), {}, {}
         self.symbolic, self.moving = symbolic, moving
         self.values, self.evaluated = values or {}, values is not None
+        self.given = claim.given
         self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
+        self.near: frozenset = frozenset()  # names of what the derivatives around what is written are taken by
+        self.goes = claim.towards[0].data[0] if claim.towards else ""  # the name of what a limit is taken in
 
     def write(self, e: Expr) -> Text:
         rule = RULES.get(e.op)
@@ -88,6 +91,8 @@ class Translation:
     def symbol(self, e: Expr) -> str:
         """The identifier of a symbol, made before it is used."""
         name, kind = e.data
+        if name in self.near and self.closed(name):
+            return self.keep(("near", name), self.names.of("near", name), self.made(e))
         identifier = self.names.of(kind, name)
         if kind == "size":
             if self.symbolic or name in self.moving:
@@ -102,10 +107,22 @@ class Translation:
         name = e.data[0]
         if name in self.values:
             return self.values[name]
-        signs = "".join(f", {kind}={where}" for kind, where in self.signs_of(name).items())
+        known = self.signs_of(name)
+        if name in self.near and self.closed(name):
+            del known["nonnegative"]
+        signs = "".join(f", {kind}={where}" for kind, where in known.items())
         if not e.shape:
             return f"Symbol({quoted(name)}, real=True{signs})"
         return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))}{signs})"
+
+    def closed(self, name: str) -> bool:
+        """Is something stated of the symbol's sign that holds at a point, and need not hold near it?"""
+        known = self.signs_of(name)
+        return "nonnegative" in known and known["nonnegative"] not in (known.get("nonzero"), known.get("positive"))
+
+    def moved(self, e: Expr) -> tuple:
+        """The names in e that stand for another symbol here than elsewhere: one of which less is known."""
+        return tuple(sorted({n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in self.near and self.closed(n.data[0])}))
 
     def signs_of(self, name: str) -> dict:
         """The stated signs of a symbol, or of which of its entries they are stated: an open index stands for each of its values."""
@@ -146,8 +163,8 @@ def write_defined(t, e):
     """A definition without open indices has its name; any other is written out."""
     if free_indices(e.args[0]):
         return t.write(e.args[0])
-    body = t.write(e.args[0]).sympys()
-    return Text(t.keep(("defined", e), t.names.of("defined", e.data[0]), body.text))
+    body, near = t.write(e.args[0]).sympys(), t.moved(e)
+    return Text(t.keep(("defined", e, near), t.names.of(f"defined{' near' * bool(near)} {' '.join(near)}", e.data[0]), body.text))
 
 
 def write_paren(t, e):
@@ -244,7 +261,7 @@ def write_entry(t, e):
         return call("KroneckerDelta", *places)
     text = t.write(base)
     if base.op not in ("symbol", "defined", "paren") and not free_indices(base):  # evaluated once, not for every entry
-        thing = ("part", strip(base))
+        thing = ("part", strip(base), t.moved(base))
         text = Text(t.kept.get(thing) or t.keep(thing, t.fresh("part"), text.text))
     return Text(f"{text.at(ATOM)}[{', '.join(places)}]")
 
@@ -266,12 +283,81 @@ def write_softmax(t, e):
 
 
 def write_derivative(t, e):
-    return call("diff", t.write(e.args[0]).text, t.write(e.args[1]).text)
+    """What holds at a point alone is not known of what moves while the body is written, and is put in afterwards."""
+    body, by = e.args
+    target = by.args[0] if by.op == "entry" else by
+    name, outside = target.data[0], t.near
+    refuse_tied(t, body, name)
+    t.near = t.near | {name}
+    inner, at = t.write(body).text, t.write(by).text
+    more = [f"{word}=[{', '.join(found)}]" for word, found in corners(t, body, name).items() if found]
+    more += [f"{word}=[{', '.join(found)}]" for word, found in signs_near(t).items() if found and more]
+    back = ""
+    if t.closed(name) and name not in outside:
+        moved = t.write(target).text
+        t.near = outside
+        back = f"{{{moved}: {t.write(target).text}}}" if not target.shape else f"zip(flat({moved}), flat({t.write(target).text}))"
+    t.near = outside
+    if not more and not back:
+        return call("diff", inner, at)
+    return call("slope", inner, at, *more, *[f"back={back}"] * bool(back))
+
+
+def refuse_tied(t, body, name):
+    """A rounding has no slope, and a mean that is stated in terms of what moves has none that is known."""
+    for n in walk(body):
+        if n.op == "rounded" and mentions(n, {name}):
+            raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
+        tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
+        if n.op in ("expectation", "variance") and tied:
+            raise Disagrees(f"{show(n)} is differentiated by {name}, and what ties them is stated at one value of {name} alone")
+
+
+def mentions(e: Expr, names) -> bool:
+    return any(n.op == "symbol" and n.data[0] in names for n in walk(e))
+
+
+def corners(t, body: Expr, name: str) -> dict:
+    """What roots and moduli are taken of, and what larger powers are, where the symbol of this name stands in it."""
+    found: dict[str, list] = {"off": [], "above": []}
+
+    def look(e, loops):
+        fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
+        if (fractional or e.op == "function" and e.data == "abs") and mentions(e, {name}):
+            larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
+            inside = t.write(e.args[0]).text
+            listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
+            if listed not in found["above" if larger else "off"]:
+                found["above" if larger else "off"].append(listed)
+        if e.op == "sum":
+            loops = [*loops, f"for {t.index(e.data[0])} in range({t.size(e.data[1])})"]
+        for x in e.args:
+            look(x, loops)
+
+    look(body, [])
+    return found
+
+
+def signs_near(t) -> dict:
+    """What is stated to be positive or not zero, beside symbols, of which SymPy knows: that holds near a point as well."""
+    found: dict[str, list] = {"positive": [], "nonzero": []}
+    for a in t.given:
+        plain_symbol = a.args and (a.args[0].op == "symbol" or a.args[0].op == "entry" and a.args[0].args[0].op == "symbol")
+        if a.kind in found and not plain_symbol and not any(n.op in ("rounded", "rank") for n in walk(a.args[0])):
+            loops = [f"for {t.index(i.data[0])} in range({t.size(i.data[1])})" for i in indices_of(a.args[0])]
+            text = t.write(a.args[0]).sympys().text
+            found[a.kind].append(f"*({text} {' '.join(loops)})" if loops else text)
+    return found
 
 
 def write_rounded(t, e):
+    """What is rounded and not known is some number, where a limit is taken and it stands still."""
     if e.data != "fp32":
         raise NotForSymPy(f"rounding to {e.data}")
+    if t.goes and mentions(e, {t.goes}):
+        raise Disagrees(f"the rounding {show(e)} moves with {t.goes}: it goes in steps, whatever holds at a point")
+    if t.goes:
+        return call('Function("rounded", real=True)', t.write(e.args[0]).sympys().text)
     if not t.evaluated:
         raise NotForSymPy("the rounding of a number that is not known")
     return call("rounded", t.write(e.args[0]).text)
