@@ -14,6 +14,7 @@ from ..core.expr import FORMATS, Expr, free_indices, show, symbols
 from ..errors import KernelError
 from ..printing.latex import fraction_latex
 from .normal import instantiate
+from .taylor import ORDER, Corner, Taylor
 
 ctx.prec = 160
 
@@ -87,6 +88,8 @@ def entrywise(operation):
 
 
 def divide(a, b):
+    if isinstance(a, Taylor) or isinstance(b, Taylor):
+        return (a if isinstance(a, Taylor) else b * 0 + a).over(b, divide)
     if isinstance(b, fmpq) and b == 0:
         raise Undefined("a division by zero")
     if not differ(b, number(0)):
@@ -95,10 +98,18 @@ def divide(a, b):
 
 
 def power(e, env, places):
-    base, exponent = the(e.args[0], env), the(e.args[1], env)
+    return {(): raised(the(e.args[0], env), the(e.args[1], env))}
+
+
+def raised(base, exponent):
+    """A power of numbers, or of series."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
         n = int(exponent.p)
-        return {(): base**n if n >= 0 else divide(number(1), base**-n)}
+        return base**n if n >= 0 else divide(number(1), base**-n)
+    if isinstance(exponent, Taylor):
+        return apply("exp", exponent * apply("log", base))
+    if isinstance(base, Taylor):
+        return base.root(exponent, lambda x: raised(x, exponent))
     if isinstance(base, acb) or isinstance(exponent, acb):
         raise KernelError("a root or a power of a complex number is not evaluated")
     if base < 0:
@@ -112,8 +123,8 @@ def power(e, env, places):
         if (root_p := integer_root(p)) is not None and (root_q := integer_root(q)) is not None:
             n = int(exponent.p)
             root = fmpq(root_p, root_q)
-            return {(): root**n if n >= 0 else divide(number(1), root**-n)}
-    return {(): arb(base) ** arb(exponent)}
+            return root**n if n >= 0 else divide(number(1), root**-n)
+    return arb(base) ** arb(exponent)
 
 
 def integer_root(n: int):
@@ -150,6 +161,12 @@ def entry_of(e, env, places):
 
 
 def apply(name: str, x):
+    if isinstance(x, Taylor):
+        return {
+            "abs": x.absolute,
+            "exp": lambda: x.exponential(lambda y: apply("exp", y)),
+            "log": lambda: x.logarithm(lambda y: apply("log", y)),
+        }[name]()
     if name == "abs":
         return abs(x)
     if isinstance(x, acb):
@@ -169,13 +186,29 @@ def softmax_of(e, env, places):
     rows = {}
     for p, t in top.items():
         rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
-    return {p: top[p] / rows[p[:-1]] for p in places}
+    return {p: divide(top[p], rows[p[:-1]]) for p in places}
 
 
 def derivative_of(e, env, places):
-    """Not evaluated; but where the expression itself is undefined, so is its derivative."""
-    the(e.args[0], env)
-    raise KernelError("a derivative is not evaluated at numbers")
+    """From what the body is near the point; of a second derivative, by one and the same symbol."""
+    body, by = e.args
+    target = by.args[0] if by.op == "entry" else by
+    name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
+    outside = env.get("moving")
+    if outside not in (None, (name, place)):
+        the(body, env)
+        raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers")
+    if outside is None:
+        near = Taylor([env[name][place], number(1)] + [number(0)] * (ORDER - 2))
+        env = env | {name: env[name] | {place: near}, "moving": (name, place)}
+    try:
+        found = the(body, env)
+    except Corner as corner:
+        raise Undefined(f"{corner} that is differentiated") from None
+    except (TypeError, AttributeError):
+        raise KernelError("a derivative of this is not evaluated at numbers") from None
+    slope = found.slope() if isinstance(found, Taylor) else number(0)
+    return {(): slope.c[0] if outside is None and isinstance(slope, Taylor) else slope}
 
 
 def rank_of(e, env, places):
@@ -234,7 +267,7 @@ def average(body: Expr, env: dict):
         for (name, place), value in zip(entries, outcome):
             drawn.setdefault(name, {})[place] = value
         sum_ = sum_ + the(body, env | drawn)
-    return sum_ / number(len(outcomes))
+    return divide(sum_, number(len(outcomes)))
 
 
 EVALUATE = {

@@ -89,8 +89,8 @@ def derivative(e, t, axes, deep):
     target = by.args[0] if by.op == "entry" else by
     if any(n.op in ("rounded", "rank") and target in set(walk(n)) for n in walk(body)):
         raise Disagrees(f"{show(e)}: what goes in steps is differentiated")
-    if any(n.op in ("derivative", "rounded", "rank") for n in walk(body)):
-        raise NotForTorch("a derivative of what autograd does not differentiate, or not everywhere")
+    if any(n.op == "derivative" for n in walk(body)):
+        raise NotForTorch("a derivative of a derivative, of which autograd carries no bound")
     refuse_corners(e, t, axes, deep, evaluate)
     name, known = target.data[0], t.values[target.data[0]]
     # One copy of the variable for each value of the indices, so that one sum differentiates them all.

@@ -290,8 +290,10 @@ def write_derivative(t, e):
     refuse_tied(t, body, name)
     t.near = t.near | {name}
     inner, at = t.write(body).text, t.write(by).text
-    more = [f"{word}=[{', '.join(found)}]" for word, found in corners(t, body, name).items() if found]
+    more = [f"{word}=[{', '.join(found)}]" for word, found in corners(t, body, name, outside).items() if found]
+    t.near = outside
     more += [f"{word}=[{', '.join(found)}]" for word, found in signs_near(t).items() if found and more]
+    t.near = outside | {name}
     back = ""
     if t.closed(name) and name not in outside:
         moved = t.write(target).text
@@ -317,15 +319,21 @@ def mentions(e: Expr, names) -> bool:
     return any(n.op == "symbol" and n.data[0] in names for n in walk(e))
 
 
-def corners(t, body: Expr, name: str) -> dict:
-    """What roots and moduli are taken of, and what larger powers are, where the symbol of this name stands in it."""
+def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
+    """What roots and moduli are taken of, and what larger powers are, where the symbol of this name stands in it.
+
+    That the first is not 0 at the point is enough, for it is not 0 near it either. That the other is not negative has to hold near it.
+    """
     found: dict[str, list] = {"off": [], "above": []}
+    moved = t.near
 
     def look(e, loops):
         fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
         if (fractional or e.op == "function" and e.data == "abs") and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
+            t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
+            t.near = moved
             listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
             if listed not in found["above" if larger else "off"]:
                 found["above" if larger else "off"].append(listed)

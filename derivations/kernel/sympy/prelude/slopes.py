@@ -24,16 +24,15 @@ def slope(body, by, off=(), above=(), positive=(), nonzero=(), back=()):
             if where is None:
                 raise NotSettled(f"whether {inside} is 0, of which a root or a modulus is differentiated")
             raise Fails(f"a root or a modulus of {inside} is differentiated, which is 0 at {told(where)}, and there it has no slope")
-    return sp.diff(body, by).subs(dict(back))
+    found = sp.diff(body, by).subs(dict(back))
+    return found.replace(sp.sign, lambda e: sp.S(1) if signs.positive(e) else -sp.S(1) if signs.positive(-e) else sp.sign(e))
 
 
 def apart(e, signs) -> bool:
     """Is e proved not to be 0?"""
-    if e.is_Mul:
-        return all(apart(x, signs) for x in e.args)
-    if e.is_Pow and e.exp.is_positive:
-        return apart(e.base, signs)
-    return signs.nonzero(e, 12)
+    if signs.nonzero(e, 12):
+        return True
+    return e.is_Mul and all(apart(x, signs) for x in e.args) or e.is_Pow and bool(e.exp.is_positive) and apart(e.base, signs)
 
 
 def zero_of(e, signs):
