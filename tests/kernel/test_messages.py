@@ -327,7 +327,9 @@ WHEN_CHECKED = {
         lambda D: D.limit("claim", i / n, n, "oo", 0),
     ],
     "a limit that still contains d": lambda D: D.limit("claim", x / d, d, "oo", 1 / d),
-    "an assumption that ties d, which moves, to something else": lambda D: D.limit("claim", x / d, d, "oo", 0, given=[positive(d - x)]),
+    "an assumption about d, which moves: 'd - x is positive' is said of a point, and need not hold on the way": lambda D: D.limit(
+        "claim", x / d, d, "oo", 0, given=[positive(d - x)]
+    ),
     "at the given values both sides are equal: 1 = 1; it is no counterexample": [
         lambda D: D.refute("claim", x, y, at={x: 1, y: 1}),
         lambda D: D.refute("claim", Var(q @ k), d**2, at={d: 1}, given=standard),

@@ -159,7 +159,15 @@ class Facts:
         return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
 
 
-KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable")  # what holds at a point need not hold near
+KNOWN = (
+    "positive",
+    "nonnegative",
+    "nonzero",
+    "products",
+    "moments",
+    "gaussian",
+    "representable",
+)  # what holds at a point need not hold near
 SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
 
 

@@ -471,7 +471,9 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if head[0] in ("inverse", "moment"):
         if head[0] == "inverse" and head[1] != by[1] or head[0] == "moment" and not mentions_in(facts.parameters, by):
             return {}
-        raise Unknown("the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it"))
+        raise Unknown(
+            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it")
+        )
     moves = head == by or isinstance(head[-1], tuple) and mentions(head, by)
     if moves and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}

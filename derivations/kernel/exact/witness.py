@@ -13,6 +13,7 @@ from . import values
 from .facts import facts_of
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
 from .limits import limit
+from .limits_at import other_limit
 from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import SIGNS, counterexample, example, failure, is_law
@@ -83,7 +84,7 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     except Unknown as error:
         reason = str(error)
     if facts.unstated:
-        found = counterexample(left, right, given, undefined=True)
+        found = counterexample(left, left if claim.kind == "limit" else right, given, undefined=True)
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
@@ -165,6 +166,8 @@ def prove_limit(claim, left, right, facts):
         with facts.moves(variable.data[0]):
             found = limit(read(left, facts), variable, to, facts)
     except Unknown as error:
+        if elsewhere := other_limit(left, right, claim.towards, claim.given):
+            raise Fails(f"false: {elsewhere}") from None
         raise Unknown(f"{goes}: {error}") from None
     except KernelError as error:
         raise Fails(f"{goes}: {error}") from None

@@ -9,7 +9,23 @@ from .carried import names
 
 # What the translation itself may write, beside what is carried.
 SYMPY = frozenset(
-    ["Abs", "Add", "Array", "Function", "Integer", "KroneckerDelta", "Matrix", "Rational", "Symbol", "diff", "exp", "eye", "ones", "zeros", "I"]
+    [
+        "Abs",
+        "Add",
+        "Array",
+        "Function",
+        "Integer",
+        "KroneckerDelta",
+        "Matrix",
+        "Rational",
+        "Symbol",
+        "diff",
+        "exp",
+        "eye",
+        "ones",
+        "zeros",
+        "I",
+    ]
 )
 TAKEN = SYMPY | {
     *keyword.kwlist,

@@ -105,18 +105,20 @@ class Translation:
     def made(self, e: Expr) -> str:
         """The text that makes a symbol."""
         name = e.data[0]
-        if name in self.values:
+        if name in self.values and name not in self.near:
             return self.values[name]
         known = self.signs_of(name)
         if name in self.near and self.closed(name):
-            del known["nonnegative"]
+            known.pop("nonnegative", None)
         signs = "".join(f", {kind}={where}" for kind, where in known.items())
         if not e.shape:
             return f"Symbol({quoted(name)}, real=True{signs})"
         return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))}{signs})"
 
     def closed(self, name: str) -> bool:
-        """Is something stated of the symbol's sign that holds at a point, and need not hold near it?"""
+        """Is its value known, or something of its sign that holds at a point, and need not hold near it?"""
+        if name in self.values:
+            return True
         known = self.signs_of(name)
         return "nonnegative" in known and known["nonnegative"] not in (known.get("nonzero"), known.get("positive"))
 

@@ -44,7 +44,7 @@ def zero_of(e, signs):
             not (v == 0 and s.is_nonzero or v <= 0 and s.is_positive or v < 0 and s.is_nonnegative or v != 0 and s.is_zero)
             for s, v in at.items()
         )
-        if fits and e.subs(at) == 0 and all(x.subs(at).is_positive for x in signs.positives):
-            if all(x.subs(at).is_nonzero for x in signs.nonzeros):
-                return {str(s): v for s, v in at.items()}
+        held = all(x.subs(at).is_positive for x in signs.positives) and all(x.subs(at).is_nonzero for x in signs.nonzeros)
+        if fits and held and e.subs(at) == 0:
+            return {str(s): v for s, v in at.items()}
     return None
