@@ -125,6 +125,10 @@ derivation.identity("quadratic", diff(z @ (A @ z), z[i]), (A @ z)[i] + (A.T @ z)
 derivation.identity("jacobian", diff(p[j], z[i]), p[j] * (eye(m)[i, j] - p[i]))
 # --8<-- [end:gradient]
 
+# --8<-- [start:slope-of-root]
+derivation.identity("slope", diff(sqrt(x**2), x) * sqrt(x**2), x, given=[nonzero(x)])
+# --8<-- [end:slope-of-root]
+
 # --8<-- [start:law]
 from derivations.kernel import Var, independent, mean, random, variance
 

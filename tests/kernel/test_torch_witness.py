@@ -357,8 +357,7 @@ def test_refuted_laws():
     [
         (("define", x + y), "a definition has nothing to prove, and names no code"),
         (("identity", E(absolute(z)), E(absolute(z)) + 0, [gaussian(z)]), "without poles and kinks"),
-        (("identity", diff(diff(x**2, x), x), 2 + 0 * x, []), "a derivative of what autograd does not differentiate"),
-        (("identity", diff(absolute(x), x), x / absolute(x), [nonzero(x)]), "a derivative of what autograd does not differentiate"),
+        (("identity", diff(diff(x**2, x), x), 2 + 0 * x, []), "a derivative of a derivative"),
         (("identity", exp(10**6 * x**2 + 1000), exp(1000) * exp(10**6 * x**2), []), "too large to tell"),
         (("identity", A, 2 * A, [product_is(A, A.T, 1), product_is(A, A.T, 0)]), "no values were found at which its assumptions hold"),
         (("identity", log(I * x), log(x) + log(I), [positive(x)]), "the logarithm of a complex number"),
