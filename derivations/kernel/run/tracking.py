@@ -132,15 +132,16 @@ class Recorder:
             return
         flags, name = flags or 0, where(path)
         fresh, new = flags & os.O_TRUNC, flags & os.O_CREAT and flags & os.O_EXCL
-        if flags & os.O_ACCMODE != os.O_WRONLY and not fresh or new and not by_tempfile():
+        reads = not by_tempfile() if new else flags & os.O_ACCMODE != os.O_WRONLY and not fresh
+        if reads:
             self.file(name)
         if fresh or new:
             self.own.add(name)
 
     def asked(self, path: Any, folder: int | None = None) -> None:
         """Whether a file is there, or what it is like."""
-        if isinstance(path, int) or getattr(self.here, "inside", False):
-            return
+        if isinstance(path, int) or getattr(self.here, "inside", False) or nearest("python")[0] == "import":
+            return  # who asks for a library's version is told it: versions are kept
         with self.inside():
             self.file(where(path, folder))
 
