@@ -15,8 +15,9 @@ import numpy
 import pytest
 import torch
 
-from derivations.kernel.run import certificates, inputs, refusals, runner, tracking
+from derivations.kernel.run import certificates, coq_results, inputs, mutants_kept, refusals, runner, tracking
 from derivations.kernel.run.certificates import CertificateError, load
+from derivations.kernel.run.touched import touched
 
 TOPIC = "chapter/tiny"
 HEAD = """from derivations.kernel import Derivation, matrix, sizes
@@ -489,3 +490,56 @@ def test_what_was_refused_is_out_of_date_when_what_it_read_changes(places, monke
     assert refusals.changed(kept) == ["derivations/chapter/data.txt"]
     monkeypatch.setenv("TRACK_Z", "1")
     assert refusals.changed(kept) == ["derivations/chapter/data.txt", "the environment variable TRACK_Z"]
+
+
+def test_a_change_of_what_was_read_touches_the_topic(places):
+    data, folder = places.beside / "data.json", places.snippets / "listed"
+    folder.mkdir()
+    data.write_text("1")
+    in_script(
+        places, f"import os\nopen({str(data)!r})\nos.listdir({str(folder)!r})\ntry: import local_settings\nexcept ImportError: pass\n"
+    )
+    checked(places.tree)
+    beside, listed = "derivations/chapter", "snippets/chapter/listed"
+    for path in (f"{beside}/data.json", f"{beside}/local_settings.py", f"{listed}/new.txt", f"{listed}/"):
+        assert touched({path}).topics == {TOPIC}, path
+    for path in (f"{beside}/other.json", f"{beside}/settings.py", "snippets/chapter/new.txt", f"{listed}/deep/new.txt"):
+        assert touched({path}).topics == set(), path
+
+
+def test_what_coq_said_falls_with_what_was_read(places, monkeypatch):
+    monkeypatch.setenv("TRACK_Y", "1")
+    (places.beside / "data.txt").write_text("1")
+    in_script(places, "import os\nos.environ['TRACK_Y']\nos.listdir()\nopen('data.txt')\n")
+    before = coq_results.identity(checked(places.tree))
+    assert before == coq_results.identity(checked(places.tree))
+    monkeypatch.setenv("TRACK_Y", "2")
+    second = coq_results.identity(checked(places.tree))
+    (places.beside / "another.txt").write_text("1")
+    third = coq_results.identity(checked(places.tree))
+    assert len({before, second, third}) == 3
+
+
+def test_what_became_of_mutants_falls_with_what_was_read(places, monkeypatch):
+    monkeypatch.setenv("TRACK_X", "1")
+    data = places.beside / "data.txt"
+    data.write_text("1")
+    in_script(places, "import os\nos.environ['TRACK_X']\nopen('data.txt')\n")
+    checked(places.tree)
+    current = {name: "as it is" for name in mutants_kept.WITNESSES}
+    mutants_kept.keep(TOPIC, {"sum": {"witnesses": {name: {"depends_on": "as it is"} for name in current}}})
+
+    def kept():
+        return mutants_kept.kept(TOPIC, current)
+
+    assert kept()["sum"]["witnesses"].keys() == current.keys()
+    data.write_text("2")
+    assert kept() == {}
+    checked(places.tree)
+    assert kept() == {}
+    data.write_text("1")
+    checked(places.tree)
+    assert kept()
+    monkeypatch.setenv("TRACK_X", "2")
+    checked(places.tree)
+    assert kept() == {}

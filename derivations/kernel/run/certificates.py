@@ -225,7 +225,7 @@ def changes_of(read: dict) -> list:
     found += [f"what is in {name}" for name, was in read["folders"].items() if inputs.listing(os.path.join(root, name)) != was]
     for folder, was in read["sought"].items():
         now = inputs.modules(os.path.join(root, folder), list(was))
-        found += [f"{folder}/{one}" for name in was for one in sorted({*now[name]} ^ {*was[name]})]
+        found += [Path(folder, one).as_posix() for name in was for one in sorted({*now[name]} ^ {*was[name]})]
     secret = key() if read["variables"] else b""
     found += [variable_called(name) for name, was in read["variables"].items() if inputs.variable(name, secret) != was]
     return sorted(set(found))

@@ -95,23 +95,30 @@ def asker() -> tuple[str, str, int]:
 
 
 class Recorder:
-    """Takes down what is read until it is stopped. `refused` holds what was refused, whatever became of the error that said so."""
+    """Takes down what is read, by all threads or by one. `refused` holds what was refused, whatever became of the error that said so."""
 
-    def __init__(self) -> None:
+    def __init__(self, thread: int | None = None) -> None:
         self.read = Read()
+        self.thread = thread
         self.refused: list[str] = []
         self.own: set[str] = set()  # files and variables that the script wrote
         self.here = threading.local()  # inside: what is done there is this recorder's own doing
 
     def told(self, event: str, arguments: tuple) -> None:
         """An audit event."""
+        if not self.heeds():
+            return
         if event in REFUSED:
             self.refuse(REFUSED[event])
         elif event == "ctypes.dlopen" and nearest("python")[0] == "project":
             self.refuse(LIBRARY)
-        elif event in TAKEN and not getattr(self.here, "inside", False):
+        elif event in TAKEN:
             with self.inside():
                 TAKEN[event](self, *arguments)
+
+    def heeds(self) -> bool:
+        """Whether this is done in a thread that is recorded, and not by the recorder."""
+        return self.thread in (None, threading.get_ident()) and not getattr(self.here, "inside", False)
 
     @contextmanager
     def inside(self) -> Iterator[None]:
@@ -140,7 +147,7 @@ class Recorder:
 
     def asked(self, path: Any, folder: int | None = None) -> None:
         """Whether a file is there, or what it is like."""
-        if isinstance(path, int) or getattr(self.here, "inside", False) or nearest("python")[0] == "import":
+        if isinstance(path, int) or not self.heeds() or nearest("python")[0] == "import":
             return  # who asks for a library's version is told it: versions are kept
         with self.inside():
             self.file(where(path, folder))
@@ -162,7 +169,7 @@ class Recorder:
 
     def looked_for(self, module: str, homes: Iterable | None) -> None:
         """Python looks for a module; where there is none today, there may be one tomorrow, and where there is one, another before it."""
-        if getattr(self.here, "inside", False):
+        if not self.heeds():
             return
         with self.inside():
             self.sought(module.rpartition(".")[2], [home for home in (sys.path if homes is None else homes) if isinstance(home, str)])
@@ -176,19 +183,19 @@ class Recorder:
 
     def variable(self, name: Any) -> None:
         name = os.fsdecode(name) if isinstance(name, (str, bytes)) else ""
-        if name and name not in self.own and not getattr(self.here, "inside", False) and asker()[0] != "kernel":
+        if name and name not in self.own and self.heeds() and asker()[0] != "kernel":
             self.read.variables.add(name)
 
     def environment(self) -> None:
         """All variables: refused where the project's own code asks, kept where a library does for it."""
-        if getattr(self.here, "inside", False):
+        if not self.heeds():
             return
         if nearest("python")[0] == "project":
             self.refuse(WHOLE)
         self.variable(inputs.ALL)
 
     def set(self, name: Any) -> None:
-        if isinstance(name, (str, bytes)):
+        if isinstance(name, (str, bytes)) and self.heeds():
             self.own.add(os.fsdecode(name))
 
 
@@ -262,12 +269,12 @@ def _hook(event: str, arguments: tuple) -> None:
 
 
 @contextmanager
-def recorded() -> Iterator[Recorder]:
-    """Record inside what this process reads, all its threads."""
+def recorded(all_threads: bool = True) -> Iterator[Recorder]:
+    """Record what this process reads meanwhile, or what this thread of it does."""
     if not _hooked:
         sys.addaudithook(_hook)
         _hooked.append(True)
-    recorder = Recorder()
+    recorder = Recorder(None if all_threads else threading.get_ident())
     restore = [_watch_files(recorder), _watch_variables(recorder), _watch_imports(recorder)]
     _recorders.append(recorder)
     try:
