@@ -571,7 +571,12 @@ def test_a_process_that_outlives_its_script_holds_nothing_up(apart, scripts, rec
 
 def test_the_records_of_a_process_that_a_script_forked_are_not_taken_for_its_own(scripts, records):
     """The child states one claim and comes first; the script itself states another, which is false."""
-    scripts(forks=UNSEEN + "import os\n" + GOOD + 'pid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n    derivation.identity("bad", A + B, A - B)\n')
+    scripts(
+        forks=UNSEEN
+        + "import os\n"
+        + GOOD
+        + 'pid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n    derivation.identity("bad", A + B, A - B)\n'
+    )
     code, found = records()
     assert code == 1 and certified("chapter/forks") is None
 

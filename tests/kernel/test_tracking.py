@@ -543,3 +543,31 @@ def test_what_became_of_mutants_falls_with_what_was_read(places, monkeypatch):
     monkeypatch.setenv("TRACK_X", "2")
     checked(places.tree)
     assert kept() == {}
+
+
+def test_what_a_library_reads_while_it_is_imported_is_its_own(tmp_path, monkeypatch):
+    """It asks for hundreds of variables of its own then, and makes folders; what it reads for a script later is the script's."""
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    (package / "asks.py").write_text(
+        f"import os\nos.environ.get('TRACK_OWN')\ndict(os.environ)\nos.listdir({str(tmp_path)!r})\nos.path.exists({str(tmp_path / 'x')!r})\n"
+        f"def later():\n    os.environ.get('TRACK_LATER')\n    return os.path.exists({str(tmp_path / 'y')!r})\n"
+    )
+    helper = tmp_path / "helpers"
+    helper.mkdir()
+    (helper / "helps.py").write_text("import os\nos.environ.get('TRACK_HELPER')\nimport asks\n")
+    monkeypatch.syspath_prepend(package)
+    monkeypatch.syspath_prepend(helper)
+    with tracking.recorded() as recorder:
+        exec(compile("import helps, asks\nasks.later()\n", "/of/a/script.py", "exec"), {})
+    read = recorder.read
+    assert read.variables == {"TRACK_LATER", "TRACK_HELPER"} and read.folders == {}
+    assert read.files.keys() == {str(tmp_path / "y"), str(helper / "helps.py")}
+    assert read.sought[str(helper)] == {"helps": ["helps.py"], "asks": []} and str(package) not in read.sought
+
+
+def test_the_folders_on_the_way_to_a_resolved_path_are_no_dependency(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    with tracking.recorded() as recorder:
+        exec(compile(f"from pathlib import Path\nPath({str(tmp_path / 'link' / 'x')!r}).resolve()\n", "/of/a/script.py", "exec"), {})
+    assert recorder.read.files == {str(tmp_path / "link"): inputs.FOLDER, str(tmp_path / "x"): inputs.ABSENT}

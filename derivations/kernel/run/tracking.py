@@ -5,7 +5,7 @@ exists, and of no look at the environment, so `os.stat` and its kin and `os.envi
 opens a connection is refused: what happens there could not be seen.
 
 Not seen: what a library in C opens or asks by itself, the clock, and randomness. What Python and the installed libraries read of
-themselves is left out, since a certificate keeps their versions.
+themselves, and what they read while they are imported, is left out: a certificate keeps their versions.
 """
 
 from __future__ import annotations
@@ -91,6 +91,23 @@ def asker() -> tuple[str, str, int]:
     return nearest("python", "library", "import")
 
 
+def by_an_import() -> bool:
+    """Whether a library, or a part of Python, asks while it is imported; not Python itself, which looks for a module or opens it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    at_once = frame is not None and kind_of(frame.f_code.co_filename) == "import"
+    return not at_once and nearest("python", "library")[0] == "import"
+
+
+def of_a_path() -> bool:
+    """Whether it is asked on the way to resolving a path, of the folders that lie on it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "_joinrealpath"
+
+
 # What is told -----------------------------------------------------------------------------------------------------------------
 
 
@@ -154,12 +171,15 @@ class Recorder:
 
     def file(self, name: str) -> None:
         name = source_of(name)
-        if name not in self.own and name not in self.read.files and not is_aside(name):
-            self.read.files[name] = inputs.state(name)
+        if name in self.own or name in self.read.files or is_aside(name) or by_an_import():
+            return
+        state = inputs.state(name)
+        if state != inputs.FOLDER or os.path.islink(name) or not of_a_path():
+            self.read.files[name] = state
 
     def listed(self, path: Any) -> None:
         name = where("." if path is None else path)
-        if name not in self.read.folders and not is_aside(name) and nearest("python")[0] != "import":
+        if name not in self.read.folders and not is_aside(name) and nearest("python", "library")[0] != "import":
             self.read.folders[name] = inputs.listing(name)
 
     def loaded(self, module: str, file: str | None, *rest: Any) -> None:
@@ -183,12 +203,12 @@ class Recorder:
 
     def variable(self, name: Any) -> None:
         name = os.fsdecode(name) if isinstance(name, (str, bytes)) else ""
-        if name and name not in self.own and self.heeds() and asker()[0] != "kernel":
+        if name and name not in self.own and self.heeds() and not by_an_import() and asker()[0] != "kernel":
             self.read.variables.add(name)
 
     def environment(self) -> None:
         """All variables: refused where the project's own code asks, kept where a library does for it."""
-        if not self.heeds():
+        if not self.heeds() or by_an_import():
             return
         if nearest("python")[0] == "project":
             self.refuse(WHOLE)
