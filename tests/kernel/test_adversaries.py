@@ -531,6 +531,8 @@ def one_is_named(says, code, found):
     assert says in problem["message"] and "bad.py" in problem["message"]
 
 
+# A script that starts a process is refused, unless it hides it, as a library in C does without meaning to.
+UNSEEN = "from derivations.kernel.run import tracking\ntracking._recorders[-1].thread = 0\n"
 FOREVER = 10 * runner.TIME_LIMIT  # seconds that no check takes: the runner would have stopped it
 
 
@@ -552,7 +554,7 @@ def test_a_process_that_outlives_its_script_holds_nothing_up(apart, scripts, rec
     os.mkfifo(held)
     reader = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
     scripts(
-        child=f"import subprocess\nheld = open({str(held)!r}, 'w')\n"
+        child=f"{UNSEEN}import subprocess\nheld = open({str(held)!r}, 'w')\n"
         f"child = subprocess.Popen(['sleep', '{FOREVER}'], stdout=held, start_new_session={apart})\n"
         f"held.close()\nopen({str(told)!r}, 'w').write(str(child.pid))\n" + GOOD
     )
@@ -569,7 +571,12 @@ def test_a_process_that_outlives_its_script_holds_nothing_up(apart, scripts, rec
 
 def test_the_records_of_a_process_that_a_script_forked_are_not_taken_for_its_own(scripts, records):
     """The child states one claim and comes first; the script itself states another, which is false."""
-    scripts(forks="import os\n" + GOOD + 'pid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n    derivation.identity("bad", A + B, A - B)\n')
+    scripts(
+        forks=UNSEEN
+        + "import os\n"
+        + GOOD
+        + 'pid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n    derivation.identity("bad", A + B, A - B)\n'
+    )
     code, found = records()
     assert code == 1 and certified("chapter/forks") is None
 

@@ -123,7 +123,7 @@ EDITS = {
     "the title": lambda c: c.update(title="Another"),
     "the topic": lambda c: c.update(topic="chapter/other"),
     "the script": lambda c: c.update(script="derivations/chapter/other.py"),
-    "the format": lambda c: c.update(format=2),
+    "the format": lambda c: c.update(format=certificates.FORMAT + 1),
     "a hash": lambda c: c["inputs"].update({"derivations/chapter/tiny.py": "0" * 64}),
     "an input dropped": lambda c: c["inputs"].pop("derivations/kernel/exact/witness.py"),
     "a version": lambda c: c["versions"].update(sympy="0"),

@@ -89,6 +89,8 @@ def test_a_page_is_looked_at_and_a_script_that_is_gone_is_named(two):
         ("derivations/chapter/.tiny.py.swp", False),
         ("derivations/chapter/__pycache__/tiny.cpython-311.pyc", False),
         (".certificates/chapter/tiny.json", False),
+        ("snippets/chapter/numbers.json", True),
+        ("docs/chapter/numbers.json", False),
         ("docs/coq/a.v", False),
         ("docs/sympy/chapter/a/sum.py", False),
         ("../elsewhere.py", False),

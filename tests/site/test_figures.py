@@ -252,6 +252,17 @@ def test_a_change_in_what_it_says_it_reads_draws_it_again(site):
     assert len(site.drawn) == 2
 
 
+def test_a_change_in_what_it_was_seen_to_read_draws_it_again(site):
+    path = site.root / "numbers.toml"
+    text = READING.replace('READS = ("numbers.toml",)\n', "").format(path=str(path))
+    assert "READS" not in text
+    site.write("docs/figures/notes/page.py", text)
+    for shown_number in ("3", "3", "14"):
+        path.write_text(shown_number)
+        assert f"Its number is {shown_number}." in site.show().text
+    assert len(site.drawn) == 2
+
+
 @pytest.mark.parametrize("reads", ['("gone.toml",)', '["numbers.toml"]', '"numbers.toml"', "(3,)", "tuple(open('/etc/passwd'))"])
 def test_what_it_reads_is_a_tuple_of_files_that_there_are(site, reads):
     (site.root / "numbers.toml").write_text("3")

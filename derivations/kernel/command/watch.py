@@ -28,6 +28,7 @@ from .report import report
 
 QUIET, LONGEST = 0.15, 2.0  # seconds without a change that end a burst of them, and the most that a burst may take
 FOLDERS = {"derivations": (".py", ".v"), "snippets": (".py",), "docs": (".md", ".py")}
+READ = ("derivations", "snippets")  # where other files count if a check was seen to read them
 WRITES = ("created", "modified", "moved", "deleted", "closed")
 ENDED = ""  # in the queue of changes: the round has ended
 LOADS = "import derivations.kernel.command.watch, derivations.kernel.run.worker"  # what a new start needs, witnesses and all
@@ -79,6 +80,7 @@ class Watch:
         if asked.kernel:
             self.kernel(asked)
             return
+        paths = {path for path in paths if is_source(path) or touched({path}).topics}
         wanted = {topic for topic, _ in self.choose()}
         self.why += sorted(paths)
         self.waiting |= asked.topics & wanted
@@ -195,14 +197,19 @@ def relevant(path: str, folder: bool = False) -> str:
         name = Path(path).resolve().relative_to(certificates.ROOT.resolve())
     except (ValueError, OSError):
         return ""
-    suffixes = FOLDERS.get(name.parts[0] if name.parts else "", ())
-    beside = any(part.startswith(".") or part == "__pycache__" for part in name.parts) or name.parts[:2] in (
+    home = name.parts[0] if name.parts else ""
+    beside = any(part.startswith(".") or part.endswith("~") or part == "__pycache__" for part in name.parts) or name.parts[:2] in (
         ("docs", "coq"),
         ("docs", "sympy"),
     )
-    if beside or not (folder or name.suffix in suffixes) or len(name.parts) < 2:
+    if beside or not (folder and home in FOLDERS or home in READ or is_source(name.as_posix())) or len(name.parts) < 2:
         return ""
     return name.as_posix() + "/" * folder
+
+
+def is_source(name: str) -> bool:
+    """Whether it is a folder, or a file of the kind that its folder is there for."""
+    return name.endswith("/") or Path(name).suffix in FOLDERS.get(Path(name).parts[0], ())
 
 
 def observing(changes: Queue):

@@ -6,8 +6,8 @@ r"""The block that draws a picture when the site is built.
 
 It calls the function `widths` of docs/figures/scaling/variance.py, which returns a Picture (see drawing.py) and takes its numbers
 from snippets. A picture is kept under `.certificates/figures/`, sealed, with the hash of every file of the project that it came
-from: the function's own, those that it imports, however indirectly, what it draws with, and what it says that it reads, by
-`READS = ("pyproject.toml",)` at its top. While they hold, nothing is run.
+from: the function's own, those that it imports, however indirectly, what it draws with, what it says that it reads, by
+`READS = ("pyproject.toml",)` at its top, and what it was seen to read (run/tracking.py). While they hold, nothing is run.
 """
 
 import ast
@@ -27,7 +27,7 @@ from traceback import extract_tb
 from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from ..run import certificates
+from ..run import certificates, tracking
 from . import drawing, head_view, picture, traces
 from .picture import Picture
 
@@ -103,13 +103,17 @@ def _kept(store: Path, path: Path, function: str) -> dict:
         content = json.loads(store.read_text(encoding="utf-8"))
         traces.note_files(ROOT / name for name in content["inputs"])
         unchanged = content["inputs"] == _hashes(content["inputs"]) and content["versions"] == _versions()
+        unchanged = unchanged and not certificates.changes_of(content["read"])
         if unchanged and hmac.compare_digest(content["seal"], certificates.seal(content)):
             return content
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     traces.note_files([path, *path.parent.glob("*.py"), *(ROOT / PACKAGE).rglob("*.py")])  # of a picture that fails, all that may mend it
     inputs = _hashes(_dependencies(path)) | _LOADED  # before it is drawn: a change meanwhile is seen next time
-    content = _content(_draw(path, function)) | {"inputs": inputs, "versions": _versions()}
+    with tracking.recorded(all_threads=False) as recorder:  # a server has others, which read for themselves
+        drawn = _draw(path, function)
+    read = certificates.Reads(**recorder.read.record()).stored()
+    content = _content(drawn) | {"inputs": inputs, "read": read, "versions": _versions()}
     content["seal"] = certificates.seal(content)
     store.parent.mkdir(parents=True, exist_ok=True)
     half = store.with_suffix(f".{os.getpid()}.tmp")

@@ -1,7 +1,8 @@
 """MkDocs hook for labs, the notebooks that mkdocs-jupyter executes: run them only when needed, and keep their pages light.
 
 What a lab shows is kept in `.certificates/labs/` under a key made of everything it depends on: its own text, every module
-of the project that it imports, however indirectly, and the pinned versions. While the key holds, nothing is executed.
+of the project that it imports, however indirectly, data that has such a module's name, and the pinned versions. While the key
+holds, nothing is executed. What else a notebook reads is not tracked: keep it beside the module that reads it, under its name.
 """
 
 import hashlib
@@ -83,6 +84,7 @@ def dependencies(notebook: Path) -> list[Path]:
     except SyntaxError as error:
         raise PageError(f"docs/labs/{notebook.name}:{error.lineno}: not Python: {error.msg}") from None
     imported = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
+    imported |= {data for one in imported for data in one.parent.glob(f"{one.stem}.*") if data.is_file()}
     return sorted(imported | {notebook, Path(__file__)} | set(ROOT.glob("requirements*.txt")))
 
 

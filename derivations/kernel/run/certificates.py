@@ -1,8 +1,9 @@
 """Certificates: the records that pages are rendered from, and when one may be trusted.
 
-A certificate is trusted only if it was sealed by a run of the checker on this machine, was not edited since, and every
-file and library it depended on is unchanged. This catches mistakes, not malice: who can write to the store can forge a
-seal. Trust rests on replay: `python -m derivations check --fresh` proves everything again.
+A certificate is trusted only if it was sealed by a run of the checker on this machine, was not edited since, and is
+unchanged in all that it depended on: the checker, the versions of libraries, and what tracking.py saw the script and its
+snippets read. This catches mistakes, not malice: who can write to the store can forge a seal. Trust rests on replay:
+`python -m derivations check --fresh` proves everything again.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ import hmac
 import json
 import os
 import secrets
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 
+from . import inputs
+from .inputs import file_hash
+
 ROOT = Path(__file__).resolve().parents[3]
 STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
-FORMAT = 1
+FORMAT = 2
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
 ASIDE = (
     "attack",
@@ -57,16 +62,6 @@ def checker_files() -> list:
 
 def is_aside(path: Path) -> bool:
     return room(path).partition("/")[0] in ASIDE or path.relative_to(kernel()).as_posix() in ASIDE
-
-
-@cache
-def _hash_of(path: str, modified: int, size: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-def file_hash(path: Path) -> str:
-    stat = path.stat()
-    return _hash_of(str(path), stat.st_mtime_ns, stat.st_size)
 
 
 @cache
@@ -109,21 +104,48 @@ def path_of(topic: str) -> Path:
     return STORE / f"{topic}.json"
 
 
+@dataclass
+class Reads:
+    """What a check read beside the checker, by name; empty where it is not known. Of variables, only which ones."""
+
+    files: dict = field(default_factory=dict)  # a hash, or inputs.ABSENT or what else is there
+    folders: dict = field(default_factory=dict)  # a hash of what a listing gave
+    sought: dict = field(default_factory=dict)  # by folder, the modules that were looked for, and what was there of that name
+    variables: list = field(default_factory=list)
+
+    def stored(self) -> dict:
+        """As it is stored, files from the root on, and hashes for the values of variables."""
+        return {
+            "inputs": {named(path): was for path, was in self.files.items()},
+            "folders": {named(path): was for path, was in self.folders.items()},
+            "sought": {named(path): was for path, was in self.sought.items()},
+            "variables": {name: inputs.variable(name, key()) for name in self.variables},
+        }
+
+
 def save(
-    topic: str, script: Path, title: str, claims: list, imported: list, began: int | None = None, libraries: dict | None = None
+    topic: str,
+    script: Path,
+    title: str,
+    claims: list,
+    imported: list,
+    began: int | None = None,
+    libraries: dict | None = None,
+    reads: Reads | None = None,
 ) -> list:
     """Seal and store what a run of the checker has just proved; or nothing, and return what changed since it began (in ns)."""
-    inputs = sorted({script, *imported, *checker_files()})
-    changed = [relative(p) for p in inputs if began and (not p.exists() or p.stat().st_mtime_ns > began)]
-    if changed:
+    files = sorted({script, *imported, *checker_files()})
+    read = (reads or Reads()).stored()
+    changed = [relative(p) for p in files if began and (not p.exists() or p.stat().st_mtime_ns > began)]
+    if changed := sorted({*changed, *changes_of(read)}):
         return changed
-    content = {
+    content = read | {
         "format": FORMAT,
         "topic": topic,
         "script": relative(script),
         "title": title,
         "claims": claims,
-        "inputs": {relative(p): file_hash(p) for p in inputs},
+        "inputs": read["inputs"] | {named(p): file_hash(p) for p in files},
         "versions": versions() | (libraries or {}),
     }
     write(path_of(topic), content)
@@ -163,6 +185,11 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+def named(path: str | Path) -> str:
+    """A file's or a folder's name, from the root on if it lies there."""
+    return relative(Path(path)) if Path(path).is_relative_to(ROOT) else Path(path).as_posix()
+
+
 def load(topic: str) -> dict:
     """The certificate of a topic; CertificateError if there is none that may be trusted."""
     script, path = script_of(topic), path_of(topic)
@@ -182,14 +209,30 @@ def load(topic: str) -> dict:
 
 def changes(content: dict) -> list:
     """What a certificate depended on that is not as it was."""
-    files = [name for name, digest in content["inputs"].items() if not (ROOT / name).exists() or file_hash(ROOT / name) != digest]
     new = [relative(p) for p in checker_files() if relative(p) not in content["inputs"]]
     libraries = [
         name
         for name, stated in (versions() | content["versions"]).items()
         if stated != installed(name) or name in versions() and content["versions"].get(name) != versions()[name]
     ]
-    return sorted(files + new + libraries)
+    return sorted(changes_of(content) + new + libraries)
+
+
+def changes_of(read: dict) -> list:
+    """Which of the files, folders and variables that a check read are not as they were."""
+    root = f"{ROOT}{os.sep}"  # a path joined to this one stays itself if it is absolute
+    found = [name for name, was in read["inputs"].items() if inputs.state(os.path.join(root, name)) != was]
+    found += [f"what is in {name}" for name, was in read["folders"].items() if inputs.listing(os.path.join(root, name)) != was]
+    for folder, was in read["sought"].items():
+        now = inputs.modules(os.path.join(root, folder), list(was))
+        found += [Path(folder, one).as_posix() for name in was for one in sorted({*now[name]} ^ {*was[name]})]
+    secret = key() if read["variables"] else b""
+    found += [variable_called(name) for name, was in read["variables"].items() if inputs.variable(name, secret) != was]
+    return sorted(set(found))
+
+
+def variable_called(name: str) -> str:
+    return "the environment as a whole" if name == inputs.ALL else f"the environment variable {name}"
 
 
 def is_topic(topic: str) -> bool:

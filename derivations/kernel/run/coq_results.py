@@ -56,7 +56,8 @@ def path_of(topic: str) -> Path:
 
 
 def identity(certificate: dict) -> str:
-    """What two certificates share that were made from the same files and libraries; and how Coq is asked about them."""
+    """What two certificates share that were made from the same files, folders, variables and libraries; and how Coq is asked."""
     asked = [certificates.file_hash(path) for path in certificates.kernel_files() if certificates.room(path) == "coq"]
-    of = [certificate["topic"], certificate["inputs"], certificate["versions"], asked]
+    read = [certificate[kind] for kind in ("inputs", "folders", "sought", "variables")]
+    of = [certificate["topic"], read, certificate["versions"], asked]
     return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,5 @@
-"""What became of the mutants, kept like certificates: what a witness said, for as long as nothing that it imports has changed."""
+"""What became of the mutants, kept like certificates: what a witness said, for as long as nothing that it imports has changed, and
+nothing that the check of the topic read."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from . import certificates
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
 WITNESSES = tuple(ROOMS)
+NOTHING: dict = {"files": {}, "folders": {}, "variables": {}}
 
 
 def store(topic: str) -> Path:
@@ -65,11 +67,23 @@ def imports(path: Path, digest: str) -> tuple:
     return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))
 
 
+def read(topic: str) -> dict:
+    """What the check of a topic read beside modules of the project, which fingerprints know; NOTHING where it has to be checked again."""
+    try:
+        content = certificates.load(topic)
+    except certificates.CertificateError:
+        return NOTHING
+    files = {
+        name: was for name, was in content["inputs"].items() if not name.endswith(".py") and not name.startswith("derivations/kernel/")
+    }
+    return {"files": files, "folders": content["folders"], "variables": content["variables"]}
+
+
 def kept(topic: str, current: dict) -> dict:
     """By claim, its fingerprint and what those witnesses said of its mutants that are as they were."""
     try:
         content = certificates.read(store(topic), f"what became of the mutants of '{topic}'", f"run: python -m derivations mutants {topic}")
-        if content["topic"] != topic:
+        if content["topic"] != topic or content.get("read", NOTHING) != read(topic):
             return {}
         return {
             id_: result
@@ -81,7 +95,7 @@ def kept(topic: str, current: dict) -> dict:
 
 
 def keep(topic: str, results: dict):
-    content = {"topic": topic, "script": certificates.file_hash(certificates.script_of(topic)), "claims": results}
+    content = {"topic": topic, "script": certificates.file_hash(certificates.script_of(topic)), "read": read(topic), "claims": results}
     certificates.write(store(topic), content)
 
 

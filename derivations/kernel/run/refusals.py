@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from . import certificates
-from .certificates import CertificateError
+from .certificates import CertificateError, Reads
 
 AGAIN = "run: python -m derivations check"
 
@@ -19,10 +19,11 @@ def path_of(topic: str) -> Path:
     return certificates.STORE / "refused" / f"{topic}.json"
 
 
-def save(topic: str, script: Path, title: str, records: list, problems: list, imported: list) -> None:
+def save(topic: str, script: Path, title: str, records: list, problems: list, imported: list, reads: Reads | None = None) -> None:
     """Keep what was said of each claim, and of the script as a whole."""
     inputs = sorted(p for p in {script, *map(Path, imported)} if p.is_file())
-    content = {
+    read = (reads or Reads()).stored()
+    content = read | {
         "format": certificates.FORMAT,
         "topic": topic,
         "script": certificates.relative(script),
@@ -30,7 +31,7 @@ def save(topic: str, script: Path, title: str, records: list, problems: list, im
         "claims": [claim(record) for record in records],
         "problems": list(problems),
         "uses": sorted({use for record in records for use in record["claim"].get("uses", ()) if "#" in use}),
-        "inputs": {certificates.relative(p): certificates.file_hash(p) for p in inputs},
+        "inputs": read["inputs"] | {certificates.named(p): certificates.file_hash(p) for p in inputs},
     }
     if known(topic) != content:
         certificates.write(path_of(topic), content)
@@ -58,12 +59,8 @@ def known(topic: str) -> dict | None:
 
 
 def changed(content: dict) -> list:
-    """The files that are not as they were when this was refused."""
-    return sorted(
-        name
-        for name, digest in content["inputs"].items()
-        if not (certificates.ROOT / name).is_file() or certificates.file_hash(certificates.ROOT / name) != digest
-    )
+    """The files, folders and variables that are not as they were when this was refused."""
+    return certificates.changes_of({"folders": {}, "sought": {}, "variables": {}} | content)
 
 
 def remove(topic: str) -> None:

@@ -40,6 +40,7 @@ class Result:
     cached: bool = False
     stated: int = 0
     imported: list = field(default_factory=list)  # what the script imported, as far as it came
+    reads: certificates.Reads = field(default_factory=certificates.Reads)  # and what else it read
     stopped: bool = False  # given up before it was checked: nothing is known of it
 
     @property
@@ -87,7 +88,7 @@ def settle(results: list):
         if result.holds:
             refusals.remove(result.topic)
         else:
-            refusals.save(result.topic, result.script, result.title, result.records, result.problems, result.imported)
+            refusals.save(result.topic, result.script, result.title, result.records, result.problems, result.imported, result.reads)
     if any(not result.cached or not result.holds or result.topic in kept for result in inside):
         refusals.ring()
 
@@ -166,9 +167,8 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
     if result.stopped:
         return result
     if inside and result.holds:
-        changed = certificates.save(
-            topic, script, result.title, [r["claim"] for r in result.records], [Path(p) for p in last["imported"]], began, last["libraries"]
-        )
+        claims, imported = [r["claim"] for r in result.records], [Path(p) for p in last["imported"]]
+        changed = certificates.save(topic, script, result.title, claims, imported, began, last["libraries"], result.reads)
         if changed:
             result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
     if inside and not result.holds:
@@ -182,7 +182,7 @@ def run(topic: str, script: Path, progress, stop: Event):
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name))
+        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name, dict(os.environ)))
         process.start()
         sender.close()
         try:
@@ -200,7 +200,8 @@ def run(topic: str, script: Path, progress, stop: Event):
         words = (said.read().strip().splitlines() or [""])[-1]
     if result.stopped:
         return result, None
-    result.imported = last["imported"] if last else []
+    if last:
+        result.imported, result.reads = last["imported"], certificates.Reads(**last["read"])
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
     elif not last:

@@ -28,6 +28,7 @@ class Known:
     inputs: set
     uses: set  # other topics
     refused: bool
+    listed: set = field(default_factory=set)  # folders of which the names, or some of them, were read
 
 
 def touched(paths: set) -> Touched:
@@ -53,12 +54,17 @@ def known(topic: str) -> Known:
     try:
         held = certificates.read(certificates.path_of(topic), "", "")
         uses = {use for claim in held["claims"] for use in claim["uses"]}
-        inputs = set(held["inputs"])
+        inputs, listed = set(held["inputs"]), looked_into(held)
     except (CertificateError, KeyError, TypeError):
-        uses, inputs = set(), set()
+        uses, inputs, listed = set(), set(), set()
     if refused:
-        uses, inputs = uses | set(refused["uses"]), inputs | set(refused["inputs"])
-    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None)
+        uses, inputs, listed = uses | set(refused["uses"]), inputs | set(refused["inputs"]), listed | looked_into(refused)
+    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None, listed)
+
+
+def looked_into(read: dict) -> set:
+    """Names of folders that were listed, and of modules that were looked for, without their endings."""
+    return {*read.get("folders", ()), *(f"{folder}/{name}" for folder, names in read.get("sought", {}).items() for name in names)}
 
 
 def concerns(path: str, topic: str, it: Known) -> bool:
@@ -66,9 +72,18 @@ def concerns(path: str, topic: str, it: Known) -> bool:
     if path.startswith(KERNEL):
         return False  # the whole checker, or nothing of it
     script = f"derivations/{topic}.py"
-    if path.endswith("/"):
-        return any(name.startswith(path) for name in it.inputs | {script})
-    return path in it.inputs or path == script or it.refused and path.startswith("snippets/") and path.endswith(".py")
+    if path.endswith("/") and any(f"{name}/".startswith(path) for name in it.inputs | it.listed | {script}):
+        return True
+    path = path.removesuffix("/")
+    around = {path.rpartition("/")[0], path.rpartition("/")[0] + "/" + path.rpartition("/")[2].partition(".")[0]}
+    return (
+        path in it.inputs
+        or path == script
+        or bool(around & it.listed)
+        or it.refused
+        and path.startswith("snippets/")
+        and path.endswith(".py")
+    )
 
 
 def of_the_page(path: str, topic: str) -> bool:

@@ -19,6 +19,7 @@ from ..core.claims import Claim, Refused
 from ..errors import KernelError, scripts, unknown_name
 from ..printing.plain import SIGNS, plain
 from .records import check_claim
+from .tracking import Recorder, Untracked, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
 WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included
@@ -67,8 +68,10 @@ def imported(script: Path, root: Path) -> list:
     )
 
 
-def main(path: str, root: str, out, said: str):
-    """Check the script at path. Records go to the connection `out`; what the script prints goes to the file `said`."""
+def main(path: str, root: str, out, said: str, environment: dict):
+    """Check the script at path, in an environment. Records go to the connection `out`; what the script prints goes to the file `said`."""
+    os.environ.clear()  # this process may have been forked from one that began in another
+    os.environ.update(environment)
     limit_memory()
     limit_files()
     script = Path(path).resolve()
@@ -89,6 +92,26 @@ def main(path: str, root: str, out, said: str):
 
 
 def check_script(script: Path, root: Path, emit):
+    """Check a script and say what it came to, and what was read on the way."""
+    told = []
+
+    def telling(event, **content):
+        told.append(content.get("message", ""))
+        emit(event, **content)
+
+    with recorded() as recorder:
+        check_claims(script, telling)
+    for message in unsaid(recorder, told):
+        emit("problem", line=0, message=message, source="")
+    emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record())
+
+
+def unsaid(recorder: Recorder, told: list) -> list:
+    """What was refused and then caught by the script, or by whom it was that asked."""
+    return [message for message in dict.fromkeys(recorder.refused) if not any(message in said for said in told)]
+
+
+def check_claims(script: Path, emit):
     problem = load_script(script)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
@@ -101,6 +124,8 @@ def check_script(script: Path, root: Path, emit):
             emit("claim", verdict="holds", seconds=seconds, message="", claim=checked, stated=in_words(claim))
         except Refused as error:
             refused(emit, claim, error.message, start)
+        except Untracked as error:
+            refused(emit, claim, f"a snippet is refused: {error}", start)
         except RecursionError:
             refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
         except MemoryError:
@@ -120,7 +145,6 @@ def check_script(script: Path, root: Path, emit):
         problem = (problem[0], "the script stopped there; what follows was not checked", None)
     if problem:
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
-    emit("done", imported=imported(script, root), libraries=libraries())
 
 
 def libraries() -> dict:

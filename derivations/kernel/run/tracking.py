@@ -1,0 +1,385 @@
+"""What is read while a script is checked: the files opened or asked for, the folders listed, the modules looked for, the variables.
+
+Python tells an audit hook of each file that it opens and of each folder that it lists. It tells of no question whether a file
+exists, and of no look at the environment, so `os.stat` and its kin and `os.environ` are watched as well. What starts a process or
+opens a connection is refused: what happens there could not be seen.
+
+Not seen: what a library in C opens or asks by itself, the clock, and randomness. What Python and the installed libraries read of
+themselves, and what they read while they are imported, is left out: a certificate keeps their versions.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.util import source_from_cache
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ..errors import KernelError
+from . import inputs
+
+KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
+SYSTEM = ("/proc/", "/dev/", "/sys/")  # of the machine, not of anybody's files
+PACKAGES = ("site-packages", "dist-packages")
+PYTHONS = tuple(
+    f"{os.path.realpath(path)}{os.sep}" for name, path in sysconfig.get_paths().items() if name in ("stdlib", "platstdlib")
+) + tuple(f"{path}{os.sep}" for path in {os.path.dirname(os.__file__)})
+
+PROCESS = "it starts a process, and what that reads cannot be tracked; compute the result in Python, or read it from a file"
+CONNECTION = "it opens a connection, and what comes from there cannot be tracked; keep what is needed in a file, and read that"
+LIBRARY = "it loads a library in C, and what that reads cannot be tracked; use a package that is installed"
+WHOLE = "it reads the whole environment, of which something changes with every shell; read the variables it needs by their names"
+STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn")
+CONNECTS = ("connect", "bind", "getaddrinfo", "gethostbyname", "gethostbyaddr", "gethostname", "sendto", "sendmsg")
+REFUSED = dict.fromkeys(STARTS, PROCESS) | {f"socket.{name}": CONNECTION for name in CONNECTS}
+
+
+class Untracked(KernelError):
+    """A script or a snippet does what could make its claims depend on something that is not tracked."""
+
+
+@dataclass
+class Read:
+    """What was read, by absolute path or by name; of files and folders, what they were like before."""
+
+    files: dict[str, str] = field(default_factory=dict)  # inputs.state
+    folders: dict[str, str] = field(default_factory=dict)  # inputs.listing
+    sought: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # inputs.modules, by folder
+    variables: set[str] = field(default_factory=set)
+
+    def record(self) -> dict:
+        """The same as plain values."""
+        return asdict(self) | {"variables": sorted(self.variables)}
+
+
+# Whose code asks --------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def kind_of(file: str) -> str:
+    """Whose code stands in a file: Python's, that of its imports, a library's, the kernel's or the project's."""
+    if file.startswith(("<frozen importlib", "<frozen zipimport")) or "/importlib/metadata/" in file:
+        return "import"
+    if file == __file__ or file.startswith("<"):  # what is run from a text is its caller's
+        return "python"
+    if any(package in file.split(os.sep) for package in PACKAGES):
+        return "library"
+    if file.startswith(PYTHONS):
+        return "python"
+    return "kernel" if file.startswith(KERNEL) else "project"
+
+
+def nearest(*passed: str) -> tuple[str, str, int]:
+    """The first frame, from within, whose code is of another kind than those passed over: kind, file and line."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and kind_of(frame.f_code.co_filename) in passed:
+        frame = frame.f_back
+    return (kind_of(frame.f_code.co_filename), frame.f_code.co_filename, frame.f_lineno) if frame else ("project", "", 0)
+
+
+def asker() -> tuple[str, str, int]:
+    """Who had Python or a library do something: the kernel, or a script, a snippet or a helper."""
+    return nearest("python", "library", "import")
+
+
+def by_an_import() -> bool:
+    """Whether a library, or a part of Python, asks while it is imported; not Python itself, which looks for a module or opens it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    at_once = frame is not None and kind_of(frame.f_code.co_filename) == "import"
+    return not at_once and nearest("python", "library")[0] == "import"
+
+
+def of_a_path() -> bool:
+    """Whether it is asked on the way to resolving a path, of the folders that lie on it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "_joinrealpath"
+
+
+# What is told -----------------------------------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Takes down what is read, by all threads or by one. `refused` holds what was refused, whatever became of the error that said so."""
+
+    def __init__(self, thread: int | None = None) -> None:
+        self.read = Read()
+        self.thread = thread
+        self.refused: list[str] = []
+        self.own: set[str] = set()  # files and variables that the script wrote
+        self.here = threading.local()  # inside: what is done there is this recorder's own doing
+
+    def told(self, event: str, arguments: tuple) -> None:
+        """An audit event."""
+        if not self.heeds():
+            return
+        if event in REFUSED:
+            self.refuse(REFUSED[event])
+        elif event == "ctypes.dlopen" and nearest("python")[0] == "project":
+            self.refuse(LIBRARY)
+        elif event in TAKEN:
+            with self.inside():
+                TAKEN[event](self, *arguments)
+
+    def heeds(self) -> bool:
+        """Whether this is done in a thread that is recorded, and not by the recorder."""
+        return self.thread in (None, threading.get_ident()) and not getattr(self.here, "inside", False)
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        self.here.inside = True
+        try:
+            yield
+        finally:
+            self.here.inside = False
+
+    def refuse(self, why: str) -> None:
+        kind, file, line = asker()
+        if kind != "kernel":
+            self.refused.append(f"{file}:{line}: {why}" if file else why)
+            raise Untracked(self.refused[-1])
+
+    def opened(self, path: Any, mode: str | None, flags: int | None) -> None:
+        if isinstance(path, int):
+            return
+        flags, name = flags or 0, where(path)
+        fresh, new = flags & os.O_TRUNC, flags & os.O_CREAT and flags & os.O_EXCL
+        reads = not by_tempfile() if new else flags & os.O_ACCMODE != os.O_WRONLY and not fresh
+        if reads:
+            self.file(name)
+        if fresh or new:
+            self.own.add(name)
+
+    def asked(self, path: Any, folder: int | None = None) -> None:
+        """Whether a file is there, or what it is like."""
+        if isinstance(path, int) or not self.heeds() or nearest("python")[0] == "import":
+            return  # who asks for a library's version is told it: versions are kept
+        with self.inside():
+            self.file(where(path, folder))
+
+    def file(self, name: str) -> None:
+        name = source_of(name)
+        if name in self.own or name in self.read.files or is_aside(name) or by_an_import():
+            return
+        state = inputs.state(name)
+        if state != inputs.FOLDER or os.path.islink(name) or not of_a_path():
+            self.read.files[name] = state
+
+    def listed(self, path: Any) -> None:
+        name = where("." if path is None else path)
+        if name not in self.read.folders and not is_aside(name) and nearest("python", "library")[0] != "import":
+            self.read.folders[name] = inputs.listing(name)
+
+    def loaded(self, module: str, file: str | None, *rest: Any) -> None:
+        """A module in C is loaded from a file; other imports are told of when their files are opened."""
+        if file is not None:
+            self.file(where(file))
+
+    def looked_for(self, module: str, homes: Iterable | None) -> None:
+        """Python looks for a module; where there is none today, there may be one tomorrow, and where there is one, another before it."""
+        if not self.heeds():
+            return
+        with self.inside():
+            self.sought(module.rpartition(".")[2], [home for home in (sys.path if homes is None else homes) if isinstance(home, str)])
+
+    def sought(self, name: str, homes: list[str]) -> None:
+        for folder in [where(home or ".") for home in homes]:
+            if not is_a_librarys(folder) and not is_aside(f"{folder}{os.sep}") and name not in self.read.sought.get(folder, {}):
+                self.read.sought.setdefault(folder, {}).update(inputs.modules(folder, [name]))
+                if os.path.isdir(inner := os.path.join(folder, name)):
+                    self.file(os.path.join(inner, "__init__.py"))
+
+    def variable(self, name: Any) -> None:
+        name = os.fsdecode(name) if isinstance(name, (str, bytes)) else ""
+        if name and name not in self.own and self.heeds() and not by_an_import() and asker()[0] != "kernel":
+            self.read.variables.add(name)
+
+    def environment(self) -> None:
+        """All variables: refused where the project's own code asks, kept where a library does for it."""
+        if not self.heeds() or by_an_import():
+            return
+        if nearest("python")[0] == "project":
+            self.refuse(WHOLE)
+        self.variable(inputs.ALL)
+
+    def set(self, name: Any) -> None:
+        if isinstance(name, (str, bytes)) and self.heeds():
+            self.own.add(os.fsdecode(name))
+
+
+TAKEN: dict[str, Callable] = {
+    "open": Recorder.opened,
+    "sqlite3.connect": lambda recorder, path: recorder.file(where(path)),
+    "os.listdir": Recorder.listed,
+    "os.scandir": Recorder.listed,
+    "import": Recorder.loaded,
+}
+
+
+def where(path: Any, folder: int | None = None) -> str:
+    """The absolute path; `folder` is a descriptor that a relative one begins at. Where it leads through a link, it goes on doing so."""
+    if isinstance(path, int):
+        return path_of(path)
+    name = os.path.join(os.getcwd() if folder is None else path_of(folder), os.fsdecode(path))
+    if os.pardir in name.split(os.sep):  # behind a link, a folder's parent is not the one before it in the path
+        name = os.path.join(os.path.realpath(os.path.dirname(name)), os.path.basename(name))
+    return os.path.normpath(name)
+
+
+def path_of(descriptor: int) -> str:
+    import fcntl  # not on Windows
+
+    if hasattr(fcntl, "F_GETPATH"):
+        return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+    return os.readlink(f"/proc/self/fd/{descriptor}")
+
+
+def source_of(name: str) -> str:
+    """The module's text where Python reads what it made of it."""
+    try:
+        return source_from_cache(name) if name.endswith(".pyc") else name
+    except ValueError:
+        return name
+
+
+def is_aside(name: str) -> bool:
+    """Whether a file is the checker's, the machine's, or a library's that is not read by the project's own code."""
+    return (
+        name.startswith((KERNEL, *SYSTEM))
+        or name.rpartition(os.sep)[2].startswith("<")  # what is run from a text has no file
+        or is_a_librarys(name)
+        and nearest("python")[0] != "project"
+    )
+
+
+def is_a_librarys(name: str) -> bool:
+    zipped = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
+    return kind_of(f"{name}{os.sep}") in ("python", "library") or name.endswith(zipped)
+
+
+def by_tempfile() -> bool:
+    """Whether a name is made up until one is free: nothing depends on that."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename == tempfile.__file__
+
+
+# Where it is told from --------------------------------------------------------------------------------------------------------
+
+_recorders: list[Recorder] = []  # the one at work, if any
+_hooked: list[bool] = []  # a hook stays for as long as its process
+
+
+def _hook(event: str, arguments: tuple) -> None:
+    if _recorders:
+        _recorders[-1].told(event, arguments)
+
+
+@contextmanager
+def recorded(all_threads: bool = True) -> Iterator[Recorder]:
+    """Record what this process reads meanwhile, or what this thread of it does."""
+    if not _hooked:
+        sys.addaudithook(_hook)
+        _hooked.append(True)
+    recorder = Recorder(None if all_threads else threading.get_ident())
+    restore = [_watch_files(recorder), _watch_variables(recorder), _watch_imports(recorder)]
+    _recorders.append(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorders.remove(recorder)
+        for put_back in restore:
+            put_back()
+
+
+def _watch_files(recorder: Recorder) -> Callable[[], None]:
+    """Have the functions that ask about a file say so. The C functions are asked as before."""
+    before = {name: getattr(os, name) for name in ("stat", "lstat", "access", "open")}
+
+    def asking(function: Callable) -> Callable:
+        def ask(path: Any, *arguments: Any, dir_fd: int | None = None, **options: Any) -> Any:
+            recorder.asked(path, dir_fd)
+            return function(path, *arguments, dir_fd=dir_fd, **options)
+
+        return ask
+
+    def open_(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if dir_fd is None:
+            return before["open"](path, flags, mode)
+        with recorder.inside():  # the hook is not told where a relative path begins
+            recorder.opened(where(path, dir_fd), None, flags)
+            return before["open"](path, flags, mode, dir_fd=dir_fd)
+
+    put = {name: asking(function) for name, function in before.items()} | {"open": open_}
+    capable = [known for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids)]
+    for name, function in put.items():
+        setattr(os, name, function)
+        for known in capable:
+            known |= {function} if before[name] in known else set()
+
+    def put_back() -> None:
+        for name, function in before.items():
+            setattr(os, name, function)
+            for known in capable:
+                known.discard(put[name])
+
+    return put_back
+
+
+def _watch_variables(recorder: Recorder) -> Callable[[], None]:
+    """Have `os.environ`, `os.environb` and what goes through them (`os.getenv`, `get`, `in`) say what is looked at."""
+    kind = type(os.environ)
+    before = {name: getattr(kind, name) for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__", "__repr__")}
+
+    def one(name: str, say: Callable) -> Callable:
+        def act(self: Any, key: Any, *value: Any) -> Any:
+            say(key)
+            return before[name](self, key, *value)
+
+        return act
+
+    def every(name: str) -> Callable:
+        def act(self: Any) -> Any:
+            recorder.environment()
+            return before[name](self)
+
+        return act
+
+    def removed(key: Any) -> None:
+        recorder.variable(key)
+        recorder.set(key)
+
+    says = {"__getitem__": recorder.variable, "__setitem__": recorder.set, "__delitem__": removed}
+    for name in before:
+        setattr(kind, name, one(name, says[name]) if name in says else every(name))
+
+    def put_back() -> None:
+        for name, function in before.items():
+            setattr(kind, name, function)
+
+    return put_back
+
+
+def _watch_imports(recorder: Recorder) -> Callable[[], None]:
+    """Be the first whom Python asks for a module, and have none. The hook is told of `import` only, not of `import_module`."""
+
+    class Asked:
+        @staticmethod
+        def find_spec(name: str, path: Iterable | None, target: Any = None) -> None:
+            recorder.looked_for(name, path)
+
+    sys.meta_path.insert(0, Asked)  # type: ignore[arg-type]
+    return lambda: sys.meta_path.remove(Asked)  # type: ignore[arg-type]
