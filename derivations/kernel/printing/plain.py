@@ -11,7 +11,8 @@ class Plain(Printer):
     """The same tree for a terminal."""
 
     def show(self, e, least=0):
-        return super().show(e, 0 if e.op in ("sum", "derivative") else least)  # these have brackets of their own here
+        own = e.op == "sum" or e.op == "derivative" and least < 5  # these have brackets of their own here
+        return super().show(e, 0 if own else least)
 
     def brackets(self, text):
         return f"({text})"
