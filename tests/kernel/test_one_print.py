@@ -240,3 +240,9 @@ def test_identities_of_two_sizes_are_told_apart_by_what_stands_beside_them():
 
 def test_a_tree_that_only_brackets_tell_apart_is_no_other():
     state(Expr("paren", (x + y,)) * 2, 2 * x + 2 * y, (x + y) * 2, 2 * y + 2 * x)
+
+
+def test_an_entry_has_a_place():
+    """x[()] would look like x."""
+    with pytest.raises(KernelError, match="0 indices"):
+        x[()]

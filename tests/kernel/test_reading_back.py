@@ -138,7 +138,7 @@ def made_at_random(count, seed, most=14):
     return found
 
 
-MADE = made_at_random(12000, seed=1)
+MADE = made_at_random(6000, seed=1)
 
 
 def back(e, names):
@@ -219,7 +219,7 @@ def test_a_printer_that_loses_something_is_found_out(printer, method, fault, mon
         except KernelError:
             return False
 
-    assert not all(map(comes_back, MADE[:3000]))
+    assert not all(map(comes_back, MADE[:1500]))
 
 
 LATEX_FAULTS = {
@@ -236,7 +236,7 @@ LATEX_FAULTS = {
 def test_two_trees_of_one_print_are_found_out(method, fault, monkeypatch):
     monkeypatch.setattr(Printer, method, fault)
     with pytest.raises(AssertionError, match="and another"):
-        refuse_two_of_one_print([*MADE, vector("x", n)[1], A @ (B @ A), (A @ B) @ A])
+        refuse_two_of_one_print([*MADE, vector("x", n)[1], A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j)])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from ..core.expr import (
     E,
     Expr,
     I,
-    Term,
     Var,
     array,
     diff,
@@ -137,7 +136,7 @@ class Reader:
         if token == "(":
             return self.closed(paren)
         if token == "[":
-            return array(self.listed(self.row, "]"))
+            return array([x.args if x.shape else x for x in self.listed(self.sum, "]")])
         if token == "E" and token not in self.names:
             self.expect("[")
             return self.closed(E, "]")
@@ -148,9 +147,6 @@ class Reader:
         if token not in self.names:
             raise NotReadable(f"nothing is called {token!r} in {self.text!r}")
         return self.names[token]
-
-    def row(self) -> Term | list:
-        return self.listed(self.sum, "]") if self.met("[") else self.sum()
 
     def closed(self, make: Callable[[Expr], Expr], end: str = ")") -> Expr:
         inside = self.sum()

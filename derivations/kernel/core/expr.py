@@ -125,7 +125,7 @@ class Expr:
 
     def __getitem__(self, indices: Term | tuple[Term, ...]) -> Expr:
         places = tuple(lift(i) for i in (indices if isinstance(indices, tuple) else (indices,)))
-        if len(places) != len(self.shape):
+        if not places or len(places) != len(self.shape):
             raise KernelError(f"{len(places)} indices for a tensor of shape {show_shape(self.shape)}")
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:

@@ -243,3 +243,8 @@ class Value(Printer):
 
     def const(self, e):
         return short_latex(e.data)
+
+    def function(self, e):
+        if e.data != "exp":
+            return super().function(e)
+        return "e" if e.args[0].op == "const" and e.args[0].data == 1 else f"e^{{{small(e.args[0], self)}}}"
