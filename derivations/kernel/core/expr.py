@@ -232,7 +232,7 @@ def sizes(names: str) -> Symbols:
 def scalars(names: str) -> Symbols:
     """Symbols for real numbers of any value. Several names give several symbols, one name gives one.
 
-    A name of a Greek letter is printed as that letter: `sigma`, `mu_q`.
+    A name of a Greek letter is printed as that letter: `sigma`, `mu_q`. A longer word stands upright: `loss`, `x1`.
 
     Examples:
         >>> from derivations.kernel import scalars
