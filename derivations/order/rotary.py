@@ -8,7 +8,7 @@ omega = vector("omega", h)
 q_1, q_2, k_1, k_2 = vector("q_1", h), vector("q_2", h), vector("k_1", h), vector("k_2", h)  # halves of a query, and of a key
 Q, K, Pi = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("Pi", d_k, d_k)
 V, z = matrix("V", m, d_v), vector("z", m)
-q, k, g, u, v = vector("q", d_k), vector("k", d_k), vector("g", d_k), vector("u", d_v), vector("v", d_v)
+y, g, o, u, v = vector("y", d_k), vector("g", d_k), vector("o", d_k), vector("u", d_v), vector("v", d_v)
 i, j, a, f = index("i", h), index("j", m), index("a", d_k), index("f", d_v)
 
 
@@ -106,15 +106,15 @@ derivation.refute(
 
 def output(first, second):
     """Feature f of what a query gets from two keys with one bias, and further ones with biases of their own."""
-    near = [(exp(q @ key + c), value[f]) for key, value in (first, second)]
-    far = exp(total(q[a] * K[j, a], a) + z[j])
+    near = [(exp(y @ key + c), value[f]) for key, value in (first, second)]
+    far = exp(total(y[a] * K[j, a], a) + z[j])
     return (near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * V[j, f], j)) / (near[0][0] + near[1][0] + total(far, j))
 
 
 derivation.identity(
     "same-bias",
-    output((k, u), (g, v)),
-    output((g, v), (k, u)),
+    output((g, u), (o, v)),
+    output((o, v), (g, u)),
     uses=["order/permutation#any-query"],
     title="Two keys whose biases are the same may change places",
 )

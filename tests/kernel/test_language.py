@@ -162,7 +162,7 @@ def test_what_is_no_expression_is_refused_with_a_message(write, says):
 
 
 def test_what_is_printed_is_what_messages_say():
-    assert str(matrix("A", n, n) @ eye(n)) == "A @ I" and f"{kernel.positive(x)}" == "x is positive"
+    assert str(matrix("A", n, n) @ eye(n)) == "A @ eye(n)" and f"{kernel.positive(x)}" == "x is positive"
 
 
 # == in scripts -----------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ i, j = index("i", n), index("j", n)
 
 EVERY = {
     "const": (lift(3), "3", "3"),
-    "imaginary": (I, r"\mathrm{i}", "i"),
+    "imaginary": (I, r"\mathrm{i}", "I"),
     "symbol": (matrix("W_Q", n, n), "W_{Q}", "W_Q"),
     "index": (i + 0, "i + 0", "i + 0"),
     "defined": (Expr("defined", (x + 1,), (), ("p", "defined")), "p", "p"),
@@ -68,8 +68,8 @@ EVERY = {
     "matmul": (A @ B, "A B", "A @ B"),
     "transpose": (A.T, r"A^{\top}", "Aᵀ"),
     "inverse": (inverse(A), "A^{-1}", "A⁻¹"),
-    "eye": (eye(n), "I", "I"),
-    "fill": (zeros(n, n), "0", "0"),
+    "eye": (eye(n), "I", "eye(n)"),
+    "fill": (zeros(n, n), r"\mathbf{0}", "zeros(n, n)"),
     "array": (array([[x, 1], [0, y]]), r"\begin{pmatrix}x & 1 \\ 0 & y\end{pmatrix}", "[[x, 1], [0, y]]"),
     "sum": (total(u[i], i), r"\sum_{i = 1}^{n} u_{i}", "sum(u[i], i = 1..n)"),
     "entry": (A[i, j], "A_{i j}", "A[i, j]"),

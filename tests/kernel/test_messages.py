@@ -113,9 +113,14 @@ WHEN_WRITTEN = {
         lambda: product_is(A + B, A, 1),
         lambda: product_is(A, (A + B).T, 0),
     ],
+    "the name I is taken by the identity matrix, or the imaginary unit, as which it would be read; call it something else": lambda: scalars(
+        "I"
+    ),
+    "the name e is taken by the base of exponentials, as which it would be read; call it something else": lambda: scalars("e"),
+    "the name fl is taken by rounding, as which it would be read; call it something else": lambda: index("fl", n),
     "x is not random; make it with random(name, ...)": lambda: mean(x, 0),
     "k[1] cannot be a mean or a variance: it is complex, or random itself": lambda: mean(q, k[1]),
-    "x*i cannot be a mean or a variance: it is complex, or random itself": lambda: variance(q, x * I),
+    "x*I cannot be a mean or a variance: it is complex, or random itself": lambda: variance(q, x * I),
     "the name A is used for two things: a tensor of shape (n, n), and a tensor of shape (n, m)": lambda: symbols(
         matrix("A", n, n), matrix("A", n, m)
     ),
@@ -150,7 +155,7 @@ SINGULAR = array([[x, 0], [0, 1]])  # where x is 0
 WHEN_CHECKED = {
     "the exact witness cannot tell whether [[x, 0], [0, 1]] is invertible": lambda D: D.define("p", inverse(SINGULAR), id="claim"),
     "false: at x = 0: left = undefined ([[x, 0], [0, 1]] is singular), right = [[1, 0], [0, 1]], where "
-    "[[x, 0], [0, 1]]⁻¹ @ [[x, 0], [0, 1]] was to be equal to I": lambda D: D.identity("claim", inverse(SINGULAR) @ SINGULAR, eye(2)),
+    "[[x, 0], [0, 1]]⁻¹ @ [[x, 0], [0, 1]] was to be equal to eye(2)": lambda D: D.identity("claim", inverse(SINGULAR) @ SINGULAR, eye(2)),
     "used but not stated: x is not zero (something is divided by it); y is not zero (something is divided by it). Without it, "
     "at x = 0, y = 0: left = undefined (a division by zero), right = 1. State it with given=[nonzero(x), nonzero(y)], or avoid needing it": lambda D: (
         D.identity("claim", x * y / x / y, 1)
@@ -201,9 +206,6 @@ WHEN_CHECKED = {
         D.identity("claim", x, y),
     ),
     "it uses 'first', which is not an earlier claim of this derivation": lambda D: D.identity("claim", x, y, uses=["first"]),
-    "the name I is taken by the identity matrix; choose another": lambda D: D.identity("claim", scalars("I"), x),
-    "the name e is taken by the base of exponentials; choose another": lambda D: D.identity("claim", scalars("e"), x),
-    "the name fl is taken by rounding; choose another": lambda D: D.identity("claim", x, total(x, index("fl", n))),
     "the name x is used for two things: a real number, and a tensor of shape (n, n)": lambda D: D.identity(
         "claim", x, matrix("x", n, n)[1, 1]
     ),
@@ -212,7 +214,9 @@ WHEN_CHECKED = {
     ),
     "the name i is used for two things: an index up to n, and a real number": lambda D: D.identity("claim", z[i], scalars("i")),
     "the name n is used for two things: a size, and a real number": lambda D: D.identity("claim", z[1], scalars("n")),
-    "the name x_1 is used for two things: a real number, and a real number": lambda D: D.identity("claim", scalars("x1"), scalars("x_1")),
+    "the name z_1 is read as an entry of z, which has the shape (n): call one of the two something else": lambda D: D.identity(
+        "claim", scalars("z_1"), z[1]
+    ),
     "the name p is used for two things: a definition, x + 1, and a real number": lambda D: (
         D.define("p", x + 1),
         D.identity("claim", scalars("p"), x),
@@ -404,8 +408,8 @@ WHEN_CHECKED = {
     "a value holds y, which has no value itself": lambda D: D.refute("claim", x, 2 * x, at={x: y}),
     "a value holds n, which has no value itself": lambda D: D.refute("claim", x, 2 * x, at={x: n}),
     "a value is undefined: a division by zero": lambda D: D.refute("claim", x, 2 * x, at={x: lift(1) / 0}),
-    "the value i is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: I}),
-    "the value 1 is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: ones(2)}),
+    "the value I is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: I}),
+    "the value ones(2) is not a real number": lambda D: D.refute("claim", x, 2 * x, at={x: ones(2)}),
     "the values break an assumption: x is positive; there x = -1": lambda D: D.refute(
         "claim", E(x * q[1]), x, at={d: 1, x: -1}, given=[mean(q, 0), positive(x)]
     ),

@@ -207,6 +207,8 @@ REFUSED = {
     "compare trees here, not values": lambda D: D.identity("c", total((1 - (i == j)) * v[j], j), total(v[j], j)),
     "takes no keyword": lambda D: D.identity("c", (A + B).T, A.T + B.T, titel="A sum"),
     "is used for two things": lambda D: D.identity("c", x + sizes("x"), sizes("x") + x),
+    "is read as an entry of": lambda D: D.identity("c", x * v[j], v[j] * sizes("v_1")),
+    "call it something else": lambda D: D.define("pi", x + 1),
     "the PyTorch witness does not confirm it: snippets.": lambda D: D.identity(
         "c", 2 * (S @ S @ S.T), S @ (2 * S) @ S.T, code=[(SQUARE, S, S)]
     ),

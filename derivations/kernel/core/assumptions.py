@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ..errors import KernelError
 from ..printing.latex import latex
-from ..printing.plain import plain
 from .expr import Expr, Term, free_indices, lift, matmul, scalar_of, show, show_shape, walk
 
 
@@ -202,7 +201,7 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
     """In words. For pages, names are LaTeX between dollars."""
 
     def shown(x: Expr) -> str:
-        return f"${latex(x)}$" if latex_names else plain(x)
+        return f"${latex(x)}$" if latex_names else show(x)
 
     names = list(map(shown, a.args))
     several = len(names) > 1

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import KernelError
-from ..printing.names import name_latex
+from ..printing.alike import Prints
 from .assumptions import Assumption
-from .expr import Expr, Term, lift, named, show, take_name, walk
+from .expr import Expr, Term, lift, named, show, strip, take_name, walk
 
-RESERVED = {"I": "the identity matrix", "e": "the base of exponentials", "fl": "rounding"}
 Value = Term | Sequence["Value"]  # what a counterexample gives a symbol: a number, or nested lists of numbers
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -83,6 +82,7 @@ class Derivation:
     title: str
     claims: list[Claim] = field(default_factory=list)
     names: dict[str, Expr] = field(default_factory=dict)
+    prints: Prints = field(default_factory=Prints)
 
     def __post_init__(self) -> None:
         self.file, self.line = caller()
@@ -143,11 +143,10 @@ class Derivation:
         return claim
 
     def _check_names(self, claim: Claim) -> None:
-        """One name, as it is printed, is one thing throughout a derivation."""
+        """One name is one thing throughout a derivation, and so is one print."""
         for s in dict.fromkeys(named(*claim.trees)):
-            if s.data[0] in RESERVED:
-                raise KernelError(f"the name {s.data[0]} is taken by {RESERVED[s.data[0]]}; choose another")
-            take_name(self.names, name_latex(s.data[0]), s)
+            take_name(self.names, s)
+        self.prints.take(self.names.values(), [strip(e) for e in (claim.start, *(s.expr for s in claim.steps))])
         if claim.kind == "definition" and any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
             raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
 

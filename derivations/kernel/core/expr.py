@@ -16,13 +16,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from ..errors import KernelError, scripts
+from ..printing.names import refuse_word
 from ..printing.plain import plain
 
 Term = Union["Expr", int, Fraction]  # what may stand where an expression is expected; SymPy's expressions may as well
 Rows = Term | list | tuple  # nested lists
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)?")
-NAMED = ("symbol", "defined", "index")
 FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest step, largest exponent
 
 
@@ -88,10 +88,11 @@ class Expr:
         return elementwise("add", self, other)
 
     def __sub__(self, other: Term) -> Expr:
-        return elementwise("add", self, -lift(other))
+        taken = lift(other)  # of which the negative stays one, be it a number
+        return elementwise("add", self, Expr("neg", (taken,), taken.shape))
 
     def __neg__(self) -> Expr:
-        return Expr("neg", (self,), self.shape)
+        return lift(-self.data) if self.op == "const" else Expr("neg", (self,), self.shape)
 
     def __mul__(self, other: Term) -> Expr:
         return elementwise("mul", self, other)
@@ -124,7 +125,7 @@ class Expr:
 
     def __getitem__(self, indices: Term | tuple[Term, ...]) -> Expr:
         places = tuple(lift(i) for i in (indices if isinstance(indices, tuple) else (indices,)))
-        if len(places) != len(self.shape):
+        if not places or len(places) != len(self.shape):
             raise KernelError(f"{len(places)} indices for a tensor of shape {show_shape(self.shape)}")
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
@@ -191,6 +192,7 @@ def scalar_of(value: Term) -> Expr:
 def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise KernelError(f"{name!r} is not a name: letters and digits, and at most one subscript after an underscore")
+    refuse_word(name)
     return Expr("symbol", (), tuple(lift_size(s) for s in shape), (name, kind))
 
 
@@ -214,7 +216,8 @@ def sizes(names: str) -> Symbols:
     """Symbols for sizes: positive integers. Several names give several symbols, one name gives one.
 
     A size is the length of an axis, or how far an index runs, and may stand in formulas as a number. A name is a letter with letters
-    and digits after it, and at most one subscript behind an underscore.
+    and digits after it, and at most one subscript behind an underscore: `n`, `n2`, `d_k`. No name is a word that formulas use (`e`, `I`,
+    `pi`, `exp`, ...), and none is read as an entry of a vector or a matrix beside it, as `z_1` is of `z`.
 
     Examples:
         >>> from derivations.kernel import matrix, sizes
@@ -229,7 +232,7 @@ def sizes(names: str) -> Symbols:
 def scalars(names: str) -> Symbols:
     """Symbols for real numbers of any value. Several names give several symbols, one name gives one.
 
-    A name of a Greek letter is printed as that letter: `sigma`, `mu_q`.
+    A name of a Greek letter is printed as that letter: `sigma`, `mu_q`. A longer word stands upright: `loss`, `x1`.
 
     Examples:
         >>> from derivations.kernel import scalars
@@ -314,6 +317,8 @@ def elementwise(op: str, left: Term, right: Term) -> Expr:
         raise KernelError(f"shapes {show_shape(left.shape)} and {show_shape(right.shape)} do not go together in {op}")
     if op == "div" and right.shape:
         raise KernelError(f"division by a tensor of shape {show_shape(right.shape)}; divide by a scalar")
+    if op == "div" and left.op == right.op == "const" and right.data > 1 and (left.data / right.data).denominator == right.data:
+        return lift(left.data / right.data)  # a fraction is a number
     return Expr(op, (left, right), left.shape or right.shape)
 
 
@@ -349,7 +354,7 @@ def eye(n: Term) -> Expr:
         >>> n = sizes("n")
         >>> z, i, l = vector("z", n), index("i", n), index("l", n)
         >>> print(total(eye(n)[i, l] * z[l], l))
-        sum(I[i, l]*z[l], l = 1..n)
+        sum(eye(n)[i, l]*z[l], l = 1..n)
     """
     return Expr("eye", (), (lift_size(n),) * 2)
 
@@ -361,7 +366,7 @@ def zeros(*shape: Term) -> Expr:
         >>> from derivations.kernel import matrix, sizes, zeros
         >>> n, m = sizes("n m")
         >>> print(matrix("A", n, m) + zeros(n, m))
-        A + 0
+        A + zeros(n, m)
     """
     return Expr("fill", (), tuple(map(lift_size, shape)), Fraction(0))
 
@@ -373,7 +378,7 @@ def ones(*shape: Term) -> Expr:
         >>> from derivations.kernel import matrix, ones, sizes
         >>> n, m = sizes("n m")
         >>> print(matrix("A", n, m) @ ones(m))
-        A @ 1
+        A @ ones(m)
     """
     return Expr("fill", (), tuple(map(lift_size, shape)), Fraction(1))
 
@@ -580,7 +585,7 @@ Examples:
     >>> from derivations.kernel import I, scalars
     >>> x = scalars("x")
     >>> print((1 + I * x) * (1 - I * x))
-    (1 + i*x)*(1 - i*x)
+    (1 + I*x)*(1 - I*x)
 """
 
 
@@ -602,21 +607,20 @@ def named(*trees: Expr) -> Iterator[Expr]:
     """All that the trees name: symbols, definitions and indices, with the sizes in shapes and in indices."""
     for node in (node for tree in trees for node in walk(tree)):
         bound = [Expr("index", (), (), node.data), node.data[1]] if node.op in ("index", "sum") else []
-        yield from (s for s in (node, *node.shape, *bound) if s.op in NAMED)
+        yield from (s for s in (node, *node.shape, *bound) if s.op in ("symbol", "defined", "index"))
 
 
-def take_name(names: dict[str, Expr], key: str, s: Expr) -> None:
-    """names[key] = s. One name for two things is refused."""
-    if names.setdefault(key, s) != s:
-        raise KernelError(f"the name {s.data[0]} is used for two things: {describe(names[key])}, and {describe(s)}")
+def take_name(names: dict[str, Expr], s: Expr) -> None:
+    """Take s in by its name. One name for two things is refused."""
+    if names.setdefault(s.data[0], s) != s:
+        raise KernelError(f"the name {s.data[0]} is used for two things: {describe(names[s.data[0]])}, and {describe(s)}")
 
 
 def symbols(*trees: Expr) -> dict[str, Expr]:
     """The symbols of the trees, sizes included, by name."""
     found: dict[str, Expr] = {}
-    for s in named(*trees):
-        if s.op != "index":
-            take_name(found, s.data[0], s)
+    for s in (s for s in named(*trees) if s.op != "index"):
+        take_name(found, s)
     return {name: s for name, s in found.items() if s.op == "symbol"}
 
 
@@ -626,8 +630,7 @@ def free_indices(e: Expr, bound: frozenset[Expr] = frozenset()) -> set[Expr]:
         return set() if e in bound else {e}
     if e.op == "sum":
         bound = bound | {Expr("index", (), (), e.data)}
-    none: set[Expr] = set()
-    return none.union(*(free_indices(a, bound) for a in e.args))
+    return set[Expr]().union(*(free_indices(a, bound) for a in e.args))
 
 
 def describe(s: Expr) -> str:
@@ -644,6 +647,5 @@ def show_shape(shape: tuple[Expr, ...]) -> str:
     return "(" + ", ".join(map(show, shape)) + ")"
 
 
-def show(e: object) -> str:
-    """A plain-text form for messages."""
-    return plain(e)
+show = plain
+"""A plain-text form for messages."""

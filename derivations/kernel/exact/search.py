@@ -36,18 +36,25 @@ class Found:
 
     def __str__(self):
         where = ", ".join([f"{name} = {show_array(v)}" for name, v in self.at.items()] + [self.note] * bool(self.note))
-        return f"at {where or 'every value'}: left = {show_array(self.left)}, right = {show_array(self.right)}"
+        left, right = show_both(self.left, self.right)
+        return f"at {where or 'every value'}: left = {left}, right = {right}"
 
 
-def show_array(v) -> str:
+def show_both(left, right) -> tuple[str, str]:
+    """Two values, with as many digits as it takes to tell them apart."""
+    both = ((show_array(left, digits), show_array(right, digits)) for digits in values.DIGITS)
+    return next((shown for shown in both if shown[0] != shown[1]), (show_array(left), show_array(right)))
+
+
+def show_array(v, digits: int = values.DIGITS[0]) -> str:
     if isinstance(v, (str, int)):
         return str(v)
     if set(v) == {()}:
-        return show_value(v[()])
+        return show_value(v[()], digits)
     if len(next(iter(v))) == 1:
-        return "[" + ", ".join(show_value(x) for _, x in sorted(v.items())) + "]"
+        return "[" + ", ".join(show_value(x, digits) for _, x in sorted(v.items())) + "]"
     rows = sorted({p[0] for p in v})
-    return "[" + ", ".join("[" + ", ".join(show_value(x) for p, x in sorted(v.items()) if p[0] == r) + "]" for r in rows) + "]"
+    return "[" + ", ".join("[" + ", ".join(show_value(x, digits) for p, x in sorted(v.items()) if p[0] == r) + "]" for r in rows) + "]"
 
 
 def is_law(*trees: Expr) -> bool:

@@ -12,7 +12,7 @@ from flint import acb, arb, ctx, fmpq, fmpq_mat
 
 from ..core.expr import FORMATS, Expr, free_indices, show, symbols
 from ..errors import KernelError
-from ..printing.latex import fraction_latex
+from ..printing.latex import Value, short_latex
 from .normal import instantiate
 from .taylor import ORDER, Corner, Taylor
 
@@ -330,8 +330,16 @@ def polynomial_value(p: dict, values: dict):
     return result
 
 
-def number_latex(v) -> str:
-    return fraction_latex(fraction(v)) if isinstance(v, fmpq) else show_value(v)
+DIGITS = (6, 12, 24, 40)  # of a ball; as many of these as it takes to tell two of them apart
+
+
+def number_latex(v, digits: int = DIGITS[0]) -> str:
+    """A value for a page: a closed form, a rational, or the digits of a ball."""
+    if isinstance(v, Expr):
+        return Value().show(v)
+    if isinstance(v, fmpq):
+        return short_latex(fraction(v))
+    return show_value(v, digits).replace("…", r"\ldots").replace("≈", r"{\approx}").replace("*I", r"\,\mathrm{i}")
 
 
 def nested(entries: dict):
@@ -342,7 +350,33 @@ def nested(entries: dict):
     return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == first}) for first in firsts)
 
 
-def show_value(v) -> str:
+def show_value(v, digits: int = DIGITS[0]) -> str:
+    """A rational as it is. Of a ball the digits that are certain, with an ellipsis behind them: 0.333333… for a third that is not known as one."""
     if isinstance(v, fmpq):
         return str(v)
-    return v.str(6, radius=False)
+    if isinstance(v, acb):
+        return f"{show_value(v.real, digits)} + {show_value(v.imag, digits)}*I"
+    found = certain_digits(v, digits)
+    return f"{found}…" if found else f"≈{v.str(digits, radius=False)}"  # one that may lie on both sides of a round number
+
+
+def certain_digits(v: arb, digits: int) -> str:
+    """So many digits that all numbers in the ball begin with; "" where they have none in common."""
+    middle, radius, exponent = (int(x) for x in v.mid_rad_10exp(digits + 5))
+    if abs(middle) <= radius:
+        return ""
+    low, high, dropped = abs(middle) - radius, abs(middle) + radius, max(len(str(abs(middle))) - digits, 0)
+    if low // 10**dropped != high // 10**dropped:
+        return ""
+    return written(low // 10**dropped, exponent + dropped, middle < 0)
+
+
+def written(number_: int, exponent: int, is_negative: bool) -> str:
+    """number_ * 10**exponent; with a power of ten where it would be long otherwise."""
+    text, sign = str(number_), "-" * is_negative
+    point = len(text) + exponent  # how many digits stand before the point
+    if -4 <= point <= 0:
+        return f"{sign}0.{'0' * -point}{text}"
+    if 0 < point < len(text):
+        return f"{sign}{text[:point]}.{text[point:]}"
+    return ""

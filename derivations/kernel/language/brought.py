@@ -15,7 +15,6 @@ from ..core.assumptions import Assumption, assumption_text, gaussian, independen
 from ..core.claims import Claim
 from ..core.expr import Expr, describe, index, named
 from ..errors import KernelError
-from ..printing.names import name_latex
 
 STATED = {"positive": positive, "nonnegative": nonnegative, "nonzero": nonzero}
 INDICES = ("i", "j", "l", "a", "b", "r", "s", "t")
@@ -52,14 +51,6 @@ class Origins:
                     f"and {describe(next(s for s in both if s.origin is None))} made by the kernel, which does not bring that along"
                 )
             self.met[name] = both
-        self.refuse_entries(found)
-
-    def refuse_entries(self, found: dict[str, list[Expr]]) -> None:
-        """x_1 and the first entry of x would look alike, and to SymPy be one symbol."""
-        for name, symbols in found.items():
-            base, _, place = name.rpartition("_")
-            if place.isdigit() and any(s.shape for s in self.met.get(base, [])) and any(s.origin is not None for s in symbols):
-                raise KernelError(f"the SymPy symbol {name} looks like an entry of {base}; choose another name, or write {base}[{place}]")
 
 
 def wording(s: Expr) -> str:
@@ -115,7 +106,7 @@ class Taken:
 
     def __init__(self, names: Container[str], trees: Iterable[Expr], earlier: Iterable[Expr] = ()) -> None:
         self.names = names
-        self.here = {name_latex(s.data[0]) for s in named(*trees)}
+        self.here = {s.data[0] for s in named(*trees)}
         self.chosen: dict[tuple[Expr, int], Expr] = {}
         for i in earlier:
             size = i.data[1]
@@ -124,8 +115,8 @@ class Taken:
     def index(self, size: Expr, nth: int = 0) -> Expr:
         """The nth index that runs to this size, of a name that nothing else has."""
         if (size, nth) not in self.chosen:
-            name = next(name for name in index_names() if name_latex(name) not in self.here and name_latex(name) not in self.names)
-            self.here.add(name_latex(name))
+            name = next(name for name in index_names() if name not in self.here and name not in self.names)
+            self.here.add(name)
             self.chosen[size, nth] = index(name, size)
         return self.chosen[size, nth]
 

@@ -13,7 +13,6 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim, Refused, Value, bindings, caller
 from ..core.expr import Expr, Term, lift, named, symbol
 from ..errors import KernelError, nearest, scripts
-from ..printing.names import name_latex
 from .brought import Origins, Taken, renamed, settled, with_parameters
 from .stated import spread
 
@@ -303,7 +302,7 @@ class Derivation(claims.Derivation):
 
     @cached_property
     def _chosen(self) -> dict[str, Expr]:
-        """The indices that only carried assumptions use, by name as printed: a claim that uses the name for its own takes it from them."""
+        """The indices that only carried assumptions use, by name: a claim that uses the name for its own takes it from them."""
         return {}
 
     def _settled(self, claim: Claim) -> Claim:
@@ -313,18 +312,18 @@ class Derivation(claims.Derivation):
         self._check_names(claim)
         result = settled(claim, Taken(self.names, trees, self._chosen.values()))
         self._origins.refuse_two(result.trees)
-        printed = {name_latex(s.data[0]): s for s in named(*result.trees) if s.op == "index"}
+        printed = {s.data[0]: s for s in named(*result.trees) if s.op == "index"}
         self._chosen.update({name: s for name, s in printed.items() if name not in self.names})
         return result
 
     def _make_way(self, trees: tuple[Expr, ...]) -> None:
         """Where a claim's trees use a name that was chosen for an index of a carried assumption, that index gets another."""
-        for name in sorted({name_latex(s.data[0]) for s in named(*trees)}):
+        for name in sorted({s.data[0] for s in named(*trees)}):
             if name in self._chosen:
                 old = self._chosen.pop(name)
                 new = Taken(self.names, trees).index(old.data[1])
                 del self.names[name]
-                self.names[name_latex(new.data[0])] = self._chosen[name_latex(new.data[0])] = new
+                self.names[new.data[0]] = self._chosen[new.data[0]] = new
                 self.claims[:] = [renamed(earlier, old, new) for earlier in self.claims]
 
     def main(self) -> None:

@@ -1,4 +1,4 @@
-"""Treeession trees as LaTeX, as they are: operands in order, brackets where they matter."""
+"""Expression trees as LaTeX, as they are: operands in order, brackets where they matter."""
 
 from __future__ import annotations
 
@@ -30,11 +30,16 @@ class Tree(Protocol):
 
 
 def fraction_latex(q: Fraction) -> str:
+    return ("-" if q < 0 else "") + (str(abs(q.numerator)) if q.denominator == 1 else rf"\frac{{{abs(q.numerator)}}}{{{q.denominator}}}")
+
+
+def short_latex(q: Fraction) -> str:
+    """The same, with a large power of two as such. For values: in a tree, 2 to the power 24 is another tree than its digits."""
     sign, q = ("-" if q < 0 else ""), abs(q)
     exponent = q.numerator.bit_length() - q.denominator.bit_length()
     if abs(exponent) > 10 and q == Fraction(2) ** exponent:
         return f"{sign}2^{{{exponent}}}"
-    return sign + (str(q.numerator) if q.denominator == 1 else rf"\frac{{{q.numerator}}}{{{q.denominator}}}")
+    return sign + fraction_latex(q)
 
 
 def level(e: Tree) -> int:
@@ -97,7 +102,7 @@ class Printer:
 
     def mul(self, e):
         left, right = e.args
-        if left.shape and right.shape:
+        if is_entrywise(e):
             return rf"{self.show(left, 4)} \odot {self.show(right, 4)}"
         dot = r" \cdot " if starts_with_digit(right) or right.op == "fill" else r" \, " if left.op == "sum" else " "
         return f"{self.show(left, 3)}{dot}{self.show(right, 4)}"
@@ -105,7 +110,7 @@ class Printer:
     def matmul(self, e):
         left, right = e.args
         dot = r" \cdot " if len(left.shape) == 1 == len(right.shape) else " "
-        return f"{self.show(left, 3)}{dot}{self.show(right, 4)}"
+        return f"{self.show(left, 4 if is_entrywise(left) else 3)}{dot}{self.show(right, 4)}"
 
     def div(self, e):
         return rf"\frac{{{self.show(e.args[0])}}}{{{self.show(e.args[1])}}}"
@@ -119,7 +124,9 @@ class Printer:
         return f"{self.show(base, ATOM)}^{{{small(exponent, self)}}}"
 
     def transpose(self, e):
-        return rf"{self.show(e.args[0], ATOM)}^{{\top}}"
+        base = e.args[0]
+        shown = self.brackets(self.show(base)) if base.op == "function" and base.data != "abs" else self.show(base, ATOM)
+        return rf"{shown}^{{\top}}"
 
     def inverse(self, e):
         if e.args[0].op == "transpose":
@@ -130,7 +137,7 @@ class Printer:
         return "I"
 
     def fill(self, e):
-        return str(e.data) if not e.data else r"\mathbf{1}"
+        return rf"\mathbf{{{e.data}}}"
 
     def array(self, e):
         if len(e.shape) > 2:
@@ -141,7 +148,7 @@ class Printer:
 
     def rows(self, rows, is_matrix):
         if not is_matrix:
-            return self.brackets(", ".join(row[0] for row in rows))
+            return self.brackets(", ".join(row[0] for row in rows) + "," * (len(rows) == 1))
         return r"\begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{pmatrix}"
 
     def sum(self, e):
@@ -163,7 +170,7 @@ class Printer:
     def function(self, e):
         inside = self.show(e.args[0])
         if e.data == "abs":
-            return rf"\left|{inside}\right|"
+            return rf"\left|{inside}\right|" if "|" not in inside else rf"\operatorname{{abs}}{self.brackets(inside)}"
         if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:
             return rf"e^{{{inside}}}"
         return self.function_name(e) + self.brackets(inside)
@@ -195,6 +202,10 @@ def negative(e: Tree) -> bool:
     return e.op == "const" and e.data < 0
 
 
+def is_entrywise(e: Tree) -> bool:
+    return e.op == "mul" and all(x.shape for x in e.args)
+
+
 def starts_with_digit(e: Tree) -> bool:
     if e.op in ("const", "fill"):
         return True
@@ -210,16 +221,30 @@ def small(exponent: Tree, printer) -> str:
     if exponent.op == "const" and exponent.data.denominator != 1:
         return f"{exponent.data.numerator}/{exponent.data.denominator}"
     if exponent.op == "neg":
-        return "-" + small(exponent.args[0], printer)
+        inside = exponent.args[0]
+        return "-" + (printer.show(inside, 3) if level(inside) < 3 else small(inside, printer))
     if exponent.op == "div":
         return f"{printer.show(exponent.args[0], 4)}/{printer.show(exponent.args[1], 5)}"
     return printer.show(exponent)
 
 
-def value_latex(value, show=latex) -> str:
+def value_latex(value, show=None) -> str:
     """A number, or one in each place of nested tuples: a vector, a matrix, or a row of them."""
+    show = show or Value().show
     if not isinstance(value, tuple):
         return show(value)
     if isinstance(value[0], tuple) and not isinstance(value[0][0], tuple):
         return Printer().rows([[show(x) for x in row] for row in value], True)
-    return Printer().rows([[value_latex(x, show)] for x in value], False)
+    return Printer().brackets(", ".join(value_latex(x, show) for x in value))
+
+
+class Value(Printer):
+    """A value that stands for itself, in a counterexample."""
+
+    def const(self, e):
+        return short_latex(e.data)
+
+    def function(self, e):
+        if e.data != "exp":
+            return super().function(e)
+        return "e" if e.args[0].op == "const" and e.args[0].data == 1 else f"e^{{{small(e.args[0], self)}}}"

@@ -11,7 +11,8 @@ class Plain(Printer):
     """The same tree for a terminal."""
 
     def show(self, e, least=0):
-        return super().show(e, 0 if e.op in ("sum", "derivative") else least)  # these have brackets of their own here
+        own = e.op == "sum" or e.op == "derivative" and least < 5  # these have brackets of their own here
+        return super().show(e, 0 if own else least)
 
     def brackets(self, text):
         return f"({text})"
@@ -20,7 +21,7 @@ class Plain(Printer):
         return str(e.data)
 
     def imaginary(self, e):
-        return "i"
+        return "I"
 
     def symbol(self, e):
         return e.data[0]
@@ -52,8 +53,11 @@ class Plain(Printer):
     def inverse(self, e):
         return f"{self.show(e.args[0], ATOM)}⁻¹"
 
+    def eye(self, e):
+        return f"eye({self.show(e.shape[0])})"
+
     def fill(self, e):
-        return str(e.data)
+        return f"{'ones' if e.data else 'zeros'}({', '.join(map(self.show, e.shape))})"
 
     def rows(self, rows, is_matrix):
         return "[" + ", ".join(f"[{', '.join(row)}]" if is_matrix else row[0] for row in rows) + "]"

@@ -17,9 +17,6 @@ class Script(Plain):
     def const(self, e):
         return str(e.data) if e.data.denominator == 1 else f"Fraction({e.data.numerator}, {e.data.denominator})"
 
-    def imaginary(self, e):
-        return "I"
-
     def pow(self, e):
         base, exponent = e.args
         return f"sqrt({self.show(base)})" if is_root(e) else f"{self.show(base, ATOM)}**{self.show(exponent, ATOM)}"
@@ -29,12 +26,6 @@ class Script(Plain):
 
     def inverse(self, e):
         return f"inverse({self.show(e.args[0])})"
-
-    def eye(self, e):
-        return f"eye({self.show(e.shape[0])})"
-
-    def fill(self, e):
-        return f"{'ones' if e.data else 'zeros'}({', '.join(map(self.show, e.shape))})"
 
     def rows(self, rows, is_matrix):
         return f"array({super().rows(rows, is_matrix)})"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..core.acceptance import verdicts
 from ..core.assumptions import assumption_text
 from ..core.claims import Claim, Verdict
-from ..exact.values import nested, number_latex
-from ..exact.witness import sides_at
+from ..errors import KernelError
+from ..exact.closed import closed_sides
+from ..exact.values import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
 from ..printing.names import name_latex
 from .witnesses import WITNESSES
@@ -33,6 +34,16 @@ def said_by(v: Verdict) -> dict:
     return result | ({"source": v.source} if v.source else {})
 
 
+def both_latex(claim: Claim) -> tuple[str, str]:
+    """The two sides of what is refuted, at the counterexample: exact where they can be, else in as many digits as tell them apart."""
+    left, right = map(nested, closed_sides(claim))
+    for digits in DIGITS:
+        shown = tuple(value_latex(side, lambda v, digits=digits: number_latex(v, digits)) for side in (left, right))
+        if shown[0] != shown[1]:
+            return shown
+    raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another")
+
+
 def record(claim: Claim, said: list) -> dict:
     vouching = [v.name for v in said if v.verdict != "not applicable"]
     last = claim.steps[-1]
@@ -53,5 +64,5 @@ def record(claim: Claim, said: list) -> dict:
     if claim.kind == "refutation":
         result["refuted"] = claim.refuted
         result["counterexample"] = [{"latex": f"{name_latex(n)} = {value_latex(v)}"} for n, v in claim.at]
-        result["left"], result["right"] = (value_latex(nested(side), number_latex) for side in sides_at(claim))
+        result["left"], result["right"] = both_latex(claim)
     return result

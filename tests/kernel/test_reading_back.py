@@ -1,0 +1,258 @@
+"""What is printed can be read back as the same tree: for every claim of the site, and for trees made at random."""
+
+from random import Random
+
+import pytest
+
+from derivations.kernel import (
+    E,
+    I,
+    Var,
+    absolute,
+    array,
+    diff,
+    exp,
+    eye,
+    index,
+    inverse,
+    log,
+    matrix,
+    ones,
+    paren,
+    random,
+    rank,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+    zeros,
+)
+from derivations.kernel.attack.reading_back import NotReadable, read_plain
+from derivations.kernel.attack.trees import rebuild
+from derivations.kernel.core import claims
+from derivations.kernel.core.expr import Expr, lift, named, strip, walk
+from derivations.kernel.errors import KernelError
+from derivations.kernel.exact import reading as exact
+from derivations.kernel.exact import values
+from derivations.kernel.printing.alike import looks
+from derivations.kernel.printing.latex import Printer, latex
+from derivations.kernel.printing.plain import Plain, plain
+from derivations.kernel.run import certificates, worker
+from derivations.kernel.sympy import translate
+
+n, d, d_k = sizes("n d d_k")
+x, y, alpha, x1, e_k = scalars("x y alpha x1 e_k")
+u, v_a, w = vector("u", n), vector("v_a", n), vector("w", 3)
+A, B, W_Q, T = matrix("A", n, n), matrix("B", n, n), matrix("W_Q", n, d), matrix("T", 2, 2)
+r, q = random("r"), random("q", n)
+i, j, mu = index("i", n), index("j", n), index("mu", d)
+p = Expr("defined", (softmax(u),), u.shape, ("p", "defined"))
+LEAVES = [
+    x,
+    y,
+    alpha,
+    x1,
+    e_k,
+    n,
+    d_k,
+    u,
+    v_a,
+    w,
+    A,
+    B,
+    W_Q,
+    T,
+    r,
+    q,
+    p,
+    i,
+    mu,
+    I,
+    eye(n),
+    eye(2),
+    ones(n),
+    zeros(n),
+    ones(n, n),
+    zeros(n, n),
+]
+LEAVES += [lift(0), lift(1), lift(2), lift(-3), lift(1) / 2, lift(-2) / 3, lift(4096)]
+NAMES = {s.data[0]: s for s in named(*LEAVES, j)}
+
+ONE = {
+    "neg": lambda a: -a,
+    "transpose": lambda a: a.T,
+    "inverse": inverse,
+    "root": sqrt,
+    "square": lambda a: a**2,
+    "reciprocal": lambda a: a**-1,
+    "sum": lambda a: total(a, i),
+    "sum of sums": lambda a: total(a, i, j),
+    "first": lambda a: a[(1,) * len(a.shape)],
+    "entry": lambda a: a[tuple(i if size == n else mu if size == d else 2 for size in a.shape)],
+    "exp": exp,
+    "log": log,
+    "abs": absolute,
+    "softmax": softmax,
+    "E": E,
+    "Var": Var,
+    "slope": lambda a: diff(a, x),
+    "partial": lambda a: diff(a, u[j]),
+    "rounded": rounded,
+    "rank": rank,
+    "paren": paren,
+    "vector of one": lambda a: array([a]),
+}
+TWO = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+    "matmul": lambda a, b: a @ b,
+    "vector": lambda a, b: array([a, b]),
+    "column": lambda a, b: array([[a], [b]]),
+    "row": lambda a, b: array([[a, b]]),
+}
+
+
+def made_at_random(count, seed, most=14):
+    """Trees of all operations on one another, small ones more often. None is made twice."""
+    draw, found, sizes_ = Random(seed), list(LEAVES), [1] * len(LEAVES)
+    known = set(found)
+    while len(found) < count:
+        chosen = [int(len(found) * draw.random() ** 2) for _ in range(2)]
+        operation = draw.choice([*ONE.values(), *list(TWO.values()) * 3])
+        parts = [found[k] for k in chosen[: 1 if operation in ONE.values() else 2]]
+        nodes = 1 + sum(sizes_[k] for k in chosen[: len(parts)])
+        try:
+            tree = operation(*parts)
+        except KernelError:  # shapes that do not go together
+            continue
+        if nodes <= most and tree not in known:
+            known.add(tree)
+            found.append(tree)
+            sizes_.append(nodes)
+    return found
+
+
+MADE = made_at_random(6000, seed=1)
+
+
+def back(e, names):
+    return strip(read_plain(plain(e), names))
+
+
+def as_claimed(topic):
+    """The derivation of a topic; its claims hold elsewhere."""
+    assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+    return claims.LOADED[0]
+
+
+TOPICS = certificates.topics()
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_claim_is_read_back_from_its_print(topic):
+    derivation = as_claimed(topic)
+    for claim in derivation.claims:
+        for tree in claim.trees:
+            assert back(tree, derivation.names) == strip(tree), f"{claim.id}: {plain(tree)}"
+
+
+def test_trees_made_at_random_are_read_back_from_their_print():
+    assert {node.op for e in MADE for node in walk(e)} == {*exact.RULES, *values.EVALUATE, *translate.RULES}
+    for e in MADE:
+        assert back(e, NAMES) == strip(e), plain(e)
+
+
+def sizes_erased(e):
+    """In LaTeX, an identity and what is filled show no sizes: what stands beside them does."""
+    return Expr(e.op, tuple(map(sizes_erased, e.args)), (), e.data if e.op not in ("eye", "fill") else ("filled", str(e.data)))
+
+
+def refuse_two_of_one_print(trees):
+    met = {}
+    for e in trees:
+        bare = sizes_erased(strip(e))
+        other = met.setdefault(looks(latex(e)), bare)
+        assert other == bare, f"{latex(e)}: {plain(e)} and another"
+
+
+def without_bare_negatives(e):
+    """The parts of a tree, but for a negative number that is taken away, which on its own is the number."""
+    return [part for part in walk(e) if not (part.op == "neg" and part.args[0].op == "const")]
+
+
+def test_no_two_trees_made_at_random_have_one_print_in_latex():
+    refuse_two_of_one_print(MADE)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_no_two_parts_of_a_topics_claims_have_one_print_in_latex(topic):
+    refuse_two_of_one_print(part for c in as_claimed(topic).claims for tree in c.trees for part in without_bare_negatives(tree))
+
+
+# The readers under attack ---------------------------------------------------------------------------------------------------------
+
+FAULTS = {
+    "a product without brackets": (Plain, "mul", lambda self, e: f"{self.show(e.args[0])}*{self.show(e.args[1])}"),
+    "a difference without brackets": (Plain, "add", lambda self, e: f"{self.show(e.args[0])} + {self.show(e.args[1])}"),
+    "a quotient without brackets": (Plain, "div", lambda self, e: f"{self.show(e.args[0], 4)}/{self.show(e.args[1], 4)}"),
+    "a power without brackets": (Plain, "pow", lambda self, e: f"{self.show(e.args[0])}^{self.show(e.args[1])}"),
+    "one print for two functions": (Plain, "function", lambda self, e: f"exp({self.show(e.args[0])})"),
+    "a sum without its index": (Plain, "sum", lambda self, e: f"sum({self.show(e.args[0])}, i = 1..{self.show(e.data[1])})"),
+    "an entry without its place": (Plain, "entry", lambda self, e: self.show(e.args[0], 6)),
+    "rows that are columns": (Plain, "rows", lambda self, rows, is_matrix: "[" + ", ".join(x for row in rows for x in row) + "]"),
+}
+
+
+@pytest.mark.parametrize("printer, method, fault", FAULTS.values(), ids=FAULTS)
+def test_a_printer_that_loses_something_is_found_out(printer, method, fault, monkeypatch):
+    monkeypatch.setattr(printer, method, fault)
+
+    def comes_back(e):
+        try:
+            return back(e, NAMES) == strip(e)
+        except KernelError:
+            return False
+
+    assert not all(map(comes_back, MADE[:1500]))
+
+
+LATEX_FAULTS = {
+    "a product without brackets": ("matmul", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1], 3)}"),
+    "an exponent that is no longer one": ("pow", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1])}"),
+    "a sum without its index": ("sum", lambda self, e: rf"\sum {self.show(e.args[0], 3)}"),
+    "a transpose that is lost": ("transpose", lambda self, e: self.show(e.args[0])),
+    "digits below": ("symbol", lambda self, e: e.data[0].replace("_", "").replace("x1", "x_{1}")),
+    "zeros that are a zero": ("fill", lambda self, e: str(e.data)),
+}
+
+
+@pytest.mark.parametrize("method, fault", LATEX_FAULTS.values(), ids=LATEX_FAULTS)
+def test_two_trees_of_one_print_are_found_out(method, fault, monkeypatch):
+    monkeypatch.setattr(Printer, method, fault)
+    with pytest.raises(AssertionError, match="and another"):
+        refuse_two_of_one_print([*MADE, vector("x", n)[1], A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j)])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x +", "x y", "x)", "(x", "nobody", "A[1", "f(x)", "sum(u[i], i = 1..d)", "sum(u[i], x = 1..n)", "x + §", "d(x)/y", "E(r)"]
+)
+def test_what_is_no_print_is_not_read(text):
+    with pytest.raises(NotReadable):
+        read_plain(text, NAMES)
+
+
+@pytest.mark.parametrize("text", ["A + x", "A @ x", "u[1, 2]", "softmax(x)"])
+def test_shapes_that_do_not_go_together_are_not_read(text):
+    with pytest.raises(KernelError):
+        read_plain(text, NAMES)
+
+
+def test_a_tree_rebuilt_is_the_same():
+    for e in MADE[:2000]:
+        assert rebuild(e, e.args) == e
