@@ -622,7 +622,7 @@ def test_a_script_that_seals_a_certificate_for_another_is_found_out_by_a_fresh_c
     """Malice: who can write to the store can forge a seal. Trust rests on replay."""
     scripts(
         a=BAD,
-        b=GOOD + as_checker(tree) + "certificates.save('chapter/a', root / 'derivations/chapter/a.py', 'A', "
+        b=GOOD + UNSEEN + as_checker(tree) + "certificates.save('chapter/a', root / 'derivations/chapter/a.py', 'A', "
         "[{'id': 'bad', 'kind': 'identity', 'scope': 'every shape', 'line': 5, 'witnesses': []}], [])\n",
     )
     assert records("chapter/b")[0] == 0
