@@ -195,27 +195,6 @@ class Reader:
         by = self.closed(self.factor, "}")
         return diff(self.factor() if body is None else body, strip(by))  # the brackets of (b_K)_1
 
-    def matrix(self) -> Expr:
-        self.expect("{", *"pmatrix", "}")
-        rows = [[self.sum()]]
-        while not self.met(r"\end"):
-            if self.take() == "&":
-                rows[-1].append(self.sum())
-            else:
-                rows.append([self.sum()])
-        self.expect("{", *"pmatrix", "}")
-        return array(rows)
-
-    def word(self) -> Expr:
-        word = self.braces()
-        if word == "E":
-            self.expect("[")
-            return E(self.closed(self.sum, "]"))
-        self.expect("(")
-        if word not in WORDS:
-            raise NotReadable(f"{word!r} is no function, in {self.text!r}")
-        return WORDS[word](self.closed(self.sum, ")"))
-
     def fill(self) -> Expr:
         value, tree = self.braces(), self.told("fill")
         if str(tree.data) != value:
@@ -227,13 +206,36 @@ class Reader:
         return function(name, self.closed(self.sum, ")"))
 
 
+def matrix(reader: Reader) -> Expr:
+    reader.expect("{", *"pmatrix", "}")
+    rows = [[reader.sum()]]
+    while not reader.met(r"\end"):
+        if reader.take() == "&":
+            rows[-1].append(reader.sum())
+        else:
+            rows.append([reader.sum()])
+    reader.expect("{", *"pmatrix", "}")
+    return array(rows)
+
+
+def word_applied(reader: Reader) -> Expr:
+    word = reader.braces()
+    if word == "E":
+        reader.expect("[")
+        return E(reader.closed(reader.sum, "]"))
+    reader.expect("(")
+    if word not in WORDS:
+        raise NotReadable(f"{word!r} is no function, in {reader.text!r}")
+    return WORDS[word](reader.closed(reader.sum, ")"))
+
+
 BASES: dict[str, Callable[[Reader], Expr]] = {
     "(": Reader.bracket,
     "⟨": lambda reader: function("abs", reader.closed(reader.sum, "⟩")),
     r"\frac": Reader.fraction,
     r"\sqrt": lambda reader: sqrt(reader.group()),
-    r"\begin": Reader.matrix,
-    r"\operatorname": Reader.word,
+    r"\begin": matrix,
+    r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
     r"\exp": lambda reader: reader.applied("exp"),
     r"\log": lambda reader: reader.applied("log"),
