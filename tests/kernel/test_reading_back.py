@@ -31,6 +31,7 @@ from derivations.kernel import (
     zeros,
 )
 from derivations.kernel.attack.reading_back import NotReadable, read_plain
+from derivations.kernel.attack.reading_latex import read_latex
 from derivations.kernel.attack.trees import rebuild
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift, named, strip, walk
@@ -141,8 +142,23 @@ def made_at_random(count, seed, most=14):
 MADE = made_at_random(6000, seed=1)
 
 
-def back(e, names):
+def shown(e):
+    """The nodes that are printed: of a definition, its name alone."""
+    yield e
+    for argument in () if e.op == "defined" else e.args:
+        yield from shown(argument)
+
+
+def from_plain(e, names):
     return strip(read_plain(plain(e), names))
+
+
+def from_latex(e, names):
+    """The sizes of what is filled are told, for a formula does not show them."""
+    return strip(read_latex(latex(e), names, [node for node in shown(e) if node.op in ("eye", "fill")]))
+
+
+READERS = {"plain text": from_plain, "LaTeX": from_latex}
 
 
 def as_claimed(topic):
@@ -154,15 +170,17 @@ def as_claimed(topic):
 TOPICS = certificates.topics()
 
 
+@pytest.mark.parametrize("back", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("topic", TOPICS)
-def test_every_claim_is_read_back_from_its_print(topic):
+def test_every_claim_is_read_back_from_its_print(topic, back):
     derivation = as_claimed(topic)
     for claim in derivation.claims:
         for tree in claim.trees:
             assert back(tree, derivation.names) == strip(tree), f"{claim.id}: {plain(tree)}"
 
 
-def test_trees_made_at_random_are_read_back_from_their_print():
+@pytest.mark.parametrize("back", READERS.values(), ids=READERS)
+def test_trees_made_at_random_are_read_back_from_their_print(back):
     assert {node.op for e in MADE for node in walk(e)} == {*exact.RULES, *values.EVALUATE, *translate.RULES}
     for e in MADE:
         assert back(e, NAMES) == strip(e), plain(e)
@@ -211,17 +229,19 @@ FAULTS = {
 
 @pytest.mark.parametrize("printer, method, fault", FAULTS.values(), ids=FAULTS)
 def test_a_printer_that_loses_something_is_found_out(printer, method, fault, monkeypatch):
+    assert all(comes_back(e, from_plain) for e in PAIRS)
     monkeypatch.setattr(printer, method, fault)
-
-    def comes_back(e):
-        try:
-            return back(e, NAMES) == strip(e)
-        except KernelError:
-            return False
-
-    assert not all(map(comes_back, MADE[:1500]))
+    assert not all(comes_back(e, from_plain) for e in MADE[:1500])
 
 
+def comes_back(e, back):
+    try:
+        return back(e, NAMES) == strip(e)
+    except KernelError:
+        return False
+
+
+PAIRS = [A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j)]
 LATEX_FAULTS = {
     "a product without brackets": ("matmul", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1], 3)}"),
     "an exponent that is no longer one": ("pow", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1])}"),
@@ -234,9 +254,11 @@ LATEX_FAULTS = {
 
 @pytest.mark.parametrize("method, fault", LATEX_FAULTS.values(), ids=LATEX_FAULTS)
 def test_two_trees_of_one_print_are_found_out(method, fault, monkeypatch):
+    assert all(comes_back(e, from_latex) for e in PAIRS)
     monkeypatch.setattr(Printer, method, fault)
     with pytest.raises(AssertionError, match="and another"):
-        refuse_two_of_one_print([*MADE, vector("x", n)[1], A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j)])
+        refuse_two_of_one_print([*MADE, *PAIRS, vector("x", n)[1]])
+    assert not all(comes_back(e, from_latex) for e in [*PAIRS, *MADE[:3000]])
 
 
 @pytest.mark.parametrize(
@@ -245,6 +267,39 @@ def test_two_trees_of_one_print_are_found_out(method, fault, monkeypatch):
 def test_what_is_no_print_is_not_read(text):
     with pytest.raises(NotReadable):
         read_plain(text, NAMES)
+
+
+NO_LATEX = [
+    "",
+    "x +",
+    "x )",
+    "(x",
+    "(x, y",
+    r"\frac{x}",
+    r"\frac{x}{y",
+    r"\mathrm{nobody}",
+    r"\nabla x",
+    "A_{i",
+    r"\sum_{i = 1}^{d} x",
+    "I",
+    "f(x)",
+]
+NO_LATEX += [
+    r"\sum_{x = 1}^{n} x",
+    r"\operatorname{E}(r)",
+    r"\mathbf{1}",
+    r"\left|x",
+    r"\begin{pmatrix}x",
+    "A^{-2}",
+    "x^{",
+    r"\operatorname{f}(x)",
+]
+
+
+@pytest.mark.parametrize("text", NO_LATEX)
+def test_what_is_no_formula_is_not_read(text):
+    with pytest.raises(NotReadable):
+        read_latex(text, NAMES)
 
 
 @pytest.mark.parametrize("text", ["A + x", "A @ x", "u[1, 2]", "softmax(x)"])

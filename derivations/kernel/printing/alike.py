@@ -45,10 +45,10 @@ class Prints:
             raise KernelError("the name E is taken by the expectation, which this derivation uses; call it something else")
 
     def take_side(self, side: Tree) -> None:
-        """A side and its two prints. What is nested too deeply to be printed is refused when it is checked."""
+        """A side and its two prints. What cannot be printed, or is nested too deeply, is refused when it is checked."""
         try:
             prints = (looks(latex(side)), plain(side))
-        except RecursionError:
+        except (RecursionError, KernelError):
             return
         for kind, text in zip(("LaTeX", "plain text"), prints):
             other = self.trees.setdefault(f"{kind}: {text}", side)
