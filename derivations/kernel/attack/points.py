@@ -24,6 +24,7 @@ from .evaluation import (
 
 POINTS, DRAWS, FEWEST = 16, 1500, 6  # points wanted, draws to find them, and points below which nothing is said
 MOST_OUTCOMES = 5000
+LARGE = 9  # the largest size of a claim with tensors
 POINTS_OF_EXPONENTIALS = 8  # each of them is an average over a thousand outcomes
 SIGNS = {"positive": lambda v: v > ZERO, "nonnegative": lambda v: v > -ZERO, "nonzero": lambda v: abs(v) > ZERO}
 
@@ -33,11 +34,15 @@ def points(claim: Claim, seed: int = 0):
     named = symbols(*claim.trees).values()
     generator, law = Random(seed), laws(claim)
     largest = 2 if law else 3 if any(s.shape for s in named) else 8
+    small = law or has(claim, "inverse")
+    counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     found = 0
     for _ in range(DRAWS):
         if found == (POINTS_OF_EXPONENTIALS if exponential_law(claim) else POINTS):
             return
         env = {s.data[0]: generator.randint(1, largest) for s in named if s.data[1] == "size"}
+        if env and not small and generator.random() < (0.25 if counted else 0.06):  # some things show at larger sizes only
+            env[generator.choice(sorted(env))] = generator.randint(4, LARGE)
         draw = number_drawer(claim, generator)
         for s in named:
             if s.data[1] == "real":

@@ -1,0 +1,150 @@
+"""One random claim before the witnesses: what each says of it, what the judge says, and what follows.
+
+The gate: no witness accepts what is false, none refuses what is true and of a kind that it promises to prove, none breaks, and what is
+printed of a claim is that claim. Who drafts claims does not decide whether they are true, and neither does a witness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+
+from ..core.claims import Claim
+from ..core.expr import Expr, symbols, walk
+from . import trying
+from .families import NoClaim, claim_of, slip
+from .judge import judge
+from .pasted import pasted
+from .reading_back import misread
+from .shrinking import shrunk
+
+# Of how many claims each is asked one: the exact witness is quick, the others cost some ten times as much.
+SHARES = {"exact": 1, "sympy": 5, "torch": 5}
+SECONDS = 3  # of the processor's time for one witness and one claim
+SAID = ("accepted", "refused", "not applicable", "too slow", "broke")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one claim."""
+
+    family: str
+    truth: str  # "true", "false" or "undecided"
+    said: dict  # by witness
+    faults: tuple  # what the gate does not pass: (witness or "print", what, a script to paste)
+    refused: tuple = ()  # true, and refused where no promise was made: (witness, a script to paste)
+
+
+def attempt(seed: int, number: int, witnesses: dict | None = None, family: str = "", shares: dict | None = None) -> Outcome | None:
+    """What becomes of a claim; None where nothing could be stated."""
+    try:
+        family, claim = claim_of(seed, number, family)
+    except NoClaim:
+        return None
+    return outcome(family, claim, witnesses or trying.WITNESSES, asked(number, shares or SHARES), where=f"seed {seed}, claim {number}")
+
+
+def asked(number: int, shares: dict) -> list:
+    """The witnesses that this claim is put to."""
+    return [name for at, (name, share) in enumerate(shares.items()) if (number + at) % share == 0]
+
+
+def outcome(family: str, claim: Claim, witnesses: dict, names: list, where: str) -> Outcome:
+    verdict, why = judged(claim)
+    said, faults, refused = {}, [], []
+    for name in names:
+        said[name], how = answer(witnesses[name], claim)
+        truth = truth_for(name, claim, verdict) if said[name] == "accepted" else verdict
+        if truth == "false" and said[name] == "accepted":
+            small = shrunk(claim, lambda other: accepted_falsely(name, witnesses[name], other))
+            faults.append((name, f"{name} accepts what is false ({why}; {where})", pasted(small)))
+        if said[name] == "broke":
+            small = shrunk(claim, lambda other: answer(witnesses[name], other) == ("broke", how))
+            faults.append((name, f"{name} {how} ({where})", pasted(small)))
+        if verdict == "true" and said[name] == "refused":
+            if promised(name, claim) and not idle(name, claim):
+                small = shrunk(claim, lambda other: refused_wrongly(name, witnesses[name], other))
+                faults.append((name, f"{name} refuses what is true, and of a kind that it promises to accept ({where})", pasted(small)))
+            else:
+                refused.append((name, f"{where}: {pasted(claim)}"))
+    faults += [("print", f"{problem} ({where})", pasted(claim)) for problem in misread(claim, slips_of(claim))]
+    return Outcome(family, "undecided" if verdict == "cannot tell" else verdict, said, tuple(faults), tuple(refused))
+
+
+def judged(claim: Claim) -> tuple:
+    return trying.within_limit(judge, claim, ("cannot tell", "too slow"), SECONDS)
+
+
+def answer(witness, claim: Claim) -> tuple:
+    """(what a witness says, in one of five words; what it said)."""
+    how = trying.within_limit(witness, claim, "too slow", SECONDS)
+    return how.partition(":")[0], how
+
+
+def truth_for(name: str, claim: Claim, verdict: str) -> str:
+    """What the claim is for this witness. Only the exact one asks where the two sides exist; SymPy asks it of derivatives."""
+    if name == "exact" or verdict != "false":
+        return verdict
+    return trying.within_limit(lambda c: judge(c, partial=True, slopes=name == "sympy"), claim, ("cannot tell", ""), SECONDS)[0]
+
+
+def accepted_falsely(name: str, witness, claim: Claim) -> bool:
+    return answer(witness, claim)[0] == "accepted" and truth_for(name, claim, judged(claim)[0]) == "false"
+
+
+def refused_wrongly(name: str, witness, claim: Claim) -> bool:
+    return promised(name, claim) and not idle(name, claim) and judged(claim)[0] == "true" and answer(witness, claim)[0] == "refused"
+
+
+# The promise -------------------------------------------------------------------------------------------------------------------
+
+POLYNOMIAL = frozenset("const symbol index add neg mul matmul transpose sum entry eye fill array paren defined pow div".split())
+
+
+def promised(name: str, claim: Claim) -> bool:
+    """Is the claim of a kind that the witness promises to accept where it is true?
+
+    Promised are identities between what is made of numbers, names, sizes and entries by sums, products, transposes, whole powers,
+    and division by numbers, by sizes, and by a name of which it is assumed that it is not zero. PyTorch must refuse nothing that is true.
+    """
+    if name == "torch":
+        return True
+    nodes = [node for e in (claim.start, *(s.expr for s in claim.steps)) for node in walk(e)]
+    return claim.kind == "identity" and all(node.op in POLYNOMIAL and in_promise(node, claim) for node in nodes) and minimal(claim)
+
+
+def idle(name: str, claim: Claim) -> bool:
+    """Is it refused for an assumption that it does not need? That is no fault of the proof."""
+    return name == "exact" and bool(claim.given) and trying.proof_alone(claim) == "accepted"
+
+
+def in_promise(node: Expr, claim: Claim) -> bool:
+    if node.op == "div":
+        return cancels(node.args[1], claim)
+    if node.op == "pow":
+        power = node.args[1]
+        whole = power.op == "const" and power.data.denominator == 1
+        return whole and (power.data >= 0 or cancels(node.args[0], claim))
+    return True
+
+
+def cancels(divisor: Expr, claim: Claim) -> bool:
+    """A number, a size, or a name that is stated not to be zero."""
+    return (
+        divisor.op == "const"
+        and divisor.data != 0
+        or divisor.op == "symbol"
+        and divisor.data[1] == "size"
+        or any(a.kind in ("nonzero", "positive") and a.args == (divisor,) for a in claim.given)
+    )
+
+
+def minimal(claim: Claim) -> bool:
+    """Nothing is assumed but signs of names."""
+    return all(a.kind in ("nonzero", "positive") and a.args[0].op == "symbol" for a in claim.given)
+
+
+def slips_of(claim: Claim) -> tuple:
+    """Some trees that a slip makes of the sides: a reader has to tell them from the sides."""
+    generator = Random(repr(claim.start))
+    return tuple(slip(e, generator) for e in (claim.start, claim.steps[0].expr))
