@@ -6,21 +6,22 @@ printed of a claim is that claim. Who drafts claims does not decide whether they
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols, walk
+from ..core.expr import Expr, walk
 from . import trying
-from .families import NoClaim, claim_of, slip
+from .families import claim_of, slip
 from .judge import judge
 from .pasted import pasted
-from .reading_back import misread
+from .points import FEWEST, POINTS
+from .printed import misread
 from .shrinking import shrunk
 
 # Of how many claims each is asked one: the exact witness is quick, the others cost some ten times as much.
-SHARES = {"exact": 1, "sympy": 5, "torch": 5}
-SECONDS = 3  # of the processor's time for one witness and one claim
+SHARES = {"exact": 1, "sympy": 10, "torch": 10}
+SECONDS = 2  # of the processor's time for one witness and one claim
 SAID = ("accepted", "refused", "not applicable", "too slow", "broke")
 
 
@@ -35,12 +36,9 @@ class Outcome:
     refused: tuple = ()  # true, and refused where no promise was made: (witness, a script to paste)
 
 
-def attempt(seed: int, number: int, witnesses: dict | None = None, family: str = "", shares: dict | None = None) -> Outcome | None:
-    """What becomes of a claim; None where nothing could be stated."""
-    try:
-        family, claim = claim_of(seed, number, family)
-    except NoClaim:
-        return None
+def attempt(seed: int, number: int, witnesses: dict | None = None, family: str = "", shares: dict | None = None) -> Outcome:
+    """What becomes of the claim with this number."""
+    family, claim = claim_of(seed, number, family)
     return outcome(family, claim, witnesses or trying.WITNESSES, asked(number, shares or SHARES), where=f"seed {seed}, claim {number}")
 
 
@@ -50,29 +48,41 @@ def asked(number: int, shares: dict) -> list:
 
 
 def outcome(family: str, claim: Claim, witnesses: dict, names: list, where: str) -> Outcome:
-    verdict, why = judged(claim)
-    said, faults, refused = {}, [], []
-    for name in names:
-        said[name], how = answer(witnesses[name], claim)
-        truth = truth_for(name, claim, verdict) if said[name] == "accepted" else verdict
-        if truth == "false" and said[name] == "accepted":
-            small = shrunk(claim, lambda other: accepted_falsely(name, witnesses[name], other))
-            faults.append((name, f"{name} accepts what is false ({why}; {where})", pasted(small)))
-        if said[name] == "broke":
-            small = shrunk(claim, lambda other: answer(witnesses[name], other) == ("broke", how))
-            faults.append((name, f"{name} {how} ({where})", pasted(small)))
-        if verdict == "true" and said[name] == "refused":
-            if promised(name, claim) and not idle(name, claim):
-                small = shrunk(claim, lambda other: refused_wrongly(name, witnesses[name], other))
-                faults.append((name, f"{name} refuses what is true, and of a kind that it promises to accept ({where})", pasted(small)))
-            else:
-                refused.append((name, f"{where}: {pasted(claim)}"))
+    answers = {name: answer(witnesses[name], claim) for name in names}
+    vouched = any(said == "accepted" for said, _ in answers.values())
+    verdict, why = judged(claim, POINTS if vouched else FEWEST)
+    faults, refused = [], []
+    for name, (said, how) in answers.items():
+        problem = fault(name, claim, verdict, why, said, how)
+        if problem:
+            small = shrunk(claim, lambda other: still_wrong(name, witnesses[name], other, said))
+            faults.append((name, f"{problem} ({where})", pasted(small)))
+        elif verdict == "true" and said == "refused":
+            refused.append((name, f"{where}: {pasted(claim)}"))
     faults += [("print", f"{problem} ({where})", pasted(claim)) for problem in misread(claim, slips_of(claim))]
+    said = {name: word for name, (word, _) in answers.items()}
     return Outcome(family, "undecided" if verdict == "cannot tell" else verdict, said, tuple(faults), tuple(refused))
 
 
-def judged(claim: Claim) -> tuple:
-    return trying.within_limit(judge, claim, ("cannot tell", "too slow"), SECONDS)
+def fault(name: str, claim: Claim, verdict: str, why: str, said: str, how: str) -> str:
+    """What the gate does not pass in what a witness said; "" where it passes."""
+    if said == "broke":
+        return f"{name} {how}"
+    if said == "accepted" and verdict == "false" and truth_for(name, claim) == "false":
+        return f"{name} accepts what is false: {why}"
+    if said == "refused" and verdict == "true" and promised(name, claim) and not idle(name, claim) and judged(claim)[0] == "true":
+        return f"{name} refuses what is true, and of a kind that it promises to accept"
+    return ""
+
+
+def still_wrong(name: str, witness, claim: Claim, said: str) -> bool:
+    """Is this claim answered wrongly, and in the same word?"""
+    word, how = answer(witness, claim)
+    return word == said and bool(fault(name, claim, *judged(claim), word, how))
+
+
+def judged(claim: Claim, most: int = POINTS) -> tuple:
+    return trying.within_limit(lambda c: judge(c, most=most), claim, ("cannot tell", "too slow"), SECONDS)
 
 
 def answer(witness, claim: Claim) -> tuple:
@@ -81,24 +91,40 @@ def answer(witness, claim: Claim) -> tuple:
     return how.partition(":")[0], how
 
 
-def truth_for(name: str, claim: Claim, verdict: str) -> str:
-    """What the claim is for this witness. Only the exact one asks where the two sides exist; SymPy asks it of derivatives."""
-    if name == "exact" or verdict != "false":
-        return verdict
-    return trying.within_limit(lambda c: judge(c, partial=True, slopes=name == "sympy"), claim, ("cannot tell", ""), SECONDS)[0]
+def truth_for(name: str, claim: Claim) -> str:
+    """What a false claim is for this witness. Only the exact one asks where the two sides exist.
 
-
-def accepted_falsely(name: str, witness, claim: Claim) -> bool:
-    return answer(witness, claim)[0] == "accepted" and truth_for(name, claim, judged(claim)[0]) == "false"
-
-
-def refused_wrongly(name: str, witness, claim: Claim) -> bool:
-    return promised(name, claim) and not idle(name, claim) and judged(claim)[0] == "true" and answer(witness, claim)[0] == "refused"
+    SymPy is asked to look at derivatives where an assumption ends, for there it may take a fact about a point for one about a slope.
+    """
+    if name == "exact":
+        return "false"
+    ends = name == "sympy" and any(a.kind in ("nonnegative", "representable") for a in claim.given)
+    return trying.within_limit(lambda c: judge(c, partial=True, slopes=ends), claim, ("cannot tell", ""), SECONDS)[0]
 
 
 # The promise -------------------------------------------------------------------------------------------------------------------
 
-POLYNOMIAL = frozenset("const symbol index add neg mul matmul transpose sum entry eye fill array paren defined pow div".split())
+POLYNOMIAL = frozenset(
+    [
+        "const",
+        "symbol",
+        "index",
+        "add",
+        "neg",
+        "mul",
+        "matmul",
+        "transpose",
+        "sum",
+        "entry",
+        "eye",
+        "fill",
+        "array",
+        "paren",
+        "defined",
+        "pow",
+        "div",
+    ]
+)
 
 
 def promised(name: str, claim: Claim) -> bool:

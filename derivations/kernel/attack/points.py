@@ -29,19 +29,22 @@ POINTS_OF_EXPONENTIALS = 8  # each of them is an average over a thousand outcome
 SIGNS = {"positive": lambda v: v > ZERO, "nonnegative": lambda v: v > -ZERO, "nonzero": lambda v: abs(v) > ZERO}
 
 
-def points(claim: Claim, seed: int = 0):
+def points(claim: Claim, seed: int = 0, most: int = POINTS):
     """Environments: sizes and entries drawn at random, small and zero ones often, such that every assumption holds."""
     named = symbols(*claim.trees).values()
     generator, law = Random(seed), laws(claim)
     largest = 2 if law else 3 if any(s.shape for s in named) else 8
     small = law or has(claim, "inverse")
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
-    found = 0
+    found, large = 0, [(s.data[0], k) for k in range(4, LARGE + 1) for s in named if s.data[1] == "size"] * (counted and not small)
+    most = most + len(large)
     for _ in range(DRAWS):
-        if found == (POINTS_OF_EXPONENTIALS if exponential_law(claim) else POINTS):
+        if found == (min(most, POINTS_OF_EXPONENTIALS) if exponential_law(claim) else most):
             return
         env = {s.data[0]: generator.randint(1, largest) for s in named if s.data[1] == "size"}
-        if env and not small and generator.random() < (0.25 if counted else 0.06):  # some things show at larger sizes only
+        if large and found % 2:  # each size is large once, for some things show at one size only
+            env |= dict(large[-1:])
+        elif env and not small and generator.random() < 0.06:
             env[generator.choice(sorted(env))] = generator.randint(4, LARGE)
         draw = number_drawer(claim, generator)
         for s in named:
@@ -56,6 +59,8 @@ def points(claim: Claim, seed: int = 0):
             env["outcomes"] = outcomes(claim, env, generator) if law else [(mpf(1), {})]
         except Undefined:
             continue
+        if large and env[large[-1][0]] == large[-1][1]:
+            large.pop()
         found += 1
         yield {**env, **generator.choice(env["outcomes"])[1]}  # a random entry outside an expectation is one of its values
 

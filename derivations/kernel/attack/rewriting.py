@@ -27,8 +27,11 @@ from ..core.expr import (
     ones,
     rounded,
     softmax,
+    sqrt,
+    strip,
+    total,
+    walk,
 )
-from ..core.expr import sqrt, strip, total, walk
 from ..errors import KernelError
 from .trees import everywhere, rebuild
 
@@ -137,7 +140,7 @@ def of_pow(e):
 
 
 def of_sum(e):
-    (body,), (name, size) = e.args, e.data
+    (body,), size = e.args, e.data[1]
     own = Expr("index", (), (), e.data)
     yield renamed(e, (fresh(e, size), size))
     if body.op == "add":

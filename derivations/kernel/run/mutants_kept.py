@@ -14,6 +14,7 @@ from . import certificates
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
 WITNESSES = tuple(ROOMS)
+RANDOM = ("families", "fuzzing", "growing", "pasted", "printed", "rewriting", "shrinking")  # of random claims, which no mutant is
 
 
 def store(topic: str) -> Path:
@@ -24,7 +25,7 @@ def depends_on() -> dict:
     """For each witness, a hash of all that its results depend on beside the claims."""
     attack = [path for path in certificates.kernel_files() if certificates.room(path) == "attack"]
     trying = [path for path in attack if path.stem == "trying"]  # itself alone: what it imports is every witness
-    slips = [path for path in attack if path not in trying]
+    slips = [path for path in attack if path not in trying and path.stem not in RANDOM]
     own = [certificates.file_hash(path) for path in trying]
     versions = certificates.versions() | {name: certificates.installed(name) for name in ("torch", "numpy", "hypothesis")}
     return {name: sha256(repr((own, sorted(versions.items()), hashes([*slips, *homes(name)]))).encode()).hexdigest() for name in WITNESSES}

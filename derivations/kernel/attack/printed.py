@@ -96,10 +96,6 @@ def alike(e: Expr) -> Expr:
             return lift(-args[0].data)
         if e.op == "div" and all(a.op == "const" for a in args) and args[1].data:
             return lift(args[0].data / args[1].data)
-        if e.op in ("mul", "div", "matmul") and args[0].op == "neg":  # Python binds a minus closer than a product
-            return told(Expr("neg", (Expr(e.op, (args[0].args[0], *args[1:]), e.shape, e.data),), e.shape))
-        if e.op in ("mul", "matmul") and args[0].op == "const" and args[0].data < 0:
-            return told(Expr("neg", (Expr(e.op, (lift(-args[0].data), args[1]), e.shape, e.data),), e.shape))
         return Expr(e.op, args, e.shape, e.data)
 
     return told(e)
