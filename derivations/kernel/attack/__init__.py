@@ -3,5 +3,9 @@
 `mutants.py` corrupts claims by the slips of `slips.py`, `controls.py` changes nothing that matters, `judge.py` decides by an evaluation of
 its own, `trying.py` puts a mutant before the witnesses.
 
+`fuzzing.py` puts random claims before them: `growing.py` grows trees, `rewriting.py` makes others of them by laws, `families.py` drafts claims
+of each kind, true and false. The same judge decides which is which, `shrinking.py` makes small what a witness got wrong, `pasted.py`
+writes it as a script, and `printed.py` looks whether a print is read as what was printed.
+
 May import: the witnesses, `core`, `printing`. Begin with `mutants.py`.
 """

@@ -131,12 +131,17 @@ def every_node(e: Expr, path: tuple = ()):
         yield from every_node(argument, path + (number,))
 
 
+def slips_here(node: Expr) -> list:
+    """What may stand in the place of a node by a slip, of the same shape."""
+    return [new for _, new in slips_at(CONTEXT)(node) if new.shape == node.shape]
+
+
 def slip(e: Expr, generator: Random) -> Expr:
     """One slip, as people make them, at a random node."""
     choices = list(every_node(e))
     generator.shuffle(choices)
     for path, node in choices:
-        found = [new for _, new in slips_at(CONTEXT)(node) if new.shape == node.shape]
+        found = slips_here(node)
         if found:
             try:
                 new = put(e, path, generator.choice(found))

@@ -6,17 +6,20 @@ printed of a claim is that claim. Who drafts claims does not decide whether they
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
 from ..core.claims import Claim
 from ..core.expr import Expr, walk
+from ..errors import KernelError
 from . import trying
-from .families import claim_of, slip
+from .families import claim_of, slips_here
 from .judge import judge
 from .pasted import pasted
 from .points import FEWEST, POINTS
 from .printed import misread
+from .rewriting import laws_at, places, put
 from .shrinking import shrunk
 
 # Of how many claims each is asked one: the exact witness is quick, the others cost some ten times as much.
@@ -59,7 +62,7 @@ def outcome(family: str, claim: Claim, witnesses: dict, names: list, where: str)
             faults.append((name, f"{problem} ({where})", pasted(small)))
         elif verdict == "true" and said == "refused":
             refused.append((name, f"{where}: {pasted(claim)}"))
-    faults += [("print", f"{problem} ({where})", pasted(claim)) for problem in misread(claim, slips_of(claim))]
+    faults += [("print", f"{problem} ({where})", pasted(claim)) for problem in misread(claim, near(claim))]
     said = {name: word for name, (word, _) in answers.items()}
     return Outcome(family, "undecided" if verdict == "cannot tell" else verdict, said, tuple(faults), tuple(refused))
 
@@ -170,7 +173,13 @@ def minimal(claim: Claim) -> bool:
     return all(a.kind in ("nonzero", "positive") and a.args[0].op == "symbol" for a in claim.given)
 
 
-def slips_of(claim: Claim) -> tuple:
-    """Some trees that a slip makes of the sides: a reader has to tell them from the sides."""
+def near(claim: Claim) -> tuple:
+    """What a slip, or a law, makes of each side at one of its nodes: a reader has to tell these from the side."""
     generator = Random(repr(claim.start))
-    return tuple(slip(e, generator) for e in (claim.start, claim.steps[0].expr))
+    found = []
+    for e in (claim.start, claim.steps[0].expr):
+        path, node = generator.choice(list(places(e)))
+        for new in (*slips_here(node), *laws_at(node)):
+            with suppress(KernelError):  # ill typed there
+                found.append(put(e, path, new))
+    return tuple(found)

@@ -4,10 +4,43 @@ from __future__ import annotations
 
 from ..core.claims import Claim
 from ..core.expr import Expr, named
-from ..printing.script import script
+from ..printing.latex import is_root
+from ..printing.script import Script
 
 KINDS = {"identity": "identity", "law": "identity", "chain": "chain", "inequality": "inequality", "limit": "limit", "refutation": "refute"}
 ASSUMPTIONS = {"product": "product_is", "in range": "in_range"}
+
+
+class Pasted(Script):
+    """Two numbers are not left to Python, which would compute with them."""
+
+    def kept(self, e: Expr, rule) -> str:
+        if not all(map(is_number, e.args)):
+            return rule(e)
+        left, right = e.args
+        first = f"paren({self.show(left)})"
+        sign = {"add": " + ", "mul": "*", "div": "/", "pow": "**"}[e.op]
+        return f"{first}{sign}{self.brackets(self.show(right))}"
+
+    def add(self, e):
+        return self.kept(e, super().add)
+
+    def mul(self, e):
+        return self.kept(e, super().mul)
+
+    def div(self, e):
+        return self.kept(e, super().div)
+
+    def pow(self, e):
+        return super().pow(e) if is_root(e) else self.kept(e, super().pow)
+
+
+def is_number(e: Expr) -> bool:
+    return e.op == "const" or e.op in ("neg", "paren") and is_number(e.args[0])
+
+
+def script(e: Expr) -> str:
+    return Pasted().show(e)
 
 
 def pasted(claim: Claim) -> str:

@@ -14,12 +14,6 @@ ROOMS = ("attack", "exact", "sympy", "pytorch")
 
 def depends_on() -> str:
     """A hash of all that the counts depend on."""
-    attack = [path for path in certificates.kernel_files() if certificates.room(path) == "attack"]
-    rooms = [
-        p
-        for p in certificates.kernel_files()
-        if p.suffix == ".py" and certificates.room(p).partition("/")[0] in ("exact", "sympy", "pytorch")
-    ]
     files = [path for path in certificates.kernel_files() if path.suffix == ".py" and certificates.room(path).partition("/")[0] in ROOMS]
     versions = certificates.versions() | {name: certificates.installed(name) for name in ("torch", "numpy")}
     return sha256(repr((sorted(versions.items()), hashes(files))).encode()).hexdigest()
