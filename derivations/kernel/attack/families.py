@@ -36,6 +36,7 @@ from ..core.expr import (
     exp,
     eye,
     free_indices,
+    index,
     inverse,
     lift,
     log,
@@ -465,15 +466,16 @@ def inverses(generator):
 
 def names(generator):
     """Two things that might be printed alike, said to be equal."""
-    pool = [
-        *scalars("z1 z_1 z11 z_11 pi qnorm d_k dk x_1 z12"),
-        *(vector(name, n)[1] for name in ("z", "z_1", "x", "d")),
-        *(matrix(name, n, m)[1, 1] for name in ("z", "x", "Z")),
-        vector("d", sizes("k"))[1],
-        sizes("d_k"),
-    ]
-    a, b = generator.sample(pool, 2)
-    outer: Callable = generator.choice((lambda e: 2 * e, lambda e: e + x, lambda e: e**2, lambda e: y * e, exp))
+    at_k = index("k", sizes("d_1"))
+    alike = (
+        (*scalars("z1 z_1"), vector("z", n)[1], sizes("z1")),
+        (*scalars("z11 z_11"), matrix("z", n, m)[1, 1], vector("z_1", n)[1]),
+        (scalars("d_k"), sizes("d_k"), vector("d", sizes("d_1"))[at_k], scalars("dk")),
+        (scalars("x_1"), vector("x", n)[1], scalars("x1")),
+        (scalars("pi"), scalars("qnorm"), scalars("e_1"), vector("e", n)[1]),
+    )
+    a, b = generator.sample(generator.choice(alike), 2)
+    outer: Callable = generator.choice((lambda e: 2 * e, lambda e: e + y, lambda e: e**2, lambda e: y * e, exp))
     return Draft("identity", (outer(a), outer(b)))
 
 
