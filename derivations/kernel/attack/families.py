@@ -177,7 +177,8 @@ def opened(draft: Draft, generator: Random) -> Draft:
     """A moment that is said to be an index, or an entry at an open one."""
     at = generator.choice([at for at, a in enumerate(draft.given) if a.kind in ("mean", "variance")])
     a = draft.given[at]
-    return with_given(draft, at, Assumption(a.kind, (a.args[0], generator.choice((i, u[i], i**2, eye(n)[i, j])))))
+    value = generator.choice((i, u[i], i**2, eye(n)[i, j]))
+    return with_given(draft, at, {"mean": mean, "variance": variance}[a.kind](a.args[0], value))
 
 
 def with_given(draft: Draft, at: int, *new: Assumption) -> Draft:
