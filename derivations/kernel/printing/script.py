@@ -20,15 +20,6 @@ class Script(Plain):
     def imaginary(self, e):
         return "I"
 
-    def neg(self, e):
-        return f"-{self.show(e.args[0], 5)}"  # Python binds a minus closer than a product
-
-    def mul(self, e):
-        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # and reads a*b/c as (a*b)/c
-
-    def matmul(self, e):
-        return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 5)}"
-
     def pow(self, e):
         base, exponent = e.args
         return f"sqrt({self.show(base)})" if is_root(e) else f"{self.show(base, ATOM)}**{self.show(exponent, ATOM)}"
@@ -62,6 +53,15 @@ class Script(Plain):
 
     def rounded(self, e):
         return f"rounded({self.show(e.args[0])})"
+
+    def neg(self, e):
+        return f"-{self.show(e.args[0], 5)}"  # Python binds a minus closer than a product
+
+    def mul(self, e):
+        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # and reads a*b/c as (a*b)/c
+
+    def matmul(self, e):
+        return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 5)}"
 
 
 def script(e) -> str:

@@ -28,7 +28,9 @@ ASIDE = (
     "command",
     "coq",
     "pages",
-    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs", "fuzz", "fuzz_kept")),
+    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs")),
+    "run/fuzz.py",
+    "run/fuzz_kept.py",
 )
 
 

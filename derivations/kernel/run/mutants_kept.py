@@ -14,11 +14,13 @@ from . import certificates
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
 WITNESSES = tuple(ROOMS)
-RANDOM = ("families", "fuzzing", "growing", "pasted", "printed", "rewriting", "shrinking")  # of random claims, which no mutant is
 
 
 def store(topic: str) -> Path:
     return certificates.STORE / "mutants" / f"{topic}.json"
+
+
+RANDOM = ("families", "fuzzing", "growing", "pasted", "printed", "rewriting", "shrinking")  # of random claims, which no mutant is
 
 
 def depends_on() -> dict:
