@@ -241,6 +241,7 @@ def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
     assert not fuzz.passes(fuzz.nothing())
     good = fuzz.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzzing.SHARES}}
     assert fuzz.passes(good) and not fuzz.passes(good | {"faulty": {"exact, sums": 1}})
+    assert not fuzz.passes(good | {"claims": 100, "families": {"sums": {"undecided": 6, "true": 94}}})  # a judge that cannot tell
 
 
 def test_counts_stand_while_nothing_changes(tmp_path, monkeypatch):
