@@ -11,7 +11,7 @@ BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test lint coq sympy mutants mutmut check site retrain bench clean python port setup
+.PHONY: help serve test lint coq sympy mutants fuzz mutmut check site retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
 	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
 	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some nine minutes, then what changed)"
+	@echo "make fuzz    random claims, true and false: no witness may accept a false one (some 15 minutes; ARGS=\"--claims 30000\" tries fewer)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"
@@ -50,6 +51,9 @@ sympy: check
 
 mutants: check
 	@$(PY) -m derivations mutants $(ARGS)
+
+fuzz: setup
+	@$(PY) -m derivations fuzz $(ARGS)
 
 mutmut: setup
 	@$(PY) -m pip install --quiet --disable-pip-version-check "mutmut==3.8.1"

@@ -145,7 +145,11 @@ def test_no_witness_may_import_another(copy, one, other):
         *((f"{room}/planted.py", "import flint", "flint") for room in ("core", "printing", "sympy", "pytorch", "coq")),
         *((f"{room}/planted.py", "import quicktions", "flint") for room in ("core", "printing", "sympy", "pytorch", "coq")),
         *((f"{room}/planted.py", "import torch", "torch") for room in ("core", "printing", "exact", "sympy", "coq")),
-        *((f"attack/{who}.py", f"from ..{of} import witness", "judge") for who in ("mutants", "controls", "judge") for of in WITNESSES),
+        *(
+            (f"attack/{who}.py", f"from ..{of} import witness", "judge")
+            for who in ("mutants", "controls", "families", "printed", "judge")
+            for of in WITNESSES
+        ),
         ("cellar/__init__.py", "pass", "layers"),  # a room of which nothing says what it may import
         ("attack/judge.py", "from . import trying", "judge"),  # which asks them all
     ],

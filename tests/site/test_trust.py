@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel.pages import trust
-from derivations.kernel.run import mutants_kept
+from derivations.kernel.run import fuzz_kept, mutants_kept
 from derivations.kernel.run.certificates import STORE, topics
 
 
@@ -86,6 +86,31 @@ def test_mutants_are_counted_by_topic_and_one_that_was_not_tried_says_so(two_top
     ]
 
 
+COUNTED = {
+    "seed": 4,
+    "claims": 5,
+    "witnesses": {"exact": {"true, accepted": 2, "false, refused": 3}, "torch": {"true, accepted": 1}},
+    "families": {"sums": {"true": 2, "false": 1}, "limits": {"false": 2}},
+    "faulty": {"exact, sums": 1, "print, sums": 1},
+}
+
+
+def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
+    monkeypatch.setattr(fuzz_kept, "kept", lambda: COUNTED)
+    head, rows, command = trust.by_random_claim()
+    assert head == ["asked", "random claims", "accepted", "refused", "not applicable", "too slow", "broke"]
+    assert rows[0] == ["exact, of what is true", "2", "2", "0", "0", "0", "0"] and rows[1][1:4] == ["3", "0", "3"]
+    assert rows[-1][1] == "5" and command == "python -m derivations fuzz --seed 4 --claims 5"
+    _, rows, _ = trust.by_family()
+    assert rows == [["limits", "0", "2", "0", "0"], ["sums", "2", "1", "0", "2"], ["all", "2", "3", "0", "2"]]
+
+
+def test_where_no_random_claim_was_tried_no_number_is_shown(monkeypatch):
+    monkeypatch.setattr(fuzz_kept, "kept", lambda: None)
+    for table in (trust.by_random_claim, trust.by_family):
+        assert table()[1][0][0] == "not tried on this machine" and not any("".join(table()[1][0][1:]))
+
+
 def test_every_number_leads_to_the_command_that_counts_it_again(page):
     soup = BeautifulSoup(page("/// trust | size\n///\n"), "html.parser")
     cells = [cell for cell in soup.select("td") if cell.get_text()[:1].isdigit()]
@@ -96,6 +121,6 @@ def test_every_number_leads_to_the_command_that_counts_it_again(page):
 
 
 def test_a_table_that_there_is_not_is_refused(refused):
-    assert "expected '/// trust | NAME' with a name of kinds, witnesses, killed, mutants, size, found 'sizes'" in refused(
+    assert "expected '/// trust | NAME' with a name of kinds, witnesses, killed, mutants, random, families, size, found 'sizes'" in refused(
         "# A\n\n/// trust | sizes\n///\n"
     )

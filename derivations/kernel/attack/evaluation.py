@@ -8,7 +8,7 @@ from operator import mul
 
 from mpmath import mp, mpf
 
-from ..core.expr import FORMATS, Expr
+from ..core.expr import FORMATS, Expr, walk
 
 DIGITS = 60
 SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences that count as none, and as one
@@ -18,6 +18,10 @@ ZERO = mpf(10) ** -40  # what is smaller is zero, but for rounding
 
 class Undefined(Exception):
     """A value that does not exist."""
+
+
+class NoDerivative(Undefined):
+    """A slope to the left and another to the right."""
 
 
 class CannotTell(Exception):
@@ -138,19 +142,43 @@ def of_softmax(e, place, env):
     return row[place[-1]] / sum(row)
 
 
+STEP = mpf(10) ** -18  # of a difference; its error is far below what counts as one
+SMOOTH = mpf(10) ** -12  # the slopes on both sides of a point of a smooth function are closer than this
+
+
 def of_derivative(e, place, env):
-    """A central difference whose error is far below what counts as a difference."""
+    """A central difference. Where the slopes on both sides are two, and stay two as the step shrinks, there is no derivative."""
     body, by = e.args
     target, at = (
         (by.args[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:]))
         if by.op == "entry"
         else (by, ())
     )
-    step, ends = mpf(10) ** -18, []
-    for shift in (step, -step):
+
+    def value(shift):
         moved = {**env[target.data[0]], at: env[target.data[0]][at] + shift}
-        ends.append(scalar(body, {**env, target.data[0]: moved}))
-    return (ends[0] - ends[1]) / (2 * step)
+        return scalar(body, {**env, target.data[0]: moved})
+
+    with mp.workdps(mp.dps + 2 * DIGITS // 3):  # a derivative in the body loses digits of its own
+        right, left = value(STEP), value(-STEP)
+        slope = (right - left) / (2 * STEP)
+        if any(n.op in KINKED for n in walk(body)) and bends(gap := gap_at(value, right, left, STEP), slope):
+            step = STEP / 10**6
+            if gap_at(value, value(step), value(-step), step) > gap / 100:
+                raise NoDerivative("a derivative that does not exist")
+        return slope
+
+
+KINKED = ("function", "pow", "rounded", "div", "derivative")
+
+
+def gap_at(value, right, left, step):
+    """How far the slopes to the right and to the left are apart."""
+    return abs(right + left - 2 * value(mpf(0))) / step
+
+
+def bends(gap, slope) -> bool:
+    return gap > SMOOTH * (1 + abs(slope))
 
 
 def of_rank(e, place, env):

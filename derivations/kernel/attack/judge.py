@@ -13,26 +13,38 @@ from mpmath import mp, mpf
 from ..core.claims import Claim
 from ..core.expr import free_indices, show, symbols, walk
 from ..errors import KernelError
-from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, Undefined, entry, places_of, scalar
-from .points import DRAWS, FEWEST, exponential_law, has, holds, index_values, laws, outcomes, points
+from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, Undefined, entry, places_of, scalar
+from .limits import approach
+from .points import DRAWS, FEWEST, POINTS, exponential_law, has, holds, index_values, laws, outcomes, points
 
 SAME_BY_QUADRATURE, OTHER_BY_QUADRATURE = mpf(10) ** -8, mpf(10) ** -5
 
 
-def judge(claim: Claim, partial: bool = False) -> tuple:
+def judge(claim: Claim, partial: bool = False, slopes: bool = False, most: int = POINTS) -> tuple:
     """("true" | "false" | "cannot tell", reason).
 
     With partial=True the claim is taken as a witness takes it that never asks where the sides exist, whether the assumptions
     can hold, or how a rank was bounded. Otherwise a side that does not exist under the stated assumptions makes it false, as
     does a certificate that is wrong, and nothing is said where no values are found at which the assumptions hold.
+    With slopes=True a derivative that does not exist makes it false even so. It is tried at `most` points, at FEWEST at least.
     """
     with mp.workdps(DIGITS):
         try:
-            return JUDGES.get(claim.kind, everywhere_same)(claim, partial)
+            if not partial and (where := at_odds(claim)):
+                return "false", where
+            return JUDGES.get(claim.kind, everywhere_same)(claim, "but slopes" if partial and slopes else partial, most)
         except CannotTell as reason:
             return "cannot tell", str(reason)
         except (KernelError, KeyError, OverflowError, ZeroDivisionError, ValueError, TypeError) as error:
             return "cannot tell", f"{type(error).__name__}: {error}"
+
+
+def at_odds(claim: Claim) -> str:
+    """What is said of each entry's mean or variance, and is another thing at another index: no distribution has both."""
+    for a in claim.given:
+        if a.kind in ("mean", "variance") and free_indices(a.args[1]):
+            return f"what is said of the {a.kind} of {show(a.args[0])} contradicts itself at two values of an index"
+    return ""
 
 
 def differ(a, b, claim: Claim) -> bool:
@@ -45,17 +57,17 @@ def differ(a, b, claim: Claim) -> bool:
     return gap >= other
 
 
-def over_points(claim: Claim, partial: bool, broken) -> tuple:
+def over_points(claim: Claim, partial: bool, broken, most: int) -> tuple:
     """broken(env) says what is wrong at one point, or ''."""
     tried = skipped = 0
-    drawn = list(points(claim))
+    drawn = list(points(claim, most=most))
     if partial and not drawn:
         return "true", f"its assumptions held at none of {DRAWS} points drawn, so that nothing is claimed"
     for env in drawn:
         try:
             problem = broken(env)
         except Undefined as error:
-            if not partial:
+            if not partial or partial == "but slopes" and isinstance(error, NoDerivative):
                 return "false", f"{error}, {shown(env)}"
             skipped += 1
             continue
@@ -76,7 +88,7 @@ def shown(env: dict) -> str:
     )
 
 
-def everywhere_same(claim: Claim, partial: bool) -> tuple:
+def everywhere_same(claim: Claim, partial: bool, most: int) -> tuple:
     sides = (claim.start, *(s.expr for s in claim.steps))
 
     def broken(env):
@@ -86,10 +98,10 @@ def everywhere_same(claim: Claim, partial: bool) -> tuple:
                     if differ(entry(left, p, here), entry(right, p, here), claim):
                         return f"{show(left)} is not {show(right)}"
 
-    return over_points(claim, partial, broken)
+    return over_points(claim, partial, broken, most)
 
 
-def at_most(claim: Claim, partial: bool) -> tuple:
+def at_most(claim: Claim, partial: bool, most: int) -> tuple:
     """The bound, and that the certificate is what it is said to be."""
     left, right, because = claim.start, claim.steps[0].expr, claim.because
 
@@ -114,36 +126,35 @@ def at_most(claim: Claim, partial: bool) -> tuple:
             if c < -SAME:
                 return "the certificate is negative"
 
-    return over_points(claim, partial, broken)
+    return over_points(claim, partial, broken, most)
 
 
-def tends_to(claim: Claim, partial: bool) -> tuple:
+def tends_to(claim: Claim, partial: bool, most: int) -> tuple:
     variable, to = claim.towards
     right = claim.steps[0].expr
     if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for n in walk(claim.start)):
         raise CannotTell("a limit in the size of a sum")
 
+    if variable.data[1] == "size" and to != "oo":
+        return "false", "a size does not go to 0"
+
     def broken(env):
-        gaps = []
-        for k in (12, 24):
-            x = mpf(10) ** (k if to == "oo" else -k)
-            if variable.data[1] == "size" and to != "oo":
-                return "a size does not go to 0"
-            here = env | {variable.data[0]: int(x) if variable.data[1] == "size" else {(): x}}
-            with mp.workdps(2 * DIGITS):
-                gaps.append(abs(scalar(claim.start, here) - scalar(right, here)))
+        gaps = approach(claim.start, right, variable, to, env)
         if gaps[1] > mpf(10) ** -6:
             return f"it stays {mp.nstr(gaps[1], 5)} away"
         return "it moves away" if gaps[1] > max(gaps[0], ZERO) else ""
 
-    return over_points(claim, partial, broken)
+    return over_points(claim, partial, broken, most)
 
 
-def refuted(claim: Claim, partial: bool) -> tuple:
+def refuted(claim: Claim, partial: bool, most: int) -> tuple:
     """The two sides differ at the counterexample, and the assumptions hold there."""
     env = {}
     named = symbols(*claim.trees)
     fixed = {}
+    sized = {s.data[0] for name, _ in claim.at if name in named for s in named[name].shape if s.op == "symbol"}
+    if missing := named.keys() - {name for name, _ in claim.at} - sized - {n for n, s in named.items() if s.data[1] == "random"}:
+        return "false", f"no value for {min(missing)}"
     free = {i.data[0]: i for e in (claim.start, claim.steps[0].expr) for i in free_indices(e)}
     for name, value in sorted(claim.at, key=lambda pair: pair[0] in free):  # an index last: its size is then known
         if name in free:

@@ -6,11 +6,12 @@ Whether a mutant is false is not decided here: some slips happen to give another
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ..core.assumptions import Assumption
+from ..core.assumptions import Assumption, mean, variance
 from ..core.claims import Claim
-from ..core.expr import Expr, lift, strip, symbols, walk
+from ..core.expr import Expr, lift, ones, strip, symbols, walk
 from ..errors import KernelError
 from .slips import negated, slips_at, slips_of_a_side
 from .trees import everywhere, rebuild, slips_in, unfolded
@@ -38,6 +39,12 @@ class Context:
             dict.fromkeys([n for n in nodes if n.op == "index"] + [Expr("index", (), (), n.data) for n in nodes if n.op == "sum"])
         )
 
+    def open_for(self, *sizes: Expr) -> list:
+        """An index that runs along an axis of one of these sizes: one of the claim's, or else a new one."""
+        taken = {s.data[0] for s in (*self.sizes, *self.names, *self.indices)}
+        free = next(name for name in ("i", "j", "l", "i_1", "j_1", "l_1") if name not in taken)
+        return [i for i in self.indices if i.data[1] in sizes] or [Expr("index", (), (), (free, s)) for s in sizes[:1]]
+
 
 def mutants(claim: Claim) -> list:
     """Every mutant of a claim, once. Of a definition, what is defined is mutated: a snippet may be said to compute it."""
@@ -45,7 +52,7 @@ def mutants(claim: Claim) -> list:
     makers = (
         (of_definitions,)
         if claim.kind == "definition"
-        else (of_sides, of_definitions, of_certificate, of_assumptions, of_counterexample, of_relation)
+        else (of_sides, of_large_sizes, of_definitions, of_certificate, of_assumptions, of_counterexample, of_relation)
     )
     for maker in makers:
         for operator, path, mutated in maker(claim):
@@ -88,6 +95,21 @@ def with_side(claim: Claim, k: int, new: Expr) -> Claim:
     if k == 0:
         return replace(claim, start=new)
     return replace(claim, steps=claim.steps[: k - 1] + (replace(claim.steps[k - 1], expr=new),) + claim.steps[k:])
+
+
+VANISHES_UP_TO = 4
+
+
+def of_large_sizes(claim: Claim):
+    """A side with a term more that is 0 at every small size."""
+    for size in Context(claim).sizes:
+        if claim.towards and claim.towards[0] == size:  # where only what is large counts
+            continue
+        term = size - 1
+        for small in range(2, VANISHES_UP_TO + 1):
+            term = term * (size - small)
+        shape = claim.start.shape
+        yield "large sizes", ("side 0", size.data[0]), with_side(claim, 0, claim.start + (term * ones(*shape) if shape else term))
 
 
 def of_sides(claim: Claim):
@@ -133,9 +155,25 @@ def on_trees(claim: Claim, change) -> Claim:
     )
 
 
+def index_opened(tree: Expr, context: Context):
+    """A number in the place of an index becomes an index that nothing binds."""
+
+    def slips(e):
+        for at, place in enumerate(e.args[1:] if e.op == "entry" else (), 1):
+            size = e.args[0].shape[at - 1]
+            for new in (i for i in context.open_for(size) if i != place):
+                yield "index left open", Expr(e.op, (*e.args[:at], new, *e.args[at + 1 :]))
+        if e.op == "sum":
+            yield "index left open", e.args[0]
+
+    return slips_in(tree, slips)
+
+
 def of_certificate(claim: Claim):
     context = Context(claim)
     for k, tree in enumerate(claim.because):
+        for operator, path, new in index_opened(tree, context):
+            yield operator, (f"because {k}", *path), replace(claim, because=claim.because[:k] + (new,) + claim.because[k + 1 :])
         for operator, path, new in side_slips(tree, context):
             yield (
                 "certificate: " + operator,
@@ -165,6 +203,13 @@ def of_assumptions(claim: Claim):
                 yield "assumption weakened", (*path, j), instead(Assumption(a.kind, a.args[:j] + a.args[j + 1 :]))
         if a.kind == "independent" and len(a.args) > 1:  # each by itself, and not of one another
             yield "assumption weakened", path, instead(*(Assumption(a.kind, (x,)) for x in a.args))
+        if a.kind in ("mean", "variance"):
+            for i in context.open_for(*a.args[0].shape):  # every entry has the same one: the language may refuse this itself
+                with suppress(KernelError):
+                    yield "index left open", path, instead({"mean": mean, "variance": variance}[a.kind](a.args[0], i))
+        if a.kind in ("positive", "nonnegative", "nonzero"):
+            for operator, where, new in index_opened(a.args[0], context):
+                yield operator, (*path, *where), instead(Assumption(a.kind, (new,)))
         if a.kind in ("mean", "variance"):
             for _, where, new in side_slips(a.args[1], context):
                 yield "assumption changed", (*path, *where), instead(Assumption(a.kind, (a.args[0], new)))

@@ -24,24 +24,41 @@ from .evaluation import (
 
 POINTS, DRAWS, FEWEST = 16, 1500, 6  # points wanted, draws to find them, and points below which nothing is said
 MOST_OUTCOMES = 5000
+LARGE, LARGE_OF_LAWS = 9, 5  # the largest sizes of claims with tensors, of which laws are averages over many outcomes
+FAILURES = 20  # draws at a large size, before it is left alone
 POINTS_OF_EXPONENTIALS = 8  # each of them is an average over a thousand outcomes
 SIGNS = {"positive": lambda v: v > ZERO, "nonnegative": lambda v: v > -ZERO, "nonzero": lambda v: abs(v) > ZERO}
 
 
-def points(claim: Claim, seed: int = 0):
+def points(claim: Claim, seed: int = 0, most: int = POINTS):
     """Environments: sizes and entries drawn at random, small and zero ones often, such that every assumption holds."""
     named = symbols(*claim.trees).values()
     generator, law = Random(seed), laws(claim)
     largest = 2 if law else 3 if any(s.shape for s in named) else 8
-    found = 0
+    small = law or has(claim, "inverse")
+    counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
+    met = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # it may end where two numbers are one
+    found, failed = 0, 0
+    large = [(s.data[0], k) for k in ((LARGE_OF_LAWS,) if law else range(4, LARGE + 1)) for s in named if s.data[1] == "size"]
+    large *= counted and not has(claim, "inverse")
+    most = most + len(large)
     for _ in range(DRAWS):
-        if found == (POINTS_OF_EXPONENTIALS if exponential_law(claim) else POINTS):
+        if found == (min(most, POINTS_OF_EXPONENTIALS) if exponential_law(claim) else most):
             return
         env = {s.data[0]: generator.randint(1, largest) for s in named if s.data[1] == "size"}
+        if failed == FAILURES:
+            failed = 0
+            large.pop()
+        if large and found % 2:  # each size is large once, for some things show at one size only
+            env |= dict(large[-1:])
+            failed += 1
+        elif env and not small and generator.random() < 0.06:
+            env[generator.choice(sorted(env))] = generator.randint(4, LARGE)
         draw = number_drawer(claim, generator)
+        alike = draw() if met and generator.random() < 0.2 else None
         for s in named:
             if s.data[1] == "real":
-                env[s.data[0]] = {p: draw() for p in places_of(s.shape, env)}
+                env[s.data[0]] = {p: draw() if alike is None else alike for p in places_of(s.shape, env)}
         try:
             for a in claim.given:
                 if a.kind == "product":
@@ -51,6 +68,9 @@ def points(claim: Claim, seed: int = 0):
             env["outcomes"] = outcomes(claim, env, generator) if law else [(mpf(1), {})]
         except Undefined:
             continue
+        if large and env[large[-1][0]] == large[-1][1]:
+            failed = 0
+            large.pop()
         found += 1
         yield {**env, **generator.choice(env["outcomes"])[1]}  # a random entry outside an expectation is one of its values
 

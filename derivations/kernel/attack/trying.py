@@ -27,14 +27,14 @@ class Late(BaseException):
     """A witness has taken too long."""
 
 
-def within_limit(witness, claim, too_slow="too slow"):
+def within_limit(witness, claim, too_slow="too slow", limit=LIMIT):
     """What the witness, or the judge, says of the claim; or that it took longer than it may."""
 
     def late(number, frame):
         raise Late
 
     before = signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
         return witness(claim)
     except Late:

@@ -162,6 +162,20 @@ def mutants(targets, as_json, fresh, jobs):
         raise click.UsageError(str(error)) from None
 
 
+@main.command()
+@click.option("--seed", default=0, show_default=True, help="What the claims follow from, with their numbers.")
+@click.option("--claims", type=click.IntRange(1), default=200_000, show_default=True, help="How many.")
+@click.option("--minutes", type=click.FloatRange(0), help="Begin no more claims after so many.")
+@click.option("--json", "as_json", is_flag=True, help="The counts as JSON on standard output.")
+@click.option("--fresh", is_flag=True, help="Try them again, whatever was counted before.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
+def fuzz(seed, claims, minutes, as_json, fresh, jobs):
+    """Make random claims, true and false, and ask the witnesses. Exit 0 only if none accepts what is false."""
+    from .fuzz import main as run_fuzz
+
+    sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs))
+
+
 main.add_command(programs.sympy)
 
 

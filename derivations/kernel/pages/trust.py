@@ -6,7 +6,7 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-from ..run import mutants_kept
+from ..run import fuzz_kept, mutants_kept
 from ..run.certificates import topics
 from ..run.coq_results import load
 from .claims import WITNESSES as NAMES
@@ -122,6 +122,40 @@ def by_mutant() -> Table:
     return ["topic", "mutants", *OUTCOMES, "shown as the claim is"], rows, MUTANTS
 
 
+FUZZ = "python -m derivations fuzz"
+SAID = ("accepted", "refused", "not applicable", "too slow", "broke")
+
+
+def by_random_claim() -> Table:
+    """What each witness said of the random claims that it was asked, true and false; a row says so where none were tried as things are."""
+    counted = fuzz_kept.kept()
+    if counted is None:
+        return ["asked", "random claims", *SAID], [["not tried on this machine", *[""] * (1 + len(SAID))]], FUZZ
+    rows = []
+    for name, said in counted["witnesses"].items():
+        for truth, meant in (("true", "true"), ("false", "false"), ("undecided", "undecided by the judge")):
+            row = [said.get(f"{truth}, {word}", 0) for word in SAID]
+            rows.append([f"{NAMES.get(name, name)}, of what is {meant}", *map(str, (sum(row), *row))])
+    rows.append(["all, of which some are put to one witness only", str(counted["claims"]), *[""] * len(SAID)])
+    return ["asked", "random claims", *SAID], rows, f"{FUZZ} --seed {counted['seed']} --claims {counted['claims']}"
+
+
+def by_family() -> Table:
+    """Of what kinds the random claims were, how many of them the judge found true and false, and how many faults came of them."""
+    counted = fuzz_kept.kept()
+    if counted is None:
+        return ["kind", "true", "false", "undecided", "faults"], [["not tried on this machine", "", "", "", ""]], FUZZ
+    faults = Counter()
+    for kind, count in counted["faulty"].items():
+        faults[kind.partition(", ")[2]] += count
+    rows = [
+        [family, *(str(counts.get(truth, 0)) for truth in ("true", "false", "undecided")), str(faults[family])]
+        for family, counts in sorted(counted["families"].items())
+    ]
+    rows.append(["all", *(str(sum(int(row[k]) for row in rows)) for k in range(1, 5))])
+    return ["kind", "true", "false", "undecided", "faults"], rows, f"{FUZZ} --seed {counted['seed']} --claims {counted['claims']}"
+
+
 def room_lines(room: str) -> int:
     """The lines of code of all files in a room."""
     return sum(code_lines(path) for path in sorted((KERNEL / room).iterdir()) if path.suffix in (".py", ".v"))
@@ -134,7 +168,15 @@ def by_module() -> Table:
     return ["part", "room of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
-TABLES = {"kinds": by_kind, "witnesses": by_witness, "killed": by_killer, "mutants": by_mutant, "size": by_module}
+TABLES = {
+    "kinds": by_kind,
+    "witnesses": by_witness,
+    "killed": by_killer,
+    "mutants": by_mutant,
+    "random": by_random_claim,
+    "families": by_family,
+    "size": by_module,
+}
 
 
 def counted(name: str) -> str:

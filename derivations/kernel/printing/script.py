@@ -45,6 +45,15 @@ class Script(Plain):
     def rounded(self, e):
         return f"rounded({self.show(e.args[0])})"
 
+    def neg(self, e):
+        return f"-{self.show(e.args[0], 5)}"  # Python binds a minus closer than a product
+
+    def mul(self, e):
+        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # and reads a*b/c as (a*b)/c
+
+    def matmul(self, e):
+        return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 5)}"
+
 
 def script(e) -> str:
     return Script().show(e)

@@ -34,6 +34,8 @@ ASIDE = (
     "coq",
     "pages",
     *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs")),
+    "run/fuzz.py",
+    "run/fuzz_kept.py",
 )
 
 

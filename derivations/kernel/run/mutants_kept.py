@@ -22,11 +22,14 @@ def store(topic: str) -> Path:
     return certificates.STORE / "mutants" / f"{topic}.json"
 
 
+RANDOM = ("families", "fuzzing", "growing", "pasted", "printed", "rewriting", "shrinking")  # of random claims, which no mutant is
+
+
 def depends_on() -> dict:
     """For each witness, a hash of all that its results depend on beside the claims."""
     attack = [path for path in certificates.kernel_files() if certificates.room(path) == "attack"]
     trying = [path for path in attack if path.stem == "trying"]  # itself alone: what it imports is every witness
-    slips = [path for path in attack if path not in trying]
+    slips = [path for path in attack if path not in trying and path.stem not in RANDOM]
     own = [certificates.file_hash(path) for path in trying]
     versions = certificates.versions() | {name: certificates.installed(name) for name in ("torch", "numpy", "hypothesis")}
     return {name: sha256(repr((own, sorted(versions.items()), hashes([*slips, *homes(name)]))).encode()).hexdigest() for name in WITNESSES}

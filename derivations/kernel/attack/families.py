@@ -1,0 +1,502 @@
+"""Random claims, family by family: a tree and what laws make of it, often with a slip. Whether a claim is true is not decided here.
+
+A family is a function of a seeded generator that drafts a claim; `claim_of` drafts one, lets something slip in every other, and states it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from random import Random
+from types import SimpleNamespace
+
+from ..core.assumptions import (
+    Assumption,
+    gaussian,
+    in_range,
+    independent,
+    invertible,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    product_is,
+    representable,
+    variance,
+)
+from ..core.claims import LOADED, Claim, Derivation, bindings
+from ..core.expr import (
+    E,
+    Expr,
+    Var,
+    absolute,
+    array,
+    diff,
+    exp,
+    eye,
+    free_indices,
+    index,
+    inverse,
+    lift,
+    log,
+    matrix,
+    rank,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    strip,
+    symbols,
+    total,
+    vector,
+    walk,
+)
+from ..errors import KernelError
+from .growing import INDICES, SCALARS, SIZES, TENSORS, A, B, C, Grower, S, c, g, i, j, k, l, m, n, q, t, u, v, x, y
+from .rewriting import put, rewritten
+from .slips import negated, slips_at
+
+FALSE = 0.5  # the share of drafts in which something slips
+CONTEXT = SimpleNamespace(sizes=SIZES, names=(*SCALARS, u, v, A, C, q, k), indices=INDICES)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a claim is stated from."""
+
+    kind: str
+    sides: tuple
+    given: tuple = ()
+    because: tuple = ()
+    at: tuple = ()
+    towards: tuple = ()
+    relation: str = "="
+
+
+class NoClaim(Exception):
+    """Nothing that can be stated came of it."""
+
+
+TRIES = 30
+
+
+def claim_of(seed: int, number: int, family: str = "") -> tuple[str, Claim]:
+    """(family, claim): the same for the same seed and number. What cannot be stated is drafted again."""
+    generator = Random(f"{seed}/{number}/{family}")
+    refused = ""
+    for _ in range(TRIES):
+        name = family or generator.choices(list(FAMILIES), [share for _, share in FAMILIES.values()])[0]
+        try:
+            draft = FAMILIES[name][0](generator)
+            if generator.random() < FALSE:
+                draft = slipped(draft, generator)
+            return name, stated(draft, f"{name.replace(' ', '-')}-{number}")
+        except (KernelError, IndexError) as error:
+            refused = str(error)
+    raise NoClaim(f"{TRIES} drafts of '{name}' could not be stated, the last because: {refused}")
+
+
+def stated(draft: Draft, id: str) -> Claim:
+    """The claim, by the one door by which claims are made."""
+    if draft.kind == "identity" and strip(draft.sides[0]) == strip(draft.sides[1]):
+        raise KernelError("vacuous")
+    derivation = Derivation("Random claims")
+    LOADED.remove(derivation)
+    relation = {"identity": "=", "inequality": "<=", "limit": "->", "refutation": "!" + draft.relation}[draft.kind]
+    left, *others = draft.sides
+    steps = [(relation, e, "") for e in others]
+    more = {"given": draft.given, "because": draft.because, "at": draft.at, "towards": draft.towards}
+    derivation._state(draft.kind, id, left, steps, **more)
+    return derivation.claims[0]
+
+
+# Slips -------------------------------------------------------------------------------------------------------------------------
+
+
+def slipped(draft: Draft, generator: Random) -> Draft:
+    """The draft with one thing in it that may be wrong."""
+    made = [in_a_side] * 4
+    made += [weakened, weakened, dropped] * bool(draft.given)
+    made += [opened] * any(a.kind in ("mean", "variance") for a in draft.given)
+    made += [in_certificate, sign_of_certificate] * bool(draft.because)
+    made += [sizes_matter] * (draft.kind == "identity" and not draft.sides[0].shape)
+    made += [at_other_values] * bool(draft.at)
+    return generator.choice(made)(draft, generator)
+
+
+def every_node(e: Expr, path: tuple = ()):
+    yield path, e
+    for number, argument in enumerate(e.args):
+        yield from every_node(argument, path + (number,))
+
+
+def slips_here(node: Expr) -> list:
+    """What may stand in the place of a node by a slip, of the same shape."""
+    return [new for _, new in slips_at(CONTEXT)(node) if new.shape == node.shape]
+
+
+def slip(e: Expr, generator: Random) -> Expr:
+    """One slip, as people make them, at a random node."""
+    choices = list(every_node(e))
+    generator.shuffle(choices)
+    for path, node in choices:
+        found = slips_here(node)
+        if found:
+            try:
+                new = put(e, path, generator.choice(found))
+                if new.shape == e.shape:
+                    return new
+            except KernelError:
+                continue
+    return e + 1 if not e.shape else 2 * e
+
+
+def in_a_side(draft: Draft, generator: Random) -> Draft:
+    at = generator.randrange(len(draft.sides))
+    return replace(draft, sides=(*draft.sides[:at], slip(draft.sides[at], generator), *draft.sides[at + 1 :]))
+
+
+WEAKER = {"positive": ("nonnegative", "nonzero"), "nonnegative": ("nonzero",)}
+
+
+def weakened(draft: Draft, generator: Random) -> Draft:
+    """An assumption that holds up to its boundary, and now at it."""
+    at = generator.randrange(len(draft.given))
+    a = draft.given[at]
+    kinds = WEAKER.get(a.kind, ())
+    return with_given(draft, at, Assumption(generator.choice(kinds), a.args)) if kinds else dropped(draft, generator)
+
+
+def dropped(draft: Draft, generator: Random) -> Draft:
+    return with_given(draft, generator.randrange(len(draft.given)))
+
+
+def opened(draft: Draft, generator: Random) -> Draft:
+    """A moment that is said to be an index, or an entry at an open one."""
+    at = generator.choice([at for at, a in enumerate(draft.given) if a.kind in ("mean", "variance")])
+    a = draft.given[at]
+    value = generator.choice((i, u[i], i**2, eye(n)[i, j]))
+    return with_given(draft, at, {"mean": mean, "variance": variance}[a.kind](a.args[0], value))
+
+
+def with_given(draft: Draft, at: int, *new: Assumption) -> Draft:
+    return replace(draft, given=draft.given[:at] + new + draft.given[at + 1 :])
+
+
+def in_certificate(draft: Draft, generator: Random) -> Draft:
+    at = generator.randrange(len(draft.because))
+    new = slip(draft.because[at], generator)
+    return replace(draft, because=(*draft.because[:at], new, *draft.because[at + 1 :]))
+
+
+def sign_of_certificate(draft: Draft, generator: Random) -> Draft:
+    """A certificate that is the difference of the sides, and not known to have a sign."""
+    if len(draft.because) != 1:
+        return in_certificate(draft, generator)
+    new = generator.choice((negated, lambda e: e - 1, lambda e: e * y, lambda e: slip(e, generator)))(draft.because[0])
+    return replace(draft, because=(new,), sides=(draft.sides[0], rewritten(draft.sides[0] + new, generator, 2)))
+
+
+def sizes_matter(draft: Draft, generator: Random) -> Draft:
+    """A term that vanishes at every small size."""
+    size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
+    term: Expr = generator.choice((lift(1), x, size))
+    for small in range(1, most + 1):
+        term = term * (size - small)
+    at = generator.randrange(2)
+    return replace(draft, sides=tuple(e + term if number == at else e for number, e in enumerate(draft.sides)))
+
+
+def at_other_values(draft: Draft, generator: Random) -> Draft:
+    return replace(draft, at=values_at(draft.sides, generator, flat=True))
+
+
+# Families ----------------------------------------------------------------------------------------------------------------------
+
+
+def identity(generator: Random, features: tuple, maybe: tuple = (), depth: tuple = (1, 2, 2, 3), times: int = 4, open_: tuple = ((),)):
+    """A grown tree, and what some laws make of it, under the assumptions that it may need."""
+    chosen = frozenset((*features, *(f for f in maybe if generator.random() < 0.5)))
+    tree = Grower(generator, chosen, generator.choice(open_)).scalar(generator.choice(depth))
+    return identity_of(tree, generator, times)
+
+
+def identity_of(tree: Expr, generator: Random, times: int = 4, given: tuple | None = None) -> Draft:
+    right = rewritten(tree, generator, generator.randint(1, times))
+    if generator.random() < 0.3:
+        tree = rewritten(tree, generator, 1)
+    return Draft("identity", (tree, right), assumed((tree, right), generator) if given is None else given)
+
+
+def assumed(trees: tuple, generator: Random) -> tuple:
+    """What may be needed: that something is not zero, or positive, as it often has to be; sometimes too little, sometimes too much."""
+    nodes = [node for tree in trees for node in walk(tree)]
+    named = symbols(*trees)
+    touchy = any(node.op in ("div", "function") and node.data != "exp" or node.op == "pow" and node.args[1] != lift(2) for node in nodes)
+    given = ()
+    if "c" in named and any(node.op in ("div", "pow") and c in set(walk(node)) for node in nodes):
+        given += (generator.choice((nonzero, nonzero, nonzero, positive))(c),)
+    for s in (x, y):
+        if s.data[0] in named and touchy and generator.random() < (0.85 if s == x else 0.3):
+            given += (generator.choice((positive, positive, positive, nonnegative, nonzero))(s),)
+    return given
+
+
+ROWS: tuple = ((), (i,), (i, j), (l,))
+
+
+def polynomials(generator):
+    return identity(generator, ("scalars",), ("sizes", "fractions"), depth=(2, 2, 3))
+
+
+def quotients(generator):
+    return identity(generator, ("scalars", "div"), ("sizes", "fractions", "positive"), depth=(2, 2, 3))
+
+
+def sums(generator):
+    return identity(generator, ("tensors", "sum"), ("scalars", "sizes", "delta", "dot"), open_=ROWS)
+
+
+def products(generator):
+    shape = generator.choice([shape for shape in TENSORS if TENSORS[shape]])
+    return identity_of(Grower(generator).tensor(shape, generator.choice((1, 2, 2))), generator)
+
+
+def exponentials(generator):
+    return identity(generator, ("exp",), ("log", "div", "scalars", "positive"))
+
+
+def roots(generator):
+    return identity(generator, ("sqrt", "abs"), ("div", "scalars", "sizes"), depth=(1, 2, 2))
+
+
+def softmaxes(generator):
+    return identity(generator, ("tensors", "softmax"), ("sum", "exp", "delta"), depth=(1, 2), open_=ROWS[:3])
+
+
+def derivatives(generator):
+    return identity(generator, ("diff",), ("tensors", "sum", "scalars", "exp", "log", "div", "positive"), depth=(2, 2, 3), open_=ROWS[:2])
+
+
+def near_a_kink(generator):
+    """Derivatives of what has a corner, under assumptions that end there."""
+    s, a = scalars("s"), generator.choice((x, y, x - y))
+    kink = generator.choice((absolute(a), sqrt(a**2), rounded(a), absolute(a) ** 2, absolute(a) * a, sqrt(a), sqrt(a**4), absolute(2 * a)))
+    smooth = generator.choice((a, a, 2 * a, a**2, lift(0), sqrt(a)))
+    outer: Callable = generator.choice(
+        (lambda e: e, lambda e: e + x, lambda e: e / 2, lambda e: x * e, lambda e: e**2, lambda e: (e + x) / 2)
+    )
+    tree = outer(kink)
+    wrong = generator.choice((outer(smooth), rewritten(tree, generator, 2)))
+    scale = generator.choice((lift(1), a, x, s))
+    sides = (scale * diff(tree, x), scale * diff(wrong, x))
+    if generator.random() < 0.3:
+        sides = (rewritten(sides[0], generator, 1), rewritten(sides[1], generator, 2))
+    facts: tuple = (generator.choice((nonnegative, nonnegative, positive, nonzero, representable))(a),)
+    if generator.random() < 0.15:
+        facts = (nonnegative(x - y), nonnegative(y - x))
+    return Draft("identity", sides, facts)
+
+
+def roundings(generator):
+    draft = identity(generator, ("rounded",), ("fractions",), depth=(1, 2))
+    given = tuple(a for a in (in_range(), representable(x), representable(y)) if generator.random() < 0.4)
+    return replace(draft, given=given)
+
+
+def masks(generator):
+    """Scores with a mask of zeros and large negative numbers written out, or of deltas."""
+    z = vector("z", 3)
+    mask = array([generator.choice((0, 0, -1, -10)) for _ in range(3)])
+    kept = array([generator.choice((0, 1, 1)) for _ in range(3)])
+    at = generator.randint(1, 3)
+    tree = generator.choice(
+        (softmax(z + mask)[at], (kept * z)[at] * exp(z[1]), (kept * softmax(z))[at], exp((z + mask)[at]), kept @ z, (kept * z) @ z)
+    )
+    return identity_of(tree, generator)
+
+
+def laws(generator):
+    features = ("random", *(("sum", "tensors") if generator.random() < 0.4 else ()))
+    grower = Grower(generator, frozenset(features), generator.choice(((), (), (i,))))
+    body = grower.scalar(generator.choice((1, 1, 2)))
+    if generator.random() < 0.3:
+        body = generator.choice((q @ k, total(q[i] * k[i], i), q[1] * x + y, (x * g) ** 2))
+    tree = generator.choice((E, Var))(body)
+    right = rewritten(tree, generator, generator.randint(1, 4))
+    named = symbols(tree, right)
+    given = ()
+    for s in (q, k, g):
+        if s.data[0] in named:
+            given += (mean(s, generator.choice((0, 0, 1, y))),) * (generator.random() < 0.8)
+            given += (variance(s, generator.choice((1, 1, 2))),) * (generator.random() < 0.7)
+            given += (gaussian(s),) * (generator.random() < 0.2)
+    together = [s for s in (q, k, g) if s.data[0] in named]
+    if together and generator.random() < 0.8:
+        given += (independent(*together),)
+    if generator.random() < 0.5:
+        right = in_moments(right, given)
+    return Draft("identity", (tree, right), given)
+
+
+def in_moments(e: Expr, given: tuple) -> Expr:
+    """What is stated of the moments, in their place."""
+    told = {(a.kind, a.args[0].data[0]): a.args[1] for a in given if a.kind in ("mean", "variance")}
+    if e.op in ("expectation", "variance"):
+        (a,) = e.args
+        name = (a.args[0] if a.op == "entry" else a).data
+        key = ("mean" if e.op == "expectation" else "variance", name[0] if isinstance(name, tuple) else "")
+        if key in told:
+            return told[key]
+        if e.op == "expectation" and a.op == "pow" and a.args[1] == lift(2):
+            square = Var(a.args[0])
+            return in_moments(square, given) + in_moments(E(a.args[0]), given) ** 2
+    return Expr(e.op, tuple(in_moments(a, given) for a in e.args), e.shape, e.data)
+
+
+def inequalities(generator):
+    certificate = part_not_negative(generator)
+    for _ in range(generator.choice((0, 0, 1, 2))):
+        more = part_not_negative(generator)
+        certificate = generator.choice((lambda a, b: a + b, lambda a, b: a + b, lambda a, b: a * b))(certificate, more)
+    left = Grower(generator, frozenset(("scalars", "sizes"))).scalar(generator.choice((1, 2)))
+    right = rewritten(left + certificate, generator, generator.randint(1, 4))
+    named = symbols(left, right, certificate)
+    given = tuple(f(s) for f, s in ((positive, x), (nonzero, c), (nonnegative, t)) if s.data[0] in named)
+    return Draft("inequality", (left, right), given, because=(certificate,))
+
+
+def part_not_negative(generator) -> Expr:
+    tree = Grower(generator, frozenset(("scalars",))).scalar(1)
+    return generator.choice(
+        (
+            tree**2,
+            tree**2,
+            absolute(tree),
+            exp(tree),
+            n - 1,
+            x,
+            t,
+            u @ u,
+            total(u[i] ** 2, i),
+            lift(1),
+            n * t,
+            1 / x,
+            softmax(u)[1],
+            tree**4,
+        )
+    )
+
+
+def refutations(generator):
+    grower = Grower(generator, frozenset(("scalars", *generator.choice(((), ("div",), ("tensors", "sum"), ("abs",), ("exp",))))))
+    tree = grower.scalar(2) if generator.random() < 0.7 else Grower(generator).tensor((n, m), 1)
+    sides = (tree, slip(rewritten(tree, generator, generator.randint(0, 2)), generator))
+    relation = "<=" if not tree.shape and generator.random() < 0.3 else "="
+    return Draft("refutation", sides, at=values_at(sides, generator), relation=relation)
+
+
+def values_at(sides: tuple, generator: Random, flat: bool = False) -> tuple:
+    """A value for each name: small numbers; flat ones show little."""
+    named = symbols(*sides)
+    size = {s: 1 if flat else generator.randint(1, 2) for s in SIZES}
+
+    def number():
+        return generator.choice((0, 1)) if flat else generator.choice((0, 1, 2, -1, 3, Fraction(1, 2)))
+
+    def filled(shape):
+        return [filled(shape[1:]) for _ in range(size.get(shape[0], 1))] if shape else number()
+
+    at = {s: size[s] if s.data[1] == "size" else filled(s.shape) for s in named.values()}
+    return bindings(at | {a: generator.randint(1, size[a.data[1]]) for e in sides for a in free_indices(e) if a.data[1] in size})
+
+
+def limits(generator):
+    moving, to = generator.choice(((x, "oo"), (x, "oo"), (n, "oo"), (x, 0)))
+    scale = generator.choice((1, 1, 2, 10, 1000, 10**9, Fraction(1, 10**9)))
+    big = scale * moving if to == "oo" else scale / moving
+    one, other = (generator.choice(LIMITS) for _ in range(2))
+    (a, to_a), (b, to_b) = one(big, generator), other(big, generator)
+    tree, value = generator.choice(((a + b, to_a + to_b), (a * b, to_a * to_b), (a, to_a), (a, to_a)))
+    if generator.random() < 0.3:
+        extra = generator.choice((rounded(y), absolute(y), exp(y), y**2, softmax(u)[1]))
+        tree, value = extra + tree, extra + value if value != lift(0) else extra
+    tree = rewritten(tree, generator, generator.randint(0, 2))
+    value = generator.choice((value, value, value, value + 1, lift(0)))
+    return Draft("limit", (tree, value), towards=(moving, to))
+
+
+def ratio(big, generator):
+    a, b, d = (generator.choice((1, 2, 3)) for _ in range(3))
+    p = generator.choice((1, 1, 2))
+    return (a * big**p + d) / (b * big**p + big + 1 if p == 2 else b * big + d), lift(Fraction(a, b))
+
+
+LIMITS = (
+    ratio,
+    ratio,
+    lambda big, generator: (1 / big, lift(0)),
+    lambda big, generator: (exp(-big), lift(0)),
+    lambda big, generator: (big * exp(-big), lift(0)),
+    lambda big, generator: (log(1 + 1 / big), lift(0)),
+    lambda big, generator: (big * log(1 + 1 / big), lift(1)),
+    lambda big, generator: (log(1 + exp(-big)) / exp(-big), lift(1)),
+    lambda big, generator: (big * (exp(1 / big) - 1), lift(1)),
+    lambda big, generator: (exp(big) / (exp(big) + 1), lift(1)),
+    lambda big, generator: (lift(generator.choice((0, 1, 2))), lift(0)),
+)
+
+
+def ranks(generator):
+    first, second = generator.choice(((A, B), (A, C.T), (A @ B, A), (A, A.T), (B.T, B)))
+    tree = first @ second
+    return Draft("inequality", (rank(rewritten(tree, generator, generator.randint(0, 2))), first.shape[1]), because=(first, second))
+
+
+def inverses(generator):
+    T = inverse(S)
+    W = matrix("W", n, n)
+    trees = (S @ T, T @ S, (S @ W) @ T, T @ (S @ u), S.T @ T.T, (T + W) @ S, (S @ T) @ A, S @ W, W @ S)
+    results = (eye(n), eye(n), S @ W @ T, u, eye(n), eye(n) + W @ S, A, eye(n), eye(n))
+    at = generator.randrange(len(trees))
+    given = (product_is(S, W, 1) if at == 7 else product_is(W, S, 1),) if at > 6 else (invertible(S),)
+    return Draft("identity", (rewritten(trees[at], generator, generator.randint(0, 2)), results[at]), given)
+
+
+def names(generator):
+    """Two things that might be printed alike, said to be equal."""
+    at_k = index("k", sizes("d_1"))
+    alike = (
+        (*scalars("z1 z_1"), vector("z", n)[1], sizes("z1")),
+        (*scalars("z11 z_11"), matrix("z", n, m)[1, 1], vector("z_1", n)[1]),
+        (scalars("d_k"), sizes("d_k"), vector("d", sizes("d_1"))[at_k], scalars("dk")),
+        (scalars("x_1"), vector("x", n)[1], scalars("x1")),
+        (scalars("pi"), scalars("qnorm"), scalars("e_1"), vector("e", n)[1]),
+    )
+    a, b = generator.sample(generator.choice(alike), 2)
+    outer: Callable = generator.choice((lambda e: 2 * e, lambda e: e + y, lambda e: e**2, lambda e: y * e, exp))
+    return Draft("identity", (outer(a), outer(b)))
+
+
+FAMILIES: dict = {
+    "polynomials": (polynomials, 10),
+    "quotients": (quotients, 10),
+    "sums": (sums, 12),
+    "products": (products, 10),
+    "exponentials": (exponentials, 8),
+    "roots": (roots, 8),
+    "softmax": (softmaxes, 5),
+    "derivatives": (derivatives, 10),
+    "near a kink": (near_a_kink, 8),
+    "rounding": (roundings, 6),
+    "masks": (masks, 4),
+    "laws": (laws, 5),
+    "inequalities": (inequalities, 10),
+    "refutations": (refutations, 10),
+    "limits": (limits, 6),
+    "ranks": (ranks, 2),
+    "inverses": (inverses, 2),
+    "names": (names, 2),
+}

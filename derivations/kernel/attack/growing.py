@@ -1,0 +1,164 @@
+"""Random trees, grown by kind from a seeded generator: what a claim may be about, in few names and small."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+from ..core.expr import (
+    E,
+    Expr,
+    Var,
+    absolute,
+    diff,
+    exp,
+    eye,
+    index,
+    lift,
+    log,
+    matrix,
+    ones,
+    random,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+)
+
+n, m = sizes("n m")
+i, j, l, r = index("i", n), index("j", n), index("l", m), index("r", m)
+x, y, c, t = scalars("x y c t")
+u, v, w = vector("u", n), vector("v", n), vector("w", m)
+A, B, C, S = matrix("A", n, m), matrix("B", m, n), matrix("C", n, m), matrix("S", n, n)
+q, k, g = random("q", n), random("k", n), random("g")
+
+SCALARS, SIZES, INDICES = (x, y, c, t), (n, m), (i, j, l, r)
+TENSORS = {(n,): (u, v), (m,): (w,), (n, m): (A, C), (m, n): (B,), (n, n): (S,), (m, m): ()}
+POSITIVE, NONZERO = x, c  # of which a claim may assume it
+
+
+class Grower:
+    """Grows trees whose leaves are the names above; features say which nodes may stand in them."""
+
+    def __init__(self, generator: Random, features: frozenset = frozenset(), indices: tuple = ()):
+        self.generator, self.features, self.open = generator, features, indices
+
+    def has(self, *features: str) -> bool:
+        return any(f in self.features for f in features)
+
+    def chance(self, share: float) -> bool:
+        return self.generator.random() < share
+
+    def number(self) -> Expr:
+        g = self.generator
+        return lift(Fraction(g.choice((1, 2, 3, 5, -1, -2)), 2 if self.has("fractions") and g.random() < 0.3 else 1))
+
+    def leaf(self, scope: tuple) -> Expr:
+        found = [g for g in (self.entry(scope),) if g is not None]
+        g = self.generator
+        if self.has("random"):
+            return g.choice([q[1], k[1], globals()["g"], *(q[a] for a in scope if a.data[1] == n)])
+        if found and g.random() < 0.5:
+            return found[0]
+        if g.random() < 0.2:
+            return self.number()
+        if self.has("sizes") and g.random() < 0.25:
+            return g.choice(SIZES)
+        return g.choice(SCALARS if self.has("scalars") else SCALARS[:2])
+
+    def entry(self, scope: tuple) -> Expr | None:
+        """An entry of a tensor at indices that are in scope."""
+        if not self.has("tensors"):
+            return None
+        g = self.generator
+        tensor = g.choice((u, v, w, A, B, S))
+        at = [g.choice([a for a in scope if a.data[1] == s] or [lift(1)]) for s in tensor.shape]
+        return tensor[tuple(at)]
+
+    def scalar(self, depth: int, scope: tuple | None = None) -> Expr:
+        scope = self.open if scope is None else scope
+        if depth <= 0 or self.chance(0.1):
+            return self.leaf(scope)
+        makers = [self.plus, self.plus, self.times, self.times, self.square]
+        for feature in ("div", "exp", "log", "abs", "sqrt", "sum", "dot", "softmax", "diff", "rounded", "delta", "moment"):
+            if feature in self.features:
+                makers += [getattr(self, "of_" + feature)] * 2
+        return self.generator.choice(makers)(depth - 1, scope)
+
+    def plus(self, depth, scope):
+        a, b = self.scalar(depth, scope), self.scalar(depth, scope)
+        return a - b if self.chance(0.3) else a + b
+
+    def times(self, depth, scope):
+        return self.scalar(depth, scope) * self.scalar(depth - 1, scope)
+
+    def square(self, depth, scope):
+        return self.scalar(depth, scope) ** self.generator.choice((2, 2, 3))
+
+    def of_div(self, depth, scope):
+        divisors = [lift(2), c, *([x] if self.has("positive") else []), *([n] if self.has("sizes") else [])]
+        return self.scalar(depth, scope) / self.generator.choice(divisors)
+
+    def of_exp(self, depth, scope):
+        return exp(self.scalar(min(depth, 1), scope))
+
+    def of_log(self, depth, scope):
+        return log(self.generator.choice((x, x**2, 2 * x, x * exp(y), 1 + y**2)))
+
+    def of_abs(self, depth, scope):
+        return absolute(self.scalar(depth, scope))
+
+    def of_sqrt(self, depth, scope):
+        return sqrt(self.generator.choice((x, x**2, y**2, 2 * x, *([n] if self.has("sizes") else []))))
+
+    def of_sum(self, depth, scope):
+        free = [a for a in INDICES if a not in scope]
+        if not free:
+            return self.plus(depth, scope)
+        over = self.generator.choice(free)
+        return total(self.scalar(depth, (*scope, over)), over)
+
+    def of_dot(self, depth, scope):
+        s = self.generator.choice(SIZES)
+        return self.tensor((s,), depth) @ self.tensor((s,), depth)
+
+    def of_softmax(self, depth, scope):
+        at = self.generator.choice([a for a in scope if a.data[1] == n] or [lift(1)])
+        return softmax(self.tensor((n,), min(depth, 1)))[at]
+
+    def of_diff(self, depth, scope):
+        at = self.generator.choice([a for a in scope if a.data[1] == n] or [lift(1)])
+        return diff(self.scalar(depth, scope), self.generator.choice((x, x, y, *([u[at]] if self.has("tensors") else []))))
+
+    def of_rounded(self, depth, scope):
+        return rounded(self.scalar(min(depth, 1), scope))
+
+    def of_delta(self, depth, scope):
+        rows = [a for a in scope if a.data[1] == n]
+        return (eye(n)[self.generator.choice(rows), self.generator.choice(rows)] if rows else lift(1)) * self.scalar(depth, scope)
+
+    def of_moment(self, depth, scope):
+        return self.generator.choice((E, Var))(self.scalar(depth, scope))
+
+    def tensor(self, shape: tuple, depth: int) -> Expr:
+        g, named = self.generator, TENSORS[shape]
+        if depth <= 0 and named:
+            return g.choice(named)
+        makers = [
+            lambda: self.tensor(shape, depth - 1) + self.tensor(shape, depth - 1),
+            lambda: self.leaf(()) * self.tensor(shape, depth - 1),
+        ]
+        if len(shape) == 2:
+            s = g.choice(SIZES)
+            makers = [
+                *makers * (depth > 0),
+                lambda: self.tensor((shape[0], s), depth - 1) @ self.tensor((s, shape[1]), depth - 1),
+                lambda: self.tensor(shape[::-1], depth - 1).T if TENSORS[shape[::-1]] else eye(shape[0]),
+            ]
+        else:
+            s = g.choice(SIZES)
+            makers += [lambda: self.tensor((shape[0], s), depth - 1) @ self.tensor((s,), depth - 1), lambda: ones(*shape)]
+        return g.choice(makers)()

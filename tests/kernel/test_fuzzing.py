@@ -1,0 +1,267 @@
+"""Random claims: none that is false is accepted, and a witness or a printer with a planted fault is found out."""
+
+from dataclasses import replace
+
+import pytest
+
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    diff,
+    exp,
+    index,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    random,
+    scalars,
+    sizes,
+    sqrt,
+    total,
+    vector,
+)
+from derivations.kernel.attack import fuzzing, printed, shrinking, trying
+from derivations.kernel.attack.families import FAMILIES, claim_of
+from derivations.kernel.attack.judge import judge
+from derivations.kernel.attack.pasted import pasted
+from derivations.kernel.core.expr import E, strip, walk
+from derivations.kernel.printing import latex, script
+from derivations.kernel.run import fuzz, fuzz_kept
+
+SEED = 12
+n, m = sizes("n m")
+x, y = scalars("x y")
+u, A, q = vector("u", n), matrix("A", n, m), random("q", n)
+i = index("i", n)
+
+
+def stated(method, *arguments, **more):
+    derivation = Derivation("test")
+    getattr(derivation, method)("claim", *arguments, **more)
+    return derivation.claims[-1]
+
+
+def attempts(numbers, witnesses=None, family="", shares=None):
+    return [fuzzing.attempt(SEED, number, witnesses, family, shares) for number in numbers]
+
+
+def faults(outcomes):
+    return [fault for o in outcomes for fault in o.faults]
+
+
+def everything(claim):
+    return "accepted"
+
+
+def nothing(claim):
+    return "refused"
+
+
+# The gate, in short
+
+
+def test_no_witness_is_wrong_about_the_first_claims_of_a_seed():
+    found = attempts(range(300))
+    assert faults(found) == []
+    told = [(o.truth, said) for o in found for said in o.said.values()]
+    assert told.count(("true", "accepted")) > 60 and told.count(("false", "refused")) > 60
+
+
+def test_each_family_gives_claims_and_some_of_each_are_false():
+    for family in FAMILIES:
+        truths = [judge(claim_of(SEED, number, family)[1], most=6)[0] for number in range(12)]
+        assert "false" in truths, family
+        assert "true" in truths or family in ("names", "limits"), family
+
+
+def test_a_claim_follows_from_its_seed_and_its_number():
+    assert [claim_of(3, k) for k in range(5)] == [claim_of(3, k) for k in range(5)]
+    assert claim_of(3, 1) != claim_of(4, 1)
+
+
+# Planted faults
+
+
+def test_a_witness_that_accepts_everything_is_found():
+    found = faults(attempts(range(20), {"exact": everything}, shares={"exact": 1}))
+    assert len(found) > 5 and all(name == "exact" and "accepts what is false" in what for name, what, _ in found)
+
+
+def test_a_witness_that_accepts_nothing_is_found():
+    found = faults(attempts(range(20), {"exact": nothing}, "polynomials", {"exact": 1}))
+    assert found and all("refuses what is true" in what for _, what, _ in found)
+
+
+def test_a_witness_that_breaks_is_found():
+    def broken(claim):
+        return "broke: IndexError"
+
+    found = faults(attempts(range(3), {"exact": broken}, "sums", {"exact": 1}))
+    assert len(found) == 3 and all("exact broke: IndexError" in what for _, what, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("family", "op"),
+    [
+        ("derivatives", "derivative"),
+        ("sums", "sum"),
+        ("roots", "pow"),
+        ("softmax", "softmax"),
+        ("rounding", "rounded"),
+        ("products", "matmul"),
+    ],
+)
+def test_a_witness_that_is_blind_to_one_kind_of_node_is_found(family, op):
+    def blind(claim):
+        return "accepted" if any(node.op == op for tree in claim.trees for node in walk(tree)) else "refused"
+
+    found = faults(attempts(range(30), {"exact": blind}, family, {"exact": 1}))
+    assert any("accepts what is false" in what for _, what, _ in found)
+
+
+@pytest.mark.parametrize("kind", ["inequality", "limit", "refutation", "law"])
+def test_a_witness_that_accepts_one_kind_of_claim_is_found(kind):
+    def blind(claim):
+        return "accepted" if claim.kind == kind else "refused"
+
+    family = {"inequality": "inequalities", "limit": "limits", "refutation": "refutations", "law": "laws"}[kind]
+    found = faults(attempts(range(20), {"exact": blind}, family, {"exact": 1}))
+    assert any("accepts what is false" in what for _, what, _ in found)
+
+
+def test_a_witness_that_takes_facts_about_a_point_for_facts_about_slopes_is_found():
+    """It drops every absolute value and every root of a square of what is not negative, inside derivatives too."""
+
+    def hasty(claim):
+        return "accepted" if any(a.kind == "nonnegative" for a in claim.given) else "refused"
+
+    found = faults(attempts(range(40), {"exact": hasty}, "near a kink", {"exact": 1}))
+    assert any("a derivative that does not exist" in what for _, what, _ in found)
+
+
+def test_a_witness_that_tries_small_sizes_only_is_found():
+    def near_sighted(claim):
+        text = script.script(claim.start) + script.script(claim.steps[0].expr)
+        return "accepted" if "- 1)*(" in text and "- 2)" in text else "refused"
+
+    found = faults(attempts(range(40), {"exact": near_sighted}, "sums", {"exact": 1}))
+    assert any(f"= {size}" in what for size in range(4, 10) for _, what, _ in found)
+
+
+def test_a_printer_that_prints_two_things_alike_is_found(monkeypatch):
+    real = latex.Printer.neg
+    monkeypatch.setattr(latex.Printer, "neg", lambda self, e: self.show(e.args[0], 3))
+    found = faults(attempts(range(40), {"exact": nothing}, "polynomials", {"exact": 99}))
+    assert any("are both printed" in what for _, what, _ in found)
+    monkeypatch.setattr(latex.Printer, "neg", real)
+    assert not [what for _, what, _ in faults(attempts(range(10), {"exact": nothing}, "polynomials", {"exact": 99})) if "printed" in what]
+
+
+def test_a_printer_whose_scripts_read_otherwise_is_found(monkeypatch):
+    monkeypatch.setattr(script.Script, "mul", lambda self, e: f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 4)}")
+    found = faults(attempts(range(40), {"exact": nothing}, "quotients", {"exact": 99}))
+    assert any("reads as" in what for _, what, _ in found)
+
+
+# The judge, where it says more than it says of mutants
+
+
+def test_the_judge_knows_where_there_is_no_derivative():
+    corner = stated("identity", x * diff(absolute(x), x), x, given=[nonnegative(x)])
+    assert judge(corner)[0] == "false" and judge(corner, partial=True, slopes=True)[0] == "false"
+    assert judge(corner, partial=True)[0] == "true"
+    assert judge(stated("identity", x * diff(absolute(x), x), x, given=[positive(x)]))[0] == "true"
+    assert judge(stated("identity", diff(absolute(x) * x, x), 2 * absolute(x)))[0] != "false"  # it bends, and has a slope
+
+
+def test_the_judge_takes_no_cancelled_digits_for_a_limit():
+    scale = 10**9
+    ratio = log(1 + exp(-scale * x)) / exp(-scale * x)
+    assert judge(stated("limit", ratio, x, "oo", 0))[0] == "false"
+    assert judge(stated("limit", ratio, x, "oo", 1))[0] == "true"
+    assert judge(stated("limit", (x + scale) / x, x, "oo", 1))[0] == "true"
+
+
+def test_the_judge_tries_every_size_up_to_nine():
+    term = n - 1
+    for k in range(2, 9):
+        term = term * (n - k)
+    assert judge(stated("identity", term, 0 * n))[0] == "false"
+    assert judge(stated("identity", total(u[i], i) + term, total(u[i], i)))[0] == "false"
+
+
+def test_the_judge_finds_moments_that_contradict_themselves():
+    assumption = mean(q, 0)
+    opened = type(assumption)("mean", (q, i))
+    claim = stated("identity", E(q[1] + 1), 1 + 0 * E(q[1]), given=[assumption])
+    assert judge(claim)[0] == "true"
+    assert judge(replace(claim, given=(opened,)))[0] == "false"
+
+
+def test_a_counterexample_without_a_value_is_none():
+    assert judge(stated("refute", x + y, x, at={x: 1}))[0] == "false"
+
+
+# Shrinking, pasting, reading back, keeping
+
+
+def test_what_is_wrong_is_made_small():
+    claim = stated("identity", (x + y) ** 2 + sqrt(x**2) * exp(y), x + y + (y * x + 3), given=[nonzero(y)])
+    small = shrinking.shrunk(claim, lambda c: any(node.op == "pow" for node in walk(c.start)))
+    assert shrinking.size(small) < shrinking.size(claim) / 2 and small.given == ()
+
+
+def test_what_is_pasted_states_the_claim_again():
+    for number in range(60):
+        _, claim = claim_of(SEED, number)
+        names: dict = {}
+        text = pasted(claim).removesuffix("D.main()")
+        exec(compile(text, "pasted.py", "exec"), names)  # made here, of a claim that was made here
+        again = names["D"].claims[0]
+        assert tuple(map(printed.alike, again.trees)) == tuple(map(printed.alike, claim.trees)), text
+        assert (again.kind, again.at, again.towards) == (claim.kind, claim.at, claim.towards)
+
+
+def test_a_script_is_read_back_as_the_tree():
+    names = {s.data[0]: s for s in (x, y, n, m, u, A, i)}
+    for e in (x * (y / 2), -(x * y), (-x) * y, x - (y - x), (A.T @ u)[1], total(u[i] ** 2, i), 2 / (x * y) / y, diff(exp(x), x)):
+        assert strip(printed.read_back(script.script(e), names)) == strip(e)
+    with pytest.raises(printed.Unreadable):
+        printed.read_back("__import__('os')", names)
+
+
+def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
+    whole, parts = fuzz.attempts(SEED, 0, 30), fuzz.nothing()
+    for start in (0, 10, 20):
+        fuzz.add(parts, fuzz.attempts(SEED, start, start + 10))
+    assert whole == parts and whole["claims"] == 30
+    assert not fuzz.passes(fuzz.nothing())
+    good = fuzz.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzzing.SHARES}}
+    assert fuzz.passes(good) and not fuzz.passes(good | {"faulty": {"exact, sums": 1}})
+    assert not fuzz.passes(good | {"claims": 100, "families": {"sums": {"undecided": 6, "true": 94}}})  # a judge that cannot tell
+
+
+def test_counts_stand_while_nothing_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzz_kept.certificates, "STORE", tmp_path)
+    result = fuzz.nothing() | {"claims": 50, "seed": 3, "depends_on": fuzz_kept.depends_on()}
+    fuzz_kept.keep(result)
+    assert fuzz_kept.standing(3, 50) and not fuzz_kept.standing(3, 51) and not fuzz_kept.standing(4, 50)
+    fuzz_kept.keep(result | {"claims": 20})
+    assert fuzz_kept.kept()["claims"] == 50  # the larger stays
+    monkeypatch.setattr(fuzz_kept, "depends_on", lambda: "another")
+    assert fuzz_kept.kept() is None
+
+
+def test_a_slow_witness_is_no_fault_and_no_acceptance(monkeypatch):
+    monkeypatch.setattr(fuzzing, "SECONDS", 0.05)
+
+    def slow(claim):
+        while True:
+            pass
+
+    o = fuzzing.attempt(SEED, 0, {"exact": slow}, "polynomials", {"exact": 1})
+    assert o.said == {"exact": "too slow"} and not [f for f in o.faults if f[0] == "exact"]
+    assert trying.LIMIT > fuzzing.SECONDS
