@@ -66,6 +66,7 @@ class Verdict:
     seconds: float = 0.0
     needed: tuple = ()  # for each assumption, how the claim fails without it
     source: str = ""  # the program whose run it was, where a witness writes one
+    ran: tuple = ()  # of the claim's snippets that ran and agreed: (the entry of its code, at how many shapes, at how many points)
 
 
 class Refused(KernelError):

@@ -23,10 +23,15 @@ from .refutations import refutation
 
 def witness(claim: Claim):
     """(verdict, scope, note); raises Refused where the numbers contradict the claim or a snippet that it names."""
+    return vouched(claim)[:3]
+
+
+def vouched(claim: Claim):
+    """The same, and of each snippet that ran (the call, at how many shapes, at how many points)."""
     try:
         return CHECKS[claim.kind](claim)
     except NotForTorch as reason:
-        return "not applicable", "", str(reason)
+        return "not applicable", "", str(reason), ()
     except Disagrees as problem:
         raise Refused(claim.file, claim.line, claim.id, f"the PyTorch witness does not confirm it: {problem}") from None
 
