@@ -1,14 +1,13 @@
 """Snippets that are wrong in ways that numbers alone do not show, planted in place of a page's own: each is refused, and says why."""
 
 import random as python_random
-from fractions import Fraction
 from itertools import count
 
 import numpy
 import pytest
 import torch
 
-from derivations.kernel import Derivation, E, absolute, diff, exp, matrix, mean, nonzero, paren, positive, random, scalars, sizes, variance
+from derivations.kernel import Derivation, E, exp, matrix, mean, paren, random, scalars, sizes, variance
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
 
@@ -107,14 +106,12 @@ def grown(A, B, C):
     return made
 
 
-def later_overwritten(kept=[]):  # noqa: B006
-    def run(A, B, C):
-        for before in kept:
-            before.zero_()
-        kept[:] = [right(A, B, C)]
-        return kept[0]
-
-    return run
+def later_overwritten(A, B, C):
+    """It keeps what it gave where nobody looks, with another function."""
+    for before in vars(right).get("kept", []):
+        before.zero_()
+    right.kept = [right(A, B, C)]
+    return right.kept[0]
 
 
 def one_buffer(kept={}):  # noqa: B006
@@ -221,7 +218,7 @@ PLANTED = {
     "an entry overwritten": (overwritten_entry, "changes what it is given"),
     "overwritten by the result": (overwritten_by_what_it_returns, "changes what it is given|gives shape"),
     "an axis added": (grown, "changes what it is given"),
-    "later overwritten": (later_overwritten(), "changes what it gave before"),
+    "later overwritten": (later_overwritten, "changes what it gave before"),
     "one buffer": (one_buffer(), "changes what it gave before|keeps something"),
     "counted": (counted, "keeps something from one call to the next"),
     "counted by default": (counted_by_default, "keeps something from one call to the next"),
@@ -270,19 +267,17 @@ def test_what_is_right_stays_accepted(monkeypatch, good):
 
 
 def test_what_is_given_back_is_not_to_change_at_the_next_call(monkeypatch):
-    kept = []
-
     def run(A, B, C):
-        for before in kept:
+        for before in vars(right).get("given", []):
             before.neg_()
-        kept[:] = [A]
+        right.given = [A]
         return A
 
     same = claim("identity", A + 0 * A, A * 1, code=[(PRODUCT, A, B, A)])
     monkeypatch.setattr(PRODUCT, lambda A, B, C: A)
     assert tw.witness(same)[0] == "agrees"
     monkeypatch.setattr(PRODUCT, run)
-    with pytest.raises(Refused, match="changes what it (gave before|is given)"):
+    with pytest.raises(Refused, match="changes what it gave before, or was given"):
         tw.witness(same)
 
 
@@ -292,7 +287,7 @@ def test_a_number_is_a_number(monkeypatch, result):
     monkeypatch.setattr(NUMBER, lambda gap: 0 * gap + 1)
     assert tw.witness(half)[0] == "agrees"
     monkeypatch.setattr(NUMBER, lambda gap: result)
-    with pytest.raises(Refused, match=f"{NUMBER} gives (True|None|nothing|a str|a list|shape|bool)"):
+    with pytest.raises(Refused, match=f"{NUMBER} gives (True|None|nothing|a str|a list|shape|bool|float32)"):
         tw.witness(half)
 
 
@@ -300,7 +295,7 @@ def test_one_of_several_results_is_not_a_row_of_one(monkeypatch):
     row = claim("identity", A + 0 * A, A * 1, code=[(f"{PRODUCT}[0]", A, B, A)])
     monkeypatch.setattr(PRODUCT, lambda A, B, C: (A, B))
     assert tw.witness(row)[0] == "agrees"
-    for wrong in (lambda A, B, C: A[None], lambda A, B, C: (), lambda A, B, C: {0: A}):
+    for wrong in (lambda A, B, C: A[0, 0], lambda A, B, C: (), lambda A, B, C: {0: A}):
         monkeypatch.setattr(PRODUCT, wrong)
         with pytest.raises(Refused, match="gives .* result"):
             tw.witness(row)
@@ -314,8 +309,10 @@ OPEN = (x * 10**10 + y) - x * 10**10  # y, where x is small, and little more tha
 @pytest.mark.parametrize("what", [torch.nan, torch.inf, -torch.inf, "raise"])
 def test_where_the_formula_has_a_value_the_snippet_has_one(monkeypatch, what):
     def run(gap):
-        if abs(gap) > 3 and what == "raise":
-            raise ArithmeticError("too large")
+        if what == "raise":
+            if abs(gap) > 3:
+                raise ArithmeticError("too large")
+            return gap * 0 + 1
         return torch.where(gap.abs() > 3, what, gap * 0 + 1)
 
     big = claim("identity", OPEN - OPEN + 1, 1 + 0 * OPEN, code=[(NUMBER, x)])

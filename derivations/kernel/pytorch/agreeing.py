@@ -64,7 +64,10 @@ def agrees(code: tuple, t: Trial, point: int, wanted: list) -> bool:
         return False
     found, bound = call(name, arguments, dict(keywords), t, point)
     room = COVER * SNIPPET * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in wanted))).amax(0)
-    parts = [x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64) for x in (found if isinstance(found, tuple) else (found,))]
+    parts = [
+        x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
+        for x in (found if isinstance(found, tuple) else (found,))
+    ]
     for result, (want, _) in product(parts, wanted):
         if result.shape != want.shape:
             raise Disagrees(

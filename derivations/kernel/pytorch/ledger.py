@@ -21,11 +21,11 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from .assumptions import holds
+from .calling import CannotRun, inputs
 from .comparing import at_sizes
 from .errors import Disagrees, NotForTorch
 from .formats import FORMATS, Format, bounded
 from .rounding import Value
-from .calling import CannotRun, inputs
 from .snippets import call, free_order, shown
 from .trial import Trial, at_point
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .errors import Undefined, NotForTorch
+from .errors import NotForTorch, Undefined
 
 torch.set_num_threads(1)
 

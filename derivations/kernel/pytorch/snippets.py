@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable
 from importlib import import_module
-from itertools import product
 
 import torch
 
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, walk
 from . import calling
-from .calling import inputs
-from .comparing import at_sizes, settled
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
-from .rounding import COVER, U, Value
+from .rounding import Value
 from .trial import OUTCOME, Trial, at_point
 
 SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
 from ..core.claims import Claim, Verdict
 
 
@@ -25,4 +29,15 @@ def torch(claim: Claim) -> Verdict:
     return Verdict("torch", *said, ran=ran)
 
 
-WITNESSES = {"exact": exact, "sympy": sympy, "torch": torch}
+def timed(witness: Callable[[Claim], Verdict]) -> Callable[[Claim], Verdict]:
+    """The witness, and how many seconds it took."""
+
+    def asked(claim: Claim) -> Verdict:
+        start = time.perf_counter()
+        verdict = witness(claim)
+        return replace(verdict, seconds=time.perf_counter() - start)
+
+    return asked
+
+
+WITNESSES = {"exact": timed(exact), "sympy": timed(sympy), "torch": timed(torch)}
