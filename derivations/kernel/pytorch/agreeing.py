@@ -20,6 +20,7 @@ from .snippets import also, call, free_order, shown
 from .trial import Trial, at_point
 
 SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
+WATCHED = 4  # one point in so many is where a snippet is called twice
 
 
 class Snippets:
@@ -62,7 +63,7 @@ def agrees(code: tuple, t: Trial, point: int, wanted: list) -> bool:
     bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in wanted))).all(0)
     if not bounded.any():
         return False
-    found, bound = call(name, arguments, dict(keywords), t, point)
+    found, bound = call(name, arguments, dict(keywords), t, point, watched=point % WATCHED == 0)
     room = COVER * SNIPPET * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in wanted))).amax(0)
     parts = [
         x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)

@@ -30,17 +30,21 @@ class CannotRun(Disagrees):
     """PyTorch has an operation of the snippet not in this format."""
 
 
-def call(name: str, run: Callable, bound: inspect.BoundArguments, again: bool = True) -> Any:
-    """What a snippet gives. Disagrees if it stops, changes what it is given or gave, or gives something else when called again."""
-    before = kept(run)
+def call(name: str, run: Callable, bound: inspect.BoundArguments, watched: bool = True) -> Any:
+    """What a snippet gives. Disagrees if it stops or changes what it is given; watched, also if another call would show that it keeps,
+    draws or writes to anything else."""
+    if not watched:
+        return once(name, run, bound)[1]
+    before, drawn = kept(run), generators()
     given, result = once(name, run, bound)
     frozen = copied(result)
-    if again:
-        _, second = once(name, run, bound)
-        if not same(given, (bound.args, bound.kwargs)) or not same(frozen, result):
-            raise Disagrees(f"{name} changes what it gave before, or was given, when it is called again{inputs(bound)}")
-        if not same(frozen, second):
-            raise Disagrees(f"{name} gives something else when it is called again{inputs(bound)}")
+    _, second = once(name, run, bound)
+    if generators() != drawn:
+        raise Disagrees(f"{name} draws at random from a generator that is everybody's, or sets it; let it take its own{inputs(bound)}")
+    if not same(given, (bound.args, bound.kwargs)) or not same(frozen, result):
+        raise Disagrees(f"{name} changes what it gave before, or was given, when it is called again{inputs(bound)}")
+    if not same(frozen, second):
+        raise Disagrees(f"{name} gives something else when it is called again{inputs(bound)}")
     if not same(before, kept(run)):
         raise Disagrees(f"{name} keeps something from one call to the next, in its module or with the function{inputs(bound)}")
     return frozen
@@ -48,16 +52,14 @@ def call(name: str, run: Callable, bound: inspect.BoundArguments, again: bool = 
 
 def once(name: str, run: Callable, bound: inspect.BoundArguments) -> tuple:
     """(what it was given, its result) of one call on copies."""
-    given, drawn = copied((bound.args, bound.kwargs)), generators()
+    given, drawn = copied((bound.args, bound.kwargs)), torch.get_rng_state()
     try:
         result = run(*given[0], **given[1])
     except (Exception, SystemExit) as error:
         kind = CannotRun if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)) else Disagrees
         raise kind(f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}{inputs(bound)}") from None
-    after = generators()
-    if not torch.equal(drawn[0], after[0]) or drawn[1:] != after[1:]:
-        torch.set_rng_state(drawn[0])
-        random.setstate(drawn[1])
+    if not torch.equal(drawn, torch.get_rng_state()):
+        torch.set_rng_state(drawn)
         raise Disagrees(f"{name} draws at random from a generator that is everybody's, or sets it; let it take its own{inputs(bound)}")
     if not same(given, (bound.args, bound.kwargs)):
         raise Disagrees(f"{name} changes what it is given{inputs(bound)}")
@@ -65,10 +67,10 @@ def once(name: str, run: Callable, bound: inspect.BoundArguments) -> tuple:
 
 
 def generators() -> tuple:
-    """The states of the generators of random numbers that any code may draw from: PyTorch's, Python's, NumPy's."""
+    """The states of Python's and NumPy's generators of random numbers, which any code may draw from."""
     numpy = sys.modules.get("numpy")
     state = numpy.random.get_state(legacy=False)["state"] if numpy else {"key": b"", "pos": 0}
-    return torch.get_rng_state(), random.getstate(), bytes(state["key"]), state["pos"]
+    return random.getstate(), bytes(state["key"]), state["pos"]
 
 
 def chosen(name: str, result: Any, which: str | None, bound: inspect.BoundArguments) -> Any:

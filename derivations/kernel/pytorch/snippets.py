@@ -47,13 +47,13 @@ def shown(x: Value, t: Trial, free: list) -> Value:
     return Value(view(x.v), view(x.e))
 
 
-def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64) -> tuple:
+def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False) -> tuple:
     """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
-    run, bound, which = prepared(name, arguments, keywords, t, point, dtype)
-    return calling.chosen(name, calling.call(name, run, bound, again=dtype == torch.float64), which, bound), bound
+    run, bound, which = prepared(name, arguments, keywords, t, point, dtype, watched)
+    return calling.chosen(name, calling.call(name, run, bound, watched), which, bound), bound
 
 
-def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype) -> tuple:
+def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype, watched: bool) -> tuple:
     """(the function, its arguments at one point, which of its results is meant, or none)."""
     matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
     try:
@@ -68,7 +68,7 @@ def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, 
     def argument(x, kind):
         if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
             given = x[-1] if isinstance(x[-1], dict) else {}
-            return call(x[0], x[1 : len(x) - bool(given)], given, t, point, dtype)[0]
+            return call(x[0], x[1 : len(x) - bool(given)], given, t, point, dtype, watched)[0]
         if not isinstance(x, Expr):
             return x
         if x.op == "symbol" and x.data[1] == "size":
