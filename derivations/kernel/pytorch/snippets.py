@@ -47,7 +47,9 @@ def shown(x: Value, t: Trial, free: list) -> Value:
     return Value(view(x.v), view(x.e))
 
 
-def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False) -> tuple:
+def call(
+    name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False
+) -> tuple:
     """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
     run, bound, which = prepared(name, arguments, keywords, t, point, dtype, watched)
     return calling.chosen(name, calling.call(name, run, bound, watched), which, bound), bound

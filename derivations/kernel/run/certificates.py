@@ -28,7 +28,7 @@ ASIDE = (
     "command",
     "coq",
     "pages",
-    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs")),
+    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs", "proofs")),
 )
 
 
