@@ -202,7 +202,11 @@ PLANTED = {
     "empty list": (lambda A, B, C: [], "gives a list"),
     "list": (lambda A, B, C: right(A, B, C).tolist(), "gives a list"),
     "numpy": (lambda A, B, C: right(A, B, C).numpy() if A.dtype != torch.bfloat16 else right(A, B, C), "gives a ndarray"),
-    "imaginary": (imaginary, "gives complex128, and is given float64"),
+    "imaginary": (imaginary, r"gives \(?0\+1j\)? where the claim has 0|gives 1j where the claim has 0"),
+    "imaginary where fewer digits": (
+        lambda A, B, C: right(A, B, C).to(torch.complex64) if A.dtype == torch.float32 else right(A, B, C),
+        "gives complex64, and is given float32",
+    ),
     "fp64 for less": (wide, "gives float64, and is given float32"),
     "fp32 for half": (wider_than_half, "gives float32, and is given float16"),
     "fp16 for bf16": (narrow_half, "gives float16, and is given bfloat16"),

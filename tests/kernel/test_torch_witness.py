@@ -4,6 +4,7 @@ import ast
 import math
 import re
 from fractions import Fraction
+from types import ModuleType
 
 import pytest
 import torch
@@ -208,11 +209,8 @@ BELOW = exp(-400 - x**2)  # fp64 still holds it, but neither its square nor its 
 def test_what_underflows_is_not_taken_for_zero(small):
     """It may not be divided by with any certainty; but that is fp64's fault, and not a division by zero."""
     for claimed in ((1 / small, 1 / (small + 0)), (log(small), log(small + 0))):
-        assert verdict("identity", *claimed) == (
-            "not applicable",
-            "",
-            "the rounding bounds are too large to tell anything at 128 of 128 points",
-        )
+        result, _, why = verdict("identity", *claimed)
+        assert result == "not applicable" and re.fullmatch(r"the rounding bounds are too large to tell anything at (\d+) of \1 points", why)
 
 
 def test_what_underflows_in_a_matrix_product_is_not_taken_for_zero():
@@ -473,9 +471,11 @@ def test_a_snippet_that_is_not_there_is_refused(name):
 
 def test_no_argument_is_left_out(monkeypatch):
     """Neither where a snippet takes any number, nor where it takes fewer than it is given."""
-    seen = []
+    record = ModuleType("record")  # where no snippet of a page could keep anything
+    record.seen = seen = []
     monkeypatch.setattr(
-        f"{SNIPPETS}.grouped_left", lambda *matrices, **more: seen.append((len(matrices), *more)) or matrices[0] @ matrices[1] @ matrices[2]
+        f"{SNIPPETS}.grouped_left",
+        lambda *matrices, **more: record.seen.append((len(matrices), *more)) or matrices[0] @ matrices[1] @ matrices[2],
     )
     tw.witness(grouped())
     assert set(seen) == {(3,)}

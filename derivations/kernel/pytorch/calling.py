@@ -85,6 +85,7 @@ def chosen(name: str, result: Any, which: str | None, bound: inspect.BoundArgume
         result = result[int(which)]
     given = {x.dtype for x in tensors((bound.args, bound.kwargs)) if x.is_floating_point() or x.is_complex()}
     own = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
+    own += (torch.complex128,) * (torch.float64 in own)  # where the claim is real, its imaginary part has to be nothing
     for part in result if isinstance(result, tuple) and result else [result]:
         if not isinstance(part, Tensor) and (isinstance(part, bool) or not isinstance(part, (int, float))):
             raise Disagrees(f"{name} gives {kind_of(part)} where a tensor or a number is expected{inputs(bound)}")

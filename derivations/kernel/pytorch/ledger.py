@@ -7,8 +7,9 @@ The inputs are rounded to the format first, so that they are exact in it. The bo
   - A snippet may compute the first expression of the claim or the last one, but one of the two at all points.
   - It may add in any order, and subtract the largest score before a softmax. One that takes other steps than its expression is
     held to the bound all the same, and refused if it needs more: its claim should state what it computes.
-  - A snippet that cannot run in a format is not passed but reported, with the reason; so is one outside the bound of one side
-    where no bound is derived for the other, such as a derivative. Limits are taken in fp64 alone.
+  - Where PyTorch has no such operation in a format, or a snippet is given no tensor, that is reported, with the reason; so is one outside
+    the bound of one side where no bound is derived for the other, such as a derivative. Limits are taken in fp64 alone. One that stops
+    for another reason, or gives another dtype than it is given, is refused.
 """
 
 from __future__ import annotations
