@@ -56,8 +56,10 @@ def once(name: str, run: Callable, bound: inspect.BoundArguments) -> tuple:
     try:
         result = run(*given[0], **given[1])
     except (Exception, SystemExit) as error:
-        kind = CannotRun if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)) else Disagrees
-        raise kind(f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}{inputs(bound)}") from None
+        stopped = f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)):
+            raise CannotRun(stopped) from None
+        raise Disagrees(stopped + inputs(bound)) from None
     if not torch.equal(drawn, torch.get_rng_state()):
         torch.set_rng_state(drawn)
         raise Disagrees(f"{name} draws at random from a generator that is everybody's, or sets it; let it take its own{inputs(bound)}")
