@@ -46,7 +46,7 @@ def script(tmp_path):
 
 # Records --------------------------------------------------------------------------------------------------------------------
 
-FIELDS = {"id", "kind", "scope", "verdict", "witnesses", "seconds", "message", "topic", "line", "cached"}
+FIELDS = {"id", "kind", "scope", "verdict", "witnesses", "provers", "seconds", "message", "topic", "line", "cached"}
 
 
 def test_one_record_a_claim(tree, records):

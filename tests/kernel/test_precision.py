@@ -344,17 +344,27 @@ def test_a_snippet_computes_one_of_the_two_sides_throughout(monkeypatch):
 @pytest.mark.parametrize(
     ("snippet", "reason"),
     [
-        (lambda A, B, C: ((A @ B) @ C).double(), "grouped_left gives float64, whatever it is given"),
+        (lambda A, B, C: ((A @ B) @ C).double(), "grouped_left gives float64, and is given float32"),
         (lambda A, B, C: (A.double() @ B) @ C, "grouped_left stopped with RuntimeError: expected m1 and m2 to have the same dtype"),
         (lambda A, B, C: (A @ B) @ C / (A.dtype == torch.float64 or 1 // 0), "grouped_left stopped with ZeroDivisionError"),
     ],
     ids=["converts", "mixes", "stops"],
 )
 def test_a_snippet_that_insists_on_double_precision_is_not_passed(monkeypatch, snippet, reason):
-    said = planted(monkeypatch, grouped(), f"{PRODUCTS}.grouped_left", snippet)
-    silent = re.findall(r"nothing said in ([^:]*): ([^;]*)", said)
-    assert ", ".join(names for names, _ in silent) == "fp32, fp16, bf16" and "run in" not in said
-    assert all(why.startswith(f"{PRODUCTS}.{reason}") for _, why in silent)
+    assert f"the PyTorch witness does not confirm it: {PRODUCTS}.{reason}" in planted(
+        monkeypatch, grouped(), f"{PRODUCTS}.grouped_left", snippet
+    )
+
+
+def test_what_pytorch_cannot_do_in_a_format_is_reported(monkeypatch):
+    def inverted_twice(A, B, C):
+        square = A @ B + 10**6 * torch.eye(len(A), dtype=A.dtype)
+        return (A @ B) @ C + 0 * torch.linalg.inv(square) @ C
+
+    said = planted(monkeypatch, grouped(), f"{PRODUCTS}.grouped_left", inverted_twice)
+    silent = re.findall(r"; nothing said in ([^:]*): ([^;]*)", said)
+    assert "; run in fp32 at " in said and ", ".join(formats for formats, _ in silent) == "fp16, bf16"
+    assert all(why.startswith(f"{PRODUCTS}.grouped_left stopped with RuntimeError: ") and "given" not in why for _, why in silent)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +404,7 @@ def test_where_a_step_may_overflow_no_point_is_counted():
     stated = claim("identity", exp(300 + x**2) / exp(300 + x**2), 1 + 0 * x, code=[("snippets.softmax.axes.sums", x)])
     book = Ledger(stated)
     for seed in range(4):
-        book.compare(draw(stated, {}, seed), [stated.start])
+        book.compare(draw(stated, {}, seed), [stated.start], [0])
     assert all(told == 0 for told, _ in book.ran.values())
 
 
@@ -424,7 +434,7 @@ def notes():
 def test_every_snippet_of_a_claim_runs_in_half_precision_or_says_why_not(notes):
     """Numbers of things are no tensors; the worked example's matrices are made in fp64; the rest is named."""
     silent = {id_: re.findall(r"nothing said in ([^:]*): ([^;]*)", note) for id_, note in notes.items() if "nothing said" in note}
-    known = r"gives (int|float|float64), whatever|no rounding bound is derived|stopped with RuntimeError: This function doesn't handle types other"
+    known = r"gives (int|float|float64), and is given no tensor|no rounding bound is derived|stopped with RuntimeError: This function doesn't handle types other"
     assert {id_: said for id_, said in silent.items() if any(not re.search(known, reason) for _, reason in said)} == {}
     ran = [id_ for id_, note in notes.items() if all(f"{name} at " in note for name in NAMES)]
     assert len(ran) >= 0.6 * len(notes)

@@ -28,13 +28,13 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.core import acceptance
 from derivations.kernel.core.assumptions import assumption_text
 from derivations.kernel.core.claims import Verdict
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.values import evaluate, nested, number, number_latex
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex
+from derivations.kernel.run import witnesses
 from derivations.kernel.run.records import check_claim, record
 
 d, n = sizes("d n")
@@ -149,7 +149,7 @@ def test_every_field_of_a_record():
 def test_every_witness_is_asked_by_its_name_and_its_time_is_its_own(monkeypatch):
     claim = stated(lambda D: D.identity("claim", x * (y + 1), x * y + x))
     clock = iter([1, 3, 10, 14, 100, 108])
-    monkeypatch.setattr(acceptance, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(witnesses, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     seen = [(w["name"], w["verdict"], w["seconds"]) for w in check_claim(claim)["witnesses"]]
     assert seen == [("exact", "proved", 2), ("sympy", "proved", 4), ("torch", "agrees", 8)]
 

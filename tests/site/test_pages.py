@@ -68,6 +68,12 @@ def test_pytorch_agrees_under_a_claim_and_does_not_prove(page, certificates):
         assert [row.text for row in details.select("summary .claim__witness--agrees")] == ["PyTorch"]
 
 
+def test_a_claim_with_one_proof_says_so(page, certificates):
+    assert not soup(page(CLAIM.format("mean"))).select(".claim__alone")
+    certificates["scaling/variance"]["claims"][1]["witnesses"] = [EXACT, TORCH, COQ]
+    assert [word.text.strip() for word in soup(page(CLAIM.format("mean"))).select("summary .claim__alone")] == ["one proof"]
+
+
 def test_assumptions_say_what_fails_without_them(page):
     (item,) = soup(page(CLAIM.format("variance"))).select(".claim__assumptions li")
     assert item.summary.find("math").text == "q" and item.details.has_attr("open")

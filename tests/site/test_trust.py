@@ -121,6 +121,38 @@ def test_every_number_leads_to_the_command_that_counts_it_again(page):
 
 
 def test_a_table_that_there_is_not_is_refused(refused):
-    assert "expected '/// trust | NAME' with a name of kinds, witnesses, killed, mutants, random, families, size, found 'sizes'" in refused(
+    assert "a name of kinds, witnesses, killed, mutants, random, families, size, alone, found 'sizes'" in refused(
         "# A\n\n/// trust | sizes\n///\n"
     )
+
+
+PROOF, AGREES, SILENT = (
+    {"name": name, "verdict": verdict} for name, verdict in (("exact", "proved"), ("torch", "agrees"), ("sympy", "not applicable"))
+)
+
+
+def test_the_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
+    certificates = {
+        "a/one": [
+            {"id": "p", "kind": "identity", "witnesses": [PROOF, SILENT, AGREES]},
+            {"id": "q", "kind": "limit", "witnesses": [PROOF, PROOF]},
+        ],
+        "a/two": [
+            {"id": "r", "kind": "definition", "witnesses": [SILENT, AGREES]},
+            {"id": "s", "kind": "law", "witnesses": [PROOF, AGREES]},
+        ],
+    }
+    monkeypatch.setattr(trust, "topics", lambda: sorted(certificates))
+    monkeypatch.setattr(trust, "load", lambda topic: {"claims": certificates[topic]})
+    links = BeautifulSoup(page("/// trust | alone\n///\n"), "html.parser").select("ul li a")
+    assert [link.text for link in links] == ["a/one#p", "a/two#s"]
+    assert all(link["href"].endswith(f"{name}.md#{id_}") for link, name, id_ in zip(links, ("a/one", "a/two"), "ps"))
+    certificates["a/one"][0]["witnesses"] = certificates["a/two"][1]["witnesses"] = [PROOF, PROOF]
+    assert "none; each claim has two proofs or more." in page("/// trust | alone\n///\n")
+
+
+def test_few_claims_of_the_site_have_one_proof(claims):
+    without_coq = [
+        c["id"] for c in claims if c["kind"] != "definition" and sum(w["verdict"] in ("proved", "refuted") for w in c["witnesses"]) < 2
+    ]
+    assert without_coq == ["halving"]

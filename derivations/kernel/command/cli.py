@@ -11,6 +11,7 @@ import click
 
 from ..run import certificates, runner
 from ..run.certificates import CertificateError
+from ..run.proofs import provers
 from . import programs, scaffold
 from .report import Progress, report
 
@@ -99,6 +100,7 @@ def flat(result, record: dict) -> dict:
         "latex": claim.get("latex", ""),
         "verdict": record["verdict"],
         "witnesses": [{k: v for k, v in w.items() if k != "source"} for w in claim["witnesses"]],
+        "provers": provers(claim),
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached,

@@ -33,6 +33,8 @@ class Claim:
     kind: str
     start: Expr
     steps: tuple[Step, ...]
+    file: str = ""
+    line: int = 0
     given: tuple[Assumption, ...] = ()
     title: str = ""
     uses: tuple[str, ...] = ()
@@ -41,8 +43,6 @@ class Claim:
     without: tuple = ()  # for an assumption, a counterexample that shows that it is needed: (assumption, at) pairs
     towards: tuple = ()  # a limit: (variable, "oo" or a number)
     code: tuple = ()  # snippets that compute the claim's expressions: (dotted name, arguments, keyword arguments)
-    file: str = ""
-    line: int = 0
 
     @property
     def refuted(self) -> str:
@@ -65,6 +65,7 @@ class Verdict:
     seconds: float = 0.0
     needed: tuple = ()  # for each assumption, how the claim fails without it
     source: str = ""  # the program whose run it was, where a witness writes one
+    ran: tuple = ()  # of the claim's snippets that ran and agreed: (the entry of its code, at how many shapes, at how many points)
 
 
 class Refused(KernelError):
@@ -96,27 +97,23 @@ class Derivation:
         steps: Iterable[tuple[str, Term, str]],
         *,
         given: Sequence[Assumption] = (),
-        title: str = "",
         uses: Sequence[str] = (),
-        because: tuple[Expr, ...] = (),
-        at: tuple = (),
         without: Mapping[Assumption, Mapping[Expr, Value]] | None = None,
-        towards: tuple = (),
         code: Sequence[tuple] = (),
+        **more: Any,
     ) -> None:
-        """The one door by which a claim is made: what it is told is checked, and kept as it was told."""
+        """The one door by which a claim is made: what it is told is checked, and kept as it was told; `more` are other fields of a claim."""
         self._check_arguments(id, given, uses, without)
         start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
         for step in stated:
             if step.expr.shape != start.shape and kind != "refutation":
                 raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
-        if kind in ("identity", "chain") and any(
-            n.op in ("expectation", "variance") for e in (start, *(s.expr for s in stated)) for n in walk(e)
-        ):
+        averaged = any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in stated)) for n in walk(e))
+        if averaged and kind in ("identity", "chain"):
             kind = "law"
         hints = tuple((a, bindings(v)) for a, v in (without or {}).items())
-        claim = Claim(id, kind, start, stated, tuple(given), title, tuple(uses), because, at, hints, towards, snippets(code), *caller())
-        claim = self._settled(claim)
+        more |= {"given": tuple(given), "uses": tuple(uses), "without": hints, "code": snippets(code)}
+        claim = self._settled(Claim(id, kind, start, stated, *caller(), **more))
         self._check_names(claim)
         self.claims.append(claim)
 
@@ -134,8 +131,7 @@ class Derivation:
                 raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation")
         if without is not None and (not isinstance(without, dict) or not all(isinstance(v, dict) for v in without.values())):
             raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples")
-        strangers = [a for a in without or () if a not in given]
-        if strangers:
+        if any(a not in given for a in without or ()):
             raise KernelError("without={...} names an assumption that is not in given=[...]")
 
     def _settled(self, claim: Claim) -> Claim:
@@ -158,9 +154,7 @@ def bindings(at: Any) -> tuple:
     """{symbol: value} with values as nested tuples of exact numbers."""
 
     def freeze(value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return tuple(map(freeze, value))
-        return lift(value)
+        return tuple(map(freeze, value)) if isinstance(value, (list, tuple)) else lift(value)
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
@@ -187,6 +181,6 @@ def caller() -> tuple[str, int]:
     """File and line of the script that states a claim: the first frame outside the kernel."""
     kernel = str(Path(__file__).parents[1])
     frame = sys._getframe()
-    while frame.f_back and (frame.f_code.co_filename.startswith(kernel) or frame.f_code.co_filename.startswith("<")):
+    while frame.f_back and frame.f_code.co_filename.startswith((kernel, "<")):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from ..errors import KernelError, scripts
 from ..printing.names import refuse_word
-from ..printing.plain import plain
+from ..printing.plain import plain as show  # a plain-text form for messages
 
 Term = Union["Expr", int, Fraction]  # what may stand where an expression is expected; SymPy's expressions may as well
 Rows = Term | list | tuple  # nested lists
@@ -64,7 +64,7 @@ class Expr:
     origin: Any = field(default=None, compare=False, repr=False)  # of a name: what it was read from, in another system
 
     def __str__(self) -> str:
-        return plain(self)
+        return show(self)
 
     def __eq__(self, other: object) -> bool:
         """Whether the trees are one and the same. That is for the kernel: a script that asks is told what to write."""
@@ -130,9 +130,8 @@ class Expr:
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
-            if index_.op == "const" and not (
-                index_.data.denominator == 1 and 1 <= index_.data <= (size_.data if size_.op == "const" else 1)
-            ):
+            most = size_.data if size_.op == "const" else 1
+            if index_.op == "const" and not (index_.data.denominator == 1 and 1 <= index_.data <= most):
                 raise KernelError(f"the index {show(index_)} may lie outside 1..{show(size_)}")
             if index_.op not in ("index", "const"):
                 raise KernelError("an index is made by index(name, size) or is a positive integer")
@@ -645,7 +644,3 @@ def describe(s: Expr) -> str:
 
 def show_shape(shape: tuple[Expr, ...]) -> str:
     return "(" + ", ".join(map(show, shape)) + ")"
-
-
-show = plain
-"""A plain-text form for messages."""

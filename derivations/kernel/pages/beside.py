@@ -10,22 +10,44 @@ from .figures import FigureError, figure
 from .journey import JourneyError, told
 from .page import TOPIC, Page
 from .rows import RowsError, rows, table
-from .trust import TABLES, counted
+from .trust import ALONE, TABLES, alone, counted
 
 
 def count(page: Page, parent: Element, name: str) -> Element:
     """Append one of the trust page's tables, with the command that makes its numbers again."""
     traces.note("all")
     line = page.source.line_of(f"/// trust | {name}")
-    if name not in TABLES:
-        raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join(TABLES)}, found {name!r}")
+    if name not in (*TABLES, ALONE):
+        raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, ALONE))}, found {name!r}")
     try:
+        if name == ALONE:
+            return list_alone(page, parent)
         html = counted(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
     box = SubElement(parent, "div", {"class": "trust"})
     box.text = page.stash(html)
     return box
+
+
+def list_alone(page: Page, parent: Element) -> Element:
+    """Append a list of the claims that one witness alone proves, each a link to it."""
+    found = alone()
+    if not found:
+        none = SubElement(parent, "p")
+        none.text = "none; each claim has two proofs or more."
+        return none
+    listed = SubElement(parent, "ul", {"class": "trust__alone"})
+    for topic, name in found:
+        address = posixpath.relpath(f"{topic}.md", folder_of(page))
+        SubElement(SubElement(listed, "li"), "a", {"href": f"{address}#{name}"}).text = f"{topic}#{name}"
+    return listed
+
+
+def folder_of(page: Page) -> str:
+    """The folder of a page, below that of all pages."""
+    path, _ = page.source.file()
+    return (posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else "") or "."
 
 
 def follow(page: Page, parent: Element, argument: str) -> Element:
@@ -45,13 +67,11 @@ def list_sources(page: Page, parent: Element, group: str) -> Element:
     """Append the table of a group of rows, each with links to the claims that hold it."""
     line = page.source.line_of(f"/// sources | {group}".rstrip())
     traces.note("all", f"file:{page.source.docs / 'sources.toml'}")
-    path, _ = page.source.file()
-    folder = posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else ""
     try:
         chosen = rows(page.source.docs, group)
         for row in chosen:
             refuse_unknown(page, row)
-        return table(parent, chosen, page.source.docs, folder or ".")
+        return table(parent, chosen, page.source.docs, folder_of(page))
     except (RowsError, CertificateError) as error:
         raise page.source.error(line, " ".join(str(error).split())) from None
 

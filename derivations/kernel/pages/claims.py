@@ -9,6 +9,7 @@ from collections.abc import Callable
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
+from ..run.proofs import provers
 from .maths import MathsError, breadth, mathml, prose
 
 KINDS = {
@@ -194,6 +195,8 @@ class _Writer:
             if witness["verdict"] != "not applicable":
                 agrees = " claim__witness--agrees" * (witness["verdict"] == "agrees")
                 self.add(summary, "span", f"claim__witness{agrees}", _name(witness))
+        if len(provers(claim)) == 1:
+            self.add(summary, "span", "claim__alone", "one proof")
         rows = self.add(details, "dl")
         for witness in claim["witnesses"]:
             self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {_name(witness)}")

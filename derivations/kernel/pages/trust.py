@@ -9,6 +9,7 @@ from pathlib import Path
 from ..run import fuzz_kept, mutants_kept
 from ..run.certificates import topics
 from ..run.coq_results import load
+from ..run.proofs import provers
 from .claims import WITNESSES as NAMES
 
 KERNEL = Path(__file__).resolve().parents[1]
@@ -65,6 +66,19 @@ def by_witness() -> Table:
     several = Counter(sum(w["verdict"] != "not applicable" for w in c["witnesses"]) for c in claims if c["kind"] != "definition")
     rows.append(["claims by number of witnesses", str(sum(several.values())), ", ".join(f"{k} by {n}" for n, k in sorted(several.items()))])
     return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
+
+
+ALONE = "alone"
+
+
+def alone() -> list[tuple[str, str]]:
+    """(topic, id) of each claim that one witness alone proves."""
+    return [
+        (topic, claim["id"])
+        for topic in topics()
+        for claim in load(topic)["claims"]
+        if claim["kind"] != "definition" and len(provers(claim)) == 1
+    ]
 
 
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")

@@ -38,3 +38,8 @@ def compare(left: Value, right: Value, what: str, sizes: dict, factor: float = 1
 
 def at_sizes(sizes: dict) -> str:
     return " at " + ", ".join(f"{n} = {k}" for n, k in sorted(sizes.items())) if sizes else ""
+
+
+def left_out(points: int) -> str:
+    """How many points tell nothing, for a note."""
+    return f"; {points} points left out, where the rounding bounds tell nothing" if points else ""

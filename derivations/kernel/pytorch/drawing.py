@@ -6,6 +6,8 @@ write a folder: a check is to say the same each time. Entries that are not said 
 
 from __future__ import annotations
 
+from math import prod
+
 import torch
 from torch import Tensor
 
@@ -20,6 +22,8 @@ from .rounding import Value
 from .trial import Trial, involved
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
+LARGE, AT_ONCE, FEW = 8, 4, 2  # from where a size is large, how many are at once, and at how many points
+ENTRIES = 60_000  # of a tensor at large sizes, at each point
 
 
 def shapes(claim: Claim, largest: int):
@@ -44,6 +48,43 @@ def shapes(claim: Claim, largest: int):
     for _, at in claim.without:  # where an assumption is needed at a size, the claim is tried at that size
         if given := sizes_in(bindable(claim), at):
             yield {n: given.get(n, 2) for n in names}
+
+
+def large_shapes(claim: Claim):
+    """Large sizes, all different, as many at once as tensors of a bearable size allow; each time several to choose from.
+
+    Assumptions may tie sizes, as where the rows of a matrix are orthonormal: the other way round, or with one name alone, they hold.
+    """
+    trees = involved(claim)
+    names = sorted(n for n, s in symbols(*trees).items() if s.data[1] == "size")
+    few = {n: 2 + k % 2 for k, n in enumerate(names)}
+    left = list(names)
+    while left:
+        group = left[:1]
+        while len(group) < min(len(left), AT_ONCE) and most_entries(trees, few | rising(left[: len(group) + 1])) <= ENTRIES:
+            group = left[: len(group) + 1]
+        left = left[len(group) :]
+        options = [few | rising(group), few | rising(group[::-1]), rising(names), rising(names[::-1])]
+        alone = [dict.fromkeys(names, 1) | {n: LARGE} for n in group]
+        yield [sizes for sizes in options if most_entries(trees, sizes) <= ENTRIES] + alone
+
+
+def rising(names: list) -> dict:
+    return {n: LARGE + k for k, n in enumerate(names)}
+
+
+def most_entries(trees: list, sizes: dict) -> int:
+    """A bound on how many entries any node of the trees has, with the indices that are open there."""
+
+    def number(size: Expr) -> int:
+        return int(size.data) if size.op == "const" else sizes[size.data[0]]
+
+    def most(e: Expr, around: int) -> int:
+        around *= number(e.data[1]) if e.op == "sum" else 1
+        return max([around * prod(map(number, e.shape)), *(most(x, around) for x in e.args)])
+
+    free = set().union(*map(free_indices, trees))
+    return max(most(e, prod(number(i.data[1]) for i in free)) for e in trees)
 
 
 def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rough: bool, coarse: bool) -> Tensor:
@@ -80,14 +121,14 @@ def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rou
     return drawn
 
 
-def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = ()):
+def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), with_random: bool = True):
     """A trial at these sizes, with up to POINTS points and with what values are given; None if the assumptions hold at none."""
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
     named = symbols(*trees)
     by = {a.kind: [b for b in claim.given if b.kind == a.kind] for a in claim.given}
-    with_random = any(s.data[1] == "random" for s in named.values())
+    with_random &= any(s.data[1] == "random" for s in named.values())
     filtered = any(a.kind in ("positive", "nonnegative", "nonzero", "invertible", "variance") for a in claim.given)
     count = (1 if sizes else 4) * (CANDIDATES if filtered or any(map(is_tied, tied(by.get("product", ())))) else POINTS)
     smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
@@ -111,7 +152,11 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = ()):
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
         keep &= holds(a, t)
-    keep = edges_first(keep.nonzero().flatten(), edges, t)[: POINTS if sizes else 4 * POINTS]
+    drawn = keep.nonzero().flatten()
+    if max(sizes.values(), default=0) >= LARGE and not at:
+        keep = drawn[1:][:FEW] if len(drawn) > 1 else drawn  # at the first point all is zero
+    else:
+        keep = edges_first(drawn, edges, t)[: POINTS if sizes else 4 * POINTS]
     if not len(keep):
         return None
     t.points(keep)

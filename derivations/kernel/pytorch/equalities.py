@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import torch
 
 from ..core.claims import Claim
 from ..core.expr import show, symbols
-from .comparing import at_sizes, compare, first, settled
-from .drawing import shapes, values
+from .agreeing import Snippets
+from .comparing import at_sizes, compare, first, left_out, settled
+from .drawing import draw, large_shapes, shapes, values
 from .errors import Disagrees, NotForTorch
-from .ledger import Ledger
+from .evaluate import evaluate
 from .rounding import COVER
-from .snippets import also, compare_code
 
 
 def identity(claim: Claim):
@@ -62,31 +64,52 @@ def definition(claim: Claim):
     return over_shapes(claim, [claim.steps[0].expr], lambda t, found, sizes: [settled(*found)])
 
 
+class Tally:
+    """Where a claim was tried: at which shapes something was told, at how many points, and how many were drawn."""
+
+    def __init__(self):
+        self.shapes, self.points, self.drawn = set(), 0, 0
+
+    def add(self, sizes: dict, goods: list, points: int):
+        good = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
+        self.drawn += points
+        self.points += int(good.expand(points).sum())
+        if good.any():
+            self.shapes.add(tuple(sorted(sizes.items())))
+
+    def note(self) -> str:
+        tried = len(self.shapes)
+        largest = max((size for sizes in self.shapes for _, size in sizes), default=0)
+        shapes_ = f"{tried} {'shape' if tried == 1 else 'shapes'} with sizes up to {largest}, " if largest else ""
+        return f"{shapes_}{self.points} points in fp64, within the rounding bound carried along" + left_out(self.drawn - self.points)
+
+
 def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     """Check at every shape, and snippets against the trees at the ends; the verdict, with how many shapes and points it rests on."""
-    tried, points, drawn, ledger = set(), 0, 0, Ledger(claim)
+    tally, code = Tally(), Snippets(claim)
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
-    for seed, sizes in enumerate(shapes(claim, 3 if laws else 4)):
-        found = values(claim, trees, sizes, seed)
+    small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))
+    for seed, options in enumerate(chain(small, large_shapes(claim))):
+        # The entries of a law that are not independent are one number at an even seed, which has the fewest outcomes.
+        drawn = ((sizes, values(claim, trees, sizes, 2 * seed if len(options) > 1 else seed)) for sizes in options)
+        sizes, found = next(((sizes, found) for sizes, found in drawn if found), ({}, None))
         if found is None:
+            if laws and claim.code and len(options) > 1:
+                compare_certain(claim, [trees[k] for k in ends], options, code)
             continue
         t, found = found
-        goods = check(t, found, sizes)
-        compare_code(claim, claim.code, t, [found[k] for k in ends])
-        ledger.compare(t, [trees[k] for k in ends])
-        good = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
-        number_ = max(len(x.v) for x in (*t.values.values(), *found))
-        drawn += number_
-        points += int(good.expand(number_).sum())
-        if good.any():
-            tried.add(tuple(sizes.items()))
-    if not drawn:
+        tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)))
+        code.compare(t, [found[k] for k in ends], [trees[k] for k in ends])
+    if not tally.drawn:
         raise NotForTorch("no values were found at which its assumptions hold")
-    if 4 * points < drawn:
-        raise NotForTorch("the rounding bounds are too large to tell anything at most points")
-    return "agrees", "numbers only", note(claim, len(tried), points) + ledger.note()
+    if 4 * tally.points < tally.drawn:
+        raise NotForTorch(f"the rounding bounds are too large to tell anything at {tally.drawn - tally.points} of {tally.drawn} points")
+    return "agrees", "numbers only", tally.note() + code.note(), code.runs()
 
 
-def note(claim: Claim, tried: int, points: int) -> str:
-    shapes_ = f"{tried} {'shape' if tried == 1 else 'shapes'}, " if any(s.data[1] == "size" for s in symbols(*claim.trees).values()) else ""
-    return f"{shapes_}{points} points in fp64, within the rounding bound carried along" + also(claim)
+def compare_certain(claim: Claim, ends: list, options: list, code: Snippets):
+    """Where a law has too many outcomes, its snippets against that side in which nothing is random."""
+    certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
+    t = next(filter(None, (draw(claim, sizes, 0, with_random=False) for sizes in options)), None)
+    if t and certain:
+        code.compare(t, [evaluate(e, t) for e in certain])

@@ -9,5 +9,9 @@ class Disagrees(KernelError):
     """The numbers contradict the claim."""
 
 
+class Undefined(Disagrees):
+    """An expression has no value at some point, though the claim's assumptions hold there."""
+
+
 class NotForTorch(KernelError):
     """A claim that cannot be settled by computing it."""

@@ -7,8 +7,9 @@ The inputs are rounded to the format first, so that they are exact in it. The bo
   - A snippet may compute the first expression of the claim or the last one, but one of the two at all points.
   - It may add in any order, and subtract the largest score before a softmax. One that takes other steps than its expression is
     held to the bound all the same, and refused if it needs more: its claim should state what it computes.
-  - A snippet that cannot run in a format is not passed but reported, with the reason; so is one outside the bound of one side
-    where no bound is derived for the other, such as a derivative. Limits are taken in fp64 alone.
+  - Where PyTorch has no such operation in a format, or a snippet is given no tensor, that is reported, with the reason; so is one outside
+    the bound of one side where no bound is derived for the other, such as a derivative. Limits are taken in fp64 alone. One that stops
+    for another reason, or gives another dtype than it is given, is refused.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from .assumptions import holds
+from .calling import CannotRun, inputs
 from .comparing import at_sizes
 from .errors import Disagrees, NotForTorch
 from .formats import FORMATS, Format, bounded
 from .rounding import Value
-from .snippets import call, free_order, inputs, shown
+from .snippets import call, free_order, shown
 from .trial import Trial, at_point
 
 SLACK = 1 + 2.0**-20  # covers fp64's errors, in the value and in the bound
@@ -40,14 +42,10 @@ class Ledger:
         self.computes = {}  # (number of a snippet, format) -> the ends within whose bounds it has always been
         self.left_out = {}  # (number of a snippet, format) -> why
 
-    def compare(self, t: Trial, ends: list, which=None):
-        """Run the claim's snippets, or those with the numbers given, at points of this trial; each computes one of the ends."""
+    def compare(self, t: Trial, ends: list, which: list):
+        """Run the claim's snippets with these numbers at points of this trial; each computes one of the ends."""
         for f in FORMATS:
-            waiting = [
-                k
-                for k in (range(len(self.claim.code)) if which is None else which)
-                if k < len(self.claim.code) and (k, f) not in self.left_out
-            ]
+            waiting = [k for k in which if (k, f) not in self.left_out]
             low = rounded(self.claim, t, f) if waiting else None
             if low is None:
                 continue
@@ -76,15 +74,15 @@ class Ledger:
         name, arguments, keywords = self.claim.code[k]
         if (k, f) in self.left_out:
             return False
+        if not any((x.e < inf).any() for x in wanted.values()):  # what may overflow may also stop
+            return False
         try:
-            results = call(name, arguments, dict(keywords), low, point, f.dtype)
+            results, bound = call(name, arguments, dict(keywords), low, point, f.dtype)
             results = results if isinstance(results, tuple) else (results,)
-            other = [
-                r.dtype if isinstance(r, Tensor) else type(r).__name__ for r in results if not isinstance(r, Tensor) or r.dtype != f.dtype
-            ]
-            reason = f"{name} gives {str(other[0]).removeprefix('torch.')}, whatever it is given" if other else ""
-        except Disagrees as error:
-            reason = str(error).partition("\n")[0]
+            other = [r.dtype if isinstance(r, Tensor) else type(r).__name__ for r in results if getattr(r, "dtype", None) != f.dtype]
+            reason = f"{name} gives {str(other[0]).removeprefix('torch.')}, and is given no tensor of the format" if other else ""
+        except CannotRun as error:
+            reason = str(error)
         if reason:
             self.left_out[k, f] = reason
             return False
@@ -100,7 +98,7 @@ class Ledger:
             x, v, e = (y.expand(bad.shape)[tuple(bad.nonzero()[0])].item() for y in (result.double(), *want))
             raise Disagrees(
                 f"{name} gives {x:.9g} in {f.name} where the claim has {v:.9g}, and the rounding bound of {f.name} "
-                f"is {e:.3g}{at_sizes(low.sizes)}{inputs(name, arguments, dict(keywords), low, point, f.dtype)}"
+                f"is {e:.3g}{at_sizes(low.sizes)}{inputs(bound)}"
             )
         return True
 

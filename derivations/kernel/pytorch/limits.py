@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
-from .comparing import counted, first, settled
-from .drawing import draw
+from .agreeing import Snippets
+from .comparing import counted, first, left_out, settled
+from .drawing import LARGE, draw
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
 from .rounding import COVER, number
-from .snippets import also, compare_code
 from .trial import Trial
 
 
@@ -23,18 +23,21 @@ def limit(claim: Claim):
     if any(n.op == "rounded" and variable in set(walk(n)) for n in walk(claim.start)):
         raise Disagrees(f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet")
     names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
-    trials = [draw(claim, {n: size(k) for k, n in enumerate(names)}, 0) for size in ((lambda k: 1), (lambda k: k + 2))[: 2 if names else 1]]
-    if not any(trials):
+    options = [{n: size(k) for k, n in enumerate(names)} for size in ((lambda k: 1), (lambda k: k + 2), (lambda k: k + LARGE))]
+    trials = [t for sizes in options[: 3 if names else 1] if (t := draw(claim, sizes, 0))]
+    if not trials:
         raise NotForTorch("no values were found at which its assumptions hold")
-    told = sum(approached(claim, variable, to, t) for t in trials if t)
+    code = Snippets(claim)
+    told, drawn = map(sum, zip(*(approached(claim, variable, to, t, code) for t in trials)))
     if not told:
-        raise NotForTorch("near the limit nothing that fp64 holds could be compared")
-    return "agrees", "numbers only", f"{told} points in fp64, closer at each step by a factor of four" + also(claim)
+        raise NotForTorch(f"near the limit nothing that fp64 holds could be compared{left_out(drawn)}")
+    note = f"{told} points in fp64, closer at each step by a factor of four{left_out(drawn - told)}"
+    return "agrees", "numbers only", note + code.note(), code.runs()
 
 
-def approached(claim: Claim, variable: Expr, to, t: Trial) -> int:
-    """At how many points the two sides came closer, as they should; Disagrees where they did not."""
-    before, told, name = None, 0, variable.data[0]
+def approached(claim: Claim, variable: Expr, to, t: Trial, code: Snippets) -> tuple:
+    """(at how many points the two sides came closer, as they should, of how many); Disagrees where they did not."""
+    before, told, drawn, name = None, 0, 0, variable.data[0]
     for k in range(13):
         at = Fraction(4) ** (k if to == "oo" else -k)
         t.values[name] = t.lead(number(at))
@@ -44,6 +47,7 @@ def approached(claim: Claim, variable: Expr, to, t: Trial) -> int:
         good, far, bound = settled(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
         if before is not None and k > 6:
             told += counted(good)
+            drawn += len(good)
             bad = good & (far > bound) & (far > 0.75 * before)
             if bad.any():
                 raise Disagrees(
@@ -52,5 +56,5 @@ def approached(claim: Claim, variable: Expr, to, t: Trial) -> int:
                     )
                 )
         before = far
-        compare_code(claim, claim.code, t, [a])
-    return told
+        code.compare(t, [a])
+    return told, drawn

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from copy import copy
 from dataclasses import replace
+from itertools import islice
 
+import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import walk
+from ..core.expr import Expr, symbols, walk
+from .agreeing import Snippets
 from .assumptions import holds
 from .bindings import bindable, placed, put_values, sizes_in
 from .comparing import at_sizes, first, settled
-from .drawing import draw
-from .errors import Disagrees, NotForTorch
+from .drawing import draw, large_shapes, shapes
+from .errors import Disagrees, NotForTorch, Undefined
 from .evaluate import evaluate
-from .ledger import Ledger
 from .rounding import COVER, Value
-from .snippets import also, compare_code
 from .trial import Trial, involved
 
 FAR = {"=": "differ", "<=": "stand the other way round"}
@@ -28,7 +31,7 @@ def refutation(claim: Claim):
     left, right = (placed(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
     if any(n.op in ("expectation", "variance") for e in (left, right) for n in walk(e)):
         at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
-        return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes)
+        return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes, claim)
     t = Trial(involved(claim), sizes)
     put_values(t, named, claim.at)
     for a in claim.given:
@@ -40,11 +43,44 @@ def refutation(claim: Claim):
             raise Disagrees(f"the two sides do not {FAR[claim.refuted]} at the values given")
     elif claim.refuted == "<=":
         raise Disagrees("the two sides have different shapes")
-    ledger = Ledger(claim)
-    for k, (side, tree) in enumerate(zip((a, b), (left, right))):  # the first snippet computes the left side, the second the right
-        compare_code(claim, claim.code[k : k + 1], t, [side])
-        ledger.compare(t, [tree], [k])
-    return "agrees", "numbers only", "both sides computed in fp64 at the counterexample" + also(claim) + ledger.note()
+    code = of_code(claim, [t])
+    return "agrees", "numbers only", "both sides computed in fp64 at the counterexample" + code.note(), code.runs()
+
+
+def of_code(claim: Claim, trials: list) -> Snippets:
+    """The claim's snippets, tried: the first computes the left side, the second the right.
+
+    They run at the counterexample, and elsewhere too: there alone one may be right by chance.
+    """
+    if len(claim.code) > 2:
+        raise Disagrees("a refutation names two snippets at most: one for its left side, one for its right")
+    code = Snippets(claim)
+    for k, side in list(enumerate((claim.start, claim.steps[0].expr)))[: len(claim.code)]:
+        for t in trials:
+            code.compare(t, [evaluate(side, t)], [side], [k])
+        for t in elsewhere(claim, side):
+            with suppress(NotForTorch):
+                compare_where_defined(code, k, side, t)
+    return code
+
+
+def elsewhere(claim: Claim, side: Expr):
+    """Trials at other shapes and values, for one side of the claim."""
+    law = any(s.data[1] == "random" for s in symbols(side).values())
+    for seed, options in enumerate([*([sizes] for sizes in shapes(claim, 3 if law else 4)), *large_shapes(claim)]):
+        yield from islice(filter(None, (draw(claim, sizes, seed, with_random=law) for sizes in options)), 1)
+
+
+def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial):
+    """A snippet against its side; point by point if the side is undefined at some of them, and not where it is."""
+    try:
+        code.compare(t, [evaluate(side, t)], which=[k])
+    except Undefined:
+        points = max((len(x.v) for x in t.values.values()), default=1)
+        for point in range(points) if points > 1 else ():
+            one = copy(t)
+            one.points(torch.tensor([point]))
+            compare_where_defined(code, k, side, one)
 
 
 def breaks(relation: str, a: Value, b: Value) -> Tensor:
@@ -54,7 +90,7 @@ def breaks(relation: str, a: Value, b: Value) -> Tensor:
     return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
 
 
-def refuted_law(claim: Claim, sizes: dict):
+def refuted_law(claim: Claim, sizes: dict, stated: Claim):
     """The sides differ, and have one value each for all distributions with the stated moments that are tried, at the values given."""
     trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
     sides = [[evaluate(e, t) for e in (claim.start, claim.steps[0].expr)] for t in trials]
@@ -68,4 +104,5 @@ def refuted_law(claim: Claim, sizes: dict):
                 raise Disagrees("a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(*first(apart, x, one)))
     if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
         raise Disagrees(f"the two sides do not {FAR[claim.refuted]} for distributions with the stated moments")
-    return "agrees", "numbers only", "all outcomes of distributions with the stated moments, in fp64"
+    code = of_code(stated, trials)
+    return "agrees", "numbers only", "all outcomes of distributions with the stated moments, in fp64" + code.note(), code.runs()

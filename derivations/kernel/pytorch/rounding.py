@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .errors import Disagrees, NotForTorch
+from .errors import NotForTorch, Undefined
 
 torch.set_num_threads(1)
 
@@ -85,7 +85,7 @@ def multiply(a: Value, b: Value, exactly: bool) -> Value:
 
 def divide(a: Value, b: Value, exactly: bool) -> Value:
     if ((b.v == 0) & (b.e == 0)).any():
-        raise Disagrees("something is divided by zero")
+        raise Undefined("something is divided by zero")
     v = a.v / b.v
     own = rounding(v)
     if exactly:
@@ -111,9 +111,9 @@ def power(a: Value, b: Value, exactly: bool) -> Value:
     if a.v.is_complex() or b.v.is_complex():
         raise NotForTorch("a complex number to a power that is not whole")
     if (a.v < -a.e).any():
-        raise Disagrees("a root is taken of a negative number")
+        raise Undefined("a root is taken of a negative number")
     if ((a.v == 0) & (a.e == 0) & (b.v < -b.e)).any():
-        raise Disagrees("something is divided by zero")
+        raise Undefined("something is divided by zero")
     v = a.v**b.v
     off = -torch.log1p(-a.e / a.v)  # how far the logarithm of the base may be
     e = v * (torch.expm1(b.v.abs() * off + a.v.log().abs() * b.e + b.e * off) + 4 * U)
@@ -134,7 +134,7 @@ def logarithm(x: Value) -> Value:
     if x.v.is_complex():
         raise NotForTorch("the logarithm of a complex number")
     if (x.v < -x.e).any() or ((x.v == 0) & (x.e == 0)).any():
-        raise Disagrees("a logarithm is taken of a number that is not positive")
+        raise Undefined("a logarithm is taken of a number that is not positive")
     v = x.v.log()
     return Value(v, torch.where(x.v > x.e, -torch.log1p(-x.e / x.v) + 4 * U * v.abs(), inf))
 

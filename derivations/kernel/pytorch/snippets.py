@@ -1,54 +1,22 @@
-"""The snippets that a claim names, called at the points of a trial; each result has to be the claim's.
-
-A snippet's own roundings are not followed: it may err by 16 times the larger bound of the claim's first and last expression.
-"""
+"""The snippets that a claim names, called at one point of a trial: their arguments, and the claim's expressions in the form of their results."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from importlib import import_module
-from itertools import product
 
 import torch
 
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, walk
-from ..errors import KernelError
-from .comparing import at_sizes, settled
+from . import calling
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
-from .rounding import COVER, U, Value
+from .rounding import Value
 from .trial import OUTCOME, Trial, at_point
 
 SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
-
-
-def compare_code(claim: Claim, code: tuple, t: Trial, sides: list):
-    """Each snippet against the expressions that it computes, at every point where these are settled."""
-    good, free = settled(*sides), free_order(claim)
-    points = max(len(x.v) for x in (*sides, *t.values.values())) if code else 0
-    for point in range(points):
-        if not at_point(good, point).all():
-            continue
-        wanted = [shown(Value(at_point(x.v, point), at_point(x.e, point)), t, free) for x in sides]
-        room = COVER * SNIPPET * torch.stack([x.e + U * x.v.abs() for x in wanted]).amax(0)
-        for name, arguments, keywords in code:
-            results = call(name, arguments, dict(keywords), t, point)
-            for result, (want, _) in product(results if isinstance(results, tuple) else (results,), wanted):
-                result = torch.as_tensor(result, dtype=want.dtype)
-                if result.shape != want.shape:
-                    raise Disagrees(
-                        f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(t.sizes)}"
-                        + inputs(name, arguments, dict(keywords), t, point)
-                    )
-                bad = ~((result - want).abs() <= room)
-                if bad.any():
-                    where = tuple(bad.nonzero()[0])
-                    raise Disagrees(
-                        f"{name} gives {result[where].item():.17g} where the claim has {want[where].item():.17g}{at_sizes(t.sizes)}"
-                        + inputs(name, arguments, dict(keywords), t, point)
-                    )
 
 
 def free_order(claim: Claim) -> list:
@@ -79,19 +47,15 @@ def shown(x: Value, t: Trial, free: list) -> Value:
     return Value(view(x.v), view(x.e))
 
 
-def call(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64):
-    """A snippet's result at one point. A name may end in [k], for one of several results; an argument may be a call itself."""
-    run, bound, which = prepared(name, arguments, keywords, t, point, dtype)
-    try:
-        result = run(*bound.args, **bound.kwargs)
-    except KernelError:
-        raise
-    except Exception as error:
-        raise Disagrees(f"{name} stopped with {type(error).__name__}: {error}") from None
-    return result[int(which)] if which else result
+def call(
+    name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False
+) -> tuple:
+    """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
+    run, bound, which = prepared(name, arguments, keywords, t, point, dtype, watched)
+    return calling.chosen(name, calling.call(name, run, bound, watched), which, bound), bound
 
 
-def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype) -> tuple:
+def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype, watched: bool) -> tuple:
     """(the function, its arguments at one point, which of its results is meant, or none)."""
     matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
     try:
@@ -106,13 +70,15 @@ def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, 
     def argument(x, kind):
         if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
             given = x[-1] if isinstance(x[-1], dict) else {}
-            return call(x[0], x[1 : len(x) - bool(given)], given, t, point, dtype)
+            return call(x[0], x[1 : len(x) - bool(given)], given, t, point, dtype, watched)[0]
         if not isinstance(x, Expr):
             return x
         if x.op == "symbol" and x.data[1] == "size":
             return t.sizes[x.data[0]]
         value = evaluate(x, t)
         one = shown(Value(*(at_point(y, point) for y in value)), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
+        if one.dim() == 0 and kind in (int, "int") and one == one.round():
+            return int(one)
         return one.item() if one.dim() == 0 and "float" in str(kind) else one if one.is_complex() else one.to(dtype)
 
     for parameter, x in bound.arguments.items():
@@ -124,21 +90,6 @@ def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, 
         else:
             bound.arguments[parameter] = argument(x, taken.annotation)
     return run, bound, matched[3]
-
-
-def inputs(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64) -> str:
-    """What a snippet was given, for a message: numbers, and the shapes of tensors."""
-    _, bound, _ = prepared(name, arguments, keywords, t, point, dtype)
-    texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
-    return f", given {', '.join(texts)}" if texts else ""
-
-
-def in_short(x) -> str:
-    if isinstance(x, torch.Tensor):
-        return f"of shape {tuple(x.shape)}"
-    if isinstance(x, (tuple, list)):
-        return " and ".join(filter(None, map(in_short, x)))
-    return f"= {x:.6g}" if isinstance(x, (int, float)) and not isinstance(x, bool) else ""
 
 
 def also(claim: Claim) -> str:

@@ -9,7 +9,7 @@ from math import inf
 
 import torch
 
-from .errors import Disagrees
+from .errors import Undefined
 from .rounding import COVER, TINY, U, Value, gamma, rounding, tiny
 
 
@@ -38,7 +38,7 @@ def inverse(a: Value, name: str) -> Value:
     """The inverse; the name of what is inverted is for the message."""
     blank = (a.v == 0) & (a.e == 0)
     if (blank.all(-1).any(-1) | blank.all(-2).any(-1)).any():
-        raise Disagrees(f"{name} is singular, and its inverse is taken")
+        raise Undefined(f"{name} is singular, and its inverse is taken")
     x, info = torch.linalg.inv_ex(a.v)
     n, x_ = x.shape[-1], x.abs()
     eye = torch.eye(n, dtype=torch.float64)

@@ -4,7 +4,7 @@ Every value is a pair: what fp64 gives, and a bound on how far that is from the 
 the tree by running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 3.3): each rule adds what it makes
 of the errors of its arguments to its own roundings. Two sides agree if they are no further apart than their two bounds together; no
 tolerance is chosen. What is not derived is said where it is assumed: of the libraries' functions in `rounding.py`, of derivatives
-in `evaluate.py`, of averages in `laws.py`, of snippets in `snippets.py`. Points where the bound comes out too large to tell
+in `evaluate.py`, of averages in `laws.py`, of snippets in `agreeing.py`. Points where the bound comes out too large to tell
 anything are left out, and not counted.
 
 Read on from here: `equalities.py`, `limits.py` and `refutations.py` say what is compared, `drawing.py` at which values, `evaluate.py`
@@ -23,10 +23,15 @@ from .refutations import refutation
 
 def witness(claim: Claim):
     """(verdict, scope, note); raises Refused where the numbers contradict the claim or a snippet that it names."""
+    return vouched(claim)[:3]
+
+
+def vouched(claim: Claim):
+    """The same, and of each snippet that ran (the call, at how many shapes, at how many points)."""
     try:
         return CHECKS[claim.kind](claim)
     except NotForTorch as reason:
-        return "not applicable", "", str(reason)
+        return "not applicable", "", str(reason), ()
     except Disagrees as problem:
         raise Refused(claim.file, claim.line, claim.id, f"the PyTorch witness does not confirm it: {problem}") from None
 

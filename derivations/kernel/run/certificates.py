@@ -33,9 +33,7 @@ ASIDE = (
     "command",
     "coq",
     "pages",
-    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs")),
-    "run/fuzz.py",
-    "run/fuzz_kept.py",
+    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs", "proofs", "fuzz", "fuzz_kept")),
 )
 
 

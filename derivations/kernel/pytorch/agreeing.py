@@ -1,0 +1,86 @@
+"""The snippets that a claim names, at every point of a trial: each result has to be the claim's.
+
+A snippet's own roundings are not followed: it may err by 16 times the larger bound of the claim's first and last expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+import torch
+
+from ..core.claims import Claim
+from .calling import inputs
+from .comparing import at_sizes, settled
+from .errors import Disagrees
+from .ledger import Ledger
+from .rounding import COVER, U, Value
+from .snippets import also, call, free_order, shown
+from .trial import Trial, at_point
+
+SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
+WATCHED = 4  # one point in so many is where a snippet is called twice
+
+
+class Snippets:
+    """The snippets that one claim names, and what became of each."""
+
+    def __init__(self, claim: Claim):
+        self.claim = claim
+        self.ledger = Ledger(claim)
+        self.ran = {k: [] for k in range(len(claim.code))}  # number of a snippet -> the sizes of each point at which it was compared
+
+    def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None):
+        """Run the snippets, or those with the numbers given, at every point of a trial; with the trees, in fewer digits at two of them."""
+        which = [k for k in (self.ran if which is None else which) if k in self.ran]
+        if not which:
+            return
+        free = free_order(self.claim)
+        for point in range(max(len(x.v) for x in (*values, *t.values.values()))):
+            wanted = [shown(Value(at_point(x.v, point), at_point(x.e, point)), t, free) for x in values]
+            for k in which:
+                if agrees(self.claim.code[k], t, point, wanted):
+                    self.ran[k].append(tuple(sorted(t.sizes.items())))
+        if trees:
+            self.ledger.compare(t, trees, which)
+
+    def runs(self) -> tuple:
+        """(the call, at how many shapes, at how many points) for each that ran."""
+        return tuple((self.claim.code[k], len(set(sizes)), len(sizes)) for k, sizes in self.ran.items())
+
+    def note(self) -> str:
+        return also(self.claim) + self.ledger.note()
+
+
+def agrees(code: tuple, t: Trial, point: int, wanted: list) -> bool:
+    """Does a snippet run, and does that tell something? Disagrees where it does not give what the claim has.
+
+    Where the formula has a value, and a bound on its error, the snippet has a value too, and it is that one within the bound. It is
+    not asked where the formula has none anywhere.
+    """
+    name, arguments, keywords = code
+    bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in wanted))).all(0)
+    if not bounded.any():
+        return False
+    found, bound = call(name, arguments, dict(keywords), t, point, watched=point % WATCHED == 0)
+    room = COVER * SNIPPET * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in wanted))).amax(0)
+    parts = [
+        x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
+        for x in (found if isinstance(found, tuple) else (found,))
+    ]
+    for result, (want, _) in product(parts, wanted):
+        if result.shape != want.shape:
+            raise Disagrees(
+                f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(t.sizes)}{inputs(bound)}"
+            )
+        bad = bounded & ~((result.detach() - want).abs() <= room)
+        if bad.any():
+            where = tuple(bad.nonzero()[0])
+            one, other = (in_digits(x[where].item()) for x in (result, want))
+            raise Disagrees(f"{name} gives {one} where the claim has {other}{at_sizes(t.sizes)}{inputs(bound)}")
+    return bool(settled(*wanted).any())
+
+
+def in_digits(x: complex) -> str:
+    return f"{x:.17g}" if isinstance(x, (int, float)) else str(x)

@@ -1,0 +1,190 @@
+"""One call of a snippet, watched: what it is given stays as it is, and what it gives depends on nothing else.
+
+It is called twice on copies, so that one that draws at random, keeps count of its calls, or writes to what it gave before is found out.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import reduce
+from itertools import count
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .errors import Disagrees
+
+# What PyTorch says of an operation that it does not have in a format.
+UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
+DULL = (ModuleType, FunctionType, BuiltinFunctionType, type)  # no place where a snippet of a page keeps anything
+
+
+class CannotRun(Disagrees):
+    """PyTorch has an operation of the snippet not in this format."""
+
+
+def call(name: str, run: Callable, bound: inspect.BoundArguments, watched: bool = True) -> Any:
+    """What a snippet gives. Disagrees if it stops or changes what it is given; watched, also if another call would show that it keeps,
+    draws or writes to anything else."""
+    if not watched:
+        return once(name, run, bound)[1]
+    before, drawn = kept(run), generators()
+    given, result = once(name, run, bound)
+    frozen = copied(result)
+    _, second = once(name, run, bound)
+    if generators() != drawn:
+        raise Disagrees(f"{name} draws at random from a generator that is everybody's, or sets it; let it take its own{inputs(bound)}")
+    if not same(given, (bound.args, bound.kwargs)) or not same(frozen, result):
+        raise Disagrees(f"{name} changes what it gave before, or was given, when it is called again{inputs(bound)}")
+    if not same(frozen, second):
+        raise Disagrees(f"{name} gives something else when it is called again{inputs(bound)}")
+    if not same(before, kept(run)):
+        raise Disagrees(f"{name} keeps something from one call to the next, in its module or with the function{inputs(bound)}")
+    return frozen
+
+
+def once(name: str, run: Callable, bound: inspect.BoundArguments) -> tuple:
+    """(what it was given, its result) of one call on copies."""
+    given, drawn = copied((bound.args, bound.kwargs)), torch.get_rng_state()
+    try:
+        result = run(*given[0], **given[1])
+    except (Exception, SystemExit) as error:
+        stopped = f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)):
+            raise CannotRun(stopped) from None
+        raise Disagrees(stopped + inputs(bound)) from None
+    if not torch.equal(drawn, torch.get_rng_state()):
+        torch.set_rng_state(drawn)
+        raise Disagrees(f"{name} draws at random from a generator that is everybody's, or sets it; let it take its own{inputs(bound)}")
+    if not same(given, (bound.args, bound.kwargs)):
+        raise Disagrees(f"{name} changes what it is given{inputs(bound)}")
+    return given, result
+
+
+def generators() -> tuple:
+    """The states of Python's and NumPy's generators of random numbers, which any code may draw from."""
+    numpy = sys.modules.get("numpy")
+    state = numpy.random.get_state(legacy=False)["state"] if numpy else {"key": b"", "pos": 0}
+    return random.getstate(), bytes(state["key"]), state["pos"]
+
+
+def chosen(name: str, result: Any, which: str | None, bound: inspect.BoundArguments) -> Any:
+    """What a snippet gave, or one of several results: a tensor or a number, or a tuple of these, of the dtype of what it was given.
+
+    One that is given no tensor gives numbers, or tensors of fp64 or of integers.
+    """
+    if which is not None:
+        several = isinstance(result, tuple) or isinstance(result, Tensor) and result.dim()
+        if not several or int(which) >= len(result):
+            raise Disagrees(f"{name} gives {kind_of(result)}, in which there is no result {which}{inputs(bound)}")
+        result = result[int(which)]
+    given = {x.dtype for x in tensors((bound.args, bound.kwargs)) if x.is_floating_point() or x.is_complex()}
+    own = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
+    own += (torch.complex128,) * (torch.float64 in own)  # where the claim is real, its imaginary part has to be nothing
+    for part in result if isinstance(result, tuple) and result else [result]:
+        if not isinstance(part, Tensor) and (isinstance(part, bool) or not isinstance(part, (int, float))):
+            raise Disagrees(f"{name} gives {kind_of(part)} where a tensor or a number is expected{inputs(bound)}")
+        if given and not isinstance(part, Tensor):
+            raise Disagrees(f"{name} gives a number of Python's, {part!r}, and is given {short(own[0])}{inputs(bound)}")
+        if isinstance(part, Tensor) and part.dtype not in own:
+            told = f"is given {short(own[0])}" if given else "is given no tensor"
+            raise Disagrees(f"{name} gives {short(part.dtype)}, and {told}{inputs(bound)}")
+    return result
+
+
+def short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def kind_of(x: Any) -> str:
+    """What something is that is no number, for a message."""
+    if isinstance(x, tuple):
+        return f"a tuple of {len(x)}" if x else "nothing"
+    return repr(x) if x is None or isinstance(x, bool) else f"a {type(x).__name__}"
+
+
+def tensors(x: Any) -> list:
+    """All tensors in something that is given."""
+    if isinstance(x, Tensor):
+        return [x]
+    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
+    return [y for part in parts for y in tensors(part)]
+
+
+def copied(x: Any) -> Any:
+    """The same with storage of its own."""
+    if isinstance(x, Tensor):
+        return x.detach().clone(memory_format=torch.contiguous_format)
+    if isinstance(x, dict):
+        return {key: copied(value) for key, value in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(copied, x))
+    return type(x)(map(copied, x)) if type(x) in (tuple, list) else x
+
+
+def same(a: Any, b: Any) -> bool:
+    """Alike to the last bit; NaN is like NaN."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and (torch.equal(a, b) or bool(((a == b) | (a != a) & (b != b)).all()))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a is b or type(a) is type(b) and (a == b or a != a and b != b)
+
+
+def kept(run: Callable) -> list:
+    """A copy of all that a snippet could keep between calls: what its module holds, its defaults, attributes and closure."""
+    if not isinstance(run, FunctionType):
+        return plain([run])
+    held = {k: v for k, v in run.__globals__.items() if not k.startswith("__") and not isinstance(v, DULL)}
+    return plain([held, run.__defaults__, run.__kwdefaults__, run.__dict__, inside(run)])
+
+
+def inside(run: FunctionType) -> list:
+    """What the closure of a function holds."""
+    found = []
+    for cell in run.__closure__ or ():
+        with suppress(ValueError):  # nothing yet
+            found.append(cell.cell_contents)
+    return found
+
+
+def plain(x: Any, depth: int = 4) -> Any:
+    """A copy for comparing: containers and attributes down to a depth, tensors, numbers and texts; else which object it is, or its print."""
+    if isinstance(x, Tensor):
+        return copied(x)
+    if isinstance(x, (int, float, complex, str, bytes, type(None))):
+        return x
+    if isinstance(x, torch.Generator):
+        return x.get_state()
+    if isinstance(x, count):
+        return repr(x)
+    if isinstance(x, DULL) or not depth:
+        return id(x)
+    if isinstance(x, dict):
+        return {repr(key) if isinstance(key, str) else id(key): plain(value, depth - 1) for key, value in x.items()}
+    if isinstance(x, (tuple, list, set, frozenset)):
+        return [plain(y, depth - 1) for y in x]
+    return [id(x), plain(getattr(x, "__dict__", None), depth - 1)]
+
+
+def inputs(bound: inspect.BoundArguments) -> str:
+    """What a snippet was given, for a message: numbers, and the shapes of tensors."""
+    texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
+    return f", given {', '.join(texts)}" if texts else ""
+
+
+def in_short(x: Any) -> str:
+    if isinstance(x, Tensor):
+        return f"of shape {tuple(x.shape)}" if x.dim() else f"= {x.item():.6g}" if not x.is_complex() else f"= {x.item()}"
+    if isinstance(x, (tuple, list)):
+        return " and ".join(filter(None, map(in_short, x)))
+    return f"= {x:.6g}" if isinstance(x, (int, float)) and not isinstance(x, bool) else ""
