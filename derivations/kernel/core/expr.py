@@ -129,9 +129,8 @@ class Expr:
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
-            if index_.op == "const" and not (
-                index_.data.denominator == 1 and 1 <= index_.data <= (size_.data if size_.op == "const" else 1)
-            ):
+            most = size_.data if size_.op == "const" else 1
+            if index_.op == "const" and not (index_.data.denominator == 1 and 1 <= index_.data <= most):
                 raise KernelError(f"the index {show(index_)} may lie outside 1..{show(size_)}")
             if index_.op not in ("index", "const"):
                 raise KernelError("an index is made by index(name, size) or is a positive integer")
@@ -182,8 +181,7 @@ def lift(value: Term) -> Expr:
 
 
 def scalar_of(value: Term) -> Expr:
-    value = lift(value)
-    if value.shape:
+    if (value := lift(value)).shape:
         raise KernelError(f"a scalar is needed here, not shape {show_shape(value.shape)}")
     return value
 
@@ -407,8 +405,7 @@ def total(body: Term, *indices: Expr) -> Expr:
         sum(q[i]*k[i], i = 1..d)
     """
     body = scalar_of(body)
-    wrong = [show(i) for i in map(lift, indices) if i.op != "index"] or ["nothing: name its index"] * (not indices)
-    if wrong:
+    if wrong := [show(i) for i in map(lift, indices) if i.op != "index"] or ["nothing: name its index"] * (not indices):
         raise KernelError(f"a sum runs over what index(name, size) made, not {wrong[0]}")
     for index_ in reversed(indices):
         body = Expr("sum", (body,), (), index_.data)
@@ -480,8 +477,7 @@ def softmax(scores: Expr) -> Expr:
         >>> print(softmax(matrix("S", n, m))[1, 1])
         softmax(S)[1, 1]
     """
-    scores = lift(scores)
-    if not scores.shape:
+    if not (scores := lift(scores)).shape:
         raise KernelError("softmax needs a vector or a matrix, not a scalar")
     return Expr("softmax", (scores,), scores.shape)
 
@@ -554,8 +550,7 @@ def rank(matrix_: Expr) -> Expr:
         >>> print(rank(matrix("W_Q", d, d_k) @ matrix("W_K", d, d_k).T))
         rank(W_Q @ W_Kᵀ)
     """
-    matrix_ = lift(matrix_)
-    if len(matrix_.shape) != 2:
+    if len((matrix_ := lift(matrix_)).shape) != 2:
         raise KernelError(f"only a matrix has a rank, not shape {show_shape(matrix_.shape)}")
     return Expr("rank", (matrix_,))
 
@@ -614,20 +609,15 @@ def take_name(names: dict[str, Expr], key: str, s: Expr) -> None:
 def symbols(*trees: Expr) -> dict[str, Expr]:
     """The symbols of the trees, sizes included, by name."""
     found: dict[str, Expr] = {}
-    for s in named(*trees):
-        if s.op != "index":
-            take_name(found, s.data[0], s)
+    for s in (s for s in named(*trees) if s.op != "index"):
+        take_name(found, s.data[0], s)
     return {name: s for name, s in found.items() if s.op == "symbol"}
 
 
-def free_indices(e: Expr, bound: frozenset[Expr] = frozenset()) -> set[Expr]:
+def free_indices(e: Expr) -> set[Expr]:
     """The index variables that no sum binds: the claim is about each of their values."""
-    if e.op == "index":
-        return set() if e in bound else {e}
-    if e.op == "sum":
-        bound = bound | {Expr("index", (), (), e.data)}
-    none: set[Expr] = set()
-    return none.union(*(free_indices(a, bound) for a in e.args))
+    inside = {i for a in e.args for i in free_indices(a)}
+    return {e} if e.op == "index" else inside - {Expr("index", (), (), e.data)} if e.op == "sum" else inside
 
 
 def describe(s: Expr) -> str:

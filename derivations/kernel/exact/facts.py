@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from ..core.assumptions import Assumption, symbol_of
 from ..core.expr import walk
 from ..errors import KernelError
@@ -13,6 +15,11 @@ def facts_of(given: tuple) -> Facts:
     """What the stated assumptions allow the exact witness to do."""
     facts = Facts()
     means, variances, gaussians = {}, {}, set()
+
+    def know(name: str, order: float):
+        """What has a moment has each lower one."""
+        facts.orders[name] = max(order, facts.orders.get(name, 0))
+
     for a in given:
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
             for x in a.args:
@@ -33,8 +40,13 @@ def facts_of(given: tuple) -> Facts:
                 raise KernelError(f"the {a.kind} of {name} is stated twice")
             table[name] = read(a.args[1], facts)
             facts.parameters.append(table[name])
+            know(name, 1 if a.kind == "mean" else 2)
         elif a.kind == "gaussian":
             gaussians |= {x.data[0] for x in a.args}
+            for x in a.args:
+                know(x.data[0], inf)
+        elif a.kind == "moment":
+            know(a.args[0].data[0], int(a.args[1].data))
         elif a.kind == "in range":
             facts.in_range = True
     for name in {*means, *variances, *gaussians}:

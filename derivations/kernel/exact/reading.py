@@ -335,6 +335,8 @@ def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
         entries = {}
         for f, power in rename(chance, same):
             entries[f] = entries.get(f, 0) + power
+        for ((_, name), _at), power in entries.items() if part else ():
+            facts.require_moment(name, int(power))  # of each, also where another's moment is 0
         for ((_, name), _at), power in entries.items():
             part = multiply(part, moment(name, power, facts), facts)
         result = add(result, part)

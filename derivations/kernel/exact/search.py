@@ -19,6 +19,7 @@ from ..errors import KernelError
 from ..printing.plain import plain
 from . import values
 from .facts import facts_of
+from .normal import moment_name
 from .reading import read
 from .values import Undefined, differ, evaluate, number, polynomial_value, show_value
 
@@ -220,6 +221,21 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
                     if found:
                         return found
     return None
+
+
+CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
+
+
+def heavy_tails(taken: dict) -> str:
+    """Laws under which what is averaged has no mean: random name -> the order of a moment that it lacks, in words; '' for none.
+
+    Student's t with r degrees of freedom has every moment below the order r, and not that one; moved and stretched it has any mean and
+    variance that it may have. A polynomial of that degree, in entries of which the others are what they are, has no mean then.
+    """
+    return " and ".join(
+        f"{name} may have {CAUCHY if r == 1 else STUDENT.format(r)}, which has no {moment_name(r).partition(' ')[2]}"
+        for name, r in taken.items()
+    )
 
 
 def coupled(left: Expr, right: Expr, given: tuple, randoms: list):

@@ -9,6 +9,7 @@ from ..core.expr import show, symbols
 from .comparing import at_sizes, compare, first, settled
 from .drawing import shapes, values
 from .errors import Disagrees, NotForTorch
+from .laws import require_moments
 from .ledger import Ledger
 from .rounding import COVER
 from .snippets import also, compare_code
@@ -64,6 +65,7 @@ def definition(claim: Claim):
 
 def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     """Check at every shape, and snippets against the trees at the ends; the verdict, with how many shapes and points it rests on."""
+    require_moments(claim)
     tried, points, drawn, ledger = set(), 0, 0, Ledger(claim)
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
     for seed, sizes in enumerate(shapes(claim, 3 if laws else 4)):

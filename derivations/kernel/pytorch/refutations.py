@@ -14,6 +14,7 @@ from .comparing import at_sizes, first, settled
 from .drawing import draw
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
+from .laws import require_moments
 from .ledger import Ledger
 from .rounding import COVER, Value
 from .snippets import also, compare_code
@@ -56,6 +57,7 @@ def breaks(relation: str, a: Value, b: Value) -> Tensor:
 
 def refuted_law(claim: Claim, sizes: dict):
     """The sides differ, and have one value each for all distributions with the stated moments that are tried, at the values given."""
+    require_moments(claim)
     trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
     sides = [[evaluate(e, t) for e in (claim.start, claim.steps[0].expr)] for t in trials]
     if not sides:
