@@ -14,6 +14,7 @@ from .reading import read
 def facts_of(given: tuple) -> Facts:
     """What the stated assumptions allow the exact witness to do."""
     facts = Facts()
+    facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
 
     def know(name: str, order: float):
@@ -47,8 +48,6 @@ def facts_of(given: tuple) -> Facts:
                 know(x.data[0], inf)
         elif a.kind == "moment":
             know(a.args[0].data[0], int(a.args[1].data))
-        elif a.kind == "in range":
-            facts.in_range = True
     for name in {*means, *variances, *gaussians}:
         m = means.get(name, atom(("moment", name, 1)))
         v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))

@@ -241,7 +241,10 @@ def lower_derivative(e, at, names, facts):
 
 
 def lower_rounded(e, at, names, facts):
-    """Rounding commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated."""
+    """Rounding has a value, and commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated.
+
+    What is a floating-point number already is its own rounding, and needs no such assumption.
+    """
     inside, times = lower(e.args[0], (), names, facts), Fraction(1)
     if facts.in_range and len(inside) == 1:
         ((term, c),) = inside.items()
@@ -252,6 +255,7 @@ def lower_rounded(e, at, names, facts):
         inside = {term: c}
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     representable = inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
+    facts.require(facts.in_range or representable, "no exponent leaves the format's range (something is rounded)", "in_range()")
     return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
 
 

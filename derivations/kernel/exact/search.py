@@ -26,7 +26,9 @@ from .values import Undefined, differ, evaluate, number, polynomial_value, show_
 SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
+HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
 MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
+LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
 
 
 class Found:
@@ -59,29 +61,47 @@ def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", u
     """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
     if is_law(left, right):
         return law_counterexample(left, right, given, relation)
-    for env, others in candidates((left, right, *(x for a in given for x in a.args)), (left, right)):
+    for env, others in candidates((left, right), given):
         if failure(left, right, given, relation, env, undefined):
             return smaller(left, right, given, relation, env, others, undefined)
     return None
 
 
-def candidates(trees: tuple, indexed: tuple):
+def candidates(sides: tuple, given: tuple):
     """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
-    names = symbols(*trees)
+    trees = (*sides, *(x for a in given for x in a.args))
+    names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     others = [names[n] for n in sorted(names) if n not in size_names]
-    free = sorted(set().union(*map(free_indices, indexed)), key=lambda i: i.data[0])
+    free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
     generator = Random(0)
-    choices = sorted(product((1, 2, 3), repeat=len(size_names)), key=lambda c: (sum(c), max(c, default=0)))
-    for chosen in choices[:MOST_SIZES]:
+    for chosen in sizes_to_try(size_names, given):
         env = dict(zip(size_names, chosen))
         for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
             yield (
                 env
-                | {s.data[0]: draw(s, env, generator) for s in others}
+                | {s.data[0]: draw(s, env, generator, extra) for s in others}
                 | {("index", i.data[0]): generator.randrange(values.size_value(i.data[1], env)) for i in free},
                 others,
             )
+
+
+def sizes_to_try(names: list, given: tuple) -> list:
+    """What the sizes are, in turn: small ones, and larger ones where assumptions about sizes alone demand that."""
+    about = [a for a in given if a.kind in SIGNS and all(s.data[1] == "size" for s in symbols(*a.args).values())]
+
+    def allowed(chosen: tuple) -> bool:
+        env = dict(zip(names, chosen))
+        try:
+            return all(holds(a, env, *a.args, *a.args) for a in about)
+        except (Undefined, KernelError, KeyError):
+            return False
+
+    def up_to(most: int) -> list:
+        ordered = sorted(product(range(1, most + 1), repeat=len(names)), key=lambda c: (sum(c), max(c, default=0)))
+        return [chosen for chosen in ordered if not about or allowed(chosen)][:MOST_SIZES]
+
+    return up_to(3) or up_to(LARGEST.get(len(names), 3))
 
 
 def example(claim, sides: bool = True) -> bool:
@@ -89,7 +109,7 @@ def example(claim, sides: bool = True) -> bool:
     testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
     ends = (claim.start, claim.steps[-1].expr)
     evaluated = () if is_law(*claim.trees) or not sides else ends
-    for env, _ in candidates((*ends, *(x for a in claim.given for x in a.args)), ends):
+    for env, _ in candidates(ends, claim.given):
         try:
             if all(holds(a, env, *ends) for a in testable):
                 for e in evaluated:
@@ -105,9 +125,9 @@ def example(claim, sides: bool = True) -> bool:
     return False
 
 
-def draw(s: Expr, env: dict, generator) -> dict:
+def draw(s: Expr, env: dict, generator, extra: list = ()) -> dict:
     places = list(product(*(range(values.size_value(n, env)) for n in s.shape)))
-    pool = ENTRIES if s.shape else SCALARS
+    pool = [*(ENTRIES if s.shape else SCALARS), *extra]
     return {p: number(generator.choice(pool)) for p in places}
 
 
@@ -209,7 +229,7 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
         randoms = [one]
     elif not joint:
         given += (independent(*randoms),)
-    for chosen in product((1, 2, 3), repeat=len(size_names)):
+    for chosen in sizes_to_try(size_names, given):
         for params in product(SCALARS[:4], repeat=len(scalars)):
             env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
             env |= {s.data[0]: dict.fromkeys(product(*(range(values.size_value(n, env)) for n in s.shape)), number(1)) for s in tensors}

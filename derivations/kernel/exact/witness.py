@@ -16,7 +16,7 @@ from .given_values import Fails, as_written, at_hint, at_these, broken, every_in
 from .limits import limit
 from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
-from .search import SIGNS, counterexample, example, failure, heavy_tails, is_law
+from .search import LARGEST, SIGNS, counterexample, example, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
 from .sign import doubt
 
@@ -68,6 +68,9 @@ def exact(claim: Claim) -> Verdict:
 def no_example(claim: Claim) -> str:
     """What the assumptions lack; the first of them that fail together are named."""
     says = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
+    if about := sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size"):
+        most = max(map(max, sizes_to_try(about, claim.given)), default=LARGEST.get(len(about), 3))
+        says = says.replace(" were found", f" were found, with sizes up to {most},")
     for count in range(1, len(claim.given) + 1):
         for some in combinations(claim.given, count):
             if not example(replace(claim, given=some), sides=False):
