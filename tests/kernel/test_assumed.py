@@ -9,8 +9,10 @@ from derivations.kernel import (
     Derivation,
     E,
     Var,
+    absolute,
     gaussian,
     has_moment,
+    in_range,
     independent,
     index,
     log,
@@ -21,6 +23,7 @@ from derivations.kernel import (
     positive,
     random,
     representable,
+    rounded,
     scalars,
     sizes,
     total,
@@ -262,3 +265,117 @@ def test_what_cannot_be_equal_is_not_refuted(name, refused):
 
 def test_what_could_be_equal_is(proved):
     assert proved(lambda D: D.refute("claim", Q, Q.T, at={Q: [[0, 1], [2, 3]]})).verdict == "refuted"
+
+
+# What is rounded
+
+OVERFLOWS = {
+    "a difference of one thing": (rounded(x) - rounded(x), 0, []),
+    "a sum": (2 * rounded(x), rounded(x) + rounded(x), []),
+    "a multiple of 0": (0 * rounded(x), 0, []),
+    "a quotient": (rounded(x) / (1 + rounded(x) ** 2), rounded(x) / (rounded(x) ** 2 + 1), []),
+    "what is rounded twice": (rounded(rounded(x * y)), rounded(x * y), []),
+    "a product that commutes": (rounded(x * y), rounded(y * x), []),
+    "what is within an exponential": (rounded(x) + log(rounded(x) ** 2 + 1), log(1 + rounded(x) ** 2) + rounded(x), []),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWS)
+def test_what_is_rounded_is_in_range(name):
+    left, right, given = OVERFLOWS[name]
+    with pytest.raises(Refused, match=r"no exponent leaves the format's range \(something is rounded\).*in_range\(\)"):
+        exact(stated(lambda D: D.identity("claim", left, right, given=given)))
+    assert exact(stated(lambda D: D.identity("claim", left, right, given=[*given, in_range()]))).verdict == "proved"
+
+
+@pytest.mark.parametrize("name", ["a difference of one thing", "a sum", "a multiple of 0", "a product that commutes"])
+def test_pytorch_sees_it_overflow(name):
+    left, right, given = OVERFLOWS[name]
+    with pytest.raises(Refused, match="overflows, and nothing stated says that no exponent leaves the format's range"):
+        by_pytorch(stated(lambda D: D.identity("claim", left, right, given=given)))
+    assert by_pytorch(stated(lambda D: D.identity("claim", left, right, given=[*given, in_range()])))[0] == "agrees"
+
+
+def test_an_assumption_about_what_is_rounded_says_that_it_has_a_value():
+    claim = stated(lambda D: D.identity("claim", rounded(x) / rounded(x), 1, given=[nonzero(rounded(x))]))
+    assert exact(claim).verdict == "proved" and by_pytorch(claim)[0] == "agrees"
+
+
+def test_what_is_a_floating_point_number_does_not_overflow():
+    third = {representable(x): {x: Fraction(1, 3)}}
+    claim = stated(lambda D: D.identity("claim", rounded(x), x, given=[representable(x)], without=third))
+    assert exact(claim).verdict == "proved" and by_pytorch(claim)[0] == "agrees"
+
+
+# Sizes that assumptions demand
+
+LARGER = {
+    "five": (n - 5, nonnegative(n - 5)),
+    "more than nine": (n - 9, positive(n - 9)),
+    "a hundred": (n - 100, nonnegative(n - 100)),
+    "ten of two": (n + m - 10, nonnegative(n + m - 10)),
+    "a square of twenty": (n**2 - 20, positive(n**2 - 20)),
+    "a half of seven": (n / 2 - Fraction(7, 2), nonnegative(n / 2 - Fraction(7, 2))),
+}
+
+
+@pytest.mark.parametrize("name", LARGER)
+def test_larger_sizes_are_tried_where_an_assumption_demands_it(name):
+    size, assumed = LARGER[name]
+    claim = stated(lambda D: D.identity("claim", absolute(size) * x, size * x, given=[assumed]))
+    assert exact(claim).verdict == "proved"
+    assert by_sympy(claim)[0] == "proved"
+
+
+def test_beside_a_sum_too():
+    claim = stated(lambda D: D.identity("claim", absolute(n - 5) * total(v[k], k), (n - 5) * total(v[k], k), given=[nonnegative(n - 5)]))
+    assert exact(claim).verdict == by_sympy(claim)[0] == "proved"
+
+
+NOWHERE = {
+    "sizes that contradict each other": (n - 5, [positive(n - 5), positive(3 - n)], 130),
+    "sizes beyond what is tried": (n, [nonnegative(n - 10**6)], 130),
+    "numbers that contradict each other": (x, [positive(x), positive(-x - n)], 3),
+    "two sizes that do": (n - m, [positive(n - m), positive(m - n)], 12),
+}
+
+
+@pytest.mark.parametrize("name", NOWHERE)
+def test_where_none_is_found_that_is_what_is_said(name, refused):
+    size, given, most = NOWHERE[name]
+    said = refused(lambda D: D.identity("claim", absolute(size) * y + 0 * n, size * y, given=given))
+    assert said.startswith(
+        f"no values were found, with sizes up to {most}, at which all its assumptions hold: they may contradict each other"
+    )
+
+
+# Polynomials in sizes
+
+ROOTS = {
+    "of a vector": (v * (n - 1) * (n - 2) * (n - 3) * (n - 4), 0 * v),
+    "of a number": (x * (n - 1) * (n - 2) * (n - 3) * (n - 4), 0 * x),
+    "of a difference of sizes": (v * (n - m) * (n - m - 1) * (n - m + 1) * (n - m - 2) * (n - m + 2), 0 * v),
+    "of an index": ((k - 1) * (k - 2) * (k - 3) * v[k], 0 * v[k]),
+    "of a sum": (total(v[k], k) * (n - 1) * (n - 2) * (n - 3), 0 * x),
+    "of a sum of indices": (total(k * v[k] * (k - 1) * (k - 2) * (k - 3) * (k - 4), k), 0 * x),
+    "beside a denominator": ((n - 1) * (n - 2) * (n - 3) * v / (n + 1), 0 * v),
+    "of a square": ((n**2 - 1) * (n**2 - 4) * (n**2 - 9) * v, 0 * v),
+    "of a mean": (E(w) * (n - 1) * (n - 2) * (n - 3) * v[k], 0 * v[k]),
+}
+
+
+@pytest.mark.parametrize("name", ROOTS)
+def test_a_polynomial_in_sizes_is_checked_at_more_than_its_degree(name, sympy_refuses):
+    left, right = ROOTS[name]
+    given = [mean(w, 1)] if "mean" in name else []
+    assert "is left over" in sympy_refuses(lambda D: D.identity("claim", left, right, given=given))
+
+
+def test_what_holds_at_each_of_them_is_proved():
+    claim = stated(lambda D: D.identity("claim", v * (n - 1) * (n + 1) * (n**2 + 1), v * (n**4 - 1)))
+    assert by_sympy(claim)[:2] == ("proved", "some sizes up to 5")
+
+
+def test_so_it_is_above_the_sizes_that_are_ruled_out(sympy_refuses):
+    roots = (n - 5) * (n - 6) * (n - 7) * (n - 8) * (n - 9) * (n - 10) * (n - 11)
+    assert "n = 12" in sympy_refuses(lambda D: D.identity("claim", roots * v, 0 * v, given=[nonnegative(n - 5)]))

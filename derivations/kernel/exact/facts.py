@@ -23,8 +23,10 @@ def facts_of(given: tuple) -> Facts:
 
     for a in given:
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
+            facts.assuming = True  # an assumption holds only where it has a meaning
             for x in a.args:
                 getattr(facts, a.kind).append(read(x, facts))
+            facts.assuming = False
         elif a.kind == "invertible":
             name = a.args[0].data[0]
             facts.invertible.add(name)

@@ -82,6 +82,8 @@ class Facts:
         self.parameters = []  # means and variances, as stated
         self.tied = set()  # names that a stated product ties together
         self.in_range = False  # no exponent leaves the format's range
+        self.rounds = []  # polynomials whose rounding has a value, since an assumption speaks of it
+        self.assuming = False  # is an assumption being read?
         self.divided = []  # polynomials that something was divided by
         self.lacking = {}  # what was used without being stated -> the assumption that states it, as a script writes it
         self.near = ()  # the trees that are read: messages take their names for indices

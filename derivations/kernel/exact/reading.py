@@ -255,7 +255,12 @@ def lower_rounded(e, at, names, facts):
         inside = {term: c}
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     representable = inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
-    facts.require(facts.in_range or representable, "no exponent leaves the format's range (something is rounded)", "in_range()")
+    facts.rounds += [inside] * facts.assuming
+    facts.require(
+        facts.in_range or representable or inside in facts.rounds,
+        "no exponent leaves the format's range (something is rounded)",
+        "in_range()",
+    )
     return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
 
 
