@@ -179,15 +179,15 @@ def test_where_it_is_stated_or_follows_the_law_holds(name):
 UNNEEDED = {
     "nothing is averaged": (x + y, y + x, [has_moment(w, 1)], "the proof goes through without it"),
     "a mean is stated": (E(w + x), y + x, [mean(w, y), has_moment(w, 1)], "the proof goes through without it"),
-    "a higher one than is taken": (E(w + x), E(w) + x, [has_moment(w, 2)], r"State has_moment\(w, 1\) in its place"),
+    "a higher one than is taken": (E(w + x), E(w) + x, [has_moment(w, 2)], r"Drop it, and state has_moment\(w, 1\) in its place"),
     "a mean where its value is nothing": (
         E(q @ r),
         0,
         [independent(q, r), mean(q, 0), mean(r, 0)],
-        r"State has_moment\(q, 1\) in its place",
+        r"Drop it, and state has_moment\(q, 1\) in its place",
     ),
-    "a variance where its value is nothing": (Var(w + x), Var(w), [variance(w, 1)], r"State has_moment\(w, 2\) in its place"),
-    "a normal law where it is nothing": (E(w + x), E(w) + x, [gaussian(w)], r"State has_moment\(w, 1\) in its place"),
+    "a variance where its value is nothing": (Var(w + x), Var(w), [variance(w, 1)], r"Drop it, and state has_moment\(w, 2\) in its place"),
+    "a normal law where it is nothing": (E(w + x), E(w) + x, [gaussian(w)], r"Drop it, and state has_moment\(w, 1\) in its place"),
 }
 
 

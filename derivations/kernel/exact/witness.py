@@ -243,7 +243,9 @@ def needed(claim: Claim, assumption: Assumption) -> str:
         if less and enough(claim, rest + less):
             instead = ", ".join(map(as_written, less))
             raise Fails(
-                not_needed(assumption, f"it is enough that {' and '.join(map(assumption_text, less))}. State {instead} in its place")
+                not_needed(
+                    assumption, f"it is enough that {' and '.join(map(assumption_text, less))}. Drop it, and state {instead} in its place"
+                )
             )
         rest += less
         found = shown_by_hint(claim, assumption, rest, hint) if hint is not None else shown_by_search(claim, rest)
