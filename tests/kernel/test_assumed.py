@@ -10,6 +10,7 @@ from derivations.kernel import (
     E,
     Var,
     absolute,
+    eye,
     gaussian,
     has_moment,
     in_range,
@@ -33,6 +34,7 @@ from derivations.kernel import (
 from derivations.kernel.core.assumptions import assumption_text
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.errors import KernelError
+from derivations.kernel.exact import search
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.pytorch.witness import witness as by_pytorch
 from derivations.kernel.sympy.witness import witness as by_sympy
@@ -379,3 +381,39 @@ def test_what_holds_at_each_of_them_is_proved():
 def test_so_it_is_above_the_sizes_that_are_ruled_out(sympy_refuses):
     roots = (n - 5) * (n - 6) * (n - 7) * (n - 8) * (n - 9) * (n - 10) * (n - 11)
     assert "n = 12" in sympy_refuses(lambda D: D.identity("claim", roots * v, 0 * v, given=[nonnegative(n - 5)]))
+
+
+# Assumptions that contradict each other at some size
+
+CONTRADICTORY = {
+    "an index below two": [positive(2 - i)],
+    "an index below three": [positive(3 - i)],
+    "each entry above each other": [nonnegative((1 - eye(d)[i, j]) * (z[i] - z[j] - 1))],
+    "entries above their index, and below two": [positive(z[i] - i), nonnegative(2 - z[j])],
+    "entries that differ, of three numbers at most": [nonnegative(z[i] - i), nonnegative(i - z[i]), positive(Fraction(5, 2) - z[j])],
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTORY)
+def test_assumptions_contradict_each_other_at_no_small_size(name, refused):
+    given = CONTRADICTORY[name]
+    (about, *_) = given[0].args
+    said = refused(lambda D: D.identity("claim", absolute(about), about, given=given))
+    assert "State it of one entry" in said or "no values were found" in said or "not shown to be needed" in said
+    assert search.empty_size(stated(lambda D: D.identity("claim", absolute(about), about, given=given))) in (2, 3)
+
+
+CONSISTENT = {
+    "entries of a matrix": [positive(A[i, k])],
+    "entries above their index": [positive(z[i] - i)],
+    "a bound on all": [nonnegative(c - z[i]), nonnegative(c + z[j])],
+    "a bound on an index": [positive(c - i)],
+    "one entry above each other": [nonnegative((1 - eye(d)[1, j]) * (z[1] - z[j] - 1))],
+    "sizes that are ruled out": [positive(2 - i), nonnegative(1 - d)],
+}
+
+
+@pytest.mark.parametrize("name", CONSISTENT)
+def test_what_holds_somewhere_at_each_of_them_may_be_assumed(name):
+    (about, *_) = CONSISTENT[name][0].args
+    assert search.empty_size(stated(lambda D: D.identity("claim", absolute(about), about, given=CONSISTENT[name]))) == 0

@@ -6,6 +6,7 @@ be shown to be needed. What it finds is checked by exact evaluation.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -88,7 +89,7 @@ def candidates(sides: tuple, given: tuple):
 
 def sizes_to_try(names: list, given: tuple) -> list:
     """What the sizes are, in turn: small ones, and larger ones where assumptions about sizes alone demand that."""
-    about = [a for a in given if a.kind in SIGNS and all(s.data[1] == "size" for s in symbols(*a.args).values())]
+    about = [a for a in given if a.kind in SIGNS and of_sizes(*a.args)]
 
     def allowed(chosen: tuple) -> bool:
         env = dict(zip(names, chosen))
@@ -102,6 +103,11 @@ def sizes_to_try(names: list, given: tuple) -> list:
         return [chosen for chosen in ordered if not about or allowed(chosen)][:MOST_SIZES]
 
     return up_to(3) or up_to(LARGEST.get(len(names), 3))
+
+
+def of_sizes(x: Expr) -> bool:
+    """Does it hold nothing but sizes, no index that runs to one either?"""
+    return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
 
 
 def example(claim, sides: bool = True) -> bool:
@@ -122,6 +128,37 @@ def example(claim, sides: bool = True) -> bool:
                 return True
         except (Undefined, KernelError):
             continue
+    return False
+
+
+def empty_size(claim) -> int:
+    """A small size at which nothing was found for which the assumptions hold, though it is not ruled out; 0 where there is none.
+
+    An assumption with an open index is made for each of its values, and two of them may contradict each other where there are two.
+    """
+    signs = [a for a in claim.given if a.kind in SIGNS]
+    names = symbols(*(x for a in signs for x in a.args))
+    sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
+    if not any(free_indices(x) for a in signs for x in a.args):
+        return 0
+    allowed = {chosen[0] for chosen in sizes_to_try(sizes, tuple(signs)) if len(set(chosen)) == 1}
+    return next((k for k in (1, 2, 3) if k in allowed and not found_at(k, signs, names, sizes)), 0)
+
+
+LARGER = [Fraction(4), Fraction(5), Fraction(-4)]
+
+
+def found_at(k: int, signs: list, names: dict, sizes: list) -> bool:
+    """Are there values at which these assumptions hold, with every size k? Positive ones are tried as often as any."""
+    generator, env = Random(0), dict.fromkeys(sizes, k)
+    for trial in range(20 * TRIALS):
+        pool = [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
+        for s in (s for n, s in names.items() if n not in sizes):
+            places = product(*(range(values.size_value(n, env)) for n in s.shape))
+            env[s.data[0]] = {p: number(generator.choice(pool)) for p in places}
+        with suppress(Undefined, KernelError):
+            if all(holds(a, env, *a.args, *a.args) for a in signs):
+                return True
     return False
 
 

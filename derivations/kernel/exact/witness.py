@@ -16,7 +16,7 @@ from .given_values import Fails, as_written, at_hint, at_these, broken, every_in
 from .limits import limit
 from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
-from .search import LARGEST, SIGNS, counterexample, example, failure, heavy_tails, is_law, sizes_to_try
+from .search import LARGEST, SIGNS, counterexample, empty_size, example, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
 from .sign import doubt
 
@@ -62,7 +62,15 @@ def exact(claim: Claim) -> Verdict:
         previous = step.expr
     if claim.given and claim.kind != "refutation" and not example(claim):
         raise Refused(claim.file, claim.line, claim.id, no_example(claim))
+    if claim.kind != "refutation" and (size := empty_size(claim)):
+        raise Refused(claim.file, claim.line, claim.id, EMPTY.format(size))
     return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
+
+
+EMPTY = (
+    "no values were found, with sizes of {}, at which all its assumptions hold: one with an open index is made for each of its values, and "
+    "two of these may contradict each other. State it of one entry, such as z[1], or rule such sizes out"
+)
 
 
 def no_example(claim: Claim) -> str:
