@@ -1,5 +1,6 @@
 """What a claim may assume, and what it must: assumptions that leave no index open and hold together, moments that exist, what it rests on."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -417,3 +418,11 @@ CONSISTENT = {
 def test_what_holds_somewhere_at_each_of_them_may_be_assumed(name):
     (about, *_) = CONSISTENT[name][0].args
     assert search.empty_size(stated(lambda D: D.identity("claim", absolute(about), about, given=CONSISTENT[name]))) == 0
+
+
+@pytest.mark.parametrize("witness", [exact, by_sympy, by_pytorch])
+def test_no_witness_takes_two_shapes_for_a_refutation(witness):
+    """Nor does one take them from a claim that did not come in by the door."""
+    claim = stated(lambda D: D.refute("claim", A, 2 * A, at={A: [[1, 2, 3], [4, 5, 6]]}))
+    with pytest.raises(Refused):
+        witness(replace(claim, steps=(replace(claim.steps[0], expr=A.T),)))

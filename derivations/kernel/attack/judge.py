@@ -207,9 +207,8 @@ def refuted(claim: Claim, partial: bool) -> tuple:
                 return "false", "the counterexample breaks an assumption"
             here = env | {"outcomes": outcomes(claim, env, generator) if laws(claim) else []}
             verdicts.add(
-                claim.refuted == "="
-                if left.shape != right.shape
-                else any(
+                left.shape == right.shape
+                and any(
                     differ(a := entry(left, p, at), b := entry(right, p, at), claim) and (claim.refuted == "=" or larger(a, b))
                     for every in index_values((left, right), here)
                     for at in [every | fixed]
