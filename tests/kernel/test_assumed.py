@@ -108,7 +108,11 @@ def test_signs_are_of_what_is_not_random(name):
         RANDOM[name]()
 
 
-@pytest.mark.parametrize("side", [E(w / w), E(q[i] ** 2 / q[i]), E((w**2) ** Fraction(1, 2) * w), E(log(w) - log(w))])
+@pytest.mark.parametrize(
+    "side",
+    [E(w / w), E(q[i] ** 2 / q[i]), E((w**2) ** Fraction(1, 2) * w), E(log(w) - log(w))],
+    ids=["a quotient", "a square over it", "a root", "logarithms"],
+)
 def test_nor_is_one_used(side, refused):
     """A mean of it need not exist, and nobody is told to state what cannot be stated."""
     said = refused(lambda D: D.identity("claim", side, 1))
@@ -420,7 +424,7 @@ def test_what_holds_somewhere_at_each_of_them_may_be_assumed(name):
     assert search.empty_size(stated(lambda D: D.identity("claim", absolute(about), about, given=CONSISTENT[name]))) == 0
 
 
-@pytest.mark.parametrize("witness", [exact, by_sympy, by_pytorch])
+@pytest.mark.parametrize("witness", [exact, by_sympy, by_pytorch], ids=["exact", "sympy", "torch"])
 def test_no_witness_takes_two_shapes_for_a_refutation(witness):
     """Nor does one take them from a claim that did not come in by the door."""
     claim = stated(lambda D: D.refute("claim", A, 2 * A, at={A: [[1, 2, 3], [4, 5, 6]]}))
