@@ -7,7 +7,7 @@
 | sizes and indices | `sizes`, `index`, `total` |
 | functions | `exp`, `log`, `sqrt`, `absolute`, `softmax`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
 | assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is` |
-| assumptions about what is random | `independent`, `mean`, `variance`, `gaussian` |
+| assumptions about what is random | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
 | assumptions about rounding | `representable`, `in_range` |
 | brackets that a reader should see | `paren` |
 
@@ -30,6 +30,7 @@ import sys
 
 from .core.assumptions import (
     gaussian,
+    has_moment,
     in_range,
     independent,
     invertible,
@@ -85,6 +86,7 @@ __all__ = [
     "exp",
     "eye",
     "gaussian",
+    "has_moment",
     "in_range",
     "independent",
     "index",

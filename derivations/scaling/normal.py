@@ -1,6 +1,22 @@
 """How close a scaled dot product of Gaussian vectors is to a normal variable: moments, characteristic function, limit."""
 
-from derivations.kernel import Derivation, E, I, Var, exp, gaussian, independent, mean, nonzero, random, scalars, sizes, sqrt, variance
+from derivations.kernel import (
+    Derivation,
+    E,
+    I,
+    Var,
+    exp,
+    gaussian,
+    has_moment,
+    independent,
+    mean,
+    nonzero,
+    random,
+    scalars,
+    sizes,
+    sqrt,
+    variance,
+)
 
 d = sizes("d")
 q, k = random("q", d), random("k", d)
@@ -18,7 +34,7 @@ derivation.identity(
     "third-moment",
     E((q @ k) ** 3),
     0,
-    given=[independent(q, k), mean(q, 0), gaussian(q)],
+    given=[independent(q, k), mean(q, 0), gaussian(q), has_moment(k, 3)],
     title="The third moment is zero",
 )
 

@@ -4,7 +4,7 @@ from sympy import Idx, MatAdd, MatMul, MatrixSymbol, Sum, evaluate, sqrt, symbol
 from sympy.stats import Expectation, Variance
 from sympy.stats.rv import RandomMatrixSymbol
 
-from derivations.kernel import Derivation, gaussian, independent, mean, variance
+from derivations.kernel import Derivation, gaussian, has_moment, independent, mean, variance
 
 d = symbols("d", integer=True, positive=True)
 mu, nu, sigma, tau = symbols("mu nu sigma tau", real=True)
@@ -26,7 +26,7 @@ with evaluate(False):  # SymPy keeps what is written
         (Sum(Expectation(q_i * k_i), i), "the mean of a sum is the sum of the means"),
         (Sum(Expectation(q_i) * Expectation(k_i), i), "independent factors: the mean of the product is the product of the means"),
         (0, "each mean of $q$ is zero"),
-        given=[independent(q, k), mean(q, 0)],
+        given=[independent(q, k), mean(q, 0), has_moment(k, 1)],
         code=[("snippets.scaling.variance.predicted_moments[0]", d)],
         title="The mean is zero",
     )

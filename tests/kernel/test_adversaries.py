@@ -1023,9 +1023,11 @@ def test_the_limit_of_a_random_expression_is_its_value_far_out():
     [
         ("chapter/other#sum", "'chapter/other' was not checked as it is, or does not hold; run: python -m derivations check chapter/other"),
         ("chapter/b#goood", "there is no such claim that holds; did you mean good? There are good"),
+        ("chapter/b#wrong", "there is no such claim that holds"),  # it is refuted
     ],
 )
 def test_a_use_that_is_not_met_says_why(use, said, scripts, records):
-    scripts(a=GOOD.replace("A.T + B.T)", f"A.T + B.T, uses=[{use!r}])"), b=GOOD)
+    refuted = 'derivation.refute("wrong", A, 2 * A, at={A: [[1]]})\n'
+    scripts(a=GOOD.replace("A.T + B.T)", f"A.T + B.T, uses=[{use!r}])"), b=GOOD + refuted)
     _, found = records()
     assert said in next(r["message"] for r in found if r["topic"] == "chapter/a" and r["verdict"] == "refused")

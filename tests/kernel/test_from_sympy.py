@@ -22,6 +22,7 @@ from derivations.kernel import (
     exp,
     eye,
     gaussian,
+    has_moment,
     independent,
     index,
     inverse,
@@ -351,7 +352,7 @@ CLAIMS = {
         None,
     ),
     "a covariance": (
-        lambda D: D.identity("claim", stats.Covariance(X, X + Y), 1, given=[independent(X, Y), variance(X, 1)]),
+        lambda D: D.identity("claim", stats.Covariance(X, X + Y), 1, given=[independent(X, Y), variance(X, 1), has_moment(Y, 1)]),
         None,
     ),
     "softmax": (lambda D: D.identity("claim", sp.Sum(softmax(z)[i], i), 1), r"\sum_{i = 1}^{n} \operatorname{softmax}(z)_{i} = 1"),

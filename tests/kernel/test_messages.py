@@ -12,6 +12,7 @@ from derivations.kernel import (
     diff,
     exp,
     eye,
+    has_moment,
     independent,
     index,
     inverse,
@@ -205,7 +206,9 @@ WHEN_CHECKED = {
         D.identity("claim", x * (y + 1), x * y + x),
         D.identity("claim", x, y),
     ),
-    "it uses 'first', which is not an earlier claim of this derivation": lambda D: D.identity("claim", x, y, uses=["first"]),
+    "it uses 'first', which is not an earlier claim of this derivation that holds; what is refuted does not": lambda D: D.identity(
+        "claim", x, y, uses=["first"]
+    ),
     "the name x is used for two things: a real number, and a tensor of shape (n, n)": lambda D: D.identity(
         "claim", x, matrix("x", n, n)[1, 1]
     ),
@@ -450,7 +453,7 @@ NO_VALUE = {
         "no value is given for the index i; give it one of 1, 2, ... with at={i: 1}",
     ),
     "a moment": (
-        lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q)]),
+        lambda D: D.refute("claim", Var(q @ q), d, at={d: 1}, given=[mean(q, 0), variance(q, 1), independent(q), has_moment(q, 4)]),
         "the value depends on E[q^4], which is not stated",
     ),
     "a mean": (
@@ -458,7 +461,7 @@ NO_VALUE = {
         "the value depends on E[q^1], which is not stated",
     ),
     "a third moment": (
-        lambda D: D.refute("claim", E(q[1] ** 3), d, at={d: 1}, given=[mean(q, 1), variance(q, 1)]),
+        lambda D: D.refute("claim", E(q[1] ** 3), d, at={d: 1}, given=[mean(q, 1), variance(q, 1), has_moment(q, 3)]),
         "the value depends on E[q^3], which is not stated",
     ),
 }

@@ -16,6 +16,7 @@ from derivations.kernel import (
     exp,
     eye,
     gaussian,
+    has_moment,
     independent,
     index,
     inverse,
@@ -115,6 +116,7 @@ SLIPS = [
     ("constant off by one", stated("limit", 1 / x, x, "oo", 0), "1/x -> 1; x -> oo"),
     ("assumption dropped", stated("identity", x / x, 1, given=[positive(x)]), "x/x = 1"),
     ("assumption weakened", stated("identity", x / x, 1, given=[positive(x)]), "x/x = 1; x is not negative"),
+    ("assumption changed", stated("identity", E(q[1]), E(q[1]), given=[has_moment(q, 2)]), "E[q[1]] = E[q[1]]; each entry of q has a mean"),
     (
         "assumption weakened",
         stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]),
@@ -543,7 +545,16 @@ def test_a_script_that_does_not_load_is_named(trial, capsys):
             ),
             "false",
         ),
-        (stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]), "true"),
+        (stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0), has_moment(k, 1)]), "true"),
+        (stated("identity", E(q @ k), 0, given=[independent(q, k), mean(q, 0)]), "false"),
+        (
+            stated("identity", Var(q @ k), E((q @ k) ** 2), given=[independent(q, k), mean(q, 0), has_moment(q, 2), has_moment(k, 1)]),
+            "false",
+        ),
+        (
+            stated("identity", Var(q @ k), E((q @ k) ** 2), given=[independent(q, k), mean(q, 0), has_moment(q, 2), has_moment(k, 2)]),
+            "true",
+        ),
         (stated("identity", E(q @ k), 0, given=[independent(q), independent(k), mean(q, 0)]), "false"),
         (stated("refute", x * y, x, at={x: 2, y: 3}), "true"),
         (stated("refute", x * y, x, at={x: 2, y: 1}), "false"),

@@ -10,6 +10,7 @@ from derivations.kernel import (
     E,
     Var,
     gaussian,
+    has_moment,
     in_range,
     independent,
     index,
@@ -66,7 +67,7 @@ VERDICTS = {
         lambda D: D.chain("claim", x * (y + 1), (x * y + x, "expand")),
         ("proved", "every value", "both sides have one normal form"),
     ),
-    "a law": (lambda D: D.identity("claim", Var(q[1]), E(q[1] ** 2), given=[mean(q, 0)]), ("proved", SHAPES, LAW)),
+    "a law": (lambda D: D.identity("claim", Var(q[1]), E(q[1] ** 2), given=[mean(q, 0), has_moment(q, 2)]), ("proved", SHAPES, LAW)),
     "an inequality": (
         lambda D: D.inequality("claim", 2 * x * y, x**2 + y**2, because=(x - y) ** 2),
         ("proved", "every value", "the difference is visibly not negative"),
@@ -250,5 +251,5 @@ def test_a_name_with_braces_in_its_latex_stands_in_an_assumption_as_it_is(name):
     for words in (independent(q, other), gaussian(q), gaussian(q, other), mean(q, 0), representable(x / 2, y)):
         text = assumption_text(words, latex_names=True)
         assert all(f"${latex(argument)}$" in text for argument in words.args), text
-    claim = stated(lambda D: D.identity("claim", E(q @ other), 0, given=[independent(q, other), mean(q, 0)]))
+    claim = stated(lambda D: D.identity("claim", E(q @ other), 0, given=[independent(q, other), mean(q, 0), has_moment(other, 1)]))
     assert check_claim(claim)["assumptions"][0]["text"] == f"the entries of ${latex(q)}$ and $b_{{0}}$ are independent"

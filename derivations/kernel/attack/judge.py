@@ -32,7 +32,9 @@ def judge(claim: Claim, partial: bool = False, slopes: bool = False, most: int =
         try:
             if not partial and (where := at_odds(claim)):
                 return "false", where
-            return JUDGES.get(claim.kind, everywhere_same)(claim, "but slopes" if partial and slopes else partial, most)
+            verdict, reason = JUDGES.get(claim.kind, everywhere_same)(claim, "but slopes" if partial and slopes else partial, most)
+            lacking = moment_not_stated(claim) if verdict == "true" and laws(claim) else ""
+            return ("false", lacking) if lacking else (verdict, reason)
         except CannotTell as reason:
             return "cannot tell", str(reason)
         except (KernelError, KeyError, OverflowError, ZeroDivisionError, ValueError, TypeError) as error:
@@ -45,6 +47,38 @@ def at_odds(claim: Claim) -> str:
         if a.kind in ("mean", "variance") and free_indices(a.args[1]):
             return f"what is said of the {a.kind} of {show(a.args[0])} contradicts itself at two values of an index"
     return ""
+
+
+FAR = mpf(10) ** 20  # so far out, a polynomial is as large as its highest power
+
+
+def moment_not_stated(claim: Claim) -> str:
+    """A moment that is averaged, and that nothing stated says exists: seen by how fast what is averaged grows with one entry."""
+    averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in ("expectation", "variance")]
+    for env in list(points(claim))[:FEWEST]:
+        for node in averaged:
+            for here in index_values(node.args, env):
+                for name in (s.data[0] for s in symbols(node).values() if s.data[1] == "random"):
+                    for place in here[name]:
+                        power = growth(node.args[0], name, place, here) * (1 + (node.op == "variance"))
+                        if power > highest(claim, name):
+                            return f"{show(node)} takes a moment of order {power} of {name}, and nothing says that there is one"
+    return ""
+
+
+def growth(body, name: str, place: tuple, env: dict) -> int:
+    """The power with which an expression grows as one random entry does; 0 where it is no polynomial in it."""
+    if any(n.op in ("function", "softmax") for n in walk(body)):
+        return 0
+    near, far = (abs(scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
+    return int(mp.nint(mp.log10(far / near) / 20)) if near and far else 0
+
+
+def highest(claim: Claim, name: str) -> float:
+    """The highest order of which what is stated says that there is a moment."""
+    orders = {"mean": 1, "variance": 2, "gaussian": mp.inf}
+    about = [a for a in claim.given if any(x.op == "symbol" and x.data[0] == name for x in a.args)]
+    return max([0, *(a.args[1].data if a.kind == "moment" else orders.get(a.kind, 0) for a in about)])
 
 
 def differ(a, b, claim: Claim) -> bool:
@@ -184,9 +218,8 @@ def refuted(claim: Claim, partial: bool, most: int) -> tuple:
                 return "false", "the counterexample breaks an assumption"
             here = env | {"outcomes": outcomes(claim, env, generator) if laws(claim) else []}
             verdicts.add(
-                claim.refuted == "="
-                if left.shape != right.shape
-                else any(
+                left.shape == right.shape
+                and any(
                     differ(a := entry(left, p, at), b := entry(right, p, at), claim) and (claim.refuted == "=" or larger(a, b))
                     for every in index_values((left, right), here)
                     for at in [every | fixed]

@@ -203,6 +203,9 @@ def of_assumptions(claim: Claim):
                 yield "assumption weakened", (*path, j), instead(Assumption(a.kind, a.args[:j] + a.args[j + 1 :]))
         if a.kind == "independent" and len(a.args) > 1:  # each by itself, and not of one another
             yield "assumption weakened", path, instead(*(Assumption(a.kind, (x,)) for x in a.args))
+        if a.kind == "moment":
+            for order in {max(1, a.args[1].data - 1), a.args[1].data + 1} - {a.args[1].data}:
+                yield "assumption changed", path, instead(Assumption(a.kind, (a.args[0], lift(order))))
         if a.kind in ("mean", "variance"):
             for i in context.open_for(*a.args[0].shape):  # every entry has the same one: the language may refuse this itself
                 with suppress(KernelError):

@@ -8,7 +8,7 @@ from ..core.expr import Expr, free_indices
 from .notation import ATOM, Notation
 from .structures import FIELD, REAL, UNITS, NotForCoq
 
-DISTRIBUTIONS = ("independent", "gaussian", "mean", "variance")
+DISTRIBUTIONS = ("independent", "gaussian", "mean", "variance", "moment")
 
 
 def hypotheses(notation: Notation, claim: Claim, free: set) -> list:

@@ -33,7 +33,7 @@ def positive(x: Term) -> Assumption:
         >>> print(positive(x - y))
         x - y is positive
     """
-    return Assumption("positive", (scalar_of(x),))
+    return Assumption("positive", (fixed(x),))
 
 
 def nonnegative(x: Term) -> Assumption:
@@ -45,7 +45,7 @@ def nonnegative(x: Term) -> Assumption:
         >>> derivation = Derivation("Two or more heads")
         >>> derivation.inequality("square", 2 * h, h**2, because=h * (h - 2), given=[nonnegative(h - 2)])
     """
-    return Assumption("nonnegative", (scalar_of(x),))
+    return Assumption("nonnegative", (fixed(x),))
 
 
 def nonzero(x: Term) -> Assumption:
@@ -57,7 +57,7 @@ def nonzero(x: Term) -> Assumption:
         >>> derivation = Derivation("Cancelling")
         >>> derivation.identity("cancel", c * x / c, x, given=[nonzero(c)])
     """
-    return Assumption("nonzero", (scalar_of(x),))
+    return Assumption("nonzero", (fixed(x),))
 
 
 def invertible(m: Expr) -> Assumption:
@@ -70,8 +70,7 @@ def invertible(m: Expr) -> Assumption:
         >>> derivation = Derivation("An inverse")
         >>> derivation.identity("inverse", M @ inverse(M), eye(n), given=[invertible(M)])
     """
-    m = symbol_of(m)
-    if m.data[1] == "random":
+    if is_random(m := symbol_of(m)):
         raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here")
     return Assumption("invertible", (m,))
 
@@ -118,7 +117,7 @@ def mean(x: Expr, value: Term) -> Assumption:
         >>> derivation = Derivation("The mean of a sum")
         >>> derivation.identity("sum", E(total(q[i], i)), 3 * d, given=[mean(q, 3)])
     """
-    return Assumption("mean", (random_of(x), parameter(value)))
+    return Assumption("mean", parameter("mean", x, value))
 
 
 def variance(x: Expr, value: Term) -> Assumption:
@@ -131,14 +130,38 @@ def variance(x: Expr, value: Term) -> Assumption:
         >>> derivation = Derivation("The variance of a sum")
         >>> derivation.identity("sum", Var(total(q[i], i)), 3 * d, given=[independent(q), variance(q, 3)])
     """
-    return Assumption("variance", (random_of(x), parameter(value)))
+    return Assumption("variance", parameter("variance", x, value))
 
 
-def parameter(value: Term) -> Expr:
-    """A number that a distribution may have as mean or variance: real, and not random itself."""
-    if any(n.op == "imaginary" or n.op == "symbol" and n.data[1] == "random" for n in walk(scalar_of(value))):
-        raise KernelError(f"{show(lift(value))} cannot be a mean or a variance: it is complex, or random itself")
-    return scalar_of(value)
+def parameter(kind: str, x: Expr, value: Term) -> tuple[Expr, Expr]:
+    """A random tensor, and a number that each of its entries may have as mean or variance: real, not random itself, and one for all."""
+    x, value = random_of(x), scalar_of(value)
+    if any(n.op == "imaginary" for n in walk(value)) or is_random(value):
+        raise KernelError(f"{show(value)} cannot be a mean or a variance: it is complex, or random itself")
+    if free_indices(value):
+        instead = f"state one number, such as {kind}({show(x)}, 1), and write what differs beside {show(x)} in the claim"
+        raise KernelError(f"{show(value)} has an open index, and every entry of {show(x)} has the same {kind}: {instead}")
+    return x, value
+
+
+def has_moment(x: Expr, order: int) -> Assumption:
+    """Each entry of the random tensor x has a finite moment of this order, and so of each lower one: a mean for 1, a variance for 2.
+
+    A claim states it of whatever it averages, up to the power that it averages. A mean that is stated says it for the order 1, a variance
+    for 2, and that something is Gaussian for all. Without it a side may have no value: a Cauchy variable has no mean.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, E, has_moment, random, scalars
+        >>> x, c = random("x"), scalars("c")
+        >>> derivation = Derivation("A mean moves along")
+        >>> derivation.identity("moved", E(x + c), E(x) + c, given=[has_moment(x, 1)])
+        >>> print(has_moment(x, 1))
+        each entry of x has a mean
+    """
+    x, power = random_of(x), lift(order)
+    if power.op != "const" or power.data.denominator != 1 or power.data < 1:
+        raise KernelError(f"the order of a moment is a positive integer, such as 1 for a mean, not {show(power)}")
+    return Assumption("moment", (x, power))
 
 
 def gaussian(*randoms: Expr) -> Assumption:
@@ -166,7 +189,7 @@ def representable(*xs: Term) -> Assumption:
         >>> third = {representable(x): {x: Fraction(1, 3)}}
         >>> derivation.identity("kept", rounded(x), x, given=[representable(x)], without=third)
     """
-    return Assumption("representable", tuple(map(scalar_of, xs)))
+    return Assumption("representable", tuple(map(fixed, xs)))
 
 
 def in_range() -> Assumption:
@@ -190,9 +213,18 @@ def symbol_of(x: Term) -> Expr:
     return x
 
 
+def is_random(e: Expr) -> bool:
+    return any(n.op == "symbol" and n.data[1] == "random" for n in walk(e))
+
+
+def fixed(x: Term) -> Expr:
+    if is_random(x := scalar_of(x)):
+        raise KernelError(f"{show(x)} holds what is random: name its mean or its variance, and state it of that: mean(w, m), positive(m)")
+    return x
+
+
 def random_of(x: Expr) -> Expr:
-    x = symbol_of(x)
-    if x.data[1] != "random":
+    if not is_random(x := symbol_of(x)):
         raise KernelError(f"{show(x)} is not random; make it with random(name, ...)")
     return x
 
@@ -212,14 +244,12 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "invertible": "{0} is invertible",
         "independent": "the entries of {all} are independent",
         "mean": "each entry of {0} has mean {1}",
+        "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(plain, a.args[1:])), "moment of order {1}"),
         "variance": "each entry of {0} has variance {1}",
         "gaussian": "{all} are Gaussian" if several else "{0} is Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",
         "representable": "{all} are floating-point numbers" if several else "{0} is a floating-point number",
         "in range": "no exponent leaves the format's range",
     }[a.kind].format(*names, all=" and ".join(names))
-    return text + "".join(f", for every {shown(i)}" for i in open_indices(a))
-
-
-def open_indices(a: Assumption) -> list[Expr]:
-    return sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])
+    open_ = sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])
+    return text + "".join(f", for every {shown(i)}" for i in open_)

@@ -106,11 +106,10 @@ class Derivation:
         self._check_arguments(id, given, uses, without)
         start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
         for step in stated:
-            if step.expr.shape != start.shape and kind != "refutation":
+            if step.expr.shape != start.shape:
                 raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
-        averaged = any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in stated)) for n in walk(e))
-        if averaged and kind in ("identity", "chain"):
-            kind = "law"
+        averages = any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in stated)) for n in walk(e))
+        kind = "law" if averages and kind in ("identity", "chain") else kind
         hints = tuple((a, bindings(v)) for a, v in (without or {}).items())
         more |= {"given": tuple(given), "uses": tuple(uses), "without": hints, "code": snippets(code)}
         claim = self._settled(Claim(id, kind, start, stated, *caller(), **more))
@@ -120,15 +119,18 @@ class Derivation:
     def _check_arguments(self, id: Any, given: Any, uses: Any, without: Any) -> None:
         if not isinstance(id, str) or not IDENTIFIER.fullmatch(id):
             raise KernelError(f"an id is lower-case words joined by hyphens, not {id!r}")
-        if any(c.id == id for c in self.claims):
+        earlier = {c.id: c.kind for c in self.claims}
+        if id in earlier:
             raise KernelError("this id is taken by an earlier claim of the derivation")
         if not isinstance(given, (list, tuple)) or not all(isinstance(a, Assumption) for a in given):
             raise KernelError("given=[...] is a list of assumptions, such as nonzero(c)")
         if not isinstance(uses, (list, tuple)) or not all(isinstance(u, str) for u in uses):
             raise KernelError("uses=[...] is a list of ids")
         for used in uses:
-            if "#" not in used and not any(c.id == used for c in self.claims):
-                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation")
+            if "#" not in used and earlier.get(used, "refutation") == "refutation":
+                raise KernelError(
+                    f"it uses '{used}', which is not an earlier claim of this derivation that holds; what is refuted does not"
+                )
         if without is not None and (not isinstance(without, dict) or not all(isinstance(v, dict) for v in without.values())):
             raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples")
         if any(a not in given for a in without or ()):
@@ -159,9 +161,8 @@ def bindings(at: Any) -> tuple:
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
     found = [(lift(s), freeze(v)) for s, v in at.items()]
-    for s, _ in found:
-        if s.op not in ("symbol", "index"):
-            raise KernelError(f"a counterexample gives values to symbols and indices, not to {show(s)}")
+    if wrong := [show(s) for s, _ in found if s.op not in ("symbol", "index")]:
+        raise KernelError(f"a counterexample gives values to symbols and indices, not to {wrong[0]}")
     return tuple((s.data[0], v) for s, v in found)
 
 

@@ -182,8 +182,7 @@ def lift(value: Term) -> Expr:
 
 
 def scalar_of(value: Term) -> Expr:
-    value = lift(value)
-    if value.shape:
+    if (value := lift(value)).shape:
         raise KernelError(f"a scalar is needed here, not shape {show_shape(value.shape)}")
     return value
 
@@ -411,8 +410,7 @@ def total(body: Term, *indices: Expr) -> Expr:
         sum(q[i]*k[i], i = 1..d)
     """
     body = scalar_of(body)
-    wrong = [show(i) for i in map(lift, indices) if i.op != "index"] or ["nothing: name its index"] * (not indices)
-    if wrong:
+    if wrong := [show(i) for i in map(lift, indices) if i.op != "index"] or ["nothing: name its index"] * (not indices):
         raise KernelError(f"a sum runs over what index(name, size) made, not {wrong[0]}")
     for index_ in reversed(indices):
         body = Expr("sum", (body,), (), index_.data)
@@ -484,8 +482,7 @@ def softmax(scores: Expr) -> Expr:
         >>> print(softmax(matrix("S", n, m))[1, 1])
         softmax(S)[1, 1]
     """
-    scores = lift(scores)
-    if not scores.shape:
+    if not (scores := lift(scores)).shape:
         raise KernelError("softmax needs a vector or a matrix, not a scalar")
     return Expr("softmax", (scores,), scores.shape)
 
@@ -558,8 +555,7 @@ def rank(matrix_: Expr) -> Expr:
         >>> print(rank(matrix("W_Q", d, d_k) @ matrix("W_K", d, d_k).T))
         rank(W_Q @ W_Kᵀ)
     """
-    matrix_ = lift(matrix_)
-    if len(matrix_.shape) != 2:
+    if len((matrix_ := lift(matrix_)).shape) != 2:
         raise KernelError(f"only a matrix has a rank, not shape {show_shape(matrix_.shape)}")
     return Expr("rank", (matrix_,))
 
@@ -623,13 +619,10 @@ def symbols(*trees: Expr) -> dict[str, Expr]:
     return {name: s for name, s in found.items() if s.op == "symbol"}
 
 
-def free_indices(e: Expr, bound: frozenset[Expr] = frozenset()) -> set[Expr]:
+def free_indices(e: Expr) -> set[Expr]:
     """The index variables that no sum binds: the claim is about each of their values."""
-    if e.op == "index":
-        return set() if e in bound else {e}
-    if e.op == "sum":
-        bound = bound | {Expr("index", (), (), e.data)}
-    return set[Expr]().union(*(free_indices(a, bound) for a in e.args))
+    inside = {i for a in e.args for i in free_indices(a)}
+    return {e} if e.op == "index" else inside - {Expr("index", (), (), e.data)} if e.op == "sum" else inside
 
 
 def describe(s: Expr) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from ..core.assumptions import Assumption, symbol_of
 from ..core.expr import walk
 from ..errors import KernelError
@@ -34,11 +36,19 @@ def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
 def as_stated(given: tuple) -> Facts:
     """What the assumptions say, one by one."""
     facts = Facts()
+    facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
+
+    def know(name: str, order: float):
+        """What has a moment has each lower one."""
+        facts.orders[name] = max(order, facts.orders.get(name, 0))
+
     for a in given:
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
+            facts.assuming = True  # an assumption holds only where it has a meaning
             for x in a.args:
                 getattr(facts, a.kind).append(read(x, facts))
+            facts.assuming = False
         elif a.kind == "invertible":
             name = a.args[0].data[0]
             facts.invertible.add(name)
@@ -55,10 +65,13 @@ def as_stated(given: tuple) -> Facts:
                 raise KernelError(f"the {a.kind} of {name} is stated twice")
             table[name] = read(a.args[1], facts)
             facts.parameters.append(table[name])
+            know(name, 1 if a.kind == "mean" else 2)
         elif a.kind == "gaussian":
             gaussians |= {x.data[0] for x in a.args}
-        elif a.kind == "in range":
-            facts.in_range = True
+            for x in a.args:
+                know(x.data[0], inf)
+        elif a.kind == "moment":
+            know(a.args[0].data[0], int(a.args[1].data))
     for name in {*means, *variances, *gaussians}:
         m = means.get(name, atom(("moment", name, 1)))
         v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))

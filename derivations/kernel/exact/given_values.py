@@ -133,7 +133,7 @@ def some_values(claim: Claim) -> str:
 
 def as_written(a: Assumption) -> str:
     """An assumption as a script writes it."""
-    name = {"product": "product_is", "in range": "in_range"}.get(a.kind, a.kind)
+    name = {"product": "product_is", "in range": "in_range", "moment": "has_moment"}.get(a.kind, a.kind)
     return f"{name}({', '.join(map(script, a.args))})"
 
 

@@ -76,24 +76,41 @@ class Facts:
         self.products = {}  # (head, axis), (head, axis) -> c: summing the two over these axes gives c times the identity
         self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
         self.gaussian = {}  # random name -> (mean, variance) polynomials
+        self.orders = {}  # random name -> the highest order of which each of its entries has a moment
+        self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
         self.representable = []  # polynomials that are floating-point numbers
         self.parameters = []  # means and variances, as stated
         self.tied = set()  # names that a stated product ties together
         self.in_range = False  # no exponent leaves the format's range
+        self.rounds = []  # polynomials whose rounding has a value, since an assumption speaks of it
+        self.assuming = False  # is an assumption being read?
         self.divided = []  # polynomials that something was divided by
-        self.unstated = []  # what was used without being stated
+        self.lacking = {}  # what was used without being stated -> the assumption that states it, as a script writes it
         self.near = ()  # the trees that are read: messages take their names for indices
-        self.remedies = []  # the assumptions that state it, as a script writes them
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
         self.here = None  # within a derivative, what is known at the point alone
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
 
+    @property
+    def unstated(self) -> list:
+        """What was used without being stated, in words."""
+        return [*self.lacking, *(f"each entry of {x} has {moment_name(r)} (an expectation is taken)" for x, r in self.taken.items())]
+
+    @property
+    def remedies(self) -> list:
+        """The assumptions that state it, as a script writes them."""
+        return [*self.lacking.values(), *(f"has_moment({name}, {order})" for name, order in self.taken.items())]
+
     def require(self, holds: bool, needed: str, stated: str):
         """needed: what has to hold, and for what; stated: the assumption that says so, as a script writes it."""
-        if not holds and needed not in self.unstated:
-            self.unstated.append(needed)
-            self.remedies.append(stated)
+        if not holds:
+            self.lacking.setdefault(needed, stated)
+
+    def require_moment(self, name: str, order: int):
+        """That each entry of what is random has a finite moment of this order."""
+        if order > max(self.orders.get(name, 0), self.taken.get(name, 0)):
+            self.taken[name] = order
 
     def require_sign(self, kind: str, p: dict, because: str):
         """That p is positive, not negative or not zero: `because` of what is done with it."""
@@ -101,6 +118,8 @@ class Facts:
         if not holds and kind == "nonnegative" and self.here and self.here.is_nonnegative(p):
             kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
         shown = tree(p, self.near)
+        if not holds and any(is_random(f[0]) for _, factors in p for f, _ in factors):
+            raise Unknown(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
         self.require(holds, f"{plain(shown)} {SIGNS[kind]} ({because})", f"{kind}({script(shown)})")
 
     def stated(self, kind: str, p: dict) -> list:
@@ -168,6 +187,12 @@ KNOWN = (
     "gaussian",
     "representable",
 )  # what holds at a point need not hold near
+
+
+def moment_name(order: int) -> str:
+    return {1: "a mean", 2: "a variance"}.get(order, f"a moment of order {order}")
+
+
 SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
 
 
@@ -241,6 +266,11 @@ def from_one(p: dict, facts: Facts) -> dict:
                 part = multiply(part, {((), ((f, power),)): Fraction(1)}, facts)
         result = add(result, part)
     return result if changed else p
+
+
+def is_random(head: tuple) -> bool:
+    """Does an atom's head, or its payload however deep, hold what is random?"""
+    return head[0] == "random" or isinstance(head[-1], tuple) and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
 
 
 def mentions(head: tuple, name: tuple) -> bool:

@@ -241,7 +241,10 @@ def lower_derivative(e, at, names, facts):
 
 
 def lower_rounded(e, at, names, facts):
-    """Rounding commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated."""
+    """Rounding has a value, and commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated.
+
+    What is a floating-point number already is its own rounding, and needs no such assumption.
+    """
     if moved := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.moving]:
         raise Unknown(f"a rounding of what depends on {moved[0]}, which moves: it goes in steps, whatever holds at a point")
     inside, times = lower(e.args[0], (), names, facts), Fraction(1)
@@ -254,6 +257,12 @@ def lower_rounded(e, at, names, facts):
         inside = {term: c}
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     representable = inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
+    facts.rounds += [inside] * facts.assuming
+    facts.require(
+        facts.in_range or representable or inside in facts.rounds,
+        "no exponent leaves the format's range (something is rounded)",
+        "in_range()",
+    )
     return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
 
 
@@ -337,6 +346,8 @@ def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
         entries = {}
         for f, power in rename(chance, same):
             entries[f] = entries.get(f, 0) + power
+        for ((_, name), _at), power in entries.items() if part else ():
+            facts.require_moment(name, int(power))  # of each, also where another's moment is 0
         for ((_, name), _at), power in entries.items():
             part = multiply(part, moment(name, power, facts), facts)
         result = add(result, part)

@@ -6,6 +6,7 @@ be shown to be needed. What it finds is checked by exact evaluation.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -19,13 +20,16 @@ from ..errors import KernelError
 from ..printing.plain import plain
 from . import values
 from .facts import facts_of
+from .normal import moment_name
 from .reading import read
 from .values import Undefined, differ, evaluate, number, polynomial_value, show_value
 
 SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
+HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
 MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
+LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
 
 
 class Found:
@@ -65,29 +69,52 @@ def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", u
     """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
     if is_law(left, right):
         return law_counterexample(left, right, given, relation)
-    for env, others in candidates((left, right, *(x for a in given for x in a.args)), (left, right)):
+    for env, others in candidates((left, right), given):
         if failure(left, right, given, relation, env, undefined):
             return smaller(left, right, given, relation, env, others, undefined)
     return None
 
 
-def candidates(trees: tuple, indexed: tuple):
+def candidates(sides: tuple, given: tuple):
     """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
-    names = symbols(*trees)
+    trees = (*sides, *(x for a in given for x in a.args))
+    names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     others = [names[n] for n in sorted(names) if n not in size_names]
-    free = sorted(set().union(*map(free_indices, indexed)), key=lambda i: i.data[0])
+    free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
     generator = Random(0)
-    choices = sorted(product((1, 2, 3), repeat=len(size_names)), key=lambda c: (sum(c), max(c, default=0)))
-    for chosen in choices[:MOST_SIZES]:
+    for chosen in sizes_to_try(size_names, given):
         env = dict(zip(size_names, chosen))
         for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
             yield (
                 env
-                | {s.data[0]: draw(s, env, generator) for s in others}
+                | {s.data[0]: draw(s, env, generator, extra) for s in others}
                 | {("index", i.data[0]): generator.randrange(values.size_value(i.data[1], env)) for i in free},
                 others,
             )
+
+
+def sizes_to_try(names: list, given: tuple) -> list:
+    """What the sizes are, in turn: small ones, and larger ones where assumptions about sizes alone demand that."""
+    about = [a for a in given if a.kind in SIGNS and of_sizes(*a.args)]
+
+    def allowed(chosen: tuple) -> bool:
+        env = dict(zip(names, chosen))
+        try:
+            return all(holds(a, env, *a.args, *a.args) for a in about)
+        except (Undefined, KernelError, KeyError):
+            return False
+
+    def up_to(most: int) -> list:
+        ordered = sorted(product(range(1, most + 1), repeat=len(names)), key=lambda c: (sum(c), max(c, default=0)))
+        return [chosen for chosen in ordered if not about or allowed(chosen)][:MOST_SIZES]
+
+    return up_to(3) or up_to(LARGEST.get(len(names), 3))
+
+
+def of_sizes(x: Expr) -> bool:
+    """Does it hold nothing but sizes, no index that runs to one either?"""
+    return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
 
 
 def example(claim, sides: bool = True) -> bool:
@@ -95,7 +122,7 @@ def example(claim, sides: bool = True) -> bool:
     testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
     ends = (claim.start, claim.steps[-1].expr)
     evaluated = () if is_law(*claim.trees) or not sides else ends
-    for env, _ in candidates((*ends, *(x for a in claim.given for x in a.args)), ends):
+    for env, _ in candidates(ends, claim.given):
         try:
             if all(holds(a, env, *ends) for a in testable):
                 for e in evaluated:
@@ -111,9 +138,40 @@ def example(claim, sides: bool = True) -> bool:
     return False
 
 
-def draw(s: Expr, env: dict, generator) -> dict:
+def empty_size(claim) -> int:
+    """A small size at which nothing was found for which the assumptions hold, though it is not ruled out; 0 where there is none.
+
+    An assumption with an open index is made for each of its values, and two of them may contradict each other where there are two.
+    """
+    signs = [a for a in claim.given if a.kind in SIGNS]
+    names = symbols(*(x for a in signs for x in a.args))
+    sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
+    if not any(free_indices(x) for a in signs for x in a.args):
+        return 0
+    allowed = {chosen[0] for chosen in sizes_to_try(sizes, tuple(signs)) if len(set(chosen)) == 1}
+    return next((k for k in (1, 2, 3) if k in allowed and not found_at(k, signs, names, sizes)), 0)
+
+
+LARGER = [Fraction(4), Fraction(5), Fraction(-4)]
+
+
+def found_at(k: int, signs: list, names: dict, sizes: list) -> bool:
+    """Are there values at which these assumptions hold, with every size k? Positive ones are tried as often as any."""
+    generator, env = Random(0), dict.fromkeys(sizes, k)
+    for trial in range(20 * TRIALS):
+        pool = [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
+        for s in (s for n, s in names.items() if n not in sizes):
+            places = product(*(range(values.size_value(n, env)) for n in s.shape))
+            env[s.data[0]] = {p: number(generator.choice(pool)) for p in places}
+        with suppress(Undefined, KernelError):
+            if all(holds(a, env, *a.args, *a.args) for a in signs):
+                return True
+    return False
+
+
+def draw(s: Expr, env: dict, generator, extra: list = ()) -> dict:
     places = list(product(*(range(values.size_value(n, env)) for n in s.shape)))
-    pool = ENTRIES if s.shape else SCALARS
+    pool = [*(ENTRIES if s.shape else SCALARS), *extra]
     return {p: number(generator.choice(pool)) for p in places}
 
 
@@ -135,7 +193,7 @@ def failure(left, right, given, relation, env, undefined=False):
     if any(isinstance(s, str) for s in sides):
         return sides if undefined else None
     if sides[0].keys() != sides[1].keys():
-        return sides if relation == "=" else None
+        return None  # sides of different shapes are not even compared
     return sides if any(values.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
 
 
@@ -215,7 +273,7 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
         randoms = [one]
     elif not joint:
         given += (independent(*randoms),)
-    for chosen in product((1, 2, 3), repeat=len(size_names)):
+    for chosen in sizes_to_try(size_names, given):
         for params in product(SCALARS[:4], repeat=len(scalars)):
             env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
             env |= {s.data[0]: dict.fromkeys(product(*(range(values.size_value(n, env)) for n in s.shape)), number(1)) for s in tensors}
@@ -227,6 +285,21 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
                     if found:
                         return found
     return None
+
+
+CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
+
+
+def heavy_tails(taken: dict) -> str:
+    """Laws under which what is averaged has no mean: random name -> the order of a moment that it lacks, in words; '' for none.
+
+    Student's t with r degrees of freedom has every moment below the order r, and not that one; moved and stretched it has any mean and
+    variance that it may have. A polynomial of that degree, in entries of which the others are what they are, has no mean then.
+    """
+    return " and ".join(
+        f"{name} may have {CAUCHY if r == 1 else STUDENT.format(r)}, which has no {moment_name(r).partition(' ')[2]}"
+        for name, r in taken.items()
+    )
 
 
 def coupled(left: Expr, right: Expr, given: tuple, randoms: list):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, product
 
-from ..core.assumptions import Assumption, assumption_text
+from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import Claim, Refused, Verdict
 from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
@@ -16,7 +17,7 @@ from .limits import limit
 from .limits_at import other_limit
 from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
-from .search import SIGNS, counterexample, example, failure, is_law
+from .search import LARGEST, SIGNS, counterexample, empty_size, example, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
 from .sign import doubt
 
@@ -62,12 +63,23 @@ def exact(claim: Claim) -> Verdict:
         previous = step.expr
     if claim.given and claim.kind != "refutation" and not example(claim):
         raise Refused(claim.file, claim.line, claim.id, no_example(claim))
+    if claim.kind != "refutation" and (size := empty_size(claim)):
+        raise Refused(claim.file, claim.line, claim.id, EMPTY.format(size))
     return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
+
+
+EMPTY = (
+    "no values were found, with sizes of {}, at which all its assumptions hold: one with an open index is made for each of its values, and "
+    "two of these may contradict each other. State it of one entry, such as z[1], or rule such sizes out"
+)
 
 
 def no_example(claim: Claim) -> str:
     """What the assumptions lack; the first of them that fail together are named."""
     says = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
+    if about := sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size"):
+        most = max(map(max, sizes_to_try(about, claim.given)), default=LARGEST.get(len(about), 3))
+        says = says.replace(" were found", f" were found, with sizes up to {most},")
     for count in range(1, len(claim.given) + 1):
         for some in combinations(claim.given, count):
             if not example(replace(claim, given=some), sides=False):
@@ -83,23 +95,19 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
         reason = str(error)
+    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.lacking
+    relation = "<=" if claim.kind == "inequality" else "="
+    if found := searched and counterexample(left, right, given, relation, undefined=True):
+        raise Fails(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
     if facts.unstated:
-        found = counterexample(left, left if claim.kind == "limit" else right, given, undefined=True)
+        other = left if claim.kind == "limit" else right
+        found = counterexample(left, other, given, undefined=True) if facts.lacking else heavy_tails(facts.taken)
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
-            + f" State it with given=[{', '.join(dict.fromkeys(facts.remedies))}], or avoid needing it"
+            + f" State it with given=[{', '.join(facts.remedies)}], or avoid needing it"
         )
     if reason:
-        found = (
-            None
-            if claim.kind in ("limit", "refutation", "definition")
-            else counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
-        )
-        if found:
-            raise Fails(
-                f"false: {found}, where {show(left)} was to be {'at most' if claim.kind == 'inequality' else 'equal to'} {show(right)}"
-            )
         raise Fails(reason)
 
 
@@ -244,9 +252,18 @@ def needed(claim: Claim, assumption: Assumption) -> str:
     """How the claim fails without the assumption; Refused if it does not."""
     rest = tuple(a for a in claim.given if a != assumption)
     hint = dict(claim.without).get(assumption)
+    less = moments_left(claim, assumption, rest)
     try:
         if still_proved(claim, rest):
             raise Fails(not_needed(assumption, "the proof goes through without it. Drop it"))
+        if less and enough(claim, rest + less):
+            instead = ", ".join(map(as_written, less))
+            raise Fails(
+                not_needed(
+                    assumption, f"it is enough that {' and '.join(map(assumption_text, less))}. Drop it, and state {instead} in its place"
+                )
+            )
+        rest += less
         found = shown_by_hint(claim, assumption, rest, hint) if hint is not None else shown_by_search(claim, rest)
     except KernelError as error:
         raise Refused(claim.file, claim.line, claim.id, str(error)) from None
@@ -297,7 +314,13 @@ def still_proved(claim: Claim, rest: tuple) -> bool:
     """Does the exact witness prove the claim under fewer assumptions?"""
     if claim.kind == "refutation":
         return False
-    facts, previous = facts_of(rest), claim.start
+    facts = facts_of(rest)
+    return proof_goes_through(claim, facts) and not facts.unstated
+
+
+def proof_goes_through(claim: Claim, facts: Facts) -> bool:
+    """The same, but for what is used and not stated, which the facts then hold."""
+    previous = claim.start
     try:
         for step in claim.steps:
             if PROOFS[claim.kind](claim, previous, step.expr, facts):
@@ -305,7 +328,30 @@ def still_proved(claim: Claim, rest: tuple) -> bool:
             previous = step.expr
     except KernelError:
         return False
-    return not facts.unstated
+    return True
+
+
+def moments_left(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
+    """That the moments exist which are taken, where the assumption says so: less than it says, unless that is all it says."""
+    if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
+        return ()
+    facts, about = facts_of(rest), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
+    for tree in (claim.start, *(step.expr for step in claim.steps)):
+        with suppress(KernelError):
+            read(tree, facts)
+    less = tuple(has_moment(about[name], order) for name, order in facts.taken.items() if name in about)
+    return tuple(a for a in less if a != assumption)
+
+
+def lessened(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
+    """The claim's assumptions, this one and the rest, with no more of this one than the claim needs."""
+    choices = (rest, rest + moments_left(claim, assumption, rest))
+    return next((given for given in choices if enough(claim, given)), (*rest, assumption))
+
+
+def enough(claim: Claim, given: tuple) -> bool:
+    """Are these assumptions enough for the proof; for a refuted law, to compute its sides?"""
+    return not needed_to_compute(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
 
 
 def dropped(claim, left, right, rest):
@@ -315,7 +361,19 @@ def dropped(claim, left, right, rest):
         return None
     if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists
         return counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
-    return counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
+    found = counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
+    return found or without_moment(left, right, rest)
+
+
+def without_moment(left: Expr, right: Expr, given: tuple) -> str:
+    """A law of which one side has no mean; '' where every moment that is taken is stated to exist."""
+    facts = facts_of(given)
+    try:
+        for side in (left, right):
+            read(side, facts)
+    except KernelError:
+        return ""
+    return heavy_tails(facts.taken)
 
 
 def needed_to_compute(claim, rest):
@@ -325,7 +383,7 @@ def needed_to_compute(claim, rest):
         law_sides(claim, facts, values_at(claim))
     except (KeyError, Unknown):
         return "the sides have no definite value"
-    return facts.unstated and "the sides have no definite value"
+    return heavy_tails(facts.taken) or ("the sides have no definite value" if facts.unstated else "")
 
 
 def verdict(claim: Claim) -> Verdict:

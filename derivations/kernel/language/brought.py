@@ -147,7 +147,7 @@ def settled(claim: Claim, taken: Taken) -> Claim:
     brought = [a for a in carried(claim.trees, taken) if a not in claim.given]
     if not brought:
         return claim
-    from ..exact.witness import is_law, needed_to_compute, still_proved  # asked only here: stating a claim needs no witness
+    from ..exact.witness import is_law, lessened  # asked only here: stating a claim needs no witness
 
     full = replace(claim, given=(*claim.given, *brought))
     if claim.kind == "refutation":
@@ -157,8 +157,8 @@ def settled(claim: Claim, taken: Taken) -> Claim:
     kept = full.given
     for a in reversed(brought):
         rest = tuple(other for other in kept if other != a)
-        needed = needed_to_compute(full, rest) if claim.kind == "refutation" else not still_proved(claim, rest)
-        kept = kept if needed else rest
+        less = lessened(full, a, rest)
+        kept = kept if a in less else less
     return replace(claim, given=kept)
 
 

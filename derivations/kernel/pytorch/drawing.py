@@ -109,8 +109,8 @@ def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rou
     ]
     if small:  # quadrature converges fast only for small numbers
         variants = [v.clamp(-1, 1) / 2 for v in variants]
-    if rough:  # down to where fp32 underflows
-        variants[1::2] = [whole(-5, 5) * 2.0 ** whole(-150, -74), whole(-9, 9), whole(-9, 9) * 2.0**-149, normal()]
+    if rough:  # down to where fp32 underflows, and up to where it overflows
+        variants[1::2] = [whole(-5, 5) * 2.0 ** whole(-150, -74), whole(-9, 9), whole(-9, 9) * 2.0**-149, normal() * 2.0 ** whole(60, 140)]
     kinds = torch.randint(0, 8, (points,), generator=random)
     kinds[::2] = torch.arange(points)[::2] // 2 % 8  # at every other point one kind for all symbols
     drawn = torch.stack(variants)[kinds, torch.arange(points)]
@@ -142,6 +142,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
                 v = torch.where(v == 0, 1.0, v)
             if any(name in all_of(x) for a in by.get("representable", ()) for x in a.args):
                 v = v.to(torch.float32).double()
+                v = torch.where(v.isfinite(), v, 1.0)
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):
         return None
@@ -160,6 +161,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     if not len(keep):
         return None
     t.points(keep)
+    t.overflows = "in range" not in by
     if with_random and not put_random(t, claim, named, random, len(keep), seed % 2 == 1, fewer):
         return None
     return t

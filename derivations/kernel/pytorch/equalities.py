@@ -13,6 +13,7 @@ from .comparing import at_sizes, compare, first, left_out, settled
 from .drawing import draw, large_shapes, shapes, values
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
+from .laws import require_moments
 from .rounding import COVER
 
 
@@ -86,6 +87,7 @@ class Tally:
 
 def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     """Check at every shape, and snippets against the trees at the ends; the verdict, with how many shapes and points it rests on."""
+    require_moments(claim)
     tally, code = Tally(), Snippets(claim)
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
     small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))

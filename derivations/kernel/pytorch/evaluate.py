@@ -49,6 +49,15 @@ def function(e, t, axes, deep):
 FUNCTIONS = {"abs": rounding.absolute, "exp": rounding.exponential, "log": rounding.logarithm}
 
 
+def rounded(e, t, axes, deep):
+    """What overflows has no value here, and that none does is to be stated."""
+    x = evaluate(e.args[0], t, axes, deep)
+    found = rounding.to_single(x)
+    if t.overflows and (x.v.isfinite() & (x.e == 0) & ~found.v.isfinite()).any():
+        raise Disagrees(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range")
+    return found
+
+
 def of_one(operation):
     """A rule that computes with the value of the only part."""
 
@@ -193,7 +202,7 @@ RULES = {
     "softmax": of_one(tensors.softmax),
     "derivative": derivative,
     "rank": of_one(tensors.rank),
-    "rounded": of_one(rounding.to_single),
+    "rounded": rounded,
     "expectation": expectation,
     "variance": variance,
 }

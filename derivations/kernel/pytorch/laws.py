@@ -13,8 +13,8 @@ from math import inf
 import torch
 
 from ..core.claims import Claim
-from ..core.expr import Expr, show, symbols
-from .errors import NotForTorch
+from ..core.expr import Expr, show, symbols, walk
+from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
 from .rounding import U, Value, add, multiply, number, power
 from .trial import Trial
@@ -110,3 +110,30 @@ def put_random(t: Trial, claim: Claim, named: dict, random, points: int, apart: 
             own = angle.cos() * own + angle.sin() * (own * own - 1) / 2**0.5
         t.values[name] = add(centre, multiply(width, Value(own, slack * (1 + own * own)), t.exactly), t.exactly)
     return True
+
+
+def require_moments(claim: Claim):
+    """That the moments exist which the claim takes: averages over finitely many outcomes always exist, and would not show it."""
+    for tree in (claim.start, *(s.expr for s in claim.steps)):
+        for node in (n for n in walk(tree) if n.op in ("expectation", "variance")):
+            for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random"):
+                if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > order(claim, name):
+                    says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
+                    raise Disagrees(says) if reached(node.args[0], name) else NotForTorch(f"{says}; whether it cancels is not seen here")
+
+
+def order(claim: Claim, name: str) -> float:
+    """The highest order of which each entry of what is random is stated to have a moment."""
+    orders = {"mean": 1, "variance": 2, "gaussian": inf}
+    about = [a for a in claim.given if a.kind in (*orders, "moment") and any(x.op == "symbol" and x.data[0] == name for x in a.args)]
+    return max([0, *(int(a.args[1].data) if a.kind == "moment" else orders[a.kind] for a in about)])
+
+
+def reached(e: Expr, name: str) -> bool:
+    """Is the degree certainly that of a power of one entry? Terms may cancel, factors may be 0, be averaged, or be of two entries."""
+    about = [n for n in walk(e) if name in symbols(n)]
+    sums = any(n.op == "add" and all(name in symbols(x) for x in n.args) for n in about)
+    placed = any(n.op == "entry" and any(i.op == "const" for i in n.args[1:]) for n in about)
+    inside = any(n.op in ("expectation", "variance") for n in about)
+    nothing = any(n.op in ("eye", "array", "fill") or n.op == "const" and not n.data for n in walk(e))
+    return not (sums or inside or nothing) and (not placed or degree(e, name) == 1)

@@ -22,6 +22,7 @@ class Trial:
 
     def __init__(self, trees: list, sizes: dict):
         self.sizes, self.values, self.weights = sizes, {}, None
+        self.overflows = False  # is a rounding that overflows a fault of the claim?
         self.exactly = any(n.op == "rounded" for t in trees for n in walk(t))
         free = {i: None for t in trees for i in sorted(free_indices(t), key=lambda i: i.data[0])}
         self.axes = {i.data: 2 + k for k, i in enumerate(free)}

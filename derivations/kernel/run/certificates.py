@@ -33,7 +33,10 @@ ASIDE = (
     "command",
     "coq",
     "pages",
-    *(f"run/{name}.py" for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs", "proofs", "fuzz", "fuzz_kept")),
+    *(
+        f"run/{name}.py"
+        for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs", "proofs", "fuzz", "fuzz_kept")
+    ),
 )
 
 

@@ -99,7 +99,7 @@ def check_uses(results: list):
     waiting = [(r.topic, [record["claim"] for record in r.records]) for r in results]
     while waiting:  # the topics asked for, and what they use, from stored certificates
         topic, claims = waiting.pop(0)
-        ids[topic] = {claim["id"] for claim in claims}
+        ids[topic] = {claim["id"] for claim in claims if claim["kind"] != "refutation"}  # what is refuted holds nothing up
         links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
         waiting += [(other, stored(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
     for result in results:

@@ -87,6 +87,8 @@ def stated(t: Translation, claim: Claim) -> str:
         return "{" + ", ".join(quoted(x.data[0]) for x in a.args) + "}"
 
     found = {kind: "{" + ", ".join(by_name(kind)) + "}" for kind in ("mean", "variance") if by_name(kind)}
+    exist = [f"{quoted(a.args[0].data[0])}: {int(a.args[1].data)}" for a in claim.given if a.kind == "moment"]
+    found |= {"exists": "{" + ", ".join(exist) + "}"} if exist else {}
     groups = [group(a) for a in claim.given if a.kind == "independent"]
     gaussian = [quoted(x.data[0]) for a in claim.given if a.kind == "gaussian" for x in a.args]
     found |= {"independent": f"[{', '.join(groups)}]"} if groups else {}

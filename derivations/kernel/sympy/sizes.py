@@ -1,27 +1,43 @@
-"""Which sizes are tried: every size takes every small value, and of any two each is the larger one once."""
+"""Which sizes are tried: those at which assumptions about sizes alone hold, and of those enough.
+
+Every size takes every small value, and of any two each is the larger one once. A polynomial of some degree vanishes everywhere if it does at
+more values than that: where sizes are numbers in a claim as well, each takes more values than its degree there.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import pairwise, product
+from math import inf, prod
+
 from ..core.claims import Claim
-from ..core.expr import symbols, walk
+from ..core.expr import Expr, symbols, walk
+
+MOST, MOST_COUNTED = 400, 64  # of how many sizes in all; where something is counted, which takes longer
+LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions rule out the small ones
+KINDS = {"positive": lambda v: v > 0, "nonnegative": lambda v: v >= 0, "nonzero": lambda v: v != 0}
 
 
 def size_names(claim: Claim) -> list:
     return sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
 
 
-def small_numbers(claim: Claim, names: list) -> tuple:
-    """What each size takes where sizes are numbers and nothing more, which is cheap; () where something is counted."""
-    counted = any(n.shape or n.op == "sum" for t in claim.trees for n in walk(t))
-    return (1, 2, 3, 4) if 0 < len(names) < 4 and not counted else ()
+def sizes_tried(claim: Claim, names: list) -> list:
+    """Tuples of sizes, in the order of the names."""
+    every = list(dict.fromkeys([*explicit_sizes(claim, names), *enough_sizes(claim, names)]))
+    found = [chosen for chosen in every if allowed(claim, names, chosen)]
+    if found:
+        return found
+    larger = sorted(product(range(1, LARGEST.get(len(names), 3) + 1), repeat=len(names)), key=sum)
+    return [chosen for chosen in larger if allowed(claim, names, chosen)][:5] or every
 
 
 def explicit_sizes(claim: Claim, names: list) -> list:
-    """Tuples of sizes, in the order of the names."""
-    nodes = [n for t in claim.trees for n in walk(t)]
-    hard = any(n.op in ("inverse", "softmax", "derivative") for n in nodes) or any(a.kind == "product" for a in claim.given)
-    top, count = 2 if hard else 3, len(names)
-    chosen = [
+    """Small ones."""
+    if not counted(claim) and len(names) < 4:
+        return list(product((1, 2, 3, 4), repeat=len(names)))
+    top, count = 2 if hard(claim) else 3, len(names)
+    return [
         (1,) * count,
         (2,) * count,
         *(
@@ -31,4 +47,123 @@ def explicit_sizes(claim: Claim, names: list) -> list:
         ),
         tuple(top - k % top for k in range(count)),
     ]
-    return list(dict.fromkeys(chosen))
+
+
+def counted(claim: Claim) -> bool:
+    """Is a size more than a number: the length of something, or of a sum?"""
+    return any(n.shape or n.op == "sum" for t in claim.trees for n in walk(t))
+
+
+def hard(claim: Claim) -> bool:
+    nodes = [n for t in claim.trees for n in walk(t)]
+    return any(n.op in ("inverse", "softmax", "derivative") for n in nodes) or any(a.kind == "product" for a in claim.given)
+
+
+# What is assumed of sizes alone
+
+
+def allowed(claim: Claim, names: list, chosen: tuple) -> bool:
+    """May the sizes be these? What is not understood rules nothing out."""
+    env = dict(zip(names, chosen))
+    found = [(a.kind, value(a.args[0], env)) for a in claim.given if a.kind in KINDS]
+    return all(KINDS[kind](v) for kind, v in found if v is not None)
+
+
+def value(e: Expr, env: dict):
+    """The number that an expression in sizes alone is; None where it holds something else."""
+    parts = [value(x, env) for x in e.args]
+    if e.op == "const":
+        return e.data
+    if e.op == "symbol":
+        return Fraction(env[e.data[0]]) if e.data[0] in env else None
+    if e.op not in ARITHMETIC or None in parts or e.op == "div" and not parts[1] or e.op == "pow" and not whole(parts):
+        return None
+    return ARITHMETIC[e.op](*parts)
+
+
+def whole(parts: list) -> bool:
+    return parts[1].denominator == 1 and abs(parts[1]) < 100 and bool(parts[0] or parts[1] >= 0)
+
+
+ARITHMETIC = {
+    "paren": lambda a: a,
+    "neg": lambda a: -a,
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: Fraction(a) ** int(b),
+}
+
+
+# The degree in a size
+
+
+def enough_sizes(claim: Claim, names: list) -> list:
+    """All sizes up to one more than the degree in each, where the claim is a polynomial, or a quotient of two, in some of them."""
+    pairs = sides(claim)
+    in_it = [n for n in names if any(is_number(t, n) for pair in pairs for t in pair)]
+    many = {n: 1 + max(difference(*pair, n) for pair in pairs) for n in in_it}
+    if not in_it or prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
+        return []
+    return list(product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names)))
+
+
+def sides(claim: Claim) -> list:
+    """What is equal to what."""
+    trees = [claim.start, *(s.expr for s in claim.steps)]
+    if claim.kind == "inequality":
+        return [(trees[1] - trees[0], claim.because[0])] if len(claim.because) == 1 else []
+    return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law") else []
+
+
+def possible(claim: Claim, name: str) -> list:
+    """Which values what is assumed of this size alone leaves it."""
+    return [k for k in range(1, LARGEST[1] + 1) if allowed(claim, [name], (k,))]
+
+
+def is_number(e: Expr, name: str) -> bool:
+    """Does the size stand in it as a number, or an index that runs to it?"""
+    if e.op == "symbol":
+        return e.data == (name, "size")
+    if e.op == "index":
+        return e.data[1].op == "symbol" and e.data[1].data[0] == name
+    return any(is_number(x, name) for x in (e.args[:1] if e.op == "entry" else e.args))
+
+
+def difference(left: Expr, right: Expr, name: str) -> float:
+    """The degree of the difference of two sides, over one denominator; in the root of the size, where a root is taken."""
+    (n1, d1), (n2, d2) = degrees(left, name), degrees(right, name)
+    roots = any(n.op == "pow" and n.args[1].op == "const" and n.args[1].data.denominator != 1 for t in (left, right) for n in walk(t))
+    return (1 + roots) * max(n1 + d2, n2 + d1)
+
+
+def degrees(e: Expr, name: str) -> tuple:
+    """Bounds on the degrees of numerator and denominator in a size; infinite where it is no quotient of polynomials."""
+    if not any(is_number(x, name) or runs(x, name) for x in walk(e)):
+        return 0, 0
+    if e.op in ("symbol", "index"):
+        return int(is_number(e, name)), 0
+    parts = [degrees(x, name) for x in (e.args[:1] if e.op in ("entry", "derivative") else e.args)]
+    if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation"):
+        return parts[0]
+    if e.op == "variance":
+        return 2 * parts[0][0], 2 * parts[0][1]
+    if e.op == "sum" or e.op == "matmul":
+        n, d = map(sum, zip(*parts))
+        return n + runs(e, name), d
+    if e.op == "add":
+        (n1, d1), (n2, d2) = parts
+        return max(n1 + d2, n2 + d1), d1 + d2
+    if e.op in ("mul", "div"):
+        (n1, d1), (n2, d2) = parts[0], parts[1] if e.op == "mul" else parts[1][::-1]
+        return n1 + n2, d1 + d2
+    if e.op == "pow" and e.args[1].op == "const":
+        times, (n, d) = e.args[1].data, parts[0]
+        return (n * times, d * times) if times >= 0 else (d * -times, n * -times)
+    return inf, inf
+
+
+def runs(e: Expr, name: str) -> bool:
+    """Is something summed over this size?"""
+    size = e.data[1] if e.op == "sum" else e.args[0].shape[-1] if e.op == "matmul" else None
+    return size is not None and size.op == "symbol" and size.data[0] == name

@@ -6,7 +6,7 @@ import ast
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import PurePath
 
 from ..core.assumptions import assumption_text
@@ -14,7 +14,7 @@ from ..core.claims import Claim
 from ..printing.plain import plain
 from . import carried
 from .names import SYMPY
-from .sizes import explicit_sizes, size_names, small_numbers
+from .sizes import size_names, sizes_tried
 from .translate import Translation, indices_of
 
 TELLS = frozenset(["Fails", "NotSettled", "run"])  # what every program carries
@@ -111,10 +111,13 @@ def tried(claim: Claim, t: Translation, moving: frozenset = frozenset()) -> tupl
     parameters = [t.names.of("size", n) for n in names]
     if not names:
         return [], "SIZES = [{}]  # there are none"
-    if few := small_numbers(claim, names):
-        values = f"product({few}, repeat={len(names)})" if len(names) > 1 else f"{few}"
-        return parameters, f"SIZES = [dict({', '.join(f'{p}={p}' for p in parameters)}) for {', '.join(parameters)} in {values}]"
-    lists = "".join(f"    dict({', '.join(f'{p}={k}' for p, k in zip(parameters, sizes))}),\n" for sizes in explicit_sizes(claim, names))
+    tuples = sizes_tried(claim, names)
+    every = list(product(*([*dict.fromkeys(column)] for column in zip(*tuples))))
+    if len(tuples) > 9 and sorted(every) == sorted(tuples):  # a list of them is shorter
+        values = [str(tuple(dict.fromkeys(column))) for column in zip(*tuples)]
+        run = f"product({', '.join(values)})" if len(names) > 1 else values[0]
+        return parameters, f"SIZES = [dict({', '.join(f'{p}={p}' for p in parameters)}) for {', '.join(parameters)} in {run}]"
+    lists = "".join(f"    dict({', '.join(f'{p}={k}' for p, k in zip(parameters, sizes))}),\n" for sizes in tuples)
     return parameters, f"SIZES = [\n{lists}]"
 
 

@@ -11,9 +11,10 @@ from .tensors import tensor
 class Moments:
     """What is stated of random numbers, and expectations over their entries. All entries of one name have one distribution."""
 
-    def __init__(self, mean=None, variance=None, independent=(), gaussian=()):
+    def __init__(self, mean=None, variance=None, exists=None, independent=(), gaussian=()):
         self.mean = {name: sp.sympify(m) for name, m in (mean or {}).items()}
         self.variance = {name: sp.sympify(v) for name, v in (variance or {}).items()}
+        self.exists = exists or {}
         self.independent, self.gaussian, self.names = independent, gaussian, {}
         for name, value in self.variance.items():
             if value.is_negative:
@@ -59,10 +60,17 @@ class Moments:
     def monomial_mean(self, entries, powers):
         return sp.Mul(*(self.entry_moment(self.names[s], r) for s, r in zip(entries, powers)))
 
+    def highest(self, name: str):
+        """The highest order of which an entry is known to have a moment; it has each lower one."""
+        known = [self.exists.get(name, 0), int(name in self.mean), 2 * int(name in self.variance)]
+        return sp.oo if name in self.gaussian else max(known)
+
     def entry_moment(self, name: str, r: int):
         """E[x^r] for an entry x."""
         if r == 0:
             return sp.Integer(1)
+        if r > self.highest(name):
+            raise Fails(f"the moment of order {r} of {name} is taken, and nothing stated says that there is one")
         m = self.mean.get(name, sp.Symbol(f"first moment of {name}"))
         v = self.variance.get(name, sp.Symbol(f"second moment of {name}") - m**2)
         if r == 1:

@@ -38,11 +38,9 @@ def refutation(claim, relation, tell=quiet):
     loose = sorted({str(s) for v in (*a, *b) for s in v.free_symbols})
     if loose:
         raise Fails(f"whether the sides differ depends on {', '.join(loose)}")
-    if shape_of(left) == shape_of(right):
-        broken = any(breaks(relation, x - y) for x, y in zip(a, b))
-    else:
-        broken = relation == "="
-    if not broken:
+    if shape_of(left) != shape_of(right):
+        raise Fails("the two sides have different shapes")
+    if not any(breaks(relation, x - y) for x, y in zip(a, b)):
         raise Fails(EQUAL[relation])
     tell(f"left: {', '.join(map(str, a))}")
     tell(f"right: {', '.join(map(str, b))}")
