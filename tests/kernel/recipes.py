@@ -101,9 +101,20 @@ derivation.identity(
 )
 # --8<-- [end:without]
 
-# --8<-- [start:limit]
-from derivations.kernel import exp
+# --8<-- [start:log]
+from derivations.kernel import exp, log, positive
 
+
+def log_sum_exp(scores):
+    return log(total(exp(scores), l))
+
+
+derivation.identity("shifted", log_sum_exp(z[l] + c), log_sum_exp(z[l]) + c)
+derivation.identity("average", log(total(exp(z[l]), l) / m), log_sum_exp(z[l]) - log(m))
+derivation.identity("product", log(x * (x + y)), log(x) + log(x + y), given=[positive(x), positive(x + y)])
+# --8<-- [end:log]
+
+# --8<-- [start:limit]
 derivation.limit("saturated", 1 / (1 + exp(-x)), x, "oo", 1)
 derivation.limit("long", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
 # --8<-- [end:limit]

@@ -220,6 +220,8 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
         return ""
     if head[0] in ("size", "exp", "prime") or known(base, "positive", facts):
         return "positive"
+    if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
+        return "positive"
     if head[0] == "sum":
         inner = instantiate(head[1], indices)
         if facts.is_positive(inner):
@@ -477,22 +479,38 @@ def exponential(p: dict, facts: Facts) -> dict:
     return result
 
 
-def logarithm(p: dict, facts: Facts) -> dict:
-    facts.require_sign("positive", p, "its logarithm is taken")
-    if len(p) != 1:
-        return function_atom("log", p)
-    (((bound, factors), c),) = p.items()
-    if bound or c < 0 or not all(factor_sign(f, power, facts) == "positive" for f, power in factors):
-        return function_atom("log", p)
-    parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(c)]
-    for (head, indices), power in factors:
-        inner = (
-            instantiate(head[1], indices)
-            if head[0] == "exp"
-            else function_atom("log", instantiate(head[1], indices) if head[0] == "sum" else atom(head, *indices))
-        )
-        parts.append(scale(inner, power))
-    return add(*parts)
+def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
+    """The logarithm of p, which is positive: `seen` says that this is known already; else it is required.
+
+    Factors that all terms share come out of it, if they are visibly positive themselves: log(ab) = log(a) + log(b) for a > 0, as then b > 0
+    too. One that may be negative stays inside, to an even power too: log(x^2) is not 2 log(x).
+    """
+    if not seen:
+        facts.require_sign("positive", p, "its logarithm is taken")
+    number, shared = shared_factors(p, facts)
+    rest = multiply(p, {((), tuple((f, -e) for f, e in shared)): 1 / number}, facts)
+    parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(number)]
+    for (head, indices), power in shared:
+        if head[0] == "sum":
+            own = logarithm(instantiate(head[1], indices), facts, seen=True)
+        else:
+            own = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", unprimed(head, indices))
+        parts.append(scale(own, power))
+    return add(*parts) if rest == constant(1) else add(*parts, function_atom("log", rest))
+
+
+def unprimed(head: tuple, indices: tuple) -> dict:
+    return constant(head[1]) if head[0] == "prime" else atom(head, *indices)
+
+
+def shared_factors(p: dict, facts: Facts) -> tuple:
+    """(a positive number, powers of visibly positive atoms) that divide every term of p: what is left has no denominators that p had not."""
+    shared = None
+    for _, factors in p:
+        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
+        before = here if shared is None else shared
+        shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
+    return min(map(abs, p.values()), default=Fraction(1)), tuple(sorted((shared or {}).items(), key=repr))
 
 
 def factorise(q: Fraction):

@@ -183,10 +183,23 @@ def lower_function(e, at, names, facts):
     if e.data == "exp":
         return exponential(inside, facts)
     if e.data == "log":
-        return logarithm(inside, facts)
+        return logarithm(inside, facts, seen=positive_by_parts(e.args[0], at, names, facts))
     if e.data == "abs":
         return absolute_value(inside, facts)
     raise Unknown(f"the exact witness does not know the function '{e.data}'")
+
+
+def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
+    """Is an entry of e a product, a quotient or a power whose parts are positive, which its normal form may hide by multiplying out?"""
+    if e.op == "paren":
+        return positive_by_parts(e.args[0], at, names, facts)
+    if e.op in ("mul", "div"):
+        return all(positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
+    if e.op == "pow" and e.args[1].op == "const":
+        base, power = lower(e.args[0], (), names, facts), e.args[1].data
+        even = power.denominator == 1 and power % 2 == 0
+        return facts.is_nonzero(base) if even else positive_by_parts(e.args[0], (), names, facts)
+    return facts.is_positive(lower(e, at, names, facts))
 
 
 def absolute_value(p: dict, facts: Facts) -> dict:

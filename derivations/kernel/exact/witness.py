@@ -9,7 +9,7 @@ from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim, Refused, Verdict
 from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
-from . import values
+from . import logarithms, values
 from .facts import facts_of
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
 from .limits import limit
@@ -23,8 +23,9 @@ from .sign import doubt
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
     """The difference of two expressions in normal form, denominators cleared; {} if they are equal."""
     for places in axis_values(left, right):
-        residual = clear_denominators(add(read(left, facts, places), scale(read(right, facts, places), -1)), facts)
-        if residual:
+        difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
+        residual = clear_denominators(difference, facts)
+        if residual and not logarithms.cancel(difference, facts):
             return residual
     return {}
 

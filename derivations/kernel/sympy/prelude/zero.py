@@ -60,7 +60,12 @@ def reduces(difference, ideal=(), beside=()) -> bool:
     if ideal:
         names = difference.free_symbols.union(beside, *(g.free_symbols for g in ideal))
         return basis(tuple(ideal), tuple(sorted(names, key=str))).reduce(difference)[1] == 0
-    return any(simplify(difference) == 0 for simplify in (lambda x: sp.cancel(sp.together(x)), sp.simplify))
+    return any(simplify(difference) == 0 for simplify in (lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart))
+
+
+def logs_apart(e):
+    """With each logarithm taken apart where SymPy knows the factors to be positive, over one denominator."""
+    return sp.expand(e.replace(sp.log, lambda x: sp.expand_log(sp.log(sp.factor(sp.together(x))))))
 
 
 def vanishes(difference, ideal=()) -> bool:
