@@ -101,6 +101,11 @@ derivation.identity(
 )
 # --8<-- [end:without]
 
+# --8<-- [start:powers]
+derivation.identity("gauss", total(l, l), m * (m + 1) / 2)
+derivation.identity("distances", total((i - l) ** 2, i, l), m**2 * (m**2 - 1) / 6)
+# --8<-- [end:powers]
+
 # --8<-- [start:log]
 from derivations.kernel import exp, log, positive
 

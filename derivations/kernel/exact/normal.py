@@ -14,6 +14,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count, permutations, product
+from math import comb
 
 from ..core.expr import Expr
 from ..errors import KernelError
@@ -27,6 +28,7 @@ from .showing import tree
 # A polynomial is a dict from terms to non-zero coefficients.
 ONE_TERM = ((), ())
 MAX_RENAMINGS = 5040
+MOST_POWER = 20  # of an index that is summed in closed form
 FRESH = count()
 
 
@@ -218,7 +220,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     base = {((), (((head, indices), Fraction(1)),)): Fraction(1)}
     if not is_real(head):
         return ""
-    if head[0] in ("size", "exp", "prime") or known(base, "positive", facts):
+    if head[0] in ("size", "exp", "prime", "value") or known(base, "positive", facts):  # an index counts from 1
         return "positive"
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
@@ -352,13 +354,35 @@ def contract(bound: dict, powers: dict, facts: Facts):
 
 
 def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
-    """The term with its bound indices renamed so that equal terms are the same; an index on nothing counts its size."""
-    used = {i[1] for (_, indices) in powers for i in indices if i[0] == "b"}
-    result = {named_alike(tuple((n, bound[n]) for n in sorted(used)), tuple(powers.items())): Fraction(1)}
+    """The term with its bound indices renamed so that equal terms are the same. An index on nothing but a power of itself is summed."""
+    alone = {n: powers.get((("value",), (("b", n),)), Fraction(0)) for n in bound}
+    used = {i[1] for (head, indices) in powers if head[0] != "value" for i in indices if i[0] == "b"}
+    used |= {n for n, power in alone.items() if power.denominator != 1 or not 0 <= power <= MOST_POWER}
+    rest = {f: power for f, power in powers.items() if f[0][0] != "value" or f[1][0][0] != "b" or f[1][0][1] in used}
+    result = {named_alike(tuple((n, bound[n]) for n in sorted(used)), tuple(rest.items())): Fraction(1)}
     for number, size in bound.items():
         if number not in used:
-            result = multiply(result, size_polynomial(size), facts)
+            result = multiply(result, power_sum(size_polynomial(size), int(alone[number]), facts), facts)
     return result
+
+
+def power_sum(n: dict, power: int, facts: Facts) -> dict:
+    """1^p + 2^p + ... + n^p as a polynomial in n, by Faulhaber's formula. At n = 0 it is 0 as well."""
+    if not power:
+        return n
+    result = {}
+    for k in range(power + 1):
+        grown = constant(Fraction(comb(power + 1, k), power + 1) * bernoulli(k))
+        for _ in range(power + 1 - k):
+            grown = multiply(grown, n, facts)
+        result = add(result, grown)
+    return result
+
+
+@lru_cache
+def bernoulli(k: int) -> Fraction:
+    """Bernoulli's numbers, with 1/2 for the first, so that the sum runs to n and not to n - 1."""
+    return Fraction(1) - sum((comb(k, j) * bernoulli(j) / (k - j + 1) for j in range(k)), Fraction(0))
 
 
 @lru_cache(maxsize=10000)
