@@ -114,18 +114,19 @@ class Facts:
             self.nonnegative = every
 
     def is_positive(self, p: dict) -> bool:
-        return (
-            signed(p, self, strict=True)
-            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p))
-            or known(p, "positive", self)
-        )
+        return signed(p, self, strict=True) or any(self.is_beyond(p, q) for q in self.stated("positive", p)) or known(p, "positive", self)
 
     def is_nonnegative(self, p: dict) -> bool:
         return (
             signed(p, self, strict=False)
             or known(p, "nonnegative", self)
-            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p) + self.stated("nonnegative", p))
+            or any(self.is_beyond(p, q) for q in self.stated("positive", p) + self.stated("nonnegative", p))
         )
+
+    def is_beyond(self, p: dict, q: dict) -> bool:
+        """Is p visibly at least q: term by term, or since their difference is stated?"""
+        more = add(p, scale(q, -1))
+        return signed(more, self, strict=False) or known(more, "nonnegative", self) or known(more, "positive", self)
 
     def is_nonzero(self, p: dict) -> bool:
         negative = scale(p, -1)

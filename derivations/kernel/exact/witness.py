@@ -17,7 +17,7 @@ from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import SIGNS, counterexample, example, failure, is_law
 from .showing import show_polynomial
-from .sign import doubt
+from .sign import doubt, increase
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -119,7 +119,7 @@ def prove_inequality(claim, left, right, facts):
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left):
+    if strip(certificate) == strip(right - left) and not increase(certificate, facts):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
