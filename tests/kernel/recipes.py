@@ -101,9 +101,24 @@ derivation.identity(
 )
 # --8<-- [end:without]
 
-# --8<-- [start:order]
-from derivations.kernel import exp
+# --8<-- [start:functions]
+from derivations.kernel import cos, exp, norm, sin, tanh
 
+f = index("f", d)
+v_1, v_2 = scalars("v_1 v_2")
+
+derivation.identity("angles", cos(v_1 - v_2), cos(v_1) * cos(v_2) + sin(v_1) * sin(v_2))
+derivation.identity("squash", 1 - tanh(v_1) ** 2, 4 / (exp(v_1) + exp(-v_1)) ** 2)
+derivation.identity("cosine-rule", norm(q - k) ** 2, norm(q) ** 2 + norm(k) ** 2 - 2 * (q @ k))
+derivation.inequality(
+    "cauchy-schwarz",
+    (q @ k) ** 2,
+    norm(q) ** 2 * norm(k) ** 2,
+    because=total((q[a] * k[f] - q[f] * k[a]) ** 2, a, f) / 2,
+)
+# --8<-- [end:functions]
+
+# --8<-- [start:order]
 a_0, b_0 = scalars("a_0 b_0")
 u_0, v_0 = scalars("u_0 v_0")
 scores = [nonnegative(z[l] - a_0), nonnegative(b_0 - z[l])]  # every score lies between the two

@@ -247,6 +247,8 @@ def is_real(head: tuple) -> bool:
 
 def nonzero_factor(factor: tuple, facts: Facts) -> bool:
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
+    if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
+        return True
     return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
 
 
@@ -308,8 +310,11 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             powers[head, indices] = power - whole_part
             if power == whole_part:
                 del powers[head, indices]
-        elif head[0] == "abs" and whole and power % 2 == 0:
+        elif head[0] == "abs" and whole and power != 1:  # |x|^3 is |x| x^2, and 1/|x| is |x|/x^2
             del powers[head, indices]
+            if power % 2:
+                powers[head, indices] = Fraction(1)
+            power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
         elif head[0] == "value" and indices[0][0] == "c":
@@ -573,15 +578,29 @@ def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
         return result
     if len(p) == 1 and not next(iter(p))[0]:
         (((_, factors), c),) = p.items()
-        if whole or c > 0 and all(factor_sign(f, Fraction(1), facts) for f, _ in factors):
+        if whole or c > 0 and all(rooted(f, e, facts) for f, e in factors):
             result = constant(c ** int(power)) if whole else constant(1)
             for prime, e in () if whole else factorise(c):
                 result = multiply(result, reduce_term({}, [((("prime", prime), ()), e * power)], facts), facts)
-            return multiply(result, reduce_term({}, [(f, e * power) for f, e in factors], facts), facts)
+            powers = [(f if whole else rooted(f, e, facts), e * power) for f, e in factors]
+            return multiply(result, reduce_term({}, powers, facts), facts)
     content, primitive = take_content(p, whole, facts)
     if content != constant(1):
         return multiply(allowed_power(content, power, facts), allowed_power(primitive, power, facts), facts)
     return function_atom("sum", p, power)
+
+
+def rooted(f: tuple, e: Fraction, facts: Facts):
+    """The atom whose power comes out of a root of f^e: f where it is not negative, |f| for an even power of a real f; else None.
+
+    (ab)^p = a^p b^p wherever a is not negative, whatever the sign of b: a root of a negative b has no value on either side unless a is 0.
+    """
+    if factor_sign(f, Fraction(1), facts):
+        return f
+    if e.denominator != 1 or e % 2 or not is_real(f[0]):
+        return None
+    (((_, ((modulus, _),)), _),) = function_atom("abs", {((), ((f, Fraction(1)),)): Fraction(1)}).items()
+    return modulus
 
 
 def take_content(p: dict, whole: bool, facts: Facts):
@@ -590,14 +609,10 @@ def take_content(p: dict, whole: bool, facts: Facts):
     leading = leading if whole else abs(leading)
     shared = None
     for _, factors in p:
-        here = {
-            f: e
-            for f, e in factors
-            if not any(i[0] == "b" for i in f[1]) and (whole and f[0][0] != "delta" or factor_sign(f, Fraction(1), facts) == "positive")
-        }
+        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"}
         every = set(here) | set(shared or {})
         shared = here if shared is None else {f: min(here.get(f, Fraction(0)), shared.get(f, Fraction(0))) for f in every}
-    shared = {f: e for f, e in shared.items() if e}
+    shared = {f: e for f, e in shared.items() if e and (whole or rooted(f, e, facts))}
     content = {((), tuple(sorted(shared.items(), key=repr))): leading}
     inverse_ = {((), tuple((f, -e) for f, e in sorted(shared.items(), key=repr))): 1 / leading}
     return content, multiply(p, inverse_, facts)

@@ -179,6 +179,11 @@ def lower_entry(e, at, names, facts):
 
 
 def lower_function(e, at, names, facts):
+    if e.data == "norm":
+        square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
+        if all(is_real(f[0]) for _, factors in square for f, _ in factors):
+            return allowed_power(square, Fraction(1, 2), facts)
+        return raise_to(square, Fraction(1, 2), facts)
     inside = lower(e.args[0], at, names, facts)
     if e.data == "exp":
         return exponential(inside, facts)
@@ -186,7 +191,21 @@ def lower_function(e, at, names, facts):
         return logarithm(inside, facts, seen=positive_by_parts(e.args[0], at, names, facts))
     if e.data == "abs":
         return absolute_value(inside, facts)
+    if e.data in ("cos", "sin"):
+        return wave(e.data, inside, facts)
+    if e.data == "tanh":  # 1 - 2/(1 + exp(2x))
+        below = add(constant(1), exponential(scale(inside, 2), facts))
+        return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
     raise Unknown(f"the exact witness does not know the function '{e.data}'")
+
+
+def wave(name: str, p: dict, facts: Facts) -> dict:
+    """cos(p) = (exp(ip) + exp(-ip))/2, and sin(p) = (exp(ip) - exp(-ip))/2i."""
+    turned = multiply(atom(("i",)), p, facts)
+    there, back = exponential(turned, facts), exponential(scale(turned, -1), facts)
+    if name == "cos":
+        return scale(add(there, back), Fraction(1, 2))
+    return scale(multiply(atom(("i",)), add(back, scale(there, -1)), facts), Fraction(1, 2))
 
 
 def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:

@@ -30,6 +30,8 @@ def unclear(e: Expr, facts: Facts) -> Expr | None:
         return first(unclear(a, facts) for a in e.args)
     if e.op in ("paren", "sum", "defined"):
         return unclear(e.args[0], facts)
+    if e.op == "function" and e.data == "norm":
+        return None
     if e.op == "variance":  # of what is real: what is not has none
         return None
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator > 1:

@@ -9,7 +9,8 @@ from .carried import names
 
 # What the translation itself may write, beside what is carried.
 SYMPY = frozenset(
-    ["Abs", "Add", "Array", "Integer", "KroneckerDelta", "Matrix", "Rational", "Symbol", "diff", "exp", "eye", "ones", "zeros", "I"]
+    ["Abs", "Add", "Array", "Integer", "KroneckerDelta", "Matrix", "Rational", "Symbol", "cos", "diff", "exp", "eye", "ones", "sin", "tanh"]
+    + ["zeros", "I"]
 )
 TAKEN = SYMPY | {
     *keyword.kwlist,
