@@ -24,6 +24,7 @@ FILES = (
     "derivations/kernel/core/expr.py",
     "derivations/kernel/core/assumptions.py",
     "derivations/kernel/core/claims.py",
+    "derivations/kernel/command/cli.py",
     "derivations/kernel/run/runner.py",
     "derivations/kernel/run/worker.py",
     "derivations/kernel/core/acceptance.py",
@@ -32,6 +33,7 @@ FILES = (
     "derivations/kernel/sympy/program.py",
     "derivations/kernel/pytorch/witness.py",
     "derivations/kernel/run/records.py",
+    "derivations/kernel/printing/latex.py",
     "derivations/kernel/run/certificates.py",
     "derivations/kernel/coq/witness.py",
     "derivations/kernel/run/coq_results.py",
@@ -62,7 +64,7 @@ def told(argument: str, load: Callable[[str], dict], repository: str) -> str:
 
 def source(name: str, repository: str) -> str:
     """A file of the project by its path; a link, where it is said where sources are."""
-    shown = f"<code>{escape(name)}</code>"
+    shown = f"<code>{escape(name).replace('/', '/<wbr>')}</code>"  # a long path breaks between its folders
     return f"<a href='{escape(repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if repository else shown
 
 

@@ -89,8 +89,12 @@ def by_killer() -> Table:
     ]
     missing = sum(results is None for results in tried.values())
     if missing:
-        rows.append([f"not tried on this machine: {missing} topic{'s' * (missing != 1)}", *[""] * (1 + len(names))])
+        rows.append([not_tried(missing), *[""] * (1 + len(names))])
     return ["kind", "mutants", *(NAMES.get(name, name) for name in names)], rows, MUTANTS
+
+
+def not_tried(topics: int) -> str:
+    return f"not tried on this machine: {topics} topic{'s' * (topics != 1)}"
 
 
 def killed(said: list) -> str:
@@ -101,18 +105,20 @@ def killed(said: list) -> str:
 
 
 def by_mutant() -> Table:
-    """What became of the corrupted claims, topic by topic, over all witnesses; a row says so where they were not tried as they are."""
+    """What became of the corrupted claims, topic by topic, over all witnesses; how many topics were not tried as they are is said last."""
     rows, sums = [], Counter()
-    for topic, claims in mutants_kept.standing(topics()).items():
-        if claims is None:
-            rows.append([topic, "not tried on this machine", *[""] * (1 + len(OUTCOMES))])
-            continue
+    standing = mutants_kept.standing(topics())
+    tried = {topic: claims for topic, claims in standing.items() if claims is not None}
+    for topic, claims in tried.items():
         here = Counter(mutants=sum(c["mutants"] for c in claims.values()), alike=sum(len(c["alike"]) for c in claims.values()))
         for witness in (w for c in claims.values() for w in c["witnesses"].values()):
             here.update({outcome: witness[outcome] for outcome in OUTCOMES})
         sums.update(here)
         rows.append([topic, *(str(here[key]) for key in ("mutants", *OUTCOMES, "alike"))])
-    rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES, "alike"))])
+    if tried:
+        rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES, "alike"))])
+    if len(tried) < len(standing):
+        rows.append([not_tried(len(standing) - len(tried)), *[""] * (2 + len(OUTCOMES))])
     return ["topic", "mutants", *OUTCOMES, "shown as the claim is"], rows, MUTANTS
 
 

@@ -20,4 +20,4 @@ def rank_bound(claim, bounds, tell=quiet):
                 if m.extract(list(rows), list(columns)).det() != m.domain.zero:
                     raise Fails(f"step 1: a minor of size {bound + 1} does not vanish where the bound is {bound}")
         tell(f"step 1: the rank is at most {bound}: every minor of size {bound + 1} vanishes ... holds")
-    return "proved", f"sizes up to {bounds[-1][0] + 1}", "every larger minor vanishes"
+    return "proved", f"some sizes up to {bounds[-1][0] + 1}", "every larger minor vanishes"
