@@ -137,6 +137,16 @@ def test_limits(proved, refused):
     assert "another limit" in refused(lambda D: D.limit("claim", tanh(x), x, "oo", 0))
 
 
+@pytest.mark.parametrize("expr, value", [(sqrt(x**2) - x + 1, 1), (absolute(1 - x) - x, -1), (1 / (absolute(x - 1) + 1) + 2, 2)])
+def test_a_modulus_near_a_limit_has_the_sign_of_its_leading_term(expr, value, proved, refused):
+    proved(lambda D: D.limit("claim", expr, x, "oo", value))
+    assert refused(lambda D: D.limit("claim", expr, x, "oo", -value))
+
+
+def test_a_modulus_whose_sign_is_not_known_near_a_limit_is_left(refused):
+    assert "abs" in refused(lambda D: D.limit("claim", absolute(x - y * x), x, "oo", y))
+
+
 def test_refutations(proved):
     proved(lambda D: D.refute("claim", cos(x + y), cos(x) + cos(y), at={x: 0, y: 1}))
     proved(lambda D: D.refute("claim", tanh(2 * x), 2 * tanh(x), at={x: 1}))
