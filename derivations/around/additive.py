@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, diff, exp, index, log, matrix, nonnegative, ones, scalars, sizes, softmax, total, vector
+from derivations.kernel import Derivation, diff, exp, index, log, matrix, nonnegative, ones, scalars, sizes, softmax, tanh, total, vector
 
 d_q, d_k, d, r, m, n, D = sizes("d_q d_k d r m n D")
 q, v, t = vector("q", d_q), vector("v", r), vector("t", r)
@@ -13,10 +13,6 @@ a, b, j, l = index("a", r), index("b", r), index("j", m), index("l", d_q)
 x, y = scalars("x y")
 
 derivation = Derivation("Additive scores")
-
-
-def tanh(at):
-    return 1 - 2 / (1 + exp(2 * at))
 
 
 derivation.chain(

@@ -5,7 +5,7 @@
 | a derivation and its claims | `Derivation` |
 | numbers and tensors | `scalars`, `vector`, `matrix`, `random`, `array`, `zeros`, `ones`, `eye`, `I` |
 | sizes and indices | `sizes`, `index`, `total` |
-| functions | `exp`, `log`, `sqrt`, `absolute`, `softmax`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
+| functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
 | assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is` |
 | assumptions about what is random | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
 | assumptions about rounding | `representable`, `in_range` |
@@ -71,6 +71,7 @@ from .core.expr import (
 from .errors import VOCABULARY
 from .language import readers as readers  # SymPy's expressions can be read
 from .language.errors import plain
+from .language.functions import cos, norm, sin, tanh
 from .language.script import Derivation
 
 sys.excepthook = plain
@@ -82,6 +83,7 @@ __all__ = [
     "Var",
     "absolute",
     "array",
+    "cos",
     "diff",
     "exp",
     "eye",
@@ -97,6 +99,7 @@ __all__ = [
     "mean",
     "nonnegative",
     "nonzero",
+    "norm",
     "ones",
     "paren",
     "positive",
@@ -106,9 +109,11 @@ __all__ = [
     "representable",
     "rounded",
     "scalars",
+    "sin",
     "sizes",
     "softmax",
     "sqrt",
+    "tanh",
     "total",
     "variance",
     "vector",

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, diff, exp, eye, index, matrix, nonnegative, scalars, sizes, total, vector
+from derivations.kernel import Derivation, diff, exp, eye, index, matrix, nonnegative, scalars, sizes, tanh, total, vector
 
 d, r, T = sizes("d r T")
 f, i, g, c, x = (vector(name, d) for name in "figcx")
@@ -16,10 +16,6 @@ derivation = Derivation("Gates and shortcuts")
 
 def gate(at):
     return 1 / (1 + exp(-at))
-
-
-def tanh(at):
-    return 1 - 2 / (1 + exp(2 * at))
 
 
 def slope(at):

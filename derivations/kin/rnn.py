@@ -13,6 +13,7 @@ from derivations.kernel import (
     scalars,
     sizes,
     softmax,
+    tanh,
     total,
     vector,
 )
@@ -29,37 +30,31 @@ t, s, g, w = scalars("t s g w")
 derivation = Derivation("A recurrent network")
 
 
-def tanh(at):
-    return 1 - 2 / (1 + exp(2 * at))
-
-
 def slope(at):
     return 4 * exp(2 * at) * (1 / (1 + exp(2 * at))) ** 2
 
 
-tau = derivation.define("tau", tanh(t), code=[("snippets.kin.rnn.squash", t)], title="The hyperbolic tangent")
-
 derivation.identity(
     "tanh",
-    tau,
+    tanh(t),
     (exp(t) - exp(-t)) / (exp(t) + exp(-t)),
     code=[("snippets.kin.rnn.squash", t)],
-    title="The same as a quotient",
+    title="The hyperbolic tangent as a quotient",
 )
 
 derivation.chain(
     "slope",
-    diff(tau, t),
-    (1 - tau**2, "differentiate"),
+    diff(tanh(t), t),
+    (1 - tanh(t) ** 2, "differentiate"),
     (slope(t), "put both terms over one denominator"),
     (4 / (exp(t) + exp(-t)) ** 2, "divide both parts by the same exponential"),
     code=[("snippets.kin.rnn.squash_slope", t)],
     title="Its slope",
 )
 
-derivation.inequality("slope-least", 0, 1 - tau**2, because=slope(t), uses=["slope"], title="The slope is not negative")
+derivation.inequality("slope-least", 0, 1 - tanh(t) ** 2, because=slope(t), uses=["slope"], title="The slope is not negative")
 
-derivation.inequality("slope-most", 1 - tau**2, 1, because=tau**2, title="It is at most one")
+derivation.inequality("slope-most", 1 - tanh(t) ** 2, 1, because=tanh(t) ** 2, title="It is at most one")
 
 derivation.limit("saturates", 4 / (exp(t) + exp(-t)) ** 2, t, "oo", 0, uses=["slope"], title="Far out it goes to zero")
 

@@ -1,6 +1,6 @@
-"""Positions added to the tokens: sines and cosines as exponentials, their shifts, their products, their longest wave."""
+"""Positions added to the tokens: sines and cosines, their shifts, their products, their longest wave."""
 
-from derivations.kernel import Derivation, I, exp, index, matrix, nonnegative, ones, scalars, sizes, total, vector
+from derivations.kernel import Derivation, cos, exp, index, matrix, nonnegative, ones, scalars, sin, sizes, total, vector
 
 n, d, h = sizes("n d h")  # h frequencies, each with a sine and a cosine
 p, k, gamma, tau = scalars("p k gamma tau")  # a position, an offset; the logarithm of a base, and a full turn
@@ -9,20 +9,12 @@ X, P, W, Pi = matrix("X", n, d), matrix("P", n, d), matrix("W", d, d), matrix("P
 i = index("i", h)
 
 
-def cosines(position):
-    return (exp(I * (position * omega)) + exp(-(I * (position * omega)))) / 2
-
-
-def sines(position):
-    return (exp(I * (position * omega)) - exp(-(I * (position * omega)))) / (2 * I)
-
-
 def waves(name, position, of):
     """The two definitions for one position; `name` is their subscript."""
     code = [[(f"snippets.order.positions.waves[{k}]", position, omega)] for k in (0, 1)]
     return (
-        derivation.define(f"C_{name}", cosines(position), code=code[0], title=f"Cosines of {of}"),
-        derivation.define(f"S_{name}", sines(position), code=code[1], title=f"Sines of {of}"),
+        derivation.define(f"C_{name}", cos(position * omega), code=code[0], title=f"Cosines of {of}"),
+        derivation.define(f"S_{name}", sin(position * omega), code=code[1], title=f"Sines of {of}"),
     )
 
 
@@ -76,8 +68,8 @@ derivation.identity(
 
 derivation.identity(
     "even",
-    cosines(-k) @ ones(h),
-    cosines(k) @ ones(h),
+    cos(-k * omega) @ ones(h),
+    cos(k * omega) @ ones(h),
     uses=["product"],
     title="It does not tell forward from back",
 )

@@ -1,6 +1,6 @@
 """Positions turned into queries and keys: why only the distance counts, two layouts, no steady decay, and biases by distance."""
 
-from derivations.kernel import Derivation, I, exp, index, matrix, nonnegative, product_is, scalars, sizes, total, vector
+from derivations.kernel import Derivation, cos, exp, index, matrix, nonnegative, product_is, scalars, sin, sizes, total, vector
 
 n, m, d_k, d_v, h = sizes("n m d_k d_v h")  # h frequencies, each for a pair of features
 s, t, p, w, x, c = scalars("s t p w x c")  # s and t: the positions of a query and of a key
@@ -10,14 +10,6 @@ Q, K, Pi = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("Pi", d_k, d_k)
 V, z = matrix("V", m, d_v), vector("z", m)
 y, g, o, u, v = vector("y", d_k), vector("g", d_k), vector("o", d_k), vector("u", d_v), vector("v", d_v)
 i, j, a, f = index("i", h), index("j", m), index("a", d_k), index("f", d_v)
-
-
-def cos(angle):
-    return (exp(I * angle) + exp(-(I * angle))) / 2
-
-
-def sin(angle):
-    return (exp(I * angle) - exp(-(I * angle))) / (2 * I)
 
 
 derivation = Derivation("Turned by position")

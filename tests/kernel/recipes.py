@@ -101,9 +101,64 @@ derivation.identity(
 )
 # --8<-- [end:without]
 
-# --8<-- [start:limit]
-from derivations.kernel import exp
+# --8<-- [start:functions]
+from derivations.kernel import cos, exp, norm, sin, tanh
 
+f = index("f", d)
+v_1, v_2 = scalars("v_1 v_2")
+
+derivation.identity("angles", cos(v_1 - v_2), cos(v_1) * cos(v_2) + sin(v_1) * sin(v_2))
+derivation.identity("squash", 1 - tanh(v_1) ** 2, 4 / (exp(v_1) + exp(-v_1)) ** 2)
+derivation.identity("cosine-rule", norm(q - k) ** 2, norm(q) ** 2 + norm(k) ** 2 - 2 * (q @ k))
+derivation.inequality(
+    "cauchy-schwarz",
+    (q @ k) ** 2,
+    norm(q) ** 2 * norm(k) ** 2,
+    because=total((q[a] * k[f] - q[f] * k[a]) ** 2, a, f) / 2,
+)
+# --8<-- [end:functions]
+
+# --8<-- [start:order]
+a_0, b_0 = scalars("a_0 b_0")
+u_0, v_0 = scalars("u_0 v_0")
+scores = [nonnegative(z[l] - a_0), nonnegative(b_0 - z[l])]  # every score lies between the two
+
+derivation.inequality("rises", exp(u_0), exp(v_0), because=exp(v_0) - exp(u_0), given=[nonnegative(v_0 - u_0)])
+derivation.inequality(
+    "most",
+    softmax(z)[i],
+    exp(b_0 - a_0) / m,
+    because=softmax(z)[i] * total(exp((b_0 - z[i]) + (z[l] - a_0)) - 1, l) / m,
+    given=scores,
+)
+derivation.inequality(
+    "least",
+    exp(a_0 - b_0) / m,
+    softmax(z)[i],
+    because=softmax(z)[i] * total(1 - exp(-((z[i] - a_0) + (b_0 - z[l]))), l) / m,
+    given=scores,
+)
+# --8<-- [end:order]
+
+# --8<-- [start:powers]
+derivation.identity("gauss", total(l, l), m * (m + 1) / 2)
+derivation.identity("distances", total((i - l) ** 2, i, l), m**2 * (m**2 - 1) / 6)
+# --8<-- [end:powers]
+
+# --8<-- [start:log]
+from derivations.kernel import log, positive
+
+
+def log_sum_exp(scores):
+    return log(total(exp(scores), l))
+
+
+derivation.identity("shifted", log_sum_exp(z[l] + c), log_sum_exp(z[l]) + c)
+derivation.identity("average", log(total(exp(z[l]), l) / m), log_sum_exp(z[l]) - log(m))
+derivation.identity("product", log(x * (x + y)), log(x) + log(x + y), given=[positive(x), positive(x + y)])
+# --8<-- [end:log]
+
+# --8<-- [start:limit]
 derivation.limit("saturated", 1 / (1 + exp(-x)), x, "oo", 1)
 derivation.limit("long", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
 # --8<-- [end:limit]
@@ -141,6 +196,14 @@ derivation.identity(
     given=[independent(u, v), mean(u, 0), mean(v, 0), variance(u, 1), variance(v, 1)],
 )
 # --8<-- [end:law]
+
+# --8<-- [start:jensen]
+from derivations.kernel import E
+
+r = random("r")
+
+derivation.inequality("jensen", E(r) ** 2, E(r**2), because=Var(r))
+# --8<-- [end:jensen]
 
 # --8<-- [start:refute]
 derivation.refute("linear", softmax(2 * z), 2 * softmax(z), at={z: [0, 0]})

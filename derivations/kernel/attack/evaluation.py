@@ -127,13 +127,19 @@ def of_entry(e, place, env):
 
 
 def of_function(e, place, env):
+    if e.data == "norm":
+        return mp.sqrt(sum((entry(e.args[0], place, env) ** 2 for place in places_of(e.args[0].shape, env)), mpf(0)))
     (x,) = parts(e, place, env)
+    if e.data in ("cos", "sin", "tanh"):
+        return getattr(mp, e.data)(x)
     if e.data == "abs":
         return abs(x)
     if e.data == "log":
         if mp.im(x) or x < ZERO:
             raise Undefined("a logarithm of what is not positive")
         return mp.log(x)
+    if e.data != "exp":
+        raise CannotTell(f"the function '{e.data}'")
     return mp.exp(x)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..core.expr import E, Expr, Var, elementwise, lift, ones, softmax, zeros
+from ..core.expr import E, Expr, Var, elementwise, function, lift, ones, softmax, zeros
 from ..errors import KernelError
 from .trees import everywhere, rebuild
 
@@ -143,8 +143,16 @@ def scale_dropped(e, context):
 
 
 def operation_dropped(e, context):
-    if e.op in ("function", "softmax", "sum", "derivative", "rounded", "expectation", "variance"):
+    if e.op in ("function", "softmax", "sum", "derivative", "rounded", "expectation", "variance") and e.args[0].shape == e.shape:
         yield e.args[0]
+
+
+def function_confused(e, context):
+    """A cosine for a sine, and the other way round; a length for its square."""
+    if e.op == "function" and e.data in ("cos", "sin"):
+        yield function("sin" if e.data == "cos" else "cos", e.args[0])
+    elif e.op == "function" and e.data == "norm":
+        yield e.args[0] @ e.args[0]
 
 
 def inverse_dropped(e, context):
@@ -206,6 +214,7 @@ OPERATORS = {
     "factor dropped": factor_dropped,
     "scale dropped": scale_dropped,
     "operation dropped": operation_dropped,
+    "function confused": function_confused,
     "inverse dropped": inverse_dropped,
     "size changed": size_changed,
     "name changed": name_changed,

@@ -276,6 +276,8 @@ def of_function(to: Notation, e: Expr) -> tuple:
         to.need(REAL)
         inside = to.show(argument)
         return (f"map_mx (fun x => `|x|) {to.show(argument, ATOM)}", APPLIED) if argument.shape else (f"`|{inside}|", ATOM)
+    if e.data == "tanh" and not argument.shape:
+        return to.translate(1 - 2 / (1 + Expr("function", (2 * argument,), (), "exp")))
     if e.data == "exp":
         to.need_exp()
         if not argument.shape:

@@ -244,7 +244,7 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "invertible": "{0} is invertible",
         "independent": "the entries of {all} are independent",
         "mean": "each entry of {0} has mean {1}",
-        "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(plain, a.args[1:])), "moment of order {1}"),
+        "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(show, a.args[1:])), "moment of order {1}"),
         "variance": "each entry of {0} has variance {1}",
         "gaussian": "{all} are Gaussian" if several else "{0} is Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",

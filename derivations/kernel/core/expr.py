@@ -419,7 +419,7 @@ def total(body: Term, *indices: Expr) -> Expr:
 
 def function(name: str, argument: Term) -> Expr:
     argument = lift(argument)
-    return Expr("function", (argument,), argument.shape, name)
+    return Expr("function", (argument,), () if name == "norm" else argument.shape, name)
 
 
 def exp(x: Term) -> Expr:

@@ -26,6 +26,7 @@ from .normal import (
     mentions,
     multiply,
     reduce_term,
+    scale,
 )
 from .showing import show_polynomial
 
@@ -145,6 +146,11 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
         return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
     if head == "sum":
         return power_series(inner, power, facts, order)
+    if head == "abs" and inner:  # near the limit it has the sign of its leading term
+        leading = inner[min(inner)]
+        if facts.is_positive(leading) or facts.is_positive(scale(leading, -1)):
+            sized = inner if facts.is_positive(leading) else times(inner, Series({Fraction(0): constant(-1)}), facts)
+            return sized if power == 1 else power_series(sized, power, facts, order)
     if head == "log" and power == 1:
         return log_series(inner, small, facts, order)
     raise Unknown(f"the limit of a power of {head}")

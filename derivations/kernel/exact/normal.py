@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import lru_cache
 from itertools import count, permutations, product
+from math import comb
 
 from ..core.expr import Expr
 from ..errors import KernelError
@@ -28,6 +29,7 @@ from .showing import tree
 # A polynomial is a dict from terms to non-zero coefficients.
 ONE_TERM = ((), ())
 MAX_RENAMINGS = 5040
+MOST_POWER = 20  # of an index that is summed in closed form
 FRESH = count()
 
 
@@ -154,7 +156,7 @@ class Facts:
     def is_positive(self, p: dict) -> bool:
         return (
             signed(p, self, strict=True)
-            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p))
+            or any(self.is_beyond(p, q) for q in self.stated("positive", p))
             or known(p, "positive", self)
             or self.here is not None
             and self.here.is_positive(p)
@@ -164,10 +166,15 @@ class Facts:
         return (
             signed(p, self, strict=False)
             or known(p, "nonnegative", self)
-            or any(signed(add(p, scale(q, -1)), self, strict=False) for q in self.stated("positive", p) + self.stated("nonnegative", p))
+            or any(self.is_beyond(p, q) for q in self.stated("positive", p) + self.stated("nonnegative", p))
             or self.here is not None
             and self.here.is_positive(p)
         )
+
+    def is_beyond(self, p: dict, q: dict) -> bool:
+        """Is p visibly at least q: term by term, or since their difference is stated?"""
+        more = add(p, scale(q, -1))
+        return signed(more, self, strict=False) or known(more, "nonnegative", self) or known(more, "positive", self)
 
     def is_nonzero(self, p: dict) -> bool:
         negative = scale(p, -1)
@@ -284,7 +291,9 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     base = {((), (((head, indices), Fraction(1)),)): Fraction(1)}
     if not is_real(head):
         return ""
-    if head[0] in ("size", "exp", "prime") or known(base, "positive", facts):
+    if head[0] in ("size", "exp", "prime", "value") or known(base, "positive", facts):  # an index counts from 1
+        return "positive"
+    if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
     if head[0] == "sum":
         inner = instantiate(head[1], indices)
@@ -308,6 +317,8 @@ def is_real(head: tuple) -> bool:
 
 def nonzero_factor(factor: tuple, facts: Facts) -> bool:
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
+    if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
+        return True
     return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
 
 
@@ -369,8 +380,11 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             powers[head, indices] = power - whole_part
             if power == whole_part:
                 del powers[head, indices]
-        elif head[0] == "abs" and whole and power % 2 == 0:
+        elif head[0] == "abs" and whole and power != 1:  # |x|^3 is |x| x^2, and 1/|x| is |x|/x^2
             del powers[head, indices]
+            if power % 2:
+                powers[head, indices] = Fraction(1)
+            power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
         elif head[0] == "value" and indices[0][0] == "c":
@@ -416,13 +430,35 @@ def contract(bound: dict, powers: dict, facts: Facts):
 
 
 def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
-    """The term with its bound indices renamed so that equal terms are the same; an index on nothing counts its size."""
-    used = {i[1] for (_, indices) in powers for i in indices if i[0] == "b"}
-    result = {named_alike(tuple((n, bound[n]) for n in sorted(used)), tuple(powers.items())): Fraction(1)}
+    """The term with its bound indices renamed so that equal terms are the same. An index on nothing but a power of itself is summed."""
+    alone = {n: powers.get((("value",), (("b", n),)), Fraction(0)) for n in bound}
+    used = {i[1] for (head, indices) in powers if head[0] != "value" for i in indices if i[0] == "b"}
+    used |= {n for n, power in alone.items() if power.denominator != 1 or not 0 <= power <= MOST_POWER}
+    rest = {f: power for f, power in powers.items() if f[0][0] != "value" or f[1][0][0] != "b" or f[1][0][1] in used}
+    result = {named_alike(tuple((n, bound[n]) for n in sorted(used)), tuple(rest.items())): Fraction(1)}
     for number, size in bound.items():
         if number not in used:
-            result = multiply(result, size_polynomial(size), facts)
+            result = multiply(result, power_sum(size_polynomial(size), int(alone[number]), facts), facts)
     return result
+
+
+def power_sum(n: dict, power: int, facts: Facts) -> dict:
+    """1^p + 2^p + ... + n^p as a polynomial in n, by Faulhaber's formula. At n = 0 it is 0 as well."""
+    if not power:
+        return n
+    result = {}
+    for k in range(power + 1):
+        grown = constant(Fraction(comb(power + 1, k), power + 1) * bernoulli(k))
+        for _ in range(power + 1 - k):
+            grown = multiply(grown, n, facts)
+        result = add(result, grown)
+    return result
+
+
+@lru_cache
+def bernoulli(k: int) -> Fraction:
+    """Bernoulli's numbers, with 1/2 for the first, so that the sum runs to n and not to n - 1."""
+    return Fraction(1) - sum((comb(k, j) * bernoulli(j) / (k - j + 1) for j in range(k)), Fraction(0))
 
 
 @lru_cache(maxsize=10000)
@@ -543,22 +579,38 @@ def exponential(p: dict, facts: Facts) -> dict:
     return result
 
 
-def logarithm(p: dict, facts: Facts) -> dict:
-    facts.require_sign("positive", p, "its logarithm is taken")
-    if len(p) != 1:
-        return function_atom("log", p)
-    (((bound, factors), c),) = p.items()
-    if bound or c < 0 or not all(factor_sign(f, power, facts) == "positive" for f, power in factors):
-        return function_atom("log", p)
-    parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(c)]
-    for (head, indices), power in factors:
-        inner = (
-            instantiate(head[1], indices)
-            if head[0] == "exp"
-            else function_atom("log", instantiate(head[1], indices) if head[0] == "sum" else atom(head, *indices))
-        )
-        parts.append(scale(inner, power))
-    return add(*parts)
+def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
+    """The logarithm of p, which is positive: `seen` says that this is known already; else it is required.
+
+    Factors that all terms share come out of it, if they are visibly positive themselves: log(ab) = log(a) + log(b) for a > 0, as then b > 0
+    too. One that may be negative stays inside, to an even power too: log(x^2) is not 2 log(x).
+    """
+    if not seen:
+        facts.require_sign("positive", p, "its logarithm is taken")
+    number, shared = shared_factors(p, facts)
+    rest = multiply(p, {((), tuple((f, -e) for f, e in shared)): 1 / number}, facts)
+    parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(number)]
+    for (head, indices), power in shared:
+        if head[0] == "sum":
+            own = logarithm(instantiate(head[1], indices), facts, seen=True)
+        else:
+            own = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", unprimed(head, indices))
+        parts.append(scale(own, power))
+    return add(*parts) if rest == constant(1) else add(*parts, function_atom("log", rest))
+
+
+def unprimed(head: tuple, indices: tuple) -> dict:
+    return constant(head[1]) if head[0] == "prime" else atom(head, *indices)
+
+
+def shared_factors(p: dict, facts: Facts) -> tuple:
+    """(a positive number, powers of visibly positive atoms) that divide every term of p: what is left has no denominators that p had not."""
+    shared = None
+    for _, factors in p:
+        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
+        before = here if shared is None else shared
+        shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
+    return min(map(abs, p.values()), default=Fraction(1)), tuple(sorted((shared or {}).items(), key=repr))
 
 
 def factorise(q: Fraction):
@@ -596,15 +648,29 @@ def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
         return result
     if len(p) == 1 and not next(iter(p))[0]:
         (((_, factors), c),) = p.items()
-        if whole or c > 0 and all(factor_sign(f, Fraction(1), facts) for f, _ in factors):
+        if whole or c > 0 and all(rooted(f, e, facts) for f, e in factors):
             result = constant(c ** int(power)) if whole else constant(1)
             for prime, e in () if whole else factorise(c):
                 result = multiply(result, reduce_term({}, [((("prime", prime), ()), e * power)], facts), facts)
-            return multiply(result, reduce_term({}, [(f, e * power) for f, e in factors], facts), facts)
+            powers = [(f if whole else rooted(f, e, facts), e * power) for f, e in factors]
+            return multiply(result, reduce_term({}, powers, facts), facts)
     content, primitive = take_content(p, whole, facts)
     if content != constant(1):
         return multiply(allowed_power(content, power, facts), allowed_power(primitive, power, facts), facts)
     return function_atom("sum", p, power)
+
+
+def rooted(f: tuple, e: Fraction, facts: Facts):
+    """The atom whose power comes out of a root of f^e: f where it is not negative, |f| for an even power of a real f; else None.
+
+    (ab)^p = a^p b^p wherever a is not negative, whatever the sign of b: a root of a negative b has no value on either side unless a is 0.
+    """
+    if factor_sign(f, Fraction(1), facts):
+        return f
+    if e.denominator != 1 or e % 2 or not is_real(f[0]):
+        return None
+    (((_, ((modulus, _),)), _),) = function_atom("abs", {((), ((f, Fraction(1)),)): Fraction(1)}).items()
+    return modulus
 
 
 def take_content(p: dict, whole: bool, facts: Facts):
@@ -613,14 +679,10 @@ def take_content(p: dict, whole: bool, facts: Facts):
     leading = leading if whole else abs(leading)
     shared = None
     for _, factors in p:
-        here = {
-            f: e
-            for f, e in factors
-            if not any(i[0] == "b" for i in f[1]) and (whole and f[0][0] != "delta" or factor_sign(f, Fraction(1), facts) == "positive")
-        }
+        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"}
         every = set(here) | set(shared or {})
         shared = here if shared is None else {f: min(here.get(f, Fraction(0)), shared.get(f, Fraction(0))) for f in every}
-    shared = {f: e for f, e in shared.items() if e}
+    shared = {f: e for f, e in shared.items() if e and (whole or rooted(f, e, facts))}
     content = {((), tuple(sorted(shared.items(), key=repr))): leading}
     inverse_ = {((), tuple((f, -e) for f, e in sorted(shared.items(), key=repr))): 1 / leading}
     return content, multiply(p, inverse_, facts)

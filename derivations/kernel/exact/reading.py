@@ -179,14 +179,46 @@ def lower_entry(e, at, names, facts):
 
 
 def lower_function(e, at, names, facts):
+    if e.data == "norm":
+        square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
+        if all(is_real(f[0]) for _, factors in square for f, _ in factors):
+            return allowed_power(square, Fraction(1, 2), facts)
+        return raise_to(square, Fraction(1, 2), facts)
     inside = lower(e.args[0], at, names, facts)
     if e.data == "exp":
         return exponential(inside, facts)
     if e.data == "log":
-        return logarithm(inside, facts)
+        return logarithm(inside, facts, seen=positive_by_parts(e.args[0], at, names, facts))
     if e.data == "abs":
         return absolute_value(inside, facts)
+    if e.data in ("cos", "sin"):
+        return wave(e.data, inside, facts)
+    if e.data == "tanh":  # 1 - 2/(1 + exp(2x))
+        below = add(constant(1), exponential(scale(inside, 2), facts))
+        return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
     raise Unknown(f"the exact witness does not know the function '{e.data}'")
+
+
+def wave(name: str, p: dict, facts: Facts) -> dict:
+    """cos(p) = (exp(ip) + exp(-ip))/2, and sin(p) = (exp(ip) - exp(-ip))/2i."""
+    turned = multiply(atom(("i",)), p, facts)
+    there, back = exponential(turned, facts), exponential(scale(turned, -1), facts)
+    if name == "cos":
+        return scale(add(there, back), Fraction(1, 2))
+    return scale(multiply(atom(("i",)), add(back, scale(there, -1)), facts), Fraction(1, 2))
+
+
+def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
+    """Is an entry of e a product, a quotient or a power whose parts are positive, which its normal form may hide by multiplying out?"""
+    if e.op == "paren":
+        return positive_by_parts(e.args[0], at, names, facts)
+    if e.op in ("mul", "div"):
+        return all(positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
+    if e.op == "pow" and e.args[1].op == "const":
+        base, power = lower(e.args[0], (), names, facts), e.args[1].data
+        even = power.denominator == 1 and power % 2 == 0
+        return facts.is_nonzero(base) if even else positive_by_parts(e.args[0], (), names, facts)
+    return facts.is_positive(lower(e, at, names, facts))
 
 
 def absolute_value(p: dict, facts: Facts) -> dict:

@@ -189,9 +189,11 @@ def failure(left, right, given, relation, env, undefined=False):
         except Undefined as error:
             sides.append(f"undefined ({error})")
         except (KernelError, OverflowError, KeyError):
-            return None
+            sides.append(None)
     if any(isinstance(s, str) for s in sides):
-        return sides if undefined else None
+        return ["not computed" if s is None else s for s in sides] if undefined else None
+    if None in sides:
+        return None
     if sides[0].keys() != sides[1].keys():
         return None  # sides of different shapes are not even compared
     return sides if any(values.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
-from ..core.expr import Expr, show, strip
+from ..core.expr import Expr, lift, show, strip
 from ..printing.script import script
 from .normal import Facts, Unknown, scale
 from .reading import read
@@ -21,13 +22,21 @@ def unclear(e: Expr, facts: Facts) -> Expr | None:
         return None
     if e.op == "add" and any(absolute_beside(*pair) for pair in (e.args, e.args[::-1])):
         return None
+    if increase(e, facts):
+        return None
     if e.op == "add":
         return unclear_sum(e, facts)
     if e.op in ("mul", "div"):
         return first(unclear(a, facts) for a in e.args)
     if e.op in ("paren", "sum", "defined"):
         return unclear(e.args[0], facts)
-    if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator == 1:
+    if e.op == "function" and e.data == "norm":
+        return None
+    if e.op == "variance":  # of what is real: what is not has none
+        return None
+    if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator > 1:
+        return None  # a root; that it exists is required where the certificate is read
+    if e.op == "pow" and e.args[1].op == "const":
         return None if e.args[1].data % 2 == 0 else unclear(e.args[0], facts)
     return e
 
@@ -53,6 +62,59 @@ def sign_is_known(e: Expr, facts: Facts) -> bool:
         return not e.shape and facts.is_nonnegative(read(e, facts))
     except Unknown:
         return False
+
+
+def increase(e: Expr, facts: Facts) -> bool:
+    """Is e = f(u) - f(v) for a function f that nowhere falls between v and u, where u - v is visibly not negative?
+
+    exp and odd powers rise everywhere. log and roots rise wherever they exist, and that they exist is required where the certificate is
+    read. An even power rises from 0 on, so v has to be visibly not negative there. 1 is exp(0), and log(u) is log(u) - log(1).
+    """
+    if e.op == "function" and e.data == "log":
+        return unclear(rise(strip(e.args[0]), lift(1)), facts) is None
+    if e.op != "add":
+        return False
+    more, less = taken_apart(e)
+    if less is None:
+        return False
+    (f, u), (g, v) = applied(more, less), applied(less, more)
+    if f is None or f != g:
+        return False
+    half_line = isinstance(f, Fraction) and f.denominator == 1 and f % 2 == 0
+    return unclear(rise(u, v), facts) is None and (not half_line or unclear(v, facts) is None)
+
+
+def taken_apart(e: Expr) -> tuple:
+    """(a, b) for a sum that is a - b; b is None for any other."""
+    first, second = map(strip, e.args)
+    for more, less in ((first, second), (second, first)):
+        if less.op == "neg":
+            return more, less.args[0]
+        if less.op == "const" and less.data < 0:
+            return more, lift(-less.data)
+    return first, None
+
+
+def applied(e: Expr, beside: Expr) -> tuple:
+    """(f, u) for e = f(u): exp, log, or a power greater than 0, which is its exponent; 1 beside an exponential is exp(0). Else (None, e)."""
+    if e.op == "function" and e.data in ("exp", "log"):
+        return e.data, e.args[0]
+    if e.op == "pow" and e.args[1].op == "const" and e.args[1].data > 0:
+        return e.args[1].data, e.args[0]
+    if e.op == "const" and e.data == 1 and beside.op == "function" and beside.data == "exp":
+        return "exp", lift(0)
+    return None, e
+
+
+def rise(u: Expr, v: Expr) -> Expr:
+    """u - v, as an author would write it."""
+    if v.op == "const" and not v.data:
+        return u
+    if u.op == "add" and v in u.args:
+        return u.args[1 - u.args.index(v)]
+    if u.op == "const" and not u.data:
+        return v.args[0] if v.op == "neg" else -v
+    return u - v
 
 
 def absolute_beside(first: Expr, second: Expr) -> bool:

@@ -10,7 +10,7 @@ from itertools import product
 
 from flint import acb, arb, ctx, fmpq, fmpq_mat
 
-from ..core.expr import FORMATS, Expr, free_indices, show, symbols
+from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols
 from ..errors import KernelError
 from ..printing.latex import Value, short_latex
 from .normal import instantiate
@@ -170,7 +170,9 @@ def apply(name: str, x):
     if name == "abs":
         return abs(x)
     if isinstance(x, acb):
-        return {"exp": x.exp, "log": x.log}[name]()
+        return {"exp": x.exp, "log": x.log, "cos": x.cos, "sin": x.sin, "tanh": x.tanh}[name]()
+    if name in ("cos", "sin", "tanh"):
+        return number(name == "cos") if isinstance(x, fmpq) and x == 0 else getattr(arb(x), name)()
     if name == "exp":
         return number(1) if isinstance(x, fmpq) and x == 0 else arb(x).exp()
     if x <= 0:
@@ -178,6 +180,12 @@ def apply(name: str, x):
     if not x > 0:
         raise KernelError("a logarithm of a ball that may not be positive is not settled")
     return number(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
+
+
+def function_of(e, env, places):
+    if e.data == "norm":
+        return evaluate(sqrt(e.args[0] @ e.args[0]), env)
+    return {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()}
 
 
 def softmax_of(e, env, places):
@@ -289,7 +297,7 @@ EVALUATE = {
     "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
     "sum": sum_of,
     "entry": entry_of,
-    "function": lambda e, env, places: {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()},
+    "function": function_of,
     "softmax": softmax_of,
     "derivative": derivative_of,
     "rank": rank_of,

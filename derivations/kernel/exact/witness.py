@@ -10,7 +10,7 @@ from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import Claim, Refused, Verdict
 from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
-from . import values
+from . import logarithms, values
 from .facts import facts_of
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
 from .limits import limit
@@ -19,14 +19,15 @@ from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import LARGEST, SIGNS, counterexample, empty_size, example, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
-from .sign import doubt
+from .sign import doubt, increase
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
     """The difference of two expressions in normal form, denominators cleared; {} if they are equal."""
     for places in axis_values(left, right):
-        residual = clear_denominators(add(read(left, facts, places), scale(read(right, facts, places), -1)), facts)
-        if residual:
+        difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
+        residual = clear_denominators(difference, facts)
+        if residual and not logarithms.cancel(difference, facts):
             return residual
     return {}
 
@@ -127,7 +128,7 @@ def prove_inequality(claim, left, right, facts):
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left):
+    if strip(certificate) == strip(right - left) and not increase(certificate, facts):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:

@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 
 from ..core.expr import Expr, I, absolute, diff, exp, lift, log, symbol
+from .functions import cos, sin, tanh
 from .sympy_reading import Place, Reading, Rule, Unreadable
 
 # What is kept of a symbol's assumptions: a size, or a real number with at most one of these.
@@ -131,18 +132,6 @@ def sinh(x: Expr) -> Expr:
 
 def cosh(x: Expr) -> Expr:
     return (exp(x) + exp(-x)) / 2
-
-
-def tanh(x: Expr) -> Expr:
-    return (exp(x) - exp(-x)) / (exp(x) + exp(-x))
-
-
-def sin(x: Expr) -> Expr:
-    return (exp(I * x) - exp(-(I * x))) / (2 * I)
-
-
-def cos(x: Expr) -> Expr:
-    return (exp(I * x) + exp(-(I * x))) / 2
 
 
 RULES: tuple[tuple[type, Rule], ...] = (

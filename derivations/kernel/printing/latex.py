@@ -119,7 +119,7 @@ class Printer:
         base, exponent = e.args
         if is_root(e):
             return rf"\sqrt{{{self.show(base)}}}"
-        if base.op == "function" and base.data != "abs":
+        if base.op == "function" and base.data not in ("abs", "norm"):
             return f"{self.brackets(self.show(base))}^{{{small(exponent, self)}}}"
         return f"{self.show(base, ATOM)}^{{{small(exponent, self)}}}"
 
@@ -169,6 +169,8 @@ class Printer:
 
     def function(self, e):
         inside = self.show(e.args[0])
+        if e.data == "norm":
+            return rf"\left\lVert {inside} \right\rVert"
         if e.data == "abs":
             return rf"\left|{inside}\right|" if "|" not in inside else rf"\operatorname{{abs}}{self.brackets(inside)}"
         if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from ..core.expr import Expr, free_indices, show, walk
+from ..core.expr import Expr, free_indices, show, sqrt, walk
 from . import rounding, tensors
 from .corners import refuse_corners
 from .errors import Disagrees, NotForTorch
@@ -43,10 +43,20 @@ def entrywise(rule):
 def function(e, t, axes, deep):
     if e.data not in FUNCTIONS:
         raise NotForTorch(f"PyTorch has no counterpart of '{e.data}'")
+    if e.data == "norm":
+        return evaluate(sqrt(e.args[0] @ e.args[0]), t, axes, deep)
     return FUNCTIONS[e.data](evaluate(e.args[0], t, axes, deep))
 
 
-FUNCTIONS = {"abs": rounding.absolute, "exp": rounding.exponential, "log": rounding.logarithm}
+FUNCTIONS = {
+    "abs": rounding.absolute,
+    "exp": rounding.exponential,
+    "log": rounding.logarithm,
+    "cos": rounding.cosine,
+    "sin": rounding.sine,
+    "tanh": rounding.tangent,
+    "norm": None,  # written out
+}
 
 
 def rounded(e, t, axes, deep):

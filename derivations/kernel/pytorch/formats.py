@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.expr import Expr
+from ..core.expr import Expr, sqrt
 from .errors import NotForTorch
 from .evaluate import RULES as IN_FP64
 from .evaluate import aligned
@@ -133,7 +133,11 @@ def power(e, t, f, axes, deep):
 def function(e, t, f, axes, deep):
     if e.data == "abs":
         return exact(torch.abs)(e, t, f, axes, deep)
+    if e.data == "norm":
+        return bounded(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep)
     x = bounded(e.args[0], t, f, axes, deep)
+    if e.data in ("cos", "sin", "tanh"):  # nowhere steeper than 1
+        return operation(getattr(torch, e.data)(x.v), x.e, f, 2)
     if e.data == "exp":
         v = x.v.exp()
         return operation(v, v * torch.expm1(x.e), f, 2)

@@ -48,7 +48,7 @@ def degree(e: Expr, name: str) -> float:
         exponent = float(evaluate(e.args[1], Trial([e], {})).v)
         if exponent >= 0 and exponent == int(exponent):
             return int(exponent) * below[0]
-    if e.op == "softmax" or e.op == "function" and e.data == "exp":
+    if e.op == "softmax" or e.op == "function" and e.data in ("exp", "cos", "sin"):
         return inf
     raise NotForTorch(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
 

@@ -1,7 +1,7 @@
 """Numbers in fp64, each with a bound on its error: what one operation makes of the errors it is given, and what it adds of its own.
 
-Every rounding errs by at most u = 2^-53 of its result, and n of them by at most gamma_n = nu / (1 - nu). exp, log and powers are taken
-to err by at most 4u, and complex arithmetic by 8u, as their libraries promise or better. An operation told to be `exactly` asks
+Every rounding errs by at most u = 2^-53 of its result, and n of them by at most gamma_n = nu / (1 - nu). exp, log, powers, cos, sin and
+tanh are taken to err by at most 4u, and complex arithmetic by 8u, as their libraries promise or better. An operation told to be `exactly` asks
 whether its result needed rounding at all: claims about rounding depend on that.
 """
 
@@ -128,6 +128,21 @@ def absolute(x: Value) -> Value:
 def exponential(x: Value) -> Value:
     v = x.v.exp()
     return Value(v, v.abs() * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + tiny(v.abs() < TINY))
+
+
+def slowly(function):
+    """Of a function whose slope is nowhere more than 1 in size: errors pass through it as they are."""
+
+    def run(x: Value) -> Value:
+        if x.v.is_complex():
+            raise NotForTorch(f"{function.__name__} of a complex number")
+        v = function(x.v)
+        return Value(v, x.e + 4 * U * v.abs() + tiny((v.abs() < TINY) & ((x.v != 0) | (x.e > 0))))
+
+    return run
+
+
+cosine, sine, tangent = slowly(torch.cos), slowly(torch.sin), slowly(torch.tanh)
 
 
 def logarithm(x: Value) -> Value:

@@ -94,32 +94,53 @@ def inequality(claim: Claim) -> Program:
     left, right = claim.start, claim.steps[0].expr
     if left.op == "rank":
         return rank_bound(claim, left.args[0], right)
-    t = Translation(claim)
+    t = translation(claim)
     parameters, sizes = tried(claim, t)
-    texts = [t.write(e).text for e in (left, right, claim.because[0])]
-    names = [t.names.of("part", name) for name in ("left", "right", "certificate")]
-    sides = [f"{name} = {text}" for name, text in zip(names, texts)]
-    open_ = indices_of(left, right)
-    if stray := [i.data[0] for i in indices_of(claim.because[0]) if i not in open_]:
-        raise Disagrees(f"the certificate has the index {stray[0]}, which neither side has")
-    body = looped(t, open_, lambda place: [*sides, f"yield {', '.join(names)}{place}"])
+    body = with_moments(t, claim, compared)
     stated = function("claim", parameters, "The left side, the right side, and the certificate: what right - left is.", t, body)
     assumed = signs_assumed(claim)
     call = verdict("inequality(claim, SIZES, assumed, tell=tell)")
     return assembled(claim, sizes, assumed, stated, call)
 
 
+def translation(claim: Claim) -> Translation:
+    """One that knows of moments, where the claim speaks of them."""
+    return laws.Moments(claim) if any(n.op in ("expectation", "variance") for t in claim.trees for n in walk(t)) else Translation(claim)
+
+
+def with_moments(t: Translation, claim: Claim, text: Callable) -> list:
+    return moments_text(t, claim, text) if isinstance(t, laws.Moments) else text(t, claim)
+
+
+def compared(t: Translation, claim: Claim) -> list:
+    """The lines that state the two sides and the certificate."""
+    left, right = claim.start, claim.steps[0].expr
+    texts = [t.write(e).text for e in (left, right, claim.because[0])]
+    names = [t.names.of("part", name) for name in ("left", "right", "certificate")]
+    sides = [f"{name} = {text}" for name, text in zip(names, texts)]
+    open_ = indices_of(left, right)
+    if stray := [i.data[0] for i in indices_of(claim.because[0]) if i not in open_]:
+        raise Disagrees(f"the certificate has the index {stray[0]}, which neither side has")
+    return looped(t, open_, lambda place: [*sides, f"yield {', '.join(names)}{place}"])
+
+
 def signs_assumed(claim: Claim) -> str:
-    """What is positive, what is not negative and what is not zero by assumption, as a function of the sizes."""
-    t = Translation(claim)
+    """What is positive, what is not negative and what is not zero by assumption, as a function of the sizes; no variance is negative."""
+    t = translation(claim)
     parameters, _ = tried(claim, t)
-    body, lists = [], {kind: t.names.of("part", kind) for kind in ("positive", "nonnegative", "nonzero")}
-    for a in claim.given:
-        if a.kind in lists:
-            text = t.write(a.args[0]).sympys().text
-            body += looped(t, indices_of(a.args[0]), lambda place: [f"{lists[a.kind]}.append({text})"])
+    lists = {kind: t.names.of("part", kind) for kind in ("positive", "nonnegative", "nonzero")}
+
+    def listed(t, claim):
+        signs = [(a.kind, a.args[0]) for a in claim.given if a.kind in lists]
+        signs += [("nonnegative", n) for n in walk(claim.because[0]) if n.op == "variance"]
+        lines = []
+        for kind, x in signs:
+            text = t.write(x).sympys().text
+            lines += looped(t, indices_of(x), lambda place: [f"{lists[kind]}.append({text})"])
+        return lines
+
     names = ", ".join(lists.values())
-    body = [f"{names} = [], [], []", *body, f"return {names}"]
+    body = [f"{names} = [], [], []", *with_moments(t, claim, listed), f"return {names}"]
     return function("assumed", parameters, "What is positive, not negative, not zero by assumption.", t, body)
 
 

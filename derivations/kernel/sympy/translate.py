@@ -269,7 +269,7 @@ def write_entry(t, e):
 
 
 ARITHMETIC = ("add", "mul", "div", "pow", "neg")
-FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs"}
+FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs", "cos": "cos", "sin": "sin", "tanh": "tanh", "norm": "norm"}
 
 
 def write_function(t, e):

@@ -71,8 +71,8 @@ class Moments:
             return sp.Integer(1)
         if r > self.highest(name):
             raise Fails(f"the moment of order {r} of {name} is taken, and nothing stated says that there is one")
-        m = self.mean.get(name, sp.Symbol(f"first moment of {name}"))
-        v = self.variance.get(name, sp.Symbol(f"second moment of {name}") - m**2)
+        m = self.mean.get(name, sp.Symbol(f"first moment of {name}", real=True))
+        v = self.variance.get(name, sp.Symbol(f"second moment of {name}", real=True) - m**2)
         if r == 1:
             return m
         if r == 2:
@@ -80,4 +80,4 @@ class Moments:
         if name in self.gaussian:
             t = sp.Symbol("t")
             return sp.expand(sp.diff(sp.exp(m * t + v * t**2 / 2), t, r).subs(t, 0))
-        return sp.Symbol(f"moment {r} of {name}")
+        return sp.Symbol(f"moment {r} of {name}", real=True)

@@ -75,7 +75,26 @@ class Signs:
 
     def by_parts(self, e, depth: int) -> bool:
         """Take away a positive multiple of what is known not to be negative; is what remains not negative either?"""
-        return any(self.without(e, e - multiple * part, depth) for part in [*self.known, *moduli(e)] for multiple in shared(e, part))
+        parts = [*self.known, *moduli(e), *self.increases(e, depth)]
+        return any(self.without(e, e - multiple * part, depth) for part in parts for multiple in shared(e, part))
+
+    def increases(self, e, depth: int) -> list:
+        """f(u) - f(v) for two terms of e where f rises from v to u; 1 is exp(0), and a logarithm is one less that of 1."""
+        terms = [term.as_coeff_Mul() for term in sp.Add.make_args(e)]
+        more, less = ([f for c, f in terms if c * sign > 0] for sign in (1, -1))
+        found = [f - g for f in more for g in less if self.rises(f, g, depth - 1)]
+        return found + [f for f in more if f.func is sp.log and self.nonnegative(f.args[0] - 1, depth - 1)]
+
+    def rises(self, f, g, depth: int) -> bool:
+        """Are f and g one function at two places, of which the second is no larger, and does it rise between them?"""
+        if sp.exp in (f.func, g.func) and {f.func, g.func} <= {sp.exp, type(sp.S.One)}:
+            u, v = (x.args[0] if x.func is sp.exp else sp.S.Zero for x in (f, g))
+            return self.nonnegative(sp.expand(u - v), depth)
+        if f.func is g.func is sp.log:
+            return self.positive(g.args[0], depth) and self.nonnegative(f.args[0] - g.args[0], depth)
+        if f.is_Pow and g.is_Pow and f.exp == g.exp and f.exp.is_Rational and f.exp > 0:
+            return (bool(f.exp.is_odd) or self.nonnegative(g.base, depth)) and self.nonnegative(f.base - g.base, depth)
+        return False
 
     def without(self, e, rest, depth: int) -> bool:
         """Is the rest not negative? What is longer than e was is not taken apart again."""

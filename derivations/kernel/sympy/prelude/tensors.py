@@ -87,6 +87,11 @@ def softmax_rows(scores):
     return sp.Array([t / sp.Add(*row) for row in rows for t in row], scores.shape)
 
 
+def norm(vector):
+    """The root of the sum of the squares."""
+    return sp.sqrt(sp.Add(*(x**2 for x in vector)))
+
+
 def log(v):
     """SymPy's logarithm of a negative number is a complex one, with the slope of a real one; here it has no value."""
     v = sp.sympify(v)

@@ -14,6 +14,9 @@ VALUES = {
     sp.Pow: lambda x: mp.power(*x),
     sp.exp: lambda x: mp.exp(*x),
     sp.log: lambda x: mp.log(*x),
+    sp.cos: lambda x: mp.cos(*x),
+    sp.sin: lambda x: mp.sin(*x),
+    sp.tanh: lambda x: mp.tanh(*x),
     sp.Abs: lambda x: abs(*x),
     type(sp.I): lambda x: mp.mpc(0, 1),
 }
@@ -60,7 +63,21 @@ def reduces(difference, ideal=(), beside=()) -> bool:
     if ideal:
         names = difference.free_symbols.union(beside, *(g.free_symbols for g in ideal))
         return basis(tuple(ideal), tuple(sorted(names, key=str))).reduce(difference)[1] == 0
-    return any(simplify(difference) == 0 for simplify in (lambda x: sp.cancel(sp.together(x)), sp.simplify))
+    difference = difference.replace(sp.sign, lambda x: x / sp.Abs(x))  # the slope of a modulus, which has none at 0
+    return any(simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart))
+
+
+def in_exponentials(e):
+    """With cosines, sines and hyperbolic tangents written as exponentials, over one denominator."""
+    if not e.has(sp.cos, sp.sin, sp.tanh):
+        return e
+    written = sp.expand(e.rewrite(sp.exp))
+    return written if written == 0 else sp.cancel(sp.together(written))
+
+
+def logs_apart(e):
+    """With each logarithm taken apart where SymPy knows the factors to be positive, over one denominator."""
+    return sp.expand(e.replace(sp.log, lambda x: sp.expand_log(sp.log(sp.factor(sp.together(x))))))
 
 
 def vanishes(difference, ideal=()) -> bool:

@@ -1,0 +1,59 @@
+"""Functions beyond those of core: each is a node `function` with a name, and each witness says for itself what the name means."""
+
+from __future__ import annotations
+
+from ..core.expr import Expr, Term, function, lift, show, show_shape
+from ..errors import KernelError
+
+
+def cos(x: Term) -> Expr:
+    """The cosine, of a number or of each entry, in radians.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, cos, scalars, sin
+        >>> x, y = scalars("x y")
+        >>> derivation = Derivation("Angles")
+        >>> derivation.identity("sum", cos(x + y), cos(x) * cos(y) - sin(x) * sin(y))
+    """
+    return function("cos", x)
+
+
+def sin(x: Term) -> Expr:
+    """The sine, of a number or of each entry, in radians.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, cos, diff, scalars, sin
+        >>> x = scalars("x")
+        >>> derivation = Derivation("A wave")
+        >>> derivation.identity("slope", diff(sin(x), x), cos(x))
+    """
+    return function("sin", x)
+
+
+def tanh(x: Term) -> Expr:
+    """The hyperbolic tangent, of a number or of each entry.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, diff, scalars, tanh
+        >>> x = scalars("x")
+        >>> derivation = Derivation("A squashing function")
+        >>> derivation.identity("slope", diff(tanh(x), x), 1 - tanh(x) ** 2)
+    """
+    return function("tanh", x)
+
+
+def norm(x: Expr) -> Expr:
+    """The Euclidean length of a vector: the root of its product with itself.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, norm, sizes, vector
+        >>> d = sizes("d")
+        >>> q, k = vector("q", d), vector("k", d)
+        >>> derivation = Derivation("Lengths")
+        >>> derivation.identity("squared", norm(q - k) ** 2, norm(q) ** 2 + norm(k) ** 2 - 2 * (q @ k))
+        >>> print(norm(q))
+        norm(q)
+    """
+    if len(lift(x).shape) != 1:
+        raise KernelError(f"norm is the length of a vector; {show(lift(x))} has the shape {show_shape(lift(x).shape)}")
+    return function("norm", x)

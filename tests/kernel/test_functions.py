@@ -1,0 +1,187 @@
+"""cos, sin, tanh and norm: what each witness makes of them, how they are printed, and roots of squares, which are moduli."""
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.kernel import (
+    Derivation,
+    I,
+    absolute,
+    array,
+    cos,
+    diff,
+    exp,
+    index,
+    matrix,
+    nonnegative,
+    nonzero,
+    norm,
+    scalars,
+    sin,
+    sizes,
+    sqrt,
+    tanh,
+    total,
+    vector,
+)
+from derivations.kernel.attack.evaluation import entry
+from derivations.kernel.errors import KernelError
+from derivations.kernel.printing.latex import latex
+from derivations.kernel.printing.plain import plain
+from derivations.kernel.printing.script import script
+from derivations.kernel.pytorch.witness import witness as pytorch
+from derivations.kernel.sympy.program import program
+
+n, d = sizes("n d")
+x, y, a = scalars("x y a")
+z, q, k = vector("z", n), vector("q", d), vector("k", d)
+i, j, l = index("i", n), index("j", d), index("l", d)
+
+TRUE = {
+    "a circle": (cos(x) ** 2 + sin(x) ** 2, 1 + 0 * x, []),
+    "a cosine of a sum": (cos(x + y), cos(x) * cos(y) - sin(x) * sin(y), []),
+    "a sine of a sum": (sin(x + y), sin(x) * cos(y) + cos(x) * sin(y), []),
+    "a cosine is even": (cos(-x), cos(x), []),
+    "a sine is odd": (sin(-x), -sin(x), []),
+    "of each entry": (cos(x * z) @ cos(x * z) + sin(x * z) @ sin(x * z), n + 0 * x, []),
+    "Euler": (exp(I * x), cos(x) + I * sin(x), []),
+    "the slope of a sine": (diff(sin(x * y), x), y * cos(x * y), []),
+    "the slope of a cosine": (diff(cos(x), x), -sin(x), []),
+    "tanh as a quotient": (tanh(x), (exp(x) - exp(-x)) / (exp(x) + exp(-x)), []),
+    "the slope of tanh": (diff(tanh(x), x), 1 - tanh(x) ** 2, []),
+    "a squared length": (norm(q) ** 2, q @ q, []),
+    "a length scaled": (norm(a * q), absolute(a) * norm(q), []),
+    "the law of cosines": (norm(q - k) ** 2, norm(q) ** 2 + norm(k) ** 2 - 2 * (q @ k), []),
+    "the length of a unit vector": (norm(q / norm(q)), 1 + 0 * x, [nonzero(norm(q))]),
+    "the length of what is written out": (norm(array([cos(x), sin(x)])), 1 + 0 * x, []),
+    "the slope of a length": (diff(norm(q), q[j]), q[j] / norm(q), [nonzero(q @ q)]),
+    "a root of a square": (sqrt(x**2), absolute(x), []),
+    "a root of a square times something": (sqrt(x**2 * y), absolute(x) * sqrt(y), [nonnegative(y)]),
+    "a root below": (sqrt(1 / x**2), 1 / absolute(x), [nonzero(x)]),
+    "a root of a fourth power": (sqrt(x**4), x**2, []),
+    "a fourth root of a square": ((x**2) ** Fraction(1, 4), sqrt(absolute(x)), []),
+    "a root of a cube of a square": ((x**2) ** Fraction(3, 2), absolute(x) ** 3, []),
+    "a cube of a modulus": (absolute(x) ** 3, x**2 * absolute(x), []),
+    "one over a cube of a modulus": (1 / absolute(x) ** 3, absolute(x) / x**4, [nonzero(x)]),
+}
+
+
+@pytest.mark.parametrize("left, right, given", TRUE.values(), ids=TRUE)
+def test_what_holds_of_functions_is_proved_by_exact_and_sympy(left, right, given, checked):
+    ((verdict, by_sympy),) = checked(lambda D: D.identity("claim", left, right, given=given)).values()
+    assert (verdict.verdict, by_sympy[0]) == ("proved", "proved")
+    derivation = Derivation("test")
+    derivation.identity("claim", left, right, given=given)
+    assert pytorch(derivation.claims[0])[0] == "agrees"
+
+
+FALSE = {
+    "a circle of differences": (cos(x) ** 2 - sin(x) ** 2, 1 + 0 * x, []),
+    "a cosine of a sum with the wrong sign": (cos(x + y), cos(x) * cos(y) + sin(x) * sin(y), []),
+    "a cosine of a sum, term by term": (cos(x + y), cos(x) + cos(y), []),
+    "a sine taken to be even": (sin(-x), sin(x), []),
+    "a sine taken for a cosine": (sin(x), cos(x), []),
+    "the slope of a cosine without its sign": (diff(cos(x), x), sin(x), []),
+    "the slope of a sine without the inner one": (diff(sin(x * y), x), cos(x * y), []),
+    "the slope of tanh without the square": (diff(tanh(x), x), 1 - tanh(x), []),
+    "tanh of twice": (tanh(2 * x), 2 * tanh(x), []),
+    "a length scaled by what may be negative": (norm(a * q), a * norm(q), []),
+    "the triangle as an equality": (norm(q + k), norm(q) + norm(k), []),
+    "a length for its square": (norm(q), q @ q, []),
+    "a root of a square, without its modulus": (sqrt(x**2), x, []),
+    "a root of a square times something, without": (sqrt(x**2 * y), x * sqrt(y), [nonnegative(y)]),
+    "a root of a cube of a square": ((x**2) ** Fraction(3, 2), x**3, []),
+    "a cube of a modulus": (absolute(x) ** 3, x**3, []),
+    "a root of the square of an imaginary number": (sqrt((I * x) ** 2), absolute(x), []),
+}
+
+
+@pytest.mark.parametrize("left, right, given", FALSE.values(), ids=FALSE)
+def test_what_does_not_hold_is_refused_by_exact_and_by_sympy(left, right, given, refused, sympy_refuses):
+    def state(D):
+        D.identity("claim", left, right, given=given)
+
+    assert refused(state)
+    sympy_refuses(state)
+
+
+def test_a_root_of_a_product_is_taken_apart_where_the_other_factor_has_one(refused):
+    """|x| sqrt(y) has no value at x = 0, y = -1, where sqrt(x^2 y) is 0."""
+    says = refused(lambda D: D.identity("claim", sqrt(x**2 * y), absolute(x) * sqrt(y), given=[nonnegative(x**2 * y)]))
+    assert "used but not stated: y is not negative" in says
+
+
+@pytest.mark.parametrize(
+    "left, right, because, given",
+    [
+        (cos(x), 1 + 0 * x, 2 * sin(x / 2) ** 2, []),
+        (tanh(x) ** 2, 1 + 0 * x, (2 / (exp(x) + exp(-x))) ** 2, []),
+        (0 * x, norm(q - k), norm(q - k), []),
+        ((q @ k) ** 2, norm(q) ** 2 * norm(k) ** 2, total((q[j] * k[l] - q[l] * k[j]) ** 2, j, l) / 2, []),
+        (-(q @ k), (norm(q) ** 2 + norm(k) ** 2) / 2, norm(q + k) ** 2 / 2, []),
+    ],
+)
+def test_bounds(left, right, because, given, checked):
+    ((verdict, by_sympy),) = checked(lambda D: D.inequality("claim", left, right, because=because, given=given)).values()
+    assert (verdict.verdict, by_sympy[0]) == ("proved", "proved")
+
+
+@pytest.mark.parametrize("right, because", [(1, 1 - cos(x)), (0, sin(x) ** 2), (1, 2 * sin(x / 2) ** 3)])
+def test_wrong_bounds(right, because, refused):
+    assert refused(lambda D: D.inequality("claim", cos(x), right, because=because))
+
+
+def test_limits(proved, refused):
+    proved(lambda D: D.limit("claim", tanh(x), x, "oo", 1))
+    assert "another limit" in refused(lambda D: D.limit("claim", tanh(x), x, "oo", 0))
+
+
+@pytest.mark.parametrize("expr, value", [(sqrt(x**2) - x + 1, 1), (absolute(1 - x) - x, -1), (1 / (absolute(x - 1) + 1) + 2, 2)])
+def test_a_modulus_near_a_limit_has_the_sign_of_its_leading_term(expr, value, proved, refused):
+    proved(lambda D: D.limit("claim", expr, x, "oo", value))
+    assert refused(lambda D: D.limit("claim", expr, x, "oo", -value))
+
+
+def test_a_modulus_whose_sign_is_not_known_near_a_limit_is_left(refused):
+    assert "abs" in refused(lambda D: D.limit("claim", absolute(x - y * x), x, "oo", y))
+
+
+def test_refutations(proved):
+    proved(lambda D: D.refute("claim", cos(x + y), cos(x) + cos(y), at={x: 0, y: 1}))
+    proved(lambda D: D.refute("claim", tanh(2 * x), 2 * tanh(x), at={x: 1}))
+    proved(lambda D: D.refute("claim", norm(q + k), norm(q) + norm(k), at={q: [1, 0], k: [0, 1]}))
+
+
+def test_they_are_printed_as_what_they_are():
+    assert [latex(f(x)) for f in (cos, sin, tanh)] == [r"\cos(x)", r"\sin(x)", r"\tanh(x)"]
+    assert latex(norm(q) ** 2) == r"\left\lVert q \right\rVert^{2}"
+    assert latex(cos(x) ** 2) == r"(\cos(x))^{2}"
+    for shown in (plain, script):
+        assert shown(norm(q - k) * cos(x)) == "norm(q - k)*cos(x)"
+
+
+def test_a_program_says_what_a_script_says():
+    derivation = Derivation("test")
+    derivation.identity("claim", tanh(x) * norm(q), norm(q) * tanh(x))
+    assert "tanh(x) * norm(q)" in program(derivation.claims[0]).text
+
+
+def test_the_judge_of_mutants_knows_them():
+    from mpmath import mp
+
+    at = {"x": {(): mp.mpf(2)}, "q": {(0,): mp.mpf(3), (1,): mp.mpf(4)}, "d": 2}
+    assert entry(norm(q), (), at) == 5
+    assert (entry(cos(x), (), at), entry(sin(x), (), at), entry(tanh(x), (), at)) == (mp.cos(2), mp.sin(2), mp.tanh(2))
+
+
+def test_a_length_is_of_a_vector():
+    for wrong in (x, matrix("M", d, d)):
+        with pytest.raises(KernelError, match="norm is the length of a vector"):
+            norm(wrong)
+
+
+def test_a_slope_at_a_corner_needs_an_assumption(refused):
+    assert "not zero" in refused(lambda D: D.identity("claim", diff(norm(q), q[j]), q[j] / norm(q)))
+    assert refused(lambda D: D.identity("claim", x * diff(sqrt(x**2), x), x, given=[nonnegative(x)]))
+    assert refused(lambda D: D.identity("claim", norm(q) / norm(q), 1))
