@@ -81,14 +81,15 @@ def number_drawer(claim: Claim, generator: Random):
         tiny = not any(a.kind == "in range" for a in claim.given)
 
         def draw():
-            top = generator.choice((9, 2**13, 2**24 - 1, *([] if exact else [2**30])))
+            top = generator.choice((9, 2**13, 2**24 - 1, *([] if exact and generator.random() < 0.5 else [2**30])))
             low = generator.choice((0, 3, *([75, 149] if tiny else [])))
             return mpf(generator.randint(-top, top)) / 2**low
 
         return draw
     if exponential_law(claim):
         return lambda: generator.choice((-1, 1)) * mpf(generator.randint(1, 5)) / 8
-    return lambda: mpf(generator.choice((0, 1, 1, 2, 3, 5, 7)) * generator.choice((-1, 1))) / generator.choice((1, 1, 2, 3, 5))
+    scale = generator.choice((1, 1, 1, 1, 8))  # an inequality may fail where all is small, and nowhere else
+    return lambda: mpf(generator.choice((0, 1, 1, 2, 3, 5, 7)) * generator.choice((-1, 1))) / generator.choice((1, 1, 2, 3, 5)) / scale
 
 
 def complete_product(a, env: dict, generator: Random):
