@@ -206,9 +206,7 @@ WHEN_CHECKED = {
         D.identity("claim", x * (y + 1), x * y + x),
         D.identity("claim", x, y),
     ),
-    "it uses 'first', which is not an earlier claim of this derivation that holds; what is refuted does not": lambda D: D.identity(
-        "claim", x, y, uses=["first"]
-    ),
+    "it uses 'first', which is not an earlier claim of this derivation that holds": lambda D: D.identity("claim", x, y, uses=["first"]),
     "the name x is used for two things: a real number, and a tensor of shape (n, n)": lambda D: D.identity(
         "claim", x, matrix("x", n, n)[1, 1]
     ),

@@ -128,9 +128,7 @@ class Derivation:
             raise KernelError("uses=[...] is a list of ids")
         for used in uses:
             if "#" not in used and earlier.get(used, "refutation") == "refutation":
-                raise KernelError(
-                    f"it uses '{used}', which is not an earlier claim of this derivation that holds; what is refuted does not"
-                )
+                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation that holds")
         if without is not None and (not isinstance(without, dict) or not all(isinstance(v, dict) for v in without.values())):
             raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples")
         if any(a not in given for a in without or ()):

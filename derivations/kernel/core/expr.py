@@ -77,10 +77,7 @@ class Expr:
         return (self.op, self.data, self.args, self.shape) == (other.op, other.data, other.args, other.shape)
 
     def _no_order(self, other: object) -> NoReturn:
-        raise KernelError(
-            "<, <=, > and >= say nothing of expressions: an expression has no value yet. To claim that left <= right, "
-            "write derivation.inequality(id, left, right, because=...)"
-        )
+        raise KernelError("<, <=, > and >= say nothing of expressions; write derivation.inequality(id, left, right, because=...)")
 
     __lt__ = __le__ = __gt__ = __ge__ = _no_order
 
@@ -88,8 +85,7 @@ class Expr:
         return elementwise("add", self, other)
 
     def __sub__(self, other: Term) -> Expr:
-        taken = lift(other)  # of which the negative stays one, be it a number
-        return elementwise("add", self, Expr("neg", (taken,), taken.shape))
+        return elementwise("add", self, Expr("neg", (lift(other),), lift(other).shape))  # which stays a negative, be it of a number
 
     def __neg__(self) -> Expr:
         return lift(-self.data) if self.op == "const" else Expr("neg", (self,), self.shape)
@@ -130,8 +126,9 @@ class Expr:
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
-            most = size_.data if size_.op == "const" else 1
-            if index_.op == "const" and not (index_.data.denominator == 1 and 1 <= index_.data <= most):
+            if index_.op == "const" and not (
+                index_.data.denominator == 1 and 1 <= index_.data <= (size_.data if size_.op == "const" else 1)
+            ):
                 raise KernelError(f"the index {show(index_)} may lie outside 1..{show(size_)}")
             if index_.op not in ("index", "const"):
                 raise KernelError("an index is made by index(name, size) or is a positive integer")
@@ -195,8 +192,7 @@ def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
 
 
 def lift_size(value: Term) -> Expr:
-    value = lift(value)
-    positive = value.op == "const" and value.data.denominator == 1 and value.data > 0
+    positive = (value := lift(value)).op == "const" and value.data.denominator == 1 and value.data > 0
     if not positive and not (value.op == "symbol" and value.data[1] == "size"):
         raise KernelError(f"{show(value)} is not a size: sizes are positive integers or come from sizes(...)")
     return value
@@ -301,8 +297,7 @@ def index(name: str, size: Term) -> Expr:
             ...
         derivations.kernel.errors.KernelError: index l runs to m, but the axis has size n
     """
-    symbol(name, "index")  # refuses what is not a name
-    return Expr("index", (), (), (name, lift_size(size)))
+    return Expr("index", (), (), (symbol(name, "index").data[0], lift_size(size)))  # a symbol, since that refuses what is not a name
 
 
 def elementwise(op: str, left: Term, right: Term) -> Expr:
@@ -338,8 +333,7 @@ def inverse(matrix_: Expr) -> Expr:
         >>> print(M @ inverse(M))
         M @ M⁻¹
     """
-    matrix_ = lift(matrix_)
-    if len(matrix_.shape) != 2 or matrix_.shape[0] != matrix_.shape[1]:
+    if len((matrix_ := lift(matrix_)).shape) != 2 or matrix_.shape[0] != matrix_.shape[1]:
         raise KernelError(f"only a square matrix has an inverse, not shape {show_shape(matrix_.shape)}")
     return Expr("inverse", (matrix_,), matrix_.shape)
 

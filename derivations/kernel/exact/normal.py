@@ -17,17 +17,13 @@ from functools import lru_cache
 from itertools import count, permutations, product
 from math import comb
 
-from ..core.expr import Expr
 from ..errors import KernelError
 from ..printing.plain import plain
 from ..printing.script import script
 from .fractions import Fraction
+from .polynomials import add, atom, bernoulli, constant, rename, scale, size_polynomial
 from .showing import tree
 
-# An index is a tuple: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload, ("c", number)
-# a constant, ("held", ...) one that is bound further out, with its name where an author gave it one. A term is (sizes of its bound indices, factors); factors are ((head, indices), power).
-# A polynomial is a dict from terms to non-zero coefficients.
-ONE_TERM = ((), ())
 MAX_RENAMINGS = 5040
 MOST_POWER = 20  # of an index that is summed in closed form
 FRESH = count()
@@ -39,34 +35,6 @@ class Unknown(KernelError):
 
 class Unstated(KernelError):
     """An assumption that is used but not stated."""
-
-
-def constant(value) -> dict:
-    return {ONE_TERM: Fraction(value)} if value else {}
-
-
-def atom(head: tuple, *indices, power=1) -> dict:
-    return {((), (((head, indices), Fraction(power)),)): Fraction(1)}
-
-
-def add(*polynomials: dict) -> dict:
-    result = {}
-    for polynomial in polynomials:
-        for term, coefficient in polynomial.items():
-            result[term] = result.get(term, 0) + coefficient
-    return {term: c for term, c in result.items() if c}
-
-
-def scale(polynomial: dict, factor) -> dict:
-    return {term: c * factor for term, c in polynomial.items()} if factor else {}
-
-
-def size_polynomial(size: Expr) -> dict:
-    return constant(size.data) if size.op == "const" else atom(("size", size.data[0]))
-
-
-def rename(factors, mapping: dict) -> list:
-    return [((head, tuple(mapping.get(i, i) for i in indices)), power) for (head, indices), power in factors]
 
 
 class Facts:
@@ -185,15 +153,8 @@ class Facts:
         return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
 
 
-KNOWN = (
-    "positive",
-    "nonnegative",
-    "nonzero",
-    "products",
-    "moments",
-    "gaussian",
-    "representable",
-)  # what holds at a point need not hold near
+# What holds at a point need not hold near.
+KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable")
 
 
 def moment_name(order: int) -> str:
@@ -453,12 +414,6 @@ def power_sum(n: dict, power: int, facts: Facts) -> dict:
             grown = multiply(grown, n, facts)
         result = add(result, grown)
     return result
-
-
-@lru_cache
-def bernoulli(k: int) -> Fraction:
-    """Bernoulli's numbers, with 1/2 for the first, so that the sum runs to n and not to n - 1."""
-    return Fraction(1) - sum((comb(k, j) * bernoulli(j) / (k - j + 1) for j in range(k)), Fraction(0))
 
 
 @lru_cache(maxsize=10000)

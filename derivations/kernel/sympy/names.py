@@ -8,7 +8,28 @@ import keyword
 from .carried import names
 
 # What the translation itself may write, beside what is carried.
-SYMPY = frozenset(["Abs", "Add", "Array", "Function", "I", "Integer", "KroneckerDelta", "Matrix", "Rational", "Symbol", "cos", "diff", "exp", "eye", "ones", "sin", "tanh", "zeros"])
+SYMPY = frozenset(
+    [
+        "Abs",
+        "Add",
+        "Array",
+        "Function",
+        "I",
+        "Integer",
+        "KroneckerDelta",
+        "Matrix",
+        "Rational",
+        "Symbol",
+        "cos",
+        "diff",
+        "exp",
+        "eye",
+        "ones",
+        "sin",
+        "tanh",
+        "zeros",
+    ]
+)
 TAKEN = SYMPY | {
     *keyword.kwlist,
     *keyword.softkwlist,

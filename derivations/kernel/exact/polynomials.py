@@ -1,0 +1,50 @@
+"""What a normal form is made of: polynomials in atoms, and what can be done with them whatever is assumed.
+
+An index is a tuple: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload, ("c", number) a
+constant, ("held", ...) one that is bound further out, with its name where an author gave it one. A term is (sizes of its bound indices,
+factors); factors are ((head, indices), power). A polynomial is a dict from terms to non-zero coefficients.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import comb
+
+from ..core.expr import Expr
+from .fractions import Fraction
+
+ONE_TERM = ((), ())
+
+
+def constant(value) -> dict:
+    return {ONE_TERM: Fraction(value)} if value else {}
+
+
+def atom(head: tuple, *indices, power=1) -> dict:
+    return {((), (((head, indices), Fraction(power)),)): Fraction(1)}
+
+
+def add(*polynomials: dict) -> dict:
+    result = {}
+    for polynomial in polynomials:
+        for term, coefficient in polynomial.items():
+            result[term] = result.get(term, 0) + coefficient
+    return {term: c for term, c in result.items() if c}
+
+
+def scale(polynomial: dict, factor) -> dict:
+    return {term: c * factor for term, c in polynomial.items()} if factor else {}
+
+
+def size_polynomial(size: Expr) -> dict:
+    return constant(size.data) if size.op == "const" else atom(("size", size.data[0]))
+
+
+def rename(factors, mapping: dict) -> list:
+    return [((head, tuple(mapping.get(i, i) for i in indices)), power) for (head, indices), power in factors]
+
+
+@lru_cache
+def bernoulli(k: int) -> Fraction:
+    """Bernoulli's numbers, with 1/2 for the first, so that the sum runs to n and not to n - 1."""
+    return Fraction(1) - sum((comb(k, j) * bernoulli(j) / (k - j + 1) for j in range(k)), Fraction(0))
