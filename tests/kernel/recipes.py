@@ -105,10 +105,9 @@ derivation.identity(
 from derivations.kernel import cos, exp, norm, sin, tanh
 
 f = index("f", d)
-v_1, v_2 = scalars("v_1 v_2")
 
-derivation.identity("angles", cos(v_1 - v_2), cos(v_1) * cos(v_2) + sin(v_1) * sin(v_2))
-derivation.identity("squash", 1 - tanh(v_1) ** 2, 4 / (exp(v_1) + exp(-v_1)) ** 2)
+derivation.identity("angles", cos(x - y), cos(x) * cos(y) + sin(x) * sin(y))
+derivation.identity("squash", 1 - tanh(x) ** 2, 4 / (exp(x) + exp(-x)) ** 2)
 derivation.identity("cosine-rule", norm(q - k) ** 2, norm(q) ** 2 + norm(k) ** 2 - 2 * (q @ k))
 derivation.inequality(
     "cauchy-schwarz",
@@ -120,10 +119,9 @@ derivation.inequality(
 
 # --8<-- [start:order]
 a_0, b_0 = scalars("a_0 b_0")
-u_0, v_0 = scalars("u_0 v_0")
 scores = [nonnegative(z[l] - a_0), nonnegative(b_0 - z[l])]  # every score lies between the two
 
-derivation.inequality("rises", exp(u_0), exp(v_0), because=exp(v_0) - exp(u_0), given=[nonnegative(v_0 - u_0)])
+derivation.inequality("rises", exp(x), exp(y), because=exp(y) - exp(x), given=[nonnegative(y - x)])
 derivation.inequality(
     "most",
     softmax(z)[i],
@@ -198,11 +196,11 @@ derivation.identity(
 # --8<-- [end:law]
 
 # --8<-- [start:jensen]
-from derivations.kernel import E
+from derivations.kernel import E, has_moment
 
 r = random("r")
 
-derivation.inequality("jensen", E(r) ** 2, E(r**2), because=Var(r))
+derivation.inequality("jensen", E(r) ** 2, E(r**2), because=Var(r), given=[has_moment(r, 2)])
 # --8<-- [end:jensen]
 
 # --8<-- [start:refute]

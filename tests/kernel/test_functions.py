@@ -144,7 +144,12 @@ def test_a_modulus_near_a_limit_has_the_sign_of_its_leading_term(expr, value, pr
 
 
 def test_a_modulus_whose_sign_is_not_known_near_a_limit_is_left(refused):
-    assert "abs" in refused(lambda D: D.limit("claim", absolute(x - y * x), x, "oo", y))
+    """This one goes to 0 for every y, which is true and not proved."""
+    assert "the limit of a power of abs" in refused(lambda D: D.limit("claim", absolute(exp(-x) - y * exp(-x)), x, "oo", 0))
+
+
+def test_a_false_limit_of_a_modulus_whose_sign_is_not_known_has_a_counterexample(refused):
+    assert "false: at y = 1 the series gives 0" in refused(lambda D: D.limit("claim", absolute(x - y * x), x, "oo", y))
 
 
 def test_refutations(proved):

@@ -7,19 +7,25 @@ import pytest
 from derivations.kernel import (
     Derivation,
     absolute,
+    cos,
     diff,
     exp,
+    gaussian,
+    has_moment,
     index,
     log,
     matrix,
     mean,
     nonnegative,
     nonzero,
+    norm,
     positive,
     random,
     scalars,
+    sin,
     sizes,
     sqrt,
+    tanh,
     total,
     vector,
 )
@@ -27,7 +33,7 @@ from derivations.kernel.attack import fuzzing, printed, shrinking, trying
 from derivations.kernel.attack.families import FAMILIES, claim_of
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.pasted import pasted
-from derivations.kernel.core.expr import E, strip, walk
+from derivations.kernel.core.expr import E, Var, lift, strip, walk
 from derivations.kernel.printing import latex, script
 from derivations.kernel.run import fuzz, fuzz_kept
 
@@ -199,6 +205,33 @@ def test_the_judge_finds_moments_that_contradict_themselves():
     claim = stated("identity", E(q[1] + 1), 1 + 0 * E(q[1]), given=[assumption])
     assert judge(claim)[0] == "true"
     assert judge(replace(claim, given=(opened,)))[0] == "false"
+
+
+def test_the_judge_tries_laws_at_four_and_at_five():
+    for odd in (4, 5):
+        term = lift(1)
+        for k in {0, 1, 2, 3, 4, 5} - {odd}:
+            term = term * (n - k)
+        law = stated("identity", E(q[1] ** 2) + term, Var(q[1]) + 1, given=[mean(q, 1), has_moment(q, 2)])
+        assert judge(law)[0] == "false"
+
+
+def test_the_judge_asks_for_the_highest_moment_that_is_stated():
+    sides = E(q[1] ** 3 + 1), 1 + E(q[1] ** 3)
+    assert judge(stated("identity", *sides, given=[gaussian(q), has_moment(q, 2)]))[0] == "true"
+    assert judge(stated("identity", *sides, given=[has_moment(q, 3)]))[0] == "true"
+    assert judge(stated("identity", *sides, given=[has_moment(q, 2)]))[0] == "false"
+
+
+@pytest.mark.parametrize("left, right, wrong", [(tanh(x), 1, -1), (tanh(-x), -1, 0), (cos(1 / x), 1, 0), (x * sin(1 / x), 1, 0)])
+def test_the_judge_knows_functions_far_out(left, right, wrong):
+    assert judge(stated("limit", left, x, "oo", right))[0] == "true"
+    assert judge(stated("limit", left, x, "oo", wrong))[0] == "false"
+    assert judge(stated("limit", left + norm(u), x, "oo", right + norm(u)))[0] == "true"
+
+
+def test_a_moment_is_pasted_in_the_words_of_the_language():
+    assert "given=[has_moment(q, 3)]" in pasted(stated("identity", E(q[1] ** 3 + 1), 1 + E(q[1] ** 3), given=[has_moment(q, 3)]))
 
 
 def test_a_counterexample_without_a_value_is_none():

@@ -139,7 +139,7 @@ def test_a_truth_value_is_no_number(write):
     "write", [lambda: x < y, lambda: x <= 1, lambda: x > 0, lambda: x >= y, lambda: sorted([x, y])], ids=["<", "<=", ">", ">=", "sorted"]
 )
 def test_an_order_is_claimed_as_an_inequality(write):
-    with pytest.raises(KernelError, match=r"say nothing of expressions: .* write derivation\.inequality\(id, left, right, because="):
+    with pytest.raises(KernelError, match=r"say nothing of expressions; write derivation\.inequality\(id, left, right, because="):
         write()
 
 

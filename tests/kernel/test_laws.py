@@ -19,6 +19,7 @@ from derivations.kernel import (
     exp,
     eye,
     gaussian,
+    has_moment,
     independent,
     index,
     matrix,
@@ -415,7 +416,7 @@ def test_sympy_knows_a_sum_whose_terms_are_one_random_number(sympy_refuses):
 # What moves with a parameter of a distribution, and what does not
 
 BY_A_PARAMETER = {
-    "a moment by its mean": (lambda: diff(E(x**3), mu), [mean(x, mu)], "a moment by mu, which an assumption ties to it"),
+    "a moment by its mean": (lambda: diff(E(x**3), mu), [mean(x, mu), has_moment(x, 3)], "a moment by mu, which an assumption ties to it"),
     "a mean by what it is stated to be": (lambda: diff(E(x), mu), [mean(x, mu)], "a moment by mu, which an assumption ties to it"),
     "a moment by a variance": (
         lambda: diff(E(x**2), nu),

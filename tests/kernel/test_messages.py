@@ -168,7 +168,7 @@ WHEN_CHECKED = {
     "positive' and '-x is positive'": lambda D: D.identity(
         "claim", exp(log(x)) + exp(log(-x)) + exp(log(y)), y, given=[positive(y), positive(x), positive(-x)]
     ),
-    "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows. Look at 'A is "
+    "no values were found, with sizes up to 3, at which all its assumptions hold: they may contradict each other, and then anything follows. Look at 'A is "
     "invertible' and 'the product of A and A is 0 times the identity'": lambda D: D.identity(
         "claim", inverse(A) @ (A @ A), 0 * A, given=[invertible(A), product_is(A, A, 0)]
     ),
@@ -339,7 +339,7 @@ WHEN_CHECKED = {
         lambda D: D.refute("claim", x, y, at={x: 1, y: 1}),
         lambda D: D.refute("claim", Var(q @ k), d**2, at={d: 1}, given=standard),
     ],
-    "at the given values the two sides are not certainly different: 2.71828 and 2.71828; it is no counterexample": lambda D: D.refute(
+    "at the given values the two sides are not certainly different: 2.71828… and 2.71828…; it is no counterexample": lambda D: D.refute(
         "claim", exp(x), exp(2 * x - 1), at={x: 1}
     ),
     "at the given values the left side is at most the right one: 1 = 1; it is no counterexample": [

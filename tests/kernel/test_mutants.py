@@ -94,7 +94,7 @@ SLIPS = [
     ),
     ("scale dropped", stated("identity", (Q @ K.T) / sqrt(d_k), (Q / sqrt(d_k)) @ K.T), "Q @ Kᵀ = Q/sqrt(d_k) @ Kᵀ"),
     ("scale dropped", stated("identity", (Q @ K.T) / sqrt(d_k), (Q / sqrt(d_k)) @ K.T), "(Q @ Kᵀ)/d_k = Q/sqrt(d_k) @ Kᵀ"),
-    ("inverse dropped", stated("identity", inverse(S) @ S, eye(n), given=[invertible(S)]), "S @ S = I; S is invertible"),
+    ("inverse dropped", stated("identity", inverse(S) @ S, eye(n), given=[invertible(S)]), "S @ S = eye(n); S is invertible"),
     ("function confused", stated("identity", cos(x) ** 2 + sin(x) ** 2, 1), "sin(x)^2 + sin(x)^2 = 1"),
     ("function confused", stated("identity", norm(v) ** 2, v @ v), "(v @ v)^2 = v @ v"),
     ("operation dropped", stated("identity", total(softmax(v)[i], i), 1), "sum(v[i], i = 1..n) = 1"),

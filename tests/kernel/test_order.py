@@ -8,6 +8,7 @@ from derivations.kernel import (
     absolute,
     exp,
     eye,
+    has_moment,
     independent,
     index,
     log,
@@ -33,6 +34,7 @@ i, k, l = index("i", n), index("k", n), index("l", n)
 p = softmax(z)
 X, Y, V = random("X"), random("Y"), random("V", n)
 above = nonnegative(y - x)
+MOMENTS = [has_moment(X, 2), has_moment(Y, 2)]
 within = [nonnegative(z[l] - a), nonnegative(b - z[l])]
 
 TRUE = {
@@ -55,10 +57,10 @@ TRUE = {
         log(1 + total((1 - eye(n)[i, l]) ** 2 * exp(z[l] - z[i]), l)),
         [],
     ),
-    "Jensen": (E(X) ** 2, E(X**2), Var(X), []),
-    "Jensen, where the mean is known": (a**2, E(X**2), Var(X), [mean(X, a)]),
-    "Jensen for a sum": (E(X) ** 2 + E(Y) ** 2, E(X**2) + E(Y**2), Var(X) + Var(Y), []),
-    "Jensen at each entry": (total(E(V[i]) ** 2, i), total(E(V[i] ** 2), i), total(Var(V[i]), i), []),
+    "Jensen": (E(X) ** 2, E(X**2), Var(X), [has_moment(X, 2)]),
+    "Jensen, where the mean is known": (a**2, E(X**2), Var(X), [mean(X, a), has_moment(X, 2)]),
+    "Jensen for a sum": (E(X) ** 2 + E(Y) ** 2, E(X**2) + E(Y**2), Var(X) + Var(Y), [has_moment(X, 2), has_moment(Y, 2)]),
+    "Jensen at each entry": (total(E(V[i]) ** 2, i), total(E(V[i] ** 2), i), total(Var(V[i]), i), [has_moment(V, 2)]),
 }
 
 
@@ -98,11 +100,16 @@ FALSE = {
         [nonnegative(b - z[l])],
     ),
     "a weight, without the size": (p[i], exp(a - b), exp(a - b) - p[i], within),
-    "Jensen the other way round": (E(X**2), E(X) ** 2, Var(X), []),
-    "Jensen with a factor": (2 * E(X) ** 2, E(X**2), Var(X), []),
-    "a mean below its square": (E(X), E(X**2), Var(X), []),
-    "less a variance": (E(X**2), E(X) ** 2, -Var(X), []),
-    "a variance less another": (E(X) ** 2 - E(Y) ** 2, E(X**2) - E(Y**2), Var(X) - Var(Y), []),
+    "Jensen the other way round": (E(X**2), E(X) ** 2, Var(X), [has_moment(X, 2)]),
+    "Jensen with a factor": (2 * E(X) ** 2, E(X**2), Var(X), [has_moment(X, 2)]),
+    "a mean below its square": (E(X), E(X**2), Var(X), [has_moment(X, 2)]),
+    "less a variance": (E(X**2), E(X) ** 2, -Var(X), [has_moment(X, 2)]),
+    "a variance less another": (
+        E(X) ** 2 - E(Y) ** 2,
+        E(X**2) - E(Y**2),
+        Var(X) - Var(Y),
+        [has_moment(X, 2), has_moment(Y, 2)],
+    ),
 }
 
 
@@ -132,6 +139,30 @@ def test_what_rises_only_where_it_exists_needs_to_exist(refused):
 
 
 def test_a_variance_of_what_may_be_dependent_is_not_taken(refused):
-    says = refused(lambda D: D.inequality("claim", E(X * Y) - E(X) * E(Y), (Var(X) + Var(Y)) / 2, because=Var(X - Y) / 2))
+    says = refused(lambda D: D.inequality("claim", E(X * Y) - E(X) * E(Y), (Var(X) + Var(Y)) / 2, because=Var(X - Y) / 2, given=MOMENTS))
     assert "independent" in says
-    assert refused(lambda D: D.inequality("claim", E(X * Y), E(X**2), because=Var(X), given=[independent(X, Y)]))
+    assert refused(lambda D: D.inequality("claim", E(X * Y), E(X**2), because=Var(X), given=[independent(X, Y), *MOMENTS]))
+
+
+# Which moments each of them takes, and what is less than it needs.
+TOO_LITTLE = {
+    "nothing": (E(X) ** 2, E(X**2), Var(X), [], "X, 2"),
+    "a mean alone": (E(X) ** 2, E(X**2), Var(X), [has_moment(X, 1)], "X, 2"),
+    "a mean that is known": (a**2, E(X**2), Var(X), [mean(X, a)], "X, 2"),
+    "of one of two": (E(X) ** 2 + E(Y) ** 2, E(X**2) + E(Y**2), Var(X) + Var(Y), [has_moment(X, 2)], "Y, 2"),
+    "of no entry": (total(E(V[i]) ** 2, i), total(E(V[i] ** 2), i), total(Var(V[i]), i), [], "V, 2"),
+    "of a square": (E(X**2) ** 2, E(X**4), Var(X**2), [has_moment(X, 2)], "X, 4"),
+}
+
+
+@pytest.mark.parametrize("left, right, because, given, lacks", TOO_LITTLE.values(), ids=TOO_LITTLE)
+def test_an_order_of_moments_needs_them_to_exist(left, right, because, given, lacks, refused):
+    """Each witness asks for them alone."""
+
+    def state(D):
+        D.inequality("claim", left, right, because=because, given=given)
+        for asks in (witness, pytorch):
+            with pytest.raises(Refused, match="nothing stated says that there is one"):
+                asks(D.claims[0])
+
+    assert f"has_moment({lacks})" in refused(state)

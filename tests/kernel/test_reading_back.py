@@ -10,6 +10,7 @@ from derivations.kernel import (
     Var,
     absolute,
     array,
+    cos,
     diff,
     exp,
     eye,
@@ -17,15 +18,18 @@ from derivations.kernel import (
     inverse,
     log,
     matrix,
+    norm,
     ones,
     paren,
     random,
     rank,
     rounded,
     scalars,
+    sin,
     sizes,
     softmax,
     sqrt,
+    tanh,
     total,
     vector,
     zeros,
@@ -96,6 +100,10 @@ ONE = {
     "exp": exp,
     "log": log,
     "abs": absolute,
+    "cos": cos,
+    "sin": sin,
+    "tanh": tanh,
+    "norm": norm,
     "softmax": softmax,
     "E": E,
     "Var": Var,
@@ -306,6 +314,48 @@ def test_what_is_no_formula_is_not_read(text):
 def test_shapes_that_do_not_go_together_are_not_read(text):
     with pytest.raises(KernelError):
         read_plain(text, NAMES)
+
+
+# Functions beside what could be taken for their argument, and norms within norms, whose bars are the same on both sides.
+FUNCTIONS = [
+    f
+    for a in (cos, sin, tanh, exp, log, absolute)
+    for f in (
+        a(x),
+        a(x) ** 2,
+        a(x**2),
+        -a(x),
+        a(-x),
+        a(x) * y,
+        a(x * y),
+        y * a(x),
+        a(x) * paren(y),
+        a(x) * A,
+        a(u),
+        a(u)[1],
+        a(A).T,
+        a(A.T),
+    )
+]
+FUNCTIONS += [cos(sin(x)), sin(cos(x)), cos(x) / 2, cos(x / 2), exp(cos(x)), exp(cos(x) / 2), total(cos(u[i]), i), cos(total(u[i], i))]
+FUNCTIONS += [norm(u) ** 2, norm(u) * v_a, norm(u + v_a), norm(u) + norm(v_a), norm(2 * u), 2 * norm(u), norm(A @ u), -norm(u)]
+FUNCTIONS += [norm(norm(u) * v_a), norm(u * norm(v_a) - u), norm(u) * v_a * norm(-u), absolute(norm(u)), norm(absolute(u)), norm(cos(u))]
+
+
+@pytest.mark.parametrize("back", READERS.values(), ids=READERS)
+def test_functions_are_read_back_from_their_print(back):
+    for e in FUNCTIONS:
+        assert back(e, NAMES) == strip(e), plain(e)
+
+
+def test_no_two_prints_of_functions_look_alike(monkeypatch):
+    refuse_two_of_one_print(FUNCTIONS)
+    function = Printer.function
+    monkeypatch.setattr(
+        Printer, "function", lambda self, e: rf"\lVert {self.show(e.args[0])} \rVert" if e.data == "norm" else function(self, e)
+    )
+    with pytest.raises(AssertionError, match="and another"):  # ‖u ‖v‖ - u‖ is read in two ways
+        refuse_two_of_one_print(FUNCTIONS)
 
 
 def test_a_tree_rebuilt_is_the_same():

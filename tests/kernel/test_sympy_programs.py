@@ -294,7 +294,7 @@ HOSTILE = [
     "lambda",
     "import",
     "E",
-    "exp",
+    "simplify",
     "Matrix",
     "range",
     "known",
@@ -326,6 +326,13 @@ def test_a_name_that_python_uses_breaks_nothing(name):
         ]
         == "proved"
     )
+
+
+@pytest.mark.parametrize("moving", [n, x])
+def test_a_limit_in_what_stands_in_neither_side(moving):
+    assert witness(stated(lambda D: D.limit("claim", lift(2), moving, "oo", 2)))[0] == "proved"
+    with pytest.raises(Refused, match="SymPy's limit is 0"):
+        witness(stated(lambda D: D.limit("claim", lift(0), moving, "oo", 1)))
 
 
 NASTY = ['"""; raise SystemExit(9)\n"""', "a\\", "\\n'''", "{x}", "\x00", "\r\nraise SystemExit(9)", '"', 'ends in \\\\"']

@@ -394,7 +394,8 @@ REFUSED = {
     "another program": ("import os\nos.execv('/bin/true', ['true'])", "it starts a process"),
     "posix_spawn": ("import os\nos.posix_spawn('/bin/true', ['true'], {})", "it starts a process"),
     "multiprocessing": ("import multiprocessing\nmultiprocessing.get_context('fork').Process(target=int).start()", "it starts a process"),
-    "of the machine": ("import platform\nplatform.processor()", "it starts a process"),
+    # asked anew: what a library asked while it was imported is remembered
+    "of the machine": ("import platform\nplatform._uname_cache = None; platform.processor()", "it starts a process"),
     "a connection": ("import socket\nsocket.create_connection(('127.0.0.1', 9))", "it opens a connection"),
     "a page": ("import http.client\nhttp.client.HTTPConnection('127.0.0.1', 9).connect()", "it opens a connection"),
     "the machine's name": ("import socket\nsocket.gethostname()", "it opens a connection"),

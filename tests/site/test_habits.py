@@ -17,11 +17,14 @@ import yaml
 
 from derivations.kernel import (
     Derivation,
+    diff,
     errors,
     exp,
+    in_range,
     index,
     matrix,
     nonzero,
+    rounded,
     scalars,
     sizes,
     total,
@@ -211,6 +214,10 @@ REFUSED = {
     "call it something else": lambda D: D.define("pi", x + 1),
     "the PyTorch witness does not confirm it: snippets.": lambda D: D.identity(
         "c", 2 * (S @ S @ S.T), S @ (2 * S) @ S.T, code=[(SQUARE, S, S)]
+    ),
+    "it lacks a second witness": lambda D: D.identity("c", diff(diff(rounded(y) * x**3, x), x), 6 * x * rounded(y), given=[in_range()]),
+    "it lacks a run of snippets.": lambda D: D.identity(
+        "c", diff(diff(x**3, x), x), 6 * x, code=[("snippets.scaling.saturation.two_key_weight", x)]
     ),
     "it is no counterexample": lambda D: D.refute("c", x + y, y + x * 1, at={x: 1, y: 2}),
 }

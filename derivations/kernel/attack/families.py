@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from ..core.assumptions import (
     Assumption,
     gaussian,
+    has_moment,
     in_range,
     independent,
     invertible,
@@ -119,7 +120,7 @@ def slipped(draft: Draft, generator: Random) -> Draft:
     """The draft with one thing in it that may be wrong."""
     made = [in_a_side] * 4
     made += [weakened, weakened, dropped] * bool(draft.given)
-    made += [opened] * any(a.kind in ("mean", "variance") for a in draft.given)
+    made += [another_order] * any(a.kind == "moment" for a in draft.given)
     made += [in_certificate, sign_of_certificate] * bool(draft.because)
     made += [sizes_matter] * (draft.kind == "identity" and not draft.sides[0].shape)
     made += [at_other_values] * bool(draft.at)
@@ -173,12 +174,11 @@ def dropped(draft: Draft, generator: Random) -> Draft:
     return with_given(draft, generator.randrange(len(draft.given)))
 
 
-def opened(draft: Draft, generator: Random) -> Draft:
-    """A moment that is said to be an index, or an entry at an open one."""
-    at = generator.choice([at for at, a in enumerate(draft.given) if a.kind in ("mean", "variance")])
-    a = draft.given[at]
-    value = generator.choice((i, u[i], i**2, eye(n)[i, j]))
-    return with_given(draft, at, {"mean": mean, "variance": variance}[a.kind](a.args[0], value))
+def another_order(draft: Draft, generator: Random) -> Draft:
+    """A moment of another order than is averaged. That a mean or a variance has no open index the language sees to itself."""
+    at = generator.choice([at for at, a in enumerate(draft.given) if a.kind == "moment"])
+    random_, order = draft.given[at].args
+    return with_given(draft, at, has_moment(random_, max(1, int(order.data) + generator.choice((-2, -1, -1)))))
 
 
 def with_given(draft: Draft, at: int, *new: Assumption) -> Draft:
@@ -302,7 +302,8 @@ def near_a_kink(generator):
 
 def roundings(generator):
     draft = identity(generator, ("rounded",), ("fractions",), depth=(1, 2))
-    given = tuple(a for a in (in_range(), representable(x), representable(y)) if generator.random() < 0.4)
+    shares = ((in_range(), 0.8), (representable(x), 0.4), (representable(y), 0.4))
+    given = tuple(a for a, share in shares if generator.random() < share)
     return replace(draft, given=given)
 
 
@@ -333,6 +334,7 @@ def laws(generator):
             given += (mean(s, generator.choice((0, 0, 1, y))),) * (generator.random() < 0.8)
             given += (variance(s, generator.choice((1, 1, 2))),) * (generator.random() < 0.7)
             given += (gaussian(s),) * (generator.random() < 0.2)
+            given += (has_moment(s, generator.choice((1, 2, 2, 4))),) * (generator.random() < 0.6)
     together = [s for s in (q, k, g) if s.data[0] in named]
     if together and generator.random() < 0.8:
         given += (independent(*together),)
@@ -473,7 +475,7 @@ def names(generator):
         (*scalars("z11 z_11"), matrix("z", n, m)[1, 1], vector("z_1", n)[1]),
         (scalars("d_k"), sizes("d_k"), vector("d", sizes("d_1"))[at_k], scalars("dk")),
         (scalars("x_1"), vector("x", n)[1], scalars("x1")),
-        (scalars("pi"), scalars("qnorm"), scalars("e_1"), vector("e", n)[1]),
+        (scalars("rho"), scalars("qnorm"), scalars("e_1"), vector("a", n)[1], scalars("a_1")),
     )
     a, b = generator.sample(generator.choice(alike), 2)
     outer: Callable = generator.choice((lambda e: 2 * e, lambda e: e + y, lambda e: e**2, lambda e: y * e, exp))

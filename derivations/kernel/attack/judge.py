@@ -6,6 +6,7 @@ hold, and looks whether they agree to more digits than chance allows. It imports
 
 from __future__ import annotations
 
+from math import inf
 from random import Random
 
 from mpmath import mp, mpf
@@ -76,9 +77,9 @@ def growth(body, name: str, place: tuple, env: dict) -> int:
 
 def highest(claim: Claim, name: str) -> float:
     """The highest order of which what is stated says that there is a moment."""
-    orders = {"mean": 1, "variance": 2, "gaussian": mp.inf}
+    orders = {"mean": 1, "variance": 2, "gaussian": inf}
     about = [a for a in claim.given if any(x.op == "symbol" and x.data[0] == name for x in a.args)]
-    return max([0, *(a.args[1].data if a.kind == "moment" else orders.get(a.kind, 0) for a in about)])
+    return max([0, *(int(a.args[1].data) if a.kind == "moment" else orders.get(a.kind, 0) for a in about)])
 
 
 def differ(a, b, claim: Claim) -> bool:

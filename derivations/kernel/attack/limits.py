@@ -81,8 +81,8 @@ def enclosed(e: Expr, variable: Expr, x, env: dict):
     if e == variable:
         return x
     rule = RULES.get(e.op)
-    if rule is None:
-        return iv.mpf(scalar(e, env))  # a sum, a softmax: in plain numbers, of twice the digits
+    if rule is None or e.op == "function" and e.data not in FUNCTIONS:
+        return iv.mpf(scalar(e, env))  # a sum, a softmax, a norm: in plain numbers, of twice the digits
     return rule(e, [enclosed(a, variable, x, env) for a in e.args])
 
 
@@ -100,9 +100,15 @@ def function(e, parts):
     (a,) = parts
     if e.data == "log" and a.b < 0:
         raise Undefined("a logarithm of what is not positive")
-    return {"exp": iv.exp, "log": iv.log, "abs": abs}[e.data](a)
+    return FUNCTIONS[e.data](a)
 
 
+def tanh(a):
+    """In the exponential, for there is no other of intervals. Where it overflows nothing is said."""
+    return 1 - 2 / (1 + iv.exp(2 * a))
+
+
+FUNCTIONS = {"exp": iv.exp, "log": iv.log, "abs": abs, "cos": iv.cos, "sin": iv.sin, "tanh": tanh}
 RULES = {
     "add": lambda e, parts: parts[0] + parts[1],
     "neg": lambda e, parts: -parts[0],

@@ -8,7 +8,7 @@ from ..printing.latex import is_root
 from ..printing.script import Script
 
 KINDS = {"identity": "identity", "law": "identity", "chain": "chain", "inequality": "inequality", "limit": "limit", "refutation": "refute"}
-ASSUMPTIONS = {"product": "product_is", "in range": "in_range"}
+ASSUMPTIONS = {"product": "product_is", "in range": "in_range", "moment": "has_moment"}
 
 
 class Pasted(Script):

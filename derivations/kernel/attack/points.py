@@ -39,7 +39,7 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     met = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # it may end where two numbers are one
     found, failed = 0, 0
-    large = [(s.data[0], k) for k in ((LARGE_OF_LAWS,) if law else range(4, LARGE + 1)) for s in named if s.data[1] == "size"]
+    large = [(s.data[0], k) for k in range(4, (LARGE_OF_LAWS if law else LARGE) + 1) for s in named if s.data[1] == "size"]
     large *= counted and not has(claim, "inverse")
     most = most + len(large)
     for _ in range(DRAWS):

@@ -16,13 +16,14 @@ from .reading_back import NotReadable
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
 WORDS: dict[str, Callable[[Expr], Expr]] = {
     "abs": lambda x: function("abs", x),
+    "norm": lambda x: function("norm", x),
     "softmax": softmax,
     "Var": Var,
     "fl": rounded,
     "rank": rank,
 }
 SHOWN = {r"\left|": "⟨", r"\right|": "⟩", r"\left": "", r"\right": "", r"\,": ""}  # sizes of brackets and spaces mean nothing
-END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\end", "/")
+END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert", r"\end", "/")
 
 
 def read_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()) -> Expr:
@@ -237,6 +238,6 @@ BASES: dict[str, Callable[[Reader], Expr]] = {
     r"\begin": matrix,
     r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
-    r"\exp": lambda reader: reader.applied("exp"),
-    r"\log": lambda reader: reader.applied("log"),
+    r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
+    **{rf"\{name}": lambda reader, name=name: reader.applied(name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
 }

@@ -98,11 +98,12 @@ def independent(*randoms: Expr) -> Assumption:
     """All the entries, of each of the random tensors and across them, are independent of one another.
 
     Examples:
-        >>> from derivations.kernel import Derivation, E, independent, random, sizes
+        >>> from derivations.kernel import Derivation, E, has_moment, independent, random, sizes
         >>> d = sizes("d")
         >>> q, k = random("q", d), random("k", d)
         >>> derivation = Derivation("A product of independent numbers")
-        >>> derivation.identity("product", E(q[1] * k[1]), E(q[1]) * E(k[1]), given=[independent(q, k)])
+        >>> given = [independent(q, k), has_moment(q, 1), has_moment(k, 1)]
+        >>> derivation.identity("product", E(q[1] * k[1]), E(q[1]) * E(k[1]), given=given)
     """
     return Assumption("independent", tuple(map(random_of, randoms)))
 

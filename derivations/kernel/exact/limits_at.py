@@ -26,7 +26,7 @@ def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
     trees = (left, right, *(x for a in still for x in a.args))
     if any(s.data[1] == "random" for s in symbols(*trees).values()):
         return ""
-    for env, _ in islice(candidates(trees, (left, right)), TRIED):
+    for env, _ in islice(candidates((left, right), still), TRIED):
         env = {name: value for name, value in env.items() if name != variable.data[0]}
         try:
             if not all(holds(a, env, left, right) for a in still):

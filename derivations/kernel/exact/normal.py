@@ -33,10 +33,6 @@ class Unknown(KernelError):
     """A node, or a combination of nodes, that the exact witness does not know."""
 
 
-class Unstated(KernelError):
-    """An assumption that is used but not stated."""
-
-
 class Facts:
     """What a claim's stated assumptions allow. The normal form asks here before it cancels, roots, inverts or averages."""
 

@@ -9,11 +9,11 @@ from .latex import Tree, latex
 from .plain import plain
 
 SIZES = (r"\left", r"\right", r"\,", " ")  # how large a bracket is, and how wide a space
-WORDS = {r"\operatorname": r"\mathrm", r"\exp": r"\mathrm{exp}", r"\log": r"\mathrm{log}"}
+WORDS = {r"\operatorname": r"\mathrm", r"\exp": r"\mathrm{exp}", r"\log": r"\mathrm{log}", r"\lVert": r"\Vert", r"\rVert": r"\Vert"}
 
 
 def looks(text: str) -> str:
-    """LaTeX as it looks: sizes and spaces do not count."""
+    """LaTeX as it looks: sizes and spaces do not count, and the bars of a norm are the same on both sides."""
     for mark in SIZES:
         text = text.replace(mark, "")
     for mark, same in WORDS.items():

@@ -170,7 +170,7 @@ class Printer:
     def function(self, e):
         inside = self.show(e.args[0])
         if e.data == "norm":
-            return rf"\left\lVert {inside} \right\rVert"
+            return rf"\left\lVert {inside} \right\rVert" if r"\lVert" not in inside else rf"\operatorname{{norm}}{self.brackets(inside)}"
         if e.data == "abs":
             return rf"\left|{inside}\right|" if "|" not in inside else rf"\operatorname{{abs}}{self.brackets(inside)}"
         if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..errors import Untracked
 from .errors import Disagrees
 
 # What PyTorch says of an operation that it does not have in a format.
@@ -55,6 +56,8 @@ def once(name: str, run: Callable, bound: inspect.BoundArguments) -> tuple:
     given, drawn = copied((bound.args, bound.kwargs)), torch.get_rng_state()
     try:
         result = run(*given[0], **given[1])
+    except Untracked:
+        raise  # whatever the snippet computes
     except (Exception, SystemExit) as error:
         stopped = f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
         if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)):

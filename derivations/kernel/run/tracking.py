@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..errors import KernelError
+from ..errors import Untracked
 from . import inputs
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
@@ -41,10 +41,6 @@ WHOLE = "it reads the whole environment, of which something changes with every s
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn")
 CONNECTS = ("connect", "bind", "getaddrinfo", "gethostbyname", "gethostbyaddr", "gethostname", "sendto", "sendmsg")
 REFUSED = dict.fromkeys(STARTS, PROCESS) | {f"socket.{name}": CONNECTION for name in CONNECTS}
-
-
-class Untracked(KernelError):
-    """A script or a snippet does what could make its claims depend on something that is not tracked."""
 
 
 @dataclass

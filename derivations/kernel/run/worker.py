@@ -16,10 +16,10 @@ from pathlib import Path
 
 from ..core import claims
 from ..core.claims import Claim, Refused
-from ..errors import KernelError, scripts, unknown_name
+from ..errors import KernelError, Untracked, scripts, unknown_name
 from ..printing.plain import SIGNS, plain
 from .records import check_claim
-from .tracking import Recorder, Untracked, recorded
+from .tracking import Recorder, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
 WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included

@@ -164,7 +164,8 @@ def limit(claim: Claim) -> Program:
     """With every size a symbol where none is counted to; else at small sizes, entry by entry."""
     left, right = claim.start, claim.steps[0].expr
     counted = any(n.shape or n.op in ("sum", "index") for t in (left, right) for n in walk(t))
-    sizes_named = frozenset(size_names(claim))
+    goes = {s.data[0] for s in claim.towards[:1] if s.data[1] == "size"}  # it may stand in neither side
+    sizes_named = frozenset({*size_names(claim), *goes})
     moving = sizes_named & {claim.towards[0].data[0]} if counted else sizes_named
     t = Translation(claim, moving=moving)
     parameters, sizes = tried(claim, t, moving)
