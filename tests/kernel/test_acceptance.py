@@ -144,3 +144,9 @@ def test_code_that_pytorch_cannot_judge_is_refused():
 def test_the_witnesses_are_timed():
     said = witnesses.WITNESSES["exact"](stated())
     assert said.verdict == PROVED and said.seconds > 0
+
+
+def test_coming_closer_from_far_away_is_no_agreement():
+    derivation = Derivation("test")
+    derivation.limit("claim", 1 + exp(1 / (x / N)), x, "oo", 1)
+    assert witnesses.WITNESSES["torch"](derivation.claims[-1]).verdict == SILENT

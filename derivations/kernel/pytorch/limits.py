@@ -57,4 +57,6 @@ def approached(claim: Claim, variable: Expr, to, t: Trial, code: Snippets) -> tu
                 )
         before = far
         code.compare(t, [a])
+    if (good & (far > bound + (1 + b.v.abs()) / 10)).any():  # what comes closer from far away may stop anywhere
+        raise NotForTorch(f"at {name} = {float(at):g} the two sides are still far apart")
     return told, drawn
