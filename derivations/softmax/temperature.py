@@ -54,12 +54,12 @@ derivation.inequality(
 
 derivation.limit("hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="Hot: all keys alike")
 
-derivation.inequality(
+derivation.inequality(  # one key leads, the first: each leading every other would contradict itself
     "leader",
     exp(t) / (exp(t) + n - 1),
-    softmax(z)[i],
-    because=total(softmax(z)[j] * ((1 - eye(n)[i, j]) * (exp(z[i] - z[j]) - exp(t))), j) / (exp(t) + (n - 1)),
-    given=[nonnegative((1 - eye(n)[i, j]) * (exp(z[i] - z[j]) - exp(t)))],
+    softmax(z)[1],
+    because=total(softmax(z)[j] * ((1 - eye(n)[1, j]) * (exp(z[1] - z[j]) - exp(t))), j) / (exp(t) + (n - 1)),
+    given=[nonnegative((1 - eye(n)[1, j]) * (exp(z[1] - z[j]) - exp(t)))],
     title="A score that leads by t has this weight at least",
 )
 
