@@ -673,3 +673,21 @@ def test_a_limit_is_taken_at_more_than_the_smallest_sizes(left, closer):
         assert verdict("limit", left, x, 0, 1 / n)[:2] == ("agrees", NUMBERS)
     else:
         assert "they do not come closer" in refusal("limit", left, x, 0, 1 / n)
+
+
+@pytest.mark.parametrize("factor, power", [(2, 1), (1, Fraction(1, 2))])
+def test_an_assumption_that_is_a_little_too_weak_is_seen_to_be(factor, power):
+    """Few of the points that it allows are points where the claim fails; of these names, none of the first eight of a shape."""
+    t, scores = scalars("t"), vector("z", n)
+
+    def leads(factor, power):
+        return nonnegative((1 - eye(n)[1, j]) * (exp(factor * (scores[1] - scores[j])) - exp(t * power)))
+
+    def bound(given_):
+        sides = exp(t) / (exp(t) + n - 1), softmax(scores)[1]
+        lead = (1 - eye(n)[1, j]) * (exp(scores[1] - scores[j]) - exp(t))
+        return claim("inequality", *sides, because=total(softmax(scores)[j] * lead, j) / (exp(t) + (n - 1)), given=[given_])
+
+    assert tw.witness(bound(leads(1, 1)))[0] == "agrees"
+    with pytest.raises(Refused, match="the left side is larger"):
+        tw.witness(bound(leads(factor, power)))

@@ -74,6 +74,7 @@ def test_mutants_are_counted_by_kind_and_witness(two_topics):
 def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
     monkeypatch.setattr(mutants_kept, "standing", dict.fromkeys)
     assert trust.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
+    assert trust.by_mutant()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
 
 
 def test_mutants_are_counted_by_topic_and_one_that_was_not_tried_says_so(two_topics):

@@ -96,8 +96,9 @@ def typed_by_hand(root: Path, path: Path) -> list[Finding]:
 def of_fence(root: Path, body: str, language: str) -> str:
     """What is wrong with a fence; "" where nothing is."""
     include = INCLUDE.fullmatch(body)
-    section = include and sections_of(root, include["topic"]).get(include["section"])
-    if section is None and include and (there := sections_of(root, include["topic"])):
+    there = sections_of(root, include["topic"]) if include else {}
+    section = there.get(include["section"]) if include else None
+    if section is None and there:
         return f"{home(include['topic'])} has no section {include['section']!r}; {nearest(include['section'], there, 'it has')}"
     if section is None:
         wanted = "expected an include of a section of snippets/"

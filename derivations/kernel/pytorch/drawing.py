@@ -122,7 +122,7 @@ def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rou
 
 
 def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), with_random: bool = True):
-    """A trial at these sizes, with up to POINTS points and with what values are given; None if the assumptions hold at none."""
+    """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none."""
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
@@ -156,8 +156,8 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     drawn = keep.nonzero().flatten()
     if max(sizes.values(), default=0) >= LARGE and not at:
         keep = drawn[1:][:FEW] if len(drawn) > 1 else drawn  # at the first point all is zero
-    else:
-        keep = edges_first(drawn, edges, t)[: POINTS if sizes else 4 * POINTS]
+    else:  # an assumption that is a little too weak fails at few of the points that it allows: of those, more are looked at
+        keep = edges_first(drawn, edges, t)[: POINTS if sizes and not filtered else 4 * POINTS]
     if not len(keep):
         return None
     t.points(keep)
