@@ -22,10 +22,16 @@ def check_shapes(spec: str, *tensors: Tensor) -> None:
     """
     names, lasts = zip(*(part.split(": ") for part in spec.split(", ")))
     lasts = [last.split() for last in lasts]
-    shown = [f"{name} {tuple(tensor.shape)}" for name, tensor in zip(names, tensors, strict=True)]
+    shown = [
+        f"{name} {tuple(tensor.shape)}"
+        for name, tensor in zip(names, tensors, strict=True)
+    ]
 
     def fail(problem: str):
-        expected = (f"{name} (..., {', '.join(last)})" for name, last in zip(names, lasts))
+        expected = (
+            f"{name} (..., {', '.join(last)})"
+            for name, last in zip(names, lasts)
+        )
         raise ValueError(f"{problem}; expected {', '.join(expected)}")
 
     first = {}  # axis -> its size, and the tensor that set it

@@ -67,7 +67,7 @@ derivation.chain(
     (Q @ (K / sqrt(d_k)).T, "or the keys"),
     ((Q / quarter) @ (K / quarter).T, "or both by the fourth root"),
     uses=["scalar"],
-    code=[("snippets.scaling.variance.scores", Q, K), ("snippets.associativity.products.split_scale", Q, K)],
+    code=[("snippets.attention.formula.scores", Q, K), ("snippets.associativity.products.split_scale", Q, K)],
     title="Where the scale may stand",
 )
 

@@ -19,7 +19,7 @@ derivation = Derivation("Basic self-attention")
 weights = derivation.define(
     "P_0",
     softmax(X @ X.T),
-    code=[("snippets.scaling.saturation.attention_weights", X, X, {"scale": 1})],
+    code=[("snippets.attention.formula.attention_weights", X, X, {"scale": 1})],
     title="The weights: softmax of every token's dot products with all tokens",
 )
 
@@ -95,7 +95,7 @@ derivation.identity(
     "own-slope",
     diff(first, s),
     slope(s, other),
-    code=[(chapter + "own_slope", s, t)],
+    code=[(chapter + "own_gradient", s, t)],
     uses=["two-numbers"],
     title="How fast that output follows its own token",
 )
@@ -148,8 +148,8 @@ derivation.refute(
     softmax(K @ Q.T) @ V,
     at={Q: [[1], [1]], K: [[1], [0]], V: [[1], [0]]},
     code=[
-        ("snippets.scaling.saturation.attention", Q, K, V, {"scale": 1}),
-        ("snippets.scaling.saturation.attention", K, Q, V, {"scale": 1}),
+        ("snippets.attention.formula.attention", Q, K, V, {"scale": 1}),
+        ("snippets.attention.formula.attention", K, Q, V, {"scale": 1}),
     ],
     uses=["simplify/bilinear#swap"],
     title="Queries and keys may not be exchanged",

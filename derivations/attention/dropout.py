@@ -69,7 +69,7 @@ derivation.identity(
     Var(total(r[j] * p[j], j)),
     nu * total(p[j] ** 2, j),
     given=[independent(r), variance(r, nu)],
-    code=[("snippets.attention.dropout.row_sum_variance", p, nu)],
+    code=[("snippets.attention.dropout.row_sum_variance", p, {"variance": nu})],
     title="The variance of a row's sum",
 )
 

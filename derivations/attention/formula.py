@@ -10,8 +10,8 @@ U_Q, U_K, U_V, U_O = matrix("U_Q", d, d_k), matrix("U_K", d, d_k), matrix("U_V",
 q, k = random("q", d_k), random("k", d_k)
 i, j, l, a, b = index("i", n), index("j", m), index("l", m), index("a", d_k), index("b", d_v)
 
-scores = "snippets.scaling.variance.scores"
-mask_scores = "snippets.scaling.saturation.mask_scores"
+scores = "snippets.attention.formula.scores"
+mask_scores = "snippets.attention.masks.mask_scores"
 
 derivation = Derivation("The formula, taken apart")
 
@@ -26,7 +26,7 @@ derivation.identity("one-product", products[i, j], total(Q[i, a] * K[j, a], a), 
 
 scaled = derivation.define("C", products / sqrt(d_k), code=[(scores, Q, K)], title="Step 2, the scale")
 
-masked = derivation.define("S", scaled + M, code=[(mask_scores, (scores, Q, K), M)], title="Step 3, the mask")
+masked = derivation.define("S", scaled + M, code=[(mask_scores, (scores, Q, K), {"attn_mask": M})], title="Step 3, the mask")
 
 derivation.identity(
     "one-score",
@@ -52,7 +52,10 @@ derivation.identity(
     "formula",
     output,
     softmax(Q @ K.T / sqrt(d_k) + M) @ V,
-    code=[("snippets.attention.formula.steps[4]", Q, K, V, M), ("snippets.scaling.saturation.attention", Q, K, V, {"mask": M})],
+    code=[
+        ("snippets.attention.formula.attention_steps[4]", Q, K, V, {"attn_mask": M}),
+        ("snippets.attention.formula.attention", Q, K, V, {"attn_mask": M}),
+    ],
     title="All five steps in one formula",
 )
 
@@ -97,7 +100,7 @@ derivation.identity(
     "slip-is-a-temperature",
     Q @ K.T / sqrt(d_k * d_v),
     Q @ K.T / sqrt(d_k) / sqrt(d_v),
-    code=[("snippets.attention.formula.slipped_scores", Q, K, V)],
+    code=[("snippets.attention.formula.scores_by_both_widths_wrong", Q, K, V)],
     title="A slip: with both widths under the root, the scores are divided once more",
 )
 

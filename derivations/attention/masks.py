@@ -137,8 +137,8 @@ derivation.identity(
     softmax(S - mu * (p @ ones(1, m) - ones(n, 1) @ q.T)),
     softmax(S + mu * (ones(n, 1) @ q.T)),
     code=[
-        ("snippets.attention.masks.weights_by_distance", S, mu, p @ ones(1), q @ ones(1)),
-        ("snippets.attention.masks.weights_by_place", S, mu, q @ ones(1)),
+        ("snippets.attention.masks.weights_by_distance", S, p @ ones(1), q @ ones(1), {"slope": mu}),
+        ("snippets.attention.masks.weights_by_place", S, q @ ones(1), {"slope": mu}),
     ],
     title="A bias by distance, and a bias by the key's place alone, give the same weights",
 )

@@ -43,7 +43,7 @@ derivation.identity(
     "slip",
     Q @ K.T / sqrt(h * m * d_k),
     Q @ K.T / sqrt(d_k) / sqrt(h * m),
-    code=[("snippets.attention.reference.slipped_scores", Q, K, {"heads": h})],
+    code=[("snippets.attention.reference.scores_by_size_wrong", Q, K, {"num_heads": h})],
     title="The slip divides the scores once more, by the root of heads times keys",
 )
 

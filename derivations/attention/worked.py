@@ -15,7 +15,7 @@ derivation = Derivation("A worked case, and its error bars")
 bound = derivation.define(
     "b",
     h * total(absolute(x[a]) + absolute(y[a]), a) + d * h**2,
-    code=[("snippets.attention.worked.score_bound", x, y, h)],
+    code=[("snippets.attention.worked.score_bound", x, y, {"half": h})],
     title="How far a score can move, when every entry of two tokens may be off by $h$",
 )
 
@@ -97,7 +97,7 @@ derivation.inequality(
     exp(t) / (exp(t) + total(exp(z[j]), j)),
     because=total(exp(t - c) - exp(z[j]), j) / ((exp(t) + total(exp(z[j]), j)) * (1 + n * exp(-c))),
     given=[nonnegative(exp(t - c) - exp(z[j]))],
-    code=[("snippets.attention.worked.least_weight", c, n)],
+    code=[("snippets.attention.worked.least_weight", c, {"others": n})],
     title="A score that leads all others by a gap takes at least this weight",
 )
 

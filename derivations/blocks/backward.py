@@ -10,7 +10,7 @@ i, r, j, l, s = index("i", n), index("r", n), index("j", m), index("l", m), inde
 a, b, o, c = index("a", d_k), index("b", d_k), index("o", d_v), index("c", d_v)
 
 snippets = "snippets.blocks.backward."
-log_sums, output = (snippets + "log_sums", Q, K), ("snippets.scaling.saturation.attention", Q, K, V)
+log_sums, output = (snippets + "log_sums", Q, K), ("snippets.attention.formula.attention", Q, K, V)
 
 
 def loss(outputs):
@@ -28,8 +28,8 @@ def both(part):
 
 derivation = Derivation("The way back")
 
-S = derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.scaling.variance.scores", Q, K)], title="The scores")
-P = derivation.define("P", softmax(S), code=[("snippets.scaling.saturation.attention_weights", Q, K)], title="The weights")
+S = derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.attention.formula.scores", Q, K)], title="The scores")
+P = derivation.define("P", softmax(S), code=[("snippets.attention.formula.attention_weights", Q, K)], title="The weights")
 O = derivation.define("O", P @ V, code=[output], title="The outputs")
 L = derivation.define("L", loss(O), title="A loss whose slope by each output is an entry of $G$")
 

@@ -11,7 +11,7 @@ queries, keys, values = (
 S = derivation.define(
     "S",
     array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
-    code=[("snippets.scaling.variance.scores", queries, keys, {"scale": 1})],
+    code=[("snippets.attention.formula.scores", queries, keys, {"scale": 1})],
     title="The scores",
 )
 V = derivation.define("V", array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]), code=[values], title="The values")

@@ -74,7 +74,7 @@ derivation.chain(
     (array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]) @ array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]).T, "insert queries and keys"),
     (array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]), "multiply out"),
     uses=["queries", "keys"],
-    code=[("snippets.scaling.variance.scores", X @ W_Q, X @ W_K, {"scale": 1})],
+    code=[("snippets.attention.formula.scores", X @ W_Q, X @ W_K, {"scale": 1})],
     title="The scores",
 )
 

@@ -52,7 +52,7 @@ derivation.chain(
     (X @ (W_K @ W_Q.T) @ Z.T, "a transpose reverses a product; regroup"),
     (X @ (W_Q @ W_K.T).T @ Z.T, "again"),
     uses=["simplify/bilinear#merged"],
-    code=[("snippets.scaling.variance.scores", X @ W_K, Z @ W_Q, {"scale": 1})],
+    code=[("snippets.attention.formula.scores", X @ W_K, Z @ W_Q, {"scale": 1})],
     title="Queries from the layer named key: the merged matrix is transposed",
 )
 

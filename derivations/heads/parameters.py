@@ -20,7 +20,7 @@ derivation.chain(
     uses=["simplify/softmax#shift"],
     code=[
         ("snippets.heads.parameters.weights_with_biases", Q, K, {"key_bias": b_K}),
-        ("snippets.scaling.saturation.attention_weights", Q, K),
+        ("snippets.attention.formula.attention_weights", Q, K),
     ],
     title="A bias of the keys does nothing",
 )

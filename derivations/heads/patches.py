@@ -67,13 +67,13 @@ X = matrix("X", N, d)
 Q = derivation.define("Q", X @ W_Q, code=[of(X, W_Q)], title="Step 1: queries")
 K = derivation.define("K", X @ W_K, code=[of(X, W_K)], title="Step 1: keys")
 derivation.define("V", X @ W_V, code=[of(X, W_V)], title="Step 1: values")
-derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.scaling.variance.scores", of(X, W_Q), of(X, W_K))], title="Step 2: scores")
+derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.attention.formula.scores", of(X, W_Q), of(X, W_K))], title="Step 2: scores")
 weights = softmax((X @ W_Q) @ (X @ W_K).T / sqrt(d_k))
-derivation.define("P", weights, code=[("snippets.scaling.saturation.attention_weights", of(X, W_Q), of(X, W_K))], title="Step 3: weights")
+derivation.define("P", weights, code=[("snippets.attention.formula.attention_weights", of(X, W_Q), of(X, W_K))], title="Step 3: weights")
 derivation.define(
     "O",
     weights @ (X @ W_V),
-    code=[("snippets.scaling.saturation.attention", of(X, W_Q), of(X, W_K), of(X, W_V))],
+    code=[("snippets.attention.formula.attention", of(X, W_Q), of(X, W_K), of(X, W_V))],
     title="Step 4: mix the values",
 )
 derivation.define(

@@ -135,7 +135,7 @@ derivation.identity(
     softmax(Q @ K.T / sqrt(d_k)),
     softmax((ones(n, d_k) @ (K * K).T - D) / (2 * sqrt(d_k))),
     uses=["simplify/softmax#shift"],
-    code=[("snippets.scaling.saturation.attention_weights", Q, K)],
+    code=[("snippets.attention.formula.attention_weights", Q, K)],
     title="Near keys count, and long ones",
 )
 

@@ -101,7 +101,7 @@ derivation.identity(
     reason="a product of $d$ independent factors, one for each coordinate",
     given=standard_normal(q, k),
     uses=["one-product"],
-    code=[("snippets.scaling.normal.characteristic_function", t, d)],
+    code=[("snippets.scaling.normal.characteristic_function", t, {"d": d})],
     title="The characteristic function of the scaled dot product",
 )
 

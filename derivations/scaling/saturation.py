@@ -32,7 +32,7 @@ derivation.identity(
     "slope",
     diff(p, gap),
     p * (1 - p),
-    code=[("snippets.scaling.saturation.two_key_slope", gap)],
+    code=[("snippets.scaling.saturation.two_key_gradient", gap)],
     title="The slope of the weight",
 )
 
@@ -41,7 +41,7 @@ derivation.chain(
     p * (1 - p),
     (exp(-gap) / (1 + exp(-gap)) ** 2, "insert the weight"),
     (1 / (exp(gap / 2) + exp(-gap / 2)) ** 2, "multiply both parts by $e^{\\Delta}$"),
-    code=[("snippets.scaling.saturation.two_key_slope", gap)],
+    code=[("snippets.scaling.saturation.two_key_gradient", gap)],
     title="The same slope, symmetric in the gap",
 )
 

@@ -94,7 +94,7 @@ with evaluate(False):  # SymPy keeps what is written
         d * sigma**2 * (sigma**2 + 2 * mu**2),
         given=[independent(q, k), mean(q, mu), mean(k, mu), variance(q, sigma**2), variance(k, sigma**2)],
         uses=["general-variance"],
-        code=[("snippets.scaling.variance.predicted_moments[1]", d, mu, sigma)],
+        code=[("snippets.scaling.variance.predicted_moments[1]", d, {"mu": mu, "sigma": sigma})],
         title="Queries and keys with one mean and one variance",
     )
 

@@ -37,7 +37,7 @@ with evaluate(False):  # SymPy keeps what is written
             MatMul(X, MatMul(1 / sqrt(d_k), W_Q, W_K.T), Z.T),
         ),
         uses=["merged"],
-        code=[("snippets.scaling.variance.scores", Q, MatMul(Z, W_K))],
+        code=[("snippets.attention.formula.scores", Q, MatMul(Z, W_K))],
         title="With a context of its own, and the scale inside",
     )
 

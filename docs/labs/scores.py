@@ -97,7 +97,7 @@ assert worst < 0.2 and all(abs(s - 1) < 0.2 for s in scaled)
 # %%
 from snippets.scaling.normal import excess_kurtosis, predicted_excess_kurtosis, scaled_dots
 
-samples = {d: scaled_dots(100_000, d, generator) for d in (1, 4, 64)}
+samples = {d: scaled_dots(100_000, d, generator=generator) for d in (1, 4, 64)}
 for d, x in samples.items():
     print(f"width {d:2}: excess kurtosis {excess_kurtosis(x):.2f}, predicted {predicted_excess_kurtosis(d):.2f}")
 
@@ -129,8 +129,8 @@ show(
 # logarithm of 16 when all weigh the same, and 0 when one key takes everything.
 
 # %%
-from snippets.scaling.saturation import attention_weights, entropy, query_gradients
-from snippets.scaling.variance import scores
+from snippets.attention.formula import attention_weights, scores
+from snippets.scaling.saturation import entropy, query_gradients
 
 
 def draw_heads(d_k):
@@ -143,8 +143,8 @@ gradients = {"scaled": [], "unscaled": []}
 for d_k in widths:
     query, key, value = draw_heads(d_k)
     for name, scale in (("scaled", None), ("unscaled", 1.0)):
-        mean_entropy[name].append(entropy(attention_weights(query, key, scale)).mean().item())
-        gradients[name].append(query_gradients(query, key, value, scale).flatten())  # (1000,)
+        mean_entropy[name].append(entropy(attention_weights(query, key, scale=scale)).mean().item())
+        gradients[name].append(query_gradients(query, key, value, scale=scale).flatten())  # (1000,)
 
 for name, values in mean_entropy.items():
     print(f"{name:8}: mean entropy {values[0]:.2f} at width 1, {values[-1]:.2f} at width {widths[-1]}")

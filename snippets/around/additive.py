@@ -32,7 +32,7 @@ A query and its keys scaled up, with scores of each sort. The largest additive s
 sum of the sizes of the entries of v:
 
 --8<-- [start:example-large]
->>> from snippets.scaling.variance import scores as dot_scores
+>>> from snippets.attention.formula import scores as dot_scores
 >>> W_Q, W_K = W_1, W_2  # (d_q, d_k), (d_k, d_k)
 >>> for factor in (1, 10, 100):
 ...     added = additive_scores(factor * query, factor * key, W_1, W_2, v).abs().max()
@@ -54,10 +54,21 @@ from snippets.shapes import check_shapes
 
 
 # --8<-- [start:additive]
-def additive_scores(query: Tensor, key: Tensor, W_1: Tensor, W_2: Tensor, v: Tensor) -> Tensor:
+def additive_scores(
+    query: Tensor, key: Tensor, W_1: Tensor, W_2: Tensor, v: Tensor
+) -> Tensor:
     """v . tanh(q W_1 + k W_2) for every query and key (Bahdanau et al. 2015)."""
-    check_shapes("query: n d_q, key: m d_k, W_1: d_q r, W_2: d_k r, v: r", query, key, W_1, W_2, v)
-    added = (query @ W_1).unsqueeze(-2) + (key @ W_2).unsqueeze(-3)  # (..., n, m, r)
+    check_shapes(
+        "query: n d_q, key: m d_k, W_1: d_q r, W_2: d_k r, v: r",
+        query,
+        key,
+        W_1,
+        W_2,
+        v,
+    )
+    added = (query @ W_1).unsqueeze(-2) + (key @ W_2).unsqueeze(
+        -3
+    )  # (..., n, m, r)
     return torch.tanh(added) @ v  # (..., n, m)
 
 
@@ -74,7 +85,10 @@ def concat_scores(query: Tensor, key: Tensor, W: Tensor, v: Tensor) -> Tensor:
             f"expected {query.shape[-1]} + {key.shape[-1]}, those of query and key"
         )
     pairs = *query.shape[:-1], key.shape[-2], -1
-    query, key = query.unsqueeze(-2).expand(pairs), key.unsqueeze(-3).expand(pairs)
+    query, key = (
+        query.unsqueeze(-2).expand(pairs),
+        key.unsqueeze(-3).expand(pairs),
+    )
     return torch.tanh(torch.cat([query, key], dim=-1) @ W) @ v  # (..., n, m)
 
 
@@ -82,9 +96,13 @@ def concat_scores(query: Tensor, key: Tensor, W: Tensor, v: Tensor) -> Tensor:
 
 
 # --8<-- [start:plain]
-def plain_weights(q: Tensor, K: Tensor, W_1: Tensor, W_2: Tensor, v: Tensor) -> Tensor:
+def plain_weights(
+    q: Tensor, K: Tensor, W_1: Tensor, W_2: Tensor, v: Tensor
+) -> Tensor:
     """Weights from additive scores without tanh: q does not matter at all."""
-    check_shapes("q: d_q, K: m d_k, W_1: d_q r, W_2: d_k r, v: r", q, K, W_1, W_2, v)
+    check_shapes(
+        "q: d_q, K: m d_k, W_1: d_q r, W_2: d_k r, v: r", q, K, W_1, W_2, v
+    )
     scores = (q @ W_1).unsqueeze(-2) @ v + K @ W_2 @ v  # (..., m)
     return torch.softmax(scores, dim=-1)
 

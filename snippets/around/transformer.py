@@ -64,14 +64,16 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from snippets.around.layernorm import layer_norm
-from snippets.scaling.saturation import attention
+from snippets.attention.formula import attention
 from snippets.shapes import check_shapes
 
 
 # --8<-- [start:embedding]
 def one_hot(token: Tensor, vocabulary: int) -> Tensor:
     """A row of zeros with a single one, for each token."""
-    return torch.nn.functional.one_hot(token, vocabulary).float()  # (..., n) -> (..., n, N)
+    return torch.nn.functional.one_hot(
+        token, vocabulary
+    ).float()  # (..., n) -> (..., n, N)
 
 
 def embed(token: Tensor, table: Tensor) -> Tensor:
@@ -91,19 +93,33 @@ def multi_head(X: Tensor, weights: dict[str, Tensor], heads: int) -> Tensor:
             f"{heads} heads do not divide the {X.shape[-1]} features of X "
             f"{tuple(X.shape)}; expected a multiple"
         )
-    projected = linear(X, weights["self_attn.in_proj_weight"], weights["self_attn.in_proj_bias"])
+    projected = linear(
+        X,
+        weights["self_attn.in_proj_weight"],
+        weights["self_attn.in_proj_bias"],
+    )
     query, key, value = (
         part.unflatten(-1, (heads, -1)).transpose(-3, -2)  # (..., h, n, d / h)
         for part in projected.chunk(3, dim=-1)
     )
-    mixed = attention(query, key, value).transpose(-3, -2).flatten(-2)  # (..., n, d)
-    return linear(mixed, weights["self_attn.out_proj.weight"], weights["self_attn.out_proj.bias"])
+    mixed = (
+        attention(query, key, value).transpose(-3, -2).flatten(-2)
+    )  # (..., n, d)
+    return linear(
+        mixed,
+        weights["self_attn.out_proj.weight"],
+        weights["self_attn.out_proj.bias"],
+    )
 
 
 def feed_forward(X: Tensor, weights: dict[str, Tensor]) -> Tensor:
     """Every token by itself: wider, what is negative set to zero, and back."""
-    hidden = linear(X, weights["linear1.weight"], weights["linear1.bias"]).relu()  # (..., n, d_f)
-    return linear(hidden, weights["linear2.weight"], weights["linear2.bias"])  # (..., n, d)
+    hidden = linear(
+        X, weights["linear1.weight"], weights["linear1.bias"]
+    ).relu()  # (..., n, d_f)
+    return linear(
+        hidden, weights["linear2.weight"], weights["linear2.bias"]
+    )  # (..., n, d)
 
 
 # --8<-- [end:parts]
@@ -121,7 +137,10 @@ def encoder_block(
     check_shapes("X: n d, norm1.weight: d", X, weights["norm1.weight"])
 
     def norm(X: Tensor, which: str) -> Tensor:
-        return layer_norm(X) * weights[f"{which}.weight"] + weights[f"{which}.bias"]
+        return (
+            layer_norm(X) * weights[f"{which}.weight"]
+            + weights[f"{which}.bias"]
+        )
 
     if norm_first:
         X = X + multi_head(norm(X, "norm1"), weights, heads)

@@ -31,9 +31,8 @@ The scale split between query and key gives the same scores, and can save them i
 
 --8<-- [start:example-split]
 >>> from snippets.associativity.products import split_scale
->>> from snippets.scaling.variance import scores
->>> query = torch.full((1, 16), 80.0, dtype=torch.float16)  # n = 1, d_k = 16
->>> scores(query, query).item()  # 16 * 80 * 80 is beyond 65504, the largest number there is
+>>> query = torch.full((1, 16), 80.0, dtype=torch.float16)  # (n, d_k)
+>>> (query @ query.mT * 16**-0.5).item()  # 102400 is above 65504, the largest
 inf
 >>> split_scale(query, query).item()
 25600.0
@@ -43,7 +42,7 @@ inf
 
 from torch import Tensor
 
-from snippets.scaling.variance import scores
+from snippets.attention.formula import scores
 from snippets.shapes import check_shapes
 
 
@@ -51,20 +50,26 @@ from snippets.shapes import check_shapes
 def grouped_left(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
     """(AB)C."""
     check_shapes("A: n p, B: p q, C: q m", A, B, C)
-    return (A @ B) @ C  # (..., n, p) (..., p, q) -> (..., n, q), then (..., q, m) -> (..., n, m)
+    return (
+        (A @ B) @ C
+    )  # (..., n, p) (..., p, q) -> (..., n, q), then (..., q, m) -> (..., n, m)
 
 
 def grouped_right(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
     """A(BC)."""
     check_shapes("A: n p, B: p q, C: q m", A, B, C)
-    return A @ (B @ C)  # (..., p, q) (..., q, m) -> (..., p, m), then (..., n, p) -> (..., n, m)
+    return A @ (
+        B @ C
+    )  # (..., p, q) (..., q, m) -> (..., p, m), then (..., n, p) -> (..., n, m)
 
 
 # --8<-- [end:groupings]
 
 
 # --8<-- [start:placements]
-def scalar_placements(A: Tensor, B: Tensor, c: float) -> tuple[Tensor, Tensor, Tensor]:
+def scalar_placements(
+    A: Tensor, B: Tensor, c: float
+) -> tuple[Tensor, Tensor, Tensor]:
     """(cA)B, A(cB) and c(AB)."""
     check_shapes("A: n p, B: p q", A, B)
     return (c * A) @ B, A @ (c * B), c * (A @ B)  # (..., n, q), three times

@@ -79,7 +79,9 @@ def gamma(n: int, dtype: torch.dtype) -> float:
     """Higham's gamma_n: bounds the relative error that n roundings build up."""
     u = torch.finfo(dtype).eps / 2  # one rounding errs by at most u, relatively
     if n * u >= 1:
-        raise ValueError(f"n is {n}; expected less than 1 / u, which is {1 / u:.0f} for {dtype}")
+        raise ValueError(
+            f"n is {n}; expected less than 1 / u, which is {1 / u:.0f} for {dtype}"
+        )
     return n * u / (1 - n * u)
 
 
@@ -95,7 +97,9 @@ def rounding_bound(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
     """
     check_shapes("A: n p, B: p q, C: q m", A, B, C)
     p, q = B.shape[-2:]
-    magnitude = grouped_left(*(M.double().abs() for M in (A, B, C)))  # (..., n, m)
+    magnitude = grouped_left(
+        *(M.double().abs() for M in (A, B, C))
+    )  # (..., n, m)
     return 2 * gamma(p + q, A.dtype) * magnitude
 
 
@@ -105,8 +109,13 @@ def rounding_bound(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
 # --8<-- [start:gap]
 def grouping_gap(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
     """How far apart (AB)C and A(BC) come out, entry by entry."""
-    left, right = grouped_left(A, B, C), grouped_right(A, B, C)  # (..., n, m), twice
-    return (left.double() - right.double()).abs()  # in double: rounds next to nothing
+    left, right = (
+        grouped_left(A, B, C),
+        grouped_right(A, B, C),
+    )  # (..., n, m), twice
+    return (
+        left.double() - right.double()
+    ).abs()  # in double: rounds next to nothing
 
 
 # --8<-- [end:gap]

@@ -60,7 +60,7 @@ True
 The largest number of half precision is 65504. A score may exceed it before it is divided, and then the bound is infinite:
 
 --8<-- [start:example-overflow]
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.formula import attention
 >>> query = key = torch.full((1, 64), 32.0, dtype=torch.float16)  # the score is 8192, but 65536 comes first
 >>> value = torch.ones(1, 1, dtype=torch.float16)
 >>> attention(query, key, value).item(), attention_error_bound(query, key, value).item()
@@ -73,8 +73,7 @@ import torch
 from torch import Tensor
 
 from snippets.associativity.rounding import gamma
-from snippets.scaling.saturation import attention, attention_weights
-from snippets.scaling.variance import scores
+from snippets.attention.formula import attention, attention_weights, scores
 from snippets.shapes import check_shapes
 
 
@@ -111,7 +110,9 @@ def exponential_error(x: Tensor) -> float:
 
 
 # --8<-- [start:scores]
-def score_error_bound(query: Tensor, key: Tensor, sums: torch.dtype | None = None) -> Tensor:
+def score_error_bound(
+    query: Tensor, key: Tensor, sums: torch.dtype | None = None
+) -> Tensor:
     """How far the scores may be off, entry by entry, if sums are taken in the format `sums`."""
     check_shapes("query: n d_k, key: m d_k", query, key)
     dtype, d_k = query.dtype, query.shape[-1]
@@ -125,15 +126,25 @@ def score_error_bound(query: Tensor, key: Tensor, sums: torch.dtype | None = Non
 
 
 # --8<-- [start:weights]
-def weight_factor(query: Tensor, key: Tensor, sums: torch.dtype | None = None) -> Tensor:
+def weight_factor(
+    query: Tensor, key: Tensor, sums: torch.dtype | None = None
+) -> Tensor:
     """The factor by which the weights of each query may be too large or too small."""
     dtype, m = query.dtype, key.shape[-2]
-    off = score_error_bound(query, key, sums).amax(-1, keepdim=True)  # (..., n, 1)
+    off = score_error_bound(query, key, sums).amax(
+        -1, keepdim=True
+    )  # (..., n, 1)
     exact = scores(query.double(), key.double())  # (..., n, m)
-    spread = exact.amax(-1, keepdim=True) - exact.amin(-1, keepdim=True) + 2 * off
-    epsilon = off + unit_roundoff(dtype) * spread  # subtracting the largest score rounds, too
+    spread = (
+        exact.amax(-1, keepdim=True) - exact.amin(-1, keepdim=True) + 2 * off
+    )
+    epsilon = (
+        off + unit_roundoff(dtype) * spread
+    )  # subtracting the largest score rounds, too
     # m - 1 additions; one unit, 2 roundings, for an exponential, above and below; the division.
-    rounded = growth(m, sums or dtype) * growth(6, dtype) / (1 - m * smallest(dtype))
+    rounded = (
+        growth(m, sums or dtype) * growth(6, dtype) / (1 - m * smallest(dtype))
+    )
     return torch.exp(2 * epsilon) * rounded  # (..., n, 1)
 
 
@@ -150,14 +161,30 @@ def attention_error_bound(
     step may overflow.
     """
     check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    dtype, (m, d_k), largest = query.dtype, key.shape[-2:], torch.finfo(query.dtype).max
+    dtype, (m, d_k), largest = (
+        query.dtype,
+        key.shape[-2:],
+        torch.finfo(query.dtype).max,
+    )
     magnitude = value.double().abs()
-    factor = weight_factor(query, key, sums) * growth(m, sums or dtype) * growth(1, dtype)
-    output = attention_weights(query.double(), key.double()) @ magnitude  # (..., n, d_v)
-    lost = (3 * magnitude.sum(-2, keepdim=True) + m + 1) * smallest(dtype)  # by underflow
+    factor = (
+        weight_factor(query, key, sums)
+        * growth(m, sums or dtype)
+        * growth(1, dtype)
+    )
+    output = (
+        attention_weights(query.double(), key.double()) @ magnitude
+    )  # (..., n, d_v)
+    lost = (3 * magnitude.sum(-2, keepdim=True) + m + 1) * smallest(
+        dtype
+    )  # by underflow
     bound = (factor - 1) * output + factor * lost
-    dot = scores(query.double().abs(), key.double().abs(), scale=1.0).amax(-1, keepdim=True)
-    fits = (dot * growth(d_k + 3, sums or dtype) <= largest) & (output + bound <= largest)
+    dot = scores(query.double().abs(), key.double().abs(), scale=1.0).amax(
+        -1, keepdim=True
+    )
+    fits = (dot * growth(d_k + 3, sums or dtype) <= largest) & (
+        output + bound <= largest
+    )
     return torch.where(fits, bound, torch.inf)
 
 
@@ -165,10 +192,14 @@ def attention_error_bound(
 
 
 # --8<-- [start:error]
-def attention_error(query: Tensor, key: Tensor, value: Tensor, exact=None) -> Tensor:
+def attention_error(
+    query: Tensor, key: Tensor, value: Tensor, exact=None
+) -> Tensor:
     """How far attention comes out from the same in double precision, of inputs `exact` if given."""
     doubled = (number.double() for number in exact or (query, key, value))
-    return (attention(query, key, value).double() - attention(*doubled)).abs()  # (..., n, d_v)
+    return (
+        attention(query, key, value).double() - attention(*doubled)
+    ).abs()  # (..., n, d_v)
 
 
 # --8<-- [end:error]

@@ -5,7 +5,7 @@ Does a token attend most to itself? The second token is twice the first, and bot
 --8<-- [start:example-self]
 >>> import torch
 >>> from snippets.attention.basic import basic_attention
->>> from snippets.scaling.saturation import attention_weights
+>>> from snippets.attention.formula import attention_weights
 >>> X = torch.tensor([[1.0, 0.0], [2.0, 0.0]], dtype=torch.float64)
 >>> weights = attention_weights(X, X, scale=1.0)
 >>> weights.round(decimals=2).tolist()
@@ -17,24 +17,25 @@ Does a token attend most to itself? The second token is twice the first, and bot
 
 How fast does the first of two tokens move its own output? The first is at zero, and the second goes further and further:
 
---8<-- [start:example-slope]
->>> from snippets.attention.basic import own_slope
->>> [own_slope(torch.tensor(0.0), torch.tensor(far)).item() for far in (0.0, 1.0, 10.0, 100.0)]
+--8<-- [start:example-gradient-own]
+>>> from snippets.attention.basic import own_gradient
+>>> zero = torch.tensor(0.0)
+>>> [own_gradient(zero, torch.tensor(far)).item() for far in (0.0, 1.0, 10.0, 100.0)]
 [0.5, 0.75, 25.5, 2500.5]
 
---8<-- [end:example-slope]
+--8<-- [end:example-gradient-own]
 
 Weights on the right of rows, or on the left of columns:
 
 --8<-- [start:example-conventions]
 >>> from snippets.attention.basic import project_columns, project_rows
 >>> generator = torch.Generator().manual_seed(0)
->>> X = torch.randn(5, 4, generator=generator, dtype=torch.float64)  # n = 5 tokens, d = 4
->>> W = torch.randn(4, 3, generator=generator, dtype=torch.float64)  # d_k = 3
+>>> X = torch.randn(5, 4, generator=generator, dtype=torch.float64)  # (n, d)
+>>> W = torch.randn(4, 3, generator=generator, dtype=torch.float64)  # (d, d_k)
 >>> torch.allclose(project_rows(X, W), project_columns(W.mT, X))
 True
 >>> linear = torch.nn.Linear(4, 3, bias=False)
->>> tuple(linear.weight.shape)  # PyTorch keeps the matrix of the left-hand convention
+>>> tuple(linear.weight.shape)  # PyTorch keeps the matrix for the left
 (3, 4)
 
 --8<-- [end:example-conventions]
@@ -42,9 +43,10 @@ True
 Averaging the tokens where it should be the values:
 
 --8<-- [start:example-values]
->>> from snippets.attention.basic import average_tokens, average_values
+>>> from snippets.attention.basic import average_values, average_without_values
 >>> W_Q, W_K, W_V = torch.randn(3, 4, 4, generator=generator, dtype=torch.float64)
->>> right, slip = average_values(X, W_Q, W_K, W_V), average_tokens(X, W_Q, W_K)
+>>> right = average_values(X, W_Q, W_K, W_V)
+>>> slip = average_without_values(X, W_Q, W_K)
 >>> torch.allclose(slip, right), torch.allclose(slip @ W_V, right)
 (False, True)
 >>> round((slip - right).abs().max().item(), 1)
@@ -59,7 +61,7 @@ The slip goes unnoticed where shapes agree, and fails where they do not; and W_V
 >>> average_values(X, W_Q, W_K, W_V).sum().backward()
 >>> bool(W_V.grad.abs().sum() > 0)
 True
->>> average_tokens(X, W_Q, W_K).requires_grad
+>>> average_without_values(X, W_Q, W_K).requires_grad
 False
 
 --8<-- [end:example-gradient]
@@ -67,74 +69,90 @@ False
 Swapping queries and keys:
 
 --8<-- [start:example-swap]
->>> from snippets.scaling.saturation import attention
->>> query, key, value = (torch.tensor(x)[:, None] for x in ([1.0, 1.0], [1.0, 0.0], [1.0, 0.0]))
+>>> from snippets.attention.formula import attention
+>>> query = torch.tensor([[1.0], [1.0]])
+>>> key = value = torch.tensor([[1.0], [0.0]])
 >>> outputs = attention(query, key, value), attention(key, query, value)
->>> [[round(number, 4) for number in output.flatten().tolist()] for output in outputs]
+>>> [[round(x, 4) for x in output.flatten().tolist()] for output in outputs]
 [[0.7311, 0.7311], [0.5, 0.5]]
 
 --8<-- [end:example-swap]
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from snippets.scaling.saturation import attention, attention_weights
-from snippets.shapes import check_shapes
+from snippets.attention.formula import attention, attention_weights
 
 
 # --8<-- [start:basic]
-def basic_attention(X: Tensor) -> Tensor:
-    """Each token becomes a weighted mean of all tokens, by their dot products with it."""
-    return attention(X, X, X, scale=1.0)  # (..., n, d) -> (..., n, d)
+def basic_attention(
+    X: Float[Tensor, "*batch n d"],
+) -> Float[Tensor, "*batch n d"]:
+    """Each token becomes a mean of all tokens, by their dot products with it."""
+    return attention(X, X, X, scale=1.0)
 
 
 # --8<-- [end:basic]
 
 
-# --8<-- [start:slope]
-def own_slope(first: Tensor, second: Tensor) -> Tensor:
-    """Of two tokens with one feature, how fast the first output changes with the first token."""
+# --8<-- [start:own-gradient]
+def own_gradient(
+    first: Float[Tensor, ""], second: Float[Tensor, ""]
+) -> Float[Tensor, ""]:
+    """Of two tokens with one feature: how fast the first output follows the first."""
 
     def output(x: Tensor) -> Tensor:
-        return basic_attention(torch.stack([x, second])[:, None])[0, 0]  # (2, 1), then one number
+        return basic_attention(torch.stack([x, second])[:, None])[0, 0]
 
     return torch.func.grad(output)(first)
 
 
-# --8<-- [end:slope]
+# --8<-- [end:own-gradient]
 
 
 # --8<-- [start:conventions]
-def project_rows(X: Tensor, W: Tensor) -> Tensor:
+def project_rows(
+    X: Float[Tensor, "*#batch n d"], W: Float[Tensor, "*#batch d d_k"]
+) -> Float[Tensor, "*batch n d_k"]:
     """Tokens are rows, and the matrix stands on their right."""
-    check_shapes("X: n d, W: d d_k", X, W)
-    return X @ W  # (..., n, d) (..., d, d_k) -> (..., n, d_k)
+    return X @ W
 
 
-def project_columns(W: Tensor, X: Tensor) -> Tensor:
+def project_columns(
+    W: Float[Tensor, "*#batch d_k d"], X: Float[Tensor, "*#batch n d"]
+) -> Float[Tensor, "*batch n d_k"]:
     """Each token is a column, and the matrix stands on its left."""
-    check_shapes("W: d_k d, X: n d", W, X)
-    columns = [
-        W @ x.unsqueeze(-1) for x in X.unbind(-2)
-    ]  # (..., d_k, d) (..., d, 1) -> (..., d_k, 1)
-    return torch.cat(columns, dim=-1).mT  # (..., d_k, n), then (..., n, d_k)
+    columns = [W @ x.unsqueeze(-1) for x in X.unbind(-2)]  # (d_k, 1) each
+    return torch.cat(columns, dim=-1).mT
 
 
 # --8<-- [end:conventions]
 
 
 # --8<-- [start:values]
-def average_values(X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor) -> Tensor:
+def average_values(
+    X: Float[Tensor, "*#batch n d"],
+    W_Q: Float[Tensor, "*#batch d d_k"],
+    W_K: Float[Tensor, "*#batch d d_k"],
+    W_V: Float[Tensor, "*#batch d d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
     """Queries and keys decide the weights, and the weights mix the values."""
-    check_shapes("X: n d, W_Q: d d_k, W_K: d d_k, W_V: d d_v", X, W_Q, W_K, W_V)
-    return attention_weights(X @ W_Q, X @ W_K, scale=1.0) @ (X @ W_V)  # (..., n, d_v)
-
-
-def average_tokens(X: Tensor, W_Q: Tensor, W_K: Tensor) -> Tensor:
-    """The slip: the weights mix the tokens, and the values are forgotten."""
-    check_shapes("X: n d, W_Q: d d_k, W_K: d d_k", X, W_Q, W_K)
-    return attention_weights(X @ W_Q, X @ W_K, scale=1.0) @ X  # (..., n, d)
+    return attention_weights(X @ W_Q, X @ W_K, scale=1.0) @ (X @ W_V)
 
 
 # --8<-- [end:values]
+
+
+# --8<-- [start:without-values]
+def average_without_values(
+    X: Float[Tensor, "*#batch n d"],
+    W_Q: Float[Tensor, "*#batch d d_k"],
+    W_K: Float[Tensor, "*#batch d d_k"],
+) -> Float[Tensor, "*batch n d"]:
+    """A slip: the weights mix the tokens, and the values are forgotten."""
+    return attention_weights(X @ W_Q, X @ W_K, scale=1.0) @ X
+
+
+# --8<-- [end:without-values]

@@ -4,12 +4,14 @@ The steps, for two queries and three keys of one head:
 
 --8<-- [start:example-steps]
 >>> import torch
->>> from snippets.attention.formula import Steps, steps
+>>> from snippets.attention.formula import AttentionSteps, attention_steps
 >>> query = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0]])  # n = 2, d_k = 4
 >>> key = torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 3, 0, 0]])  # m = 3
 >>> value = torch.tensor([[10.0], [20], [30]])  # d_v = 1
->>> mask = torch.tensor([[0.0, 0, -torch.inf], [0, 0, 0]])  # the first query may not see the third key
->>> for name, step in zip(Steps._fields, steps(query, key, value, mask)):
+>>> mask = torch.tensor([[0, 0, -torch.inf],  # the first query may not see
+...                      [0, 0, 0]])          # the third key
+>>> steps = attention_steps(query, key, value, attn_mask=mask)
+>>> for name, step in zip(AttentionSteps._fields, steps):
 ...     print(f"{name:9}", [[round(x, 3) for x in row] for row in step.tolist()])
 products  [[2.0, 2.0, 0.0], [0.0, 2.0, 6.0]]
 scaled    [[1.0, 1.0, 0.0], [0.0, 1.0, 3.0]]
@@ -22,32 +24,64 @@ output    [[15.0], [28.018]]
 Two axes, three or four: the last two are always token and feature.
 
 --8<-- [start:example-axes]
->>> from snippets.attention.formula import attention_2d
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.formula import attention, attention_2d
 >>> generator = torch.Generator().manual_seed(0)
->>> query, key, value = torch.rand(3, 2, 4, 8, 16, generator=generator)  # (batch, head, token, feature)
+>>> shape = 2, 4, 8, 16  # (batch, head, token, feature)
+>>> query, key, value = torch.rand(3, *shape, generator=generator)
 >>> output = attention(query, key, value)
 >>> tuple(output.shape)
 (2, 4, 8, 16)
->>> same = [torch.allclose(attention_2d(query[b, h], key[b, h], value[b, h]), output[b, h])
-...         for b in range(2) for h in range(4)]
->>> all(same), torch.allclose(attention(query[1], key[1], value[1]), output[1])
-(True, True)
+>>> for b in range(2):
+...     assert torch.allclose(attention(query[b], key[b], value[b]), output[b])
+...     for h in range(4):
+...         one_head = attention_2d(query[b, h], key[b, h], value[b, h])
+...         assert torch.allclose(one_head, output[b, h])
 >>> attention_2d(query, key, value)
 Traceback (most recent call last):
-ValueError: query has 4 axes, key 4 and value 4; expected two each, since key.T is for matrices
+ValueError: query has 4 axes, key 4 and value 4; expected 2 each, as key.T is for matrices
 
 --8<-- [end:example-axes]
+
+The same function as PyTorch's:
+
+--8<-- [start:example-attention]
+>>> import torch
+>>> from torch.nn.functional import scaled_dot_product_attention
+>>> from snippets.attention.formula import attention
+>>> query = torch.randn(2, 8, 5, 16, generator=generator)  # (batch, head, n, d_k)
+>>> key = torch.randn(2, 8, 7, 16, generator=generator)  # (batch, head, m, d_k)
+>>> value = torch.randn(2, 8, 7, 12, generator=generator)  # (batch, head, m, d_v)
+>>> output = attention(query, key, value)
+>>> tuple(output.shape)
+(2, 8, 5, 12)
+>>> theirs = scaled_dot_product_attention(query, key, value)
+>>> torch.allclose(output, theirs, atol=1e-6)
+True
+
+--8<-- [end:example-attention]
+
+And heads in groups, which share their keys and values:
+
+--8<-- [start:example-groups]
+>>> import torch
+>>> from snippets.attention.formula import share_heads
+>>> query = torch.zeros(4, 1, 1)  # (head, n, d_k)
+>>> key = torch.tensor([[[1.0]], [[2.0]]])  # (head, m, d_k)
+>>> share_heads(query, key).flatten().tolist()
+[1.0, 1.0, 2.0, 2.0]
+
+--8<-- [end:example-groups]
 
 The same to the last bit? Where the matrix products are exact, yes, in whichever order a machine adds:
 
 --8<-- [start:example-bits]
->>> query, key = torch.randint(-3, 4, (2, 8, 16), generator=generator).float()
+>>> integers = torch.randint(-3, 4, (2, 8, 16), generator=generator)
+>>> query, key = integers.float()
 >>> value = torch.eye(8)  # values that show the weights
 >>> flat = attention_2d(query, key, value)
 >>> batched = attention(query[None], key[None], value[None])[0]
->>> heads = attention(query[None, None], key[None, None], value[None, None])[0, 0]
->>> torch.equal(flat, batched), torch.equal(flat, heads)
+>>> heads = attention(query[None, None], key[None, None], value[None, None])
+>>> torch.equal(flat, batched), torch.equal(flat, heads[0, 0])
 (True, True)
 
 --8<-- [end:example-bits]
@@ -56,7 +90,8 @@ A module whose weights are parameters, and two of them in a row:
 
 --8<-- [start:example-module]
 >>> from snippets.attention.formula import SelfAttention
->>> first, second = (SelfAttention(d=8, d_k=3, d_v=5, generator=generator) for _ in range(2))
+>>> first = SelfAttention(d=8, d_k=3, d_v=5, generator=generator)
+>>> second = SelfAttention(d=8, d_k=3, d_v=5, generator=generator)
 >>> {name: tuple(weight.shape) for name, weight in first.named_parameters()}
 {'W_Q': (8, 3), 'W_K': (8, 3), 'W_V': (8, 5), 'W_O': (5, 8)}
 >>> X = torch.rand(2, 6, 8, generator=generator)  # (batch, n, d)
@@ -84,16 +119,16 @@ A tensor that is only an attribute is no parameter. No optimiser sees it, and no
 The slip in the scale, measured on Gaussian queries and keys:
 
 --8<-- [start:example-slip]
->>> from snippets.attention.formula import slipped_scores
->>> from snippets.scaling.variance import scores
+>>> from snippets.attention.formula import scores, scores_by_both_widths_wrong
 >>> query, key = torch.randn(2, 500, 64, generator=generator)
 >>> for d_v in (1, 16, 64):
 ...     value = torch.zeros(500, d_v)
-...     both = scores(query, key), slipped_scores(query, key, value)
-...     print(f"d_v {d_v:2}   variance of the scores {both[0].var():.2f}   with the slip {both[1].var():.3f}")
-d_v  1   variance of the scores 0.99   with the slip 0.991
-d_v 16   variance of the scores 0.99   with the slip 0.062
-d_v 64   variance of the scores 0.99   with the slip 0.015
+...     right = scores(query, key).var()
+...     wrong = scores_by_both_widths_wrong(query, key, value).var()
+...     print(f"d_v {d_v:2}   variance {right:.2f}   with the slip {wrong:.3f}")
+d_v  1   variance 0.99   with the slip 0.990
+d_v 16   variance 0.99   with the slip 0.062
+d_v 64   variance 0.99   with the slip 0.015
 
 --8<-- [end:example-slip]
 """
@@ -101,22 +136,127 @@ d_v 64   variance of the scores 0.99   with the slip 0.015
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from snippets.scaling.saturation import attention, mask_scores, masked_softmax
-from snippets.scaling.variance import scores
-from snippets.shapes import check_shapes
+from snippets.attention.masks import Mask, mask_scores, masked_softmax
+
+
+# --8<-- [start:scores]
+def scores(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    *,
+    scale: float | None = None,
+) -> Float[Tensor, "*batch n m"]:
+    """The score of every query with every key.
+
+    The scale is 1 / sqrt(d_k) unless given: Vaswani et al. (2017).
+    """
+    if scale is None:
+        scale = query.shape[-1] ** -0.5
+    return (upcast(query) @ upcast(key).mT * scale).to(query.dtype)
+
+
+def upcast(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """The same numbers, in fp32 if their own format has fewer digits."""
+    return x.float() if x.itemsize < 4 else x
+
+
+# --8<-- [end:scores]
+
+
+# --8<-- [start:attention]
+def attention_weights(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    *,
+    attn_mask: Mask | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Float[Tensor, "*batch n m"]:
+    """For every query, how much of each value it takes: Vaswani et al. (2017).
+
+    A row sums to 1, or is 0 where all keys are masked; see `mask_scores`.
+    With enable_gqa, heads may share keys and values; see `share_heads`.
+    """
+    if enable_gqa:
+        key = share_heads(query, key)
+    logits = scores(upcast(query), upcast(key), scale=scale)
+    logits = mask_scores(logits, attn_mask=attn_mask, is_causal=is_causal)
+    if attn_mask is None:  # every query has a key: the first
+        return torch.softmax(logits, dim=-1).to(query.dtype)
+    return masked_softmax(logits).to(query.dtype)
+
+
+def attention(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    attn_mask: Mask | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Float[Tensor, "*batch n d_v"]:
+    """The values, averaged by the weights: Vaswani et al. (2017), equation 1.
+
+    The same as PyTorch's scaled_dot_product_attention without its dropout. In
+    fp16 and bf16 all is computed in fp32, and the output is rounded once.
+    """
+    weights = attention_weights(
+        upcast(query),
+        upcast(key),
+        attn_mask=attn_mask,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+    )
+    if enable_gqa:
+        value = share_heads(query, value)
+    return (weights @ upcast(value)).to(query.dtype)
+
+
+# --8<-- [end:attention]
+
+
+# --8<-- [start:groups]
+def share_heads(
+    query: Float[Tensor, "... heads n d_k"],
+    shared: Float[Tensor, "*batch groups m d"],
+) -> Float[Tensor, "*batch heads m d"]:
+    """Keys or values, each head repeated for all query heads of its group.
+
+    Raises ValueError where there are no groups of one size: Ainslie et al.
+    (2023).
+    """
+    heads, groups = query.shape[-3], shared.shape[-3]
+    if not groups or heads % groups:
+        raise ValueError(
+            f"{groups} heads of keys do not divide {heads} of queries"
+        )
+    return shared.repeat_interleave(heads // groups, dim=-3)
+
+
+# --8<-- [end:groups]
 
 
 # --8<-- [start:two-axes]
-def attention_2d(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The formula as it is written, for matrices: (n, d_k), (m, d_k) and (m, d_v) give (n, d_v)."""
+def attention_2d(
+    query: Float[Tensor, "n d_k"],
+    key: Float[Tensor, "m d_k"],
+    value: Float[Tensor, "m d_v"],
+) -> Float[Tensor, "n d_v"]:
+    """The formula as it is written, for matrices.
+
+    Raises ValueError for tensors of any other number of axes.
+    """
     if (query.dim(), key.dim(), value.dim()) != (2, 2, 2):
         raise ValueError(
             f"query has {query.dim()} axes, key {key.dim()} and value {value.dim()}; "
-            "expected two each, since key.T is for matrices"
+            "expected 2 each, as key.T is for matrices"
         )
-    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
     return torch.softmax(query @ key.T / query.shape[-1] ** 0.5, dim=-1) @ value
 
 
@@ -124,67 +264,91 @@ def attention_2d(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 
 # --8<-- [start:steps]
-class Steps(NamedTuple):
+class AttentionSteps(NamedTuple):
     """What each operation of attention makes."""
 
-    products: Tensor  # (..., n, m)
-    scaled: Tensor  # (..., n, m)
-    masked: Tensor  # (..., n, m)
-    weights: Tensor  # (..., n, m)
-    output: Tensor  # (..., n, d_v)
+    products: Float[Tensor, "*batch n m"]
+    scaled: Float[Tensor, "*batch n m"]
+    masked: Float[Tensor, "*batch n m"]
+    weights: Float[Tensor, "*batch n m"]
+    output: Float[Tensor, "*batch n d_v"]
 
 
-def steps(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None = None,
+def attention_steps(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    attn_mask: Mask | None = None,
     scale: float | None = None,
-) -> Steps:
-    """Attention one operation at a time; a boolean mask keeps what is True, any other is added."""
-    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    products = query @ key.transpose(-2, -1)  # (..., n, d_k) (..., d_k, m) -> (..., n, m)
+) -> AttentionSteps:
+    """Attention, one operation at a time, each in the format of the inputs."""
+    products = query @ key.transpose(-2, -1)  # (n, d_k) (d_k, m) -> (n, m)
     scaled = products * (query.shape[-1] ** -0.5 if scale is None else scale)
-    masked = mask_scores(scaled, mask)
+    masked = mask_scores(scaled, attn_mask=attn_mask)
     weights = masked_softmax(masked)  # every row sums to 1
-    return Steps(products, scaled, masked, weights, weights @ value)
+    output = weights @ value  # (n, m) (m, d_v) -> (n, d_v)
+    return AttentionSteps(products, scaled, masked, weights, output)
 
 
 # --8<-- [end:steps]
 
 
 # --8<-- [start:block]
-def self_attention(X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_O: Tensor) -> Tensor:
-    """Queries, keys and values from one input; the output has the shape of the input."""
-    check_shapes("X: n d, W_Q: d d_k, W_K: d d_k, W_V: d d_v, W_O: d_v d", X, W_Q, W_K, W_V, W_O)
-    return attention(X @ W_Q, X @ W_K, X @ W_V) @ W_O  # (..., n, d_v) (..., d_v, d) -> (..., n, d)
+def self_attention(
+    X: Float[Tensor, "*#batch n d"],
+    W_Q: Float[Tensor, "*#batch d d_k"],
+    W_K: Float[Tensor, "*#batch d d_k"],
+    W_V: Float[Tensor, "*#batch d d_v"],
+    W_O: Float[Tensor, "*#batch d_v d"],
+) -> Float[Tensor, "*batch n d"]:
+    """Queries, keys and values from one input; the output has its shape."""
+    return attention(X @ W_Q, X @ W_K, X @ W_V) @ W_O
 
 
 class SelfAttention(nn.Module):
-    """The same with weights that are trained, drawn so that a projection keeps the variance of X."""
+    """The same with weights that are trained.
 
-    def __init__(self, d: int, d_k: int, d_v: int, generator: torch.Generator | None = None):
+    They are drawn so that a projection keeps the variance of its input.
+    """
+
+    def __init__(
+        self,
+        d: int,
+        d_k: int,
+        d_v: int,
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Weights for inputs of width d, queries and keys of d_k, values of d_v."""
         super().__init__()
 
         def weight(rows: int, columns: int) -> nn.Parameter:
-            return nn.Parameter(torch.randn(rows, columns, generator=generator) * rows**-0.5)
+            entries = torch.randn(rows, columns, generator=generator)
+            return nn.Parameter(entries * rows**-0.5)
 
-        self.W_Q, self.W_K, self.W_V = weight(d, d_k), weight(d, d_k), weight(d, d_v)
-        self.W_O = weight(d_v, d)
+        self.W_Q, self.W_K = weight(d, d_k), weight(d, d_k)
+        self.W_V, self.W_O = weight(d, d_v), weight(d_v, d)
 
-    def forward(self, X: Tensor) -> Tensor:
-        return self_attention(
-            X, self.W_Q, self.W_K, self.W_V, self.W_O
-        )  # (..., n, d) -> (..., n, d)
+    def forward(
+        self, X: Float[Tensor, "*batch n d"]
+    ) -> Float[Tensor, "*batch n d"]:
+        """The input of the next block."""
+        return self_attention(X, self.W_Q, self.W_K, self.W_V, self.W_O)
 
 
 # --8<-- [end:block]
 
 
-# --8<-- [start:slip]
-def slipped_scores(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The scores with a slip: the width of the values stands under the root as well."""
-    return scores(query, key, scale=(query.shape[-1] * value.shape[-1]) ** -0.5)  # (..., n, m)
+# --8<-- [start:wrong]
+def scores_by_both_widths_wrong(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+) -> Float[Tensor, "*batch n m"]:
+    """Wrong: the width of the values stands under the root as well."""
+    widths = query.shape[-1] * value.shape[-1]
+    return scores(query, key, scale=widths**-0.5)
 
 
-# --8<-- [end:slip]
+# --8<-- [end:wrong]

@@ -4,10 +4,12 @@ Three ways to leave a key out:
 
 --8<-- [start:example-ways]
 >>> import torch
->>> from snippets.attention.masks import deleted_weights, filled_weights, renormalised_weights
+>>> from snippets.attention.masks import (
+...     deleted_weights, filled_weights, renormalised_weights)
 >>> scores = torch.tensor([[1.0, 4.0, 2.0, 3.0]], dtype=torch.float64)
 >>> keep = torch.tensor([True, False, True, False])
->>> for weights in (filled_weights(scores, keep, -torch.inf), deleted_weights(scores, keep),
+>>> for weights in (filled_weights(scores, keep, constant=-torch.inf),
+...                 deleted_weights(scores, keep),
 ...                 renormalised_weights(scores, keep)):
 ...     print([round(weight, 4) for weight in weights[0].tolist()])
 [0.2689, 0.0, 0.7311, 0.0]
@@ -20,15 +22,17 @@ A finite constant, where all keys are masked. Filled, it gives equal weights. Ad
 real numbers; in fp32 it does so at ten thousand, nearly, and at a billion no score is left at all:
 
 --8<-- [start:example-all]
->>> from snippets.attention.masks import added_weights
->>> scores, nothing = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([False, False, False])
+>>> from snippets.attention.masks import added_weights, filled_weights
+>>> scores = torch.tensor([1.0, 2.0, 3.0])
+>>> nothing = torch.tensor([False, False, False])
 >>> def shown(weights):
 ...     return [round(weight, 3) for weight in weights.tolist()]
 >>> shown(scores.softmax(-1))
 [0.09, 0.245, 0.665]
 >>> for constant in (-1e4, -1e9):
-...     print(f"{constant:.0e}", shown(added_weights(scores, nothing, constant)),
-...           shown(filled_weights(scores, nothing, constant)))
+...     print(f"{constant:.0e}",
+...           shown(added_weights(scores, nothing, constant=constant)),
+...           shown(filled_weights(scores, nothing, constant=constant)))
 -1e+04 [0.09, 0.245, 0.665] [0.333, 0.333, 0.333]
 -1e+09 [0.333, 0.333, 0.333] [0.333, 0.333, 0.333]
 >>> (scores - 1e9).tolist()
@@ -39,12 +43,13 @@ real numbers; in fp32 it does so at ten thousand, nearly, and at a billion no sc
 A masked key that wins, and a constant that fp16 does not hold:
 
 --8<-- [start:example-constants]
->>> low = torch.tensor([5.0, -2e4])  # the first key is masked; the second has a low score, and is honest
->>> filled_weights(low, torch.tensor([False, True]), -1e4).tolist()
+>>> low = torch.tensor([5.0, -2e4])  # the second score is low, and honest
+>>> keep = torch.tensor([False, True])  # the first key is masked
+>>> filled_weights(low, keep, constant=-1e4).tolist()
 [1.0, 0.0]
->>> filled_weights(low, torch.tensor([False, True]), -torch.inf).tolist()
+>>> filled_weights(low, keep, constant=-torch.inf).tolist()
 [0.0, 1.0]
->>> filled_weights(low.half(), torch.tensor([False, True]), -1e9)
+>>> filled_weights(low.half(), keep, constant=-1e9)
 Traceback (most recent call last):
 RuntimeError: value cannot be converted to type c10::Half without overflow
 >>> torch.finfo(torch.float16).min
@@ -58,20 +63,36 @@ A query without any key, in PyTorch: zero, not a number, and both:
 >>> from torch.nn.functional import scaled_dot_product_attention
 >>> generator = torch.Generator().manual_seed(0)
 >>> x = torch.rand(1, 2, 4, generator=generator)  # (batch, n, d)
->>> keep = torch.tensor([[True, False], [False, False]])  # the second query may see no key
->>> empty = slice(1, 2)
+>>> keep = torch.tensor([[True, False],
+...                      [False, False]])  # the second query may see no key
 >>> scaled_dot_product_attention(x, x, x, attn_mask=keep)[0, 1].tolist()
 [0.0, 0.0, 0.0, 0.0]
->>> torch.softmax(torch.full((2,), -torch.inf), -1).tolist()  # what its documented formula comes to
+>>> minus_infinity = torch.full((2,), -torch.inf)
+>>> torch.softmax(minus_infinity, -1).tolist()  # as its documented formula has it
 [nan, nan]
->>> module = torch.nn.MultiheadAttention(4, num_heads=1, batch_first=True)  # a mask blocks what is True
+>>> module = torch.nn.MultiheadAttention(4, num_heads=1, batch_first=True)
+>>> blocked = ~keep  # of the module a mask blocks what is True
 >>> for need_weights in (True, False):
-...     output, _ = module(x, x, x, attn_mask=~keep, need_weights=need_weights)
+...     output, _ = module(x, x, x, attn_mask=blocked, need_weights=need_weights)
 ...     print(f"need_weights {need_weights}:", output[0, 1].tolist())
 need_weights True: [nan, nan, nan, nan]
 need_weights False: [0.0, 0.0, 0.0, 0.0]
 
 --8<-- [end:example-empty]
+
+Ours. A query without any key gets 0, where a plain softmax would give NaN:
+
+--8<-- [start:example-masks]
+>>> import torch
+>>> from snippets.attention.masks import mask_scores, masked_softmax
+>>> equal = torch.zeros(2, 3)  # the scores of two queries with three keys
+>>> masked_softmax(mask_scores(equal, is_causal=True)).tolist()
+[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
+>>> mask = torch.tensor([[True, False, True], [False, False, False]])
+>>> masked_softmax(mask_scores(equal, attn_mask=mask)).tolist()
+[[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]]
+
+--8<-- [end:example-masks]
 
 One boolean mask, two readings:
 
@@ -90,7 +111,8 @@ queries are the last of the keys, as in generating text, it should end at the lo
 
 --8<-- [start:example-causal]
 >>> from snippets.attention.masks import lower_right
->>> query, key, eye = torch.zeros(1, 2, 3), torch.zeros(1, 4, 3), torch.eye(4)[None]
+>>> query, key = torch.zeros(1, 2, 3), torch.zeros(1, 4, 3)
+>>> eye = torch.eye(4)[None]  # values that show the weights
 >>> scaled_dot_product_attention(query, key, eye, is_causal=True)[0].tolist()
 [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]]
 >>> lower_right(2, 4).int().tolist()
@@ -104,41 +126,104 @@ ALiBi: a bias by distance, and one by the key's place alone:
 >>> from snippets.attention.masks import weights_by_distance, weights_by_place
 >>> scores = torch.rand(4, 4, generator=generator, dtype=torch.float64)
 >>> places = torch.arange(4.0, dtype=torch.float64)
->>> torch.allclose(weights_by_distance(scores, 0.5, places, places), weights_by_place(scores, 0.5, places))
+>>> by_distance = weights_by_distance(scores, places, places, slope=0.5)
+>>> torch.allclose(by_distance, weights_by_place(scores, places, slope=0.5))
 True
 
 --8<-- [end:example-alibi]
 """
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from snippets.scaling.saturation import mask_scores, masked_softmax
-from snippets.shapes import check_shapes
+# --8<-- [start:masks]
+# For scores (*batch, n, m): what is True is kept, what is a number is added.
+Mask = (
+    Bool[Tensor, "*#batch #n #m"]
+    | Float[Tensor, "*#batch #n #m"]
+    | Bool[Tensor, "#m"]
+    | Float[Tensor, "#m"]
+)
+
+
+def mask_scores(
+    scores: Float[Tensor, "*batch n m"],
+    *,
+    attn_mask: Mask | None = None,
+    is_causal: bool = False,
+) -> Float[Tensor, "*batch n m"]:
+    """The scores, with -inf where a query may not look.
+
+    is_causal keeps as many keys for a query as its own place counts from the
+    first: the triangle starts at the upper left, as in PyTorch.
+    Raises TypeError for a mask of whole numbers: is a 1 kept, or added?
+    """
+    if is_causal:
+        n, m = scores.shape[-2:]
+        lower = torch.ones(n, m, dtype=torch.bool, device=scores.device).tril()
+        scores = torch.where(lower, scores, -torch.inf)
+    if attn_mask is None:
+        return scores
+    attn_mask = attn_mask.expand_as(scores)  # the scores never grow to fit it
+    if attn_mask.dtype == torch.bool:
+        return torch.where(attn_mask, scores, -torch.inf)
+    if not attn_mask.is_floating_point():
+        raise TypeError(
+            f"attn_mask is {attn_mask.dtype}; expected bool or a float"
+        )
+    return (scores + attn_mask).to(scores.dtype)
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*batch m"],
+) -> Float[Tensor, "*batch m"]:
+    """The softmax of each row; 0 where a row is -inf throughout, as in PyTorch."""
+    empty = (scores == -torch.inf).all(-1, keepdim=True)
+    # Filled before as well: of such a row softmax, and its gradient, is NaN.
+    weights = torch.softmax(scores.masked_fill(empty, 0), dim=-1)
+    return weights.masked_fill(empty, 0)
+
+
+# --8<-- [end:masks]
 
 
 # --8<-- [start:ways]
-def filled_weights(scores: Tensor, keep: Tensor, constant: float) -> Tensor:
-    """Softmax of each row after every masked score was replaced by a constant."""
-    return torch.softmax(scores.masked_fill(~keep, constant), dim=-1)  # (..., n, m)
+def filled_weights(
+    scores: Float[Tensor, "*#batch m"],
+    keep: Bool[Tensor, "*#batch m"],
+    *,
+    constant: float,
+) -> Float[Tensor, "*batch m"]:
+    """Softmax of each row after a constant took the place of masked scores."""
+    return torch.softmax(scores.masked_fill(~keep, constant), dim=-1)
 
 
-def added_weights(scores: Tensor, keep: Tensor, constant: float) -> Tensor:
-    """Softmax of each row after a constant was added to every masked score."""
-    return torch.softmax(torch.where(keep, scores, scores + constant), dim=-1)  # (..., n, m)
+def added_weights(
+    scores: Float[Tensor, "*#batch m"],
+    keep: Bool[Tensor, "*#batch m"],
+    *,
+    constant: float,
+) -> Float[Tensor, "*batch m"]:
+    """Softmax of each row after a constant was added to masked scores."""
+    return torch.softmax(torch.where(keep, scores, scores + constant), dim=-1)
 
 
-def deleted_weights(scores: Tensor, keep: Tensor) -> Tensor:
-    """Softmax over the kept keys alone, the same keys for every query; the others get 0."""
-    check_shapes("scores: m, keep: m", scores, keep)
-    weights = torch.zeros_like(scores)  # (..., n, m)
+def deleted_weights(
+    scores: Float[Tensor, "*batch m"], keep: Bool[Tensor, " m"]
+) -> Float[Tensor, "*batch m"]:
+    """Softmax over the kept keys alone, the same for all rows; others get 0."""
+    weights = torch.zeros_like(scores)
     weights[..., keep] = torch.softmax(scores[..., keep], dim=-1)
     return weights
 
 
-def renormalised_weights(scores: Tensor, keep: Tensor) -> Tensor:
-    """Softmax over all keys, then 0 for the masked ones, then each row divided by its sum."""
-    weights = torch.softmax(scores, dim=-1) * keep  # (..., n, m)
+def renormalised_weights(
+    scores: Float[Tensor, "*#batch m"],
+    keep: Bool[Tensor, "*#batch m"] | Float[Tensor, "*#batch m"],
+) -> Float[Tensor, "*batch m"]:
+    """Softmax over all keys, 0 for the masked ones, and each row over its sum."""
+    weights = torch.softmax(scores, dim=-1) * keep
     return weights / weights.sum(-1, keepdim=True)
 
 
@@ -146,9 +231,13 @@ def renormalised_weights(scores: Tensor, keep: Tensor) -> Tensor:
 
 
 # --8<-- [start:lower-right]
-def lower_right(n: int, m: int) -> Tensor:
+def lower_right(
+    n: int, m: int, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "n m"]:
     """The causal mask of n queries that are the last of m tokens: True keeps."""
-    return torch.ones(n, m, dtype=torch.bool).tril(diagonal=m - n)  # (n, m)
+    return torch.ones(n, m, dtype=torch.bool, device=device).tril(
+        diagonal=m - n
+    )
 
 
 # --8<-- [end:lower-right]
@@ -156,18 +245,25 @@ def lower_right(n: int, m: int) -> Tensor:
 
 # --8<-- [start:alibi]
 def weights_by_distance(
-    scores: Tensor, slope: float, query_places: Tensor, key_places: Tensor
-) -> Tensor:
-    """Each score is lowered by the slope times the distance from its key to its query."""
-    check_shapes("scores: n m, query_places: n, key_places: m", scores, query_places, key_places)
-    distance = query_places.unsqueeze(-1) - key_places.unsqueeze(-2)  # (..., n, m)
-    return masked_softmax(mask_scores(scores, -slope * distance))
+    scores: Float[Tensor, "*#batch n m"],
+    query_places: Float[Tensor, "*#batch n"],
+    key_places: Float[Tensor, "*#batch m"],
+    *,
+    slope: float,
+) -> Float[Tensor, "*batch n m"]:
+    """Scores lowered by slope times distance: Press, Smith and Lewis (2022)."""
+    distance = query_places.unsqueeze(-1) - key_places.unsqueeze(-2)
+    return masked_softmax(scores - slope * distance)
 
 
-def weights_by_place(scores: Tensor, slope: float, key_places: Tensor) -> Tensor:
-    """Each score is raised by the slope times the place of its key."""
-    check_shapes("scores: n m, key_places: m", scores, key_places)
-    return masked_softmax(mask_scores(scores, slope * key_places.unsqueeze(-2)))  # (..., n, m)
+def weights_by_place(
+    scores: Float[Tensor, "*#batch n m"],
+    key_places: Float[Tensor, "*#batch m"],
+    *,
+    slope: float,
+) -> Float[Tensor, "*batch n m"]:
+    """Scores raised by slope times the place of the key."""
+    return masked_softmax(scores + slope * key_places.unsqueeze(-2))
 
 
 # --8<-- [end:alibi]

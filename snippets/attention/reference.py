@@ -5,15 +5,18 @@ the source and for the right one. The slip is on both sides, and so does not sho
 
 --8<-- [start:example-compare]
 >>> import torch
->>> from snippets.attention.reference import Reference, slipped_scale
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.reference import Reference, scale_by_size_wrong
+>>> from snippets.attention.formula import attention
 >>> generator = torch.Generator().manual_seed(0)
->>> query, key, value = torch.rand(3, 2, 4, 8, 16, generator=generator)  # (batch, head, token, feature)
->>> for name, scale in (("slip ", slipped_scale(key)), ("right", 16**-0.5)):
-...     reference = Reference(temperature=1 / scale).eval()  # in evaluation nothing is dropped
-...     ours, theirs = attention(query, key, value, scale), reference(query, key, value)
+>>> shape = 2, 4, 8, 16  # (batch, head, token, feature)
+>>> query, key, value = torch.rand(3, *shape, generator=generator)
+>>> for name, scale in (("slip ", scale_by_size_wrong(key)), ("right", 16**-0.5)):
+...     reference = Reference(temperature=1 / scale).eval()  # drops nothing
+...     theirs = reference(query, key, value)
+...     ours = attention(query, key, value, scale=scale)
 ...     difference = (ours - theirs).mean().abs().item()
-...     print(f"{name}   mean output {theirs.mean():.1f}   mean difference below 1e-8 {difference < 1e-8}")
+...     print(f"{name}   mean output {theirs.mean():.1f}   "
+...           f"mean difference below 1e-8 {difference < 1e-8}")
 slip    mean output 0.5   mean difference below 1e-8 True
 right   mean output 0.5   mean difference below 1e-8 True
 
@@ -22,15 +25,17 @@ right   mean output 0.5   mean difference below 1e-8 True
 The slip against the right scale. The mean hides it; the largest difference and the weights do not:
 
 --8<-- [start:example-slip]
->>> from snippets.attention.reference import slipped_attention
->>> from snippets.scaling.saturation import attention_weights
->>> right, slip = attention(query, key, value), slipped_attention(query, key, value)
->>> difference = (slip - right).abs()
->>> f"mean {abs((slip - right).mean().item()):.0e}, largest {difference.max():.0e}"
+>>> from snippets.attention.reference import attention_by_size_wrong
+>>> from snippets.attention.formula import attention_weights
+>>> right = attention(query, key, value)
+>>> slip = attention_by_size_wrong(query, key, value)
+>>> difference = slip - right
+>>> f"mean {difference.mean().abs():.0e}, largest {difference.abs().max():.0e}"
 'mean 4e-04, largest 4e-02'
->>> for name, scale in (("slip ", slipped_scale(key)), ("right", None)):
-...     weights = attention_weights(query, key, scale)
-...     print(f"{name}   weights from {weights.min():.3f} to {weights.max():.3f}   an equal share is {1 / 8}")
+>>> for name, scale in (("slip ", scale_by_size_wrong(key)), ("right", None)):
+...     weights = attention_weights(query, key, scale=scale)
+...     print(f"{name}   weights from {weights.min():.3f} to {weights.max():.3f}   "
+...           f"an equal share is {1 / 8}")
 slip    weights from 0.114 to 0.135   an equal share is 0.125
 right   weights from 0.073 to 0.189   an equal share is 0.125
 
@@ -41,10 +46,12 @@ Padding: keys are added, and masked. The output must not notice.
 --8<-- [start:example-padding]
 >>> from snippets.attention.reference import pad
 >>> for extra in (0, 8, 56):
-...     longer, values, mask = pad(key, value, extra)
-...     kept = attention(query, longer, values, mask=mask)
-...     moved = attention(query, longer, values, slipped_scale(longer), mask=mask)
-...     print(f"{extra:2} keys added   right: moved by {(kept - right).abs().max():.3f}   "
+...     longer, values, mask = pad(key, value, extra=extra)
+...     kept = attention(query, longer, values, attn_mask=mask)
+...     scale = scale_by_size_wrong(longer)
+...     moved = attention(query, longer, values, attn_mask=mask, scale=scale)
+...     print(f"{extra:2} keys added   "
+...           f"right: moved by {(kept - right).abs().max():.3f}   "
 ...           f"slip: moved by {(moved - slip).abs().max():.3f}")
  0 keys added   right: moved by 0.000   slip: moved by 0.000
  8 keys added   right: moved by 0.000   slip: moved by 0.003
@@ -56,61 +63,82 @@ Padding: keys are added, and masked. The output must not notice.
 import math
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from snippets.scaling.saturation import attention
-from snippets.scaling.variance import scores
-from snippets.shapes import check_shapes
+from snippets.attention.formula import attention, scores
 
 
 # --8<-- [start:reference]
 class Reference(nn.Module):
-    """As widely copied: the queries divided by a temperature, masked scores filled, weights dropped out."""
+    """As widely copied: masked scores are filled with a large negative number."""
 
-    def __init__(self, temperature: float, dropout: float = 0.1):
+    def __init__(self, temperature: float, *, dropout: float = 0.1) -> None:
+        """Queries are divided by the temperature, and weights dropped out."""
         super().__init__()
         self.temperature = temperature
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-    ) -> Tensor:
-        """(..., n, d_k), (..., m, d_k) and (..., m, d_v) give (..., n, d_v); the mask keeps what is True."""
-        check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-        scores = query / self.temperature @ key.transpose(-2, -1)  # (..., n, m)
-        if mask is not None:
-            scores = scores.masked_fill(~mask, -1e9)
+        self,
+        query: Float[Tensor, "*#batch n d_k"],
+        key: Float[Tensor, "*#batch m d_k"],
+        value: Float[Tensor, "*#batch m d_v"],
+        *,
+        attn_mask: Bool[Tensor, "*#batch #n m"]
+        | Bool[Tensor, " m"]
+        | None = None,
+    ) -> Float[Tensor, "*batch n d_v"]:
+        """The output; the mask keeps what is True."""
+        scores = query / self.temperature @ key.transpose(-2, -1)
+        if attn_mask is not None:
+            scores = scores.masked_fill(~attn_mask.expand_as(scores), -1e9)
         return self.dropout(torch.softmax(scores, dim=-1)) @ value
 
 
 # --8<-- [end:reference]
 
 
-# --8<-- [start:slip]
-def slipped_scale(key: Tensor) -> float:
-    """The slip: one over the root of all that K holds for one element of the batch, (batch, ..., m, d_k)."""
+# --8<-- [start:wrong]
+def scale_by_size_wrong(key: Float[Tensor, "batch *heads m d_k"]) -> float:
+    """Wrong: one over the root of all that K holds for an element of the batch."""
     return math.prod(key.shape[1:]) ** -0.5
 
 
-def slipped_scores(query: Tensor, key: Tensor, heads: int) -> Tensor:
-    """The scores with the slip, for so many heads."""
-    return scores(query, key, scale=(heads * key.shape[-2] * key.shape[-1]) ** -0.5)  # (..., n, m)
+def scores_by_size_wrong(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    *,
+    num_heads: int,
+) -> Float[Tensor, "*batch n m"]:
+    """The scores with that scale, for so many heads."""
+    size = num_heads * key.shape[-2] * key.shape[-1]
+    return scores(query, key, scale=size**-0.5)
 
 
-def slipped_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attention with the slip."""
-    return attention(query, key, value, slipped_scale(key))  # (batch, ..., n, d_v)
+def attention_by_size_wrong(
+    query: Float[Tensor, "batch *heads n d_k"],
+    key: Float[Tensor, "batch *heads m d_k"],
+    value: Float[Tensor, "batch *heads m d_v"],
+) -> Float[Tensor, "batch *heads n d_v"]:
+    """Attention with that scale."""
+    return attention(query, key, value, scale=scale_by_size_wrong(key))
 
 
-# --8<-- [end:slip]
+# --8<-- [end:wrong]
 
 
 # --8<-- [start:pad]
-def pad(key: Tensor, value: Tensor, extra: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Keys and values with `extra` more of zeros behind them, and the mask that keeps the old ones."""
-    check_shapes("key: m d_k, value: m d_v", key, value)
-    longer = [nn.functional.pad(x, (0, 0, 0, extra)) for x in (key, value)]  # (..., m + extra, d)
-    return *longer, torch.arange(key.shape[-2] + extra) < key.shape[-2]  # (m + extra)
+def pad(
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    extra: int,
+) -> tuple[Float[Tensor, "..."], Float[Tensor, "..."], Bool[Tensor, " _"]]:
+    """Keys and values with `extra` zeros behind, and the mask that keeps the old."""
+    longer = [nn.functional.pad(x, (0, 0, 0, extra)) for x in (key, value)]
+    m = key.shape[-2]
+    return *longer, torch.arange(m + extra, device=key.device) < m
 
 
 # --8<-- [end:pad]

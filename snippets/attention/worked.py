@@ -4,11 +4,13 @@ The printed inputs do not give every printed figure. They are off by at most one
 
 --8<-- [start:example-printed]
 >>> import torch
->>> from snippets.attention.formula import steps
->>> from snippets.attention.worked import FINER, OUTPUTS, SCORES, TOKENS, WEIGHTS, places_off
+>>> from snippets.attention.formula import attention_steps
+>>> from snippets.attention.worked import (
+...     FINER, OUTPUTS, SCORES, TOKENS, WEIGHTS, places_off)
 >>> def compare(X):
-...     found = steps(X, X, X, scale=1.0)[2:]  # scores, weights, output
-...     return [places_off(*pair) for pair in zip(found, (SCORES, WEIGHTS, OUTPUTS))]
+...     found = attention_steps(X, X, X, scale=1.0)[2:]  # scores, weights, output
+...     printed = SCORES, WEIGHTS, OUTPUTS
+...     return [places_off(*pair) for pair in zip(found, printed)]
 >>> compare(TOKENS)
 [1, 0, 1]
 
@@ -29,7 +31,7 @@ What inputs that are off by half a unit of the fourth place can do at most, by t
 --8<-- [start:example-bounds]
 >>> from snippets.attention.worked import error_bounds
 >>> score, weight, output = error_bounds(TOKENS, half=0.5e-4)
->>> for name, bound in (("scores", score), ("weights", weight), ("outputs", output)):
+>>> for name, bound in zip(("scores", "weights", "outputs"), (score, weight, output)):
 ...     print(f"{name:7}   off by at most {bound.max():.1e}")
 scores    off by at most 4.9e-04
 weights   off by at most 9.9e-04
@@ -41,11 +43,14 @@ The same tokens with queries and keys of their own, unscaled: the largest score 
 
 --8<-- [start:example-unscaled]
 >>> from snippets.attention.worked import least_weight
->>> W_Q, W_K = torch.randn(2, 4, 4, generator=torch.Generator().manual_seed(227), dtype=torch.float64)
->>> scores = steps(TOKENS @ W_Q, TOKENS @ W_K, TOKENS, scale=1.0).scaled  # (batch, n, n)
+>>> from snippets.attention.formula import scores as scores_of
+>>> generator = torch.Generator().manual_seed(227)
+>>> W_Q, W_K = torch.randn(2, 4, 4, generator=generator, dtype=torch.float64)
+>>> scores = scores_of(TOKENS @ W_Q, TOKENS @ W_K, scale=1.0)  # (batch, n, n)
 >>> place = (scores == scores.max()).nonzero()[0]
 >>> row = scores[place[0], place[1]]
->>> cases = {"unscaled": 1, "scaled": 4**0.5, "scaled, projections of variance 1 / d": 4**0.5 * 4}
+>>> cases = {"unscaled": 1, "scaled": 4**0.5,
+...          "scaled, projections of variance 1 / d": 4**0.5 * 4}
 >>> for name, divisor in cases.items():
 ...     print(name, [round(score, 1) for score in (row / divisor).tolist()],
 ...           [f"{weight:.4f}" for weight in (row / divisor).softmax(-1)])
@@ -58,8 +63,8 @@ scaled, projections of variance 1 / d [-2.9, -0.6, 3.2] ['0.0020', '0.0215', '0.
 A lead of eleven over each of two others is enough for four places:
 
 --8<-- [start:example-lead]
->>> for gap in (5.0, 10.0, 11.0, 15.0):
-...     print(f"lead {gap:2.0f}   weight at least {least_weight(torch.tensor(gap, dtype=torch.float64), others=2):.4f}")
+>>> for gap in torch.tensor([5.0, 10.0, 11.0, 15.0], dtype=torch.float64):
+...     print(f"lead {gap:2.0f}   weight at least {least_weight(gap, others=2):.4f}")
 lead  5   weight at least 0.9867
 lead 10   weight at least 0.9999
 lead 11   weight at least 1.0000
@@ -70,16 +75,16 @@ lead 15   weight at least 1.0000
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from snippets.scaling.saturation import attention_weights
-from snippets.shapes import check_shapes
+from snippets.attention.formula import attention_weights
 
 DIGITS = 1e-4  # one unit of the last printed place
 
 
 # --8<-- [start:printed]
-def case(*rows: list) -> Tensor:
+def case(*rows: list[float]) -> Float[Tensor, "2 3 k"]:
     """Two sequences of three tokens each, row by row: six rows of k give (2, 3, k)."""
     return torch.tensor(rows, dtype=torch.float64).unflatten(0, (2, 3))
 
@@ -129,36 +134,48 @@ FINER = case(  # six places; found by search among the inputs that round to the 
 
 
 # --8<-- [start:places]
-def places_off(found: Tensor, expected: Tensor) -> int:
-    """By how many units of the fourth place the found numbers, rounded, miss the expected ones."""
-    return int(((found / DIGITS).round() - (expected / DIGITS).round()).abs().max())
+def places_off(
+    found: Float[Tensor, "*shape"], expected: Float[Tensor, "*shape"]
+) -> int:
+    """The most units of the fourth place by which found numbers, rounded, miss."""
+    units = (found / DIGITS).round() - (expected / DIGITS).round()
+    return int(units.abs().max())
 
 
 # --8<-- [end:places]
 
 
 # --8<-- [start:bounds]
-def score_bound(x: Tensor, y: Tensor, half: float) -> Tensor:
-    """How far x.y can move when every entry of both moves by at most `half`."""
-    check_shapes("x: d, y: d", x, y)
-    return half * (x.abs() + y.abs()).sum(-1) + x.shape[-1] * half**2  # (..., d) (..., d) -> (...)
+def score_bound(
+    x: Float[Tensor, "*#batch d"], y: Float[Tensor, "*#batch d"], *, half: float
+) -> Float[Tensor, "*batch"]:
+    """How far x.y can move when every entry of both moves by `half` at most."""
+    return half * (x.abs() + y.abs()).sum(-1) + x.shape[-1] * half**2
 
 
-def error_bounds(X: Tensor, half: float) -> tuple[Tensor, Tensor, Tensor]:
+def error_bounds(
+    X: Float[Tensor, "*batch n d"], *, half: float
+) -> tuple[
+    Float[Tensor, "*batch n n"],
+    Float[Tensor, "*batch n n"],
+    Float[Tensor, "*batch n d"],
+]:
     """How far scores, weights and outputs of basic attention can move with X."""
-    score = score_bound(X.unsqueeze(-2), X.unsqueeze(-3), half)  # (..., n, 1, d) (..., 1, n, d)
-    factor = torch.expm1(2 * score.amax(-1, keepdim=True))  # (..., n, 1)
-    weight = factor * attention_weights(X, X, scale=1.0)  # (..., n, n)
-    return score, weight, weight @ X.abs() + half  # (..., n, n) twice, (..., n, d)
+    score = score_bound(X.unsqueeze(-2), X.unsqueeze(-3), half=half)
+    factor = torch.expm1(2 * score.amax(-1, keepdim=True))  # (*batch, n, 1)
+    weight = factor * attention_weights(X, X, scale=1.0)
+    return score, weight, weight @ X.abs() + half
 
 
 # --8<-- [end:bounds]
 
 
 # --8<-- [start:least]
-def least_weight(gap: Tensor, others: int) -> Tensor:
-    """The least weight of a score that leads each of the others by at least the gap."""
-    return 1 / (1 + others * torch.exp(-gap))  # (...) -> (...)
+def least_weight(
+    gap: Float[Tensor, "*batch"], *, others: int
+) -> Float[Tensor, "*batch"]:
+    """The least weight of a score that leads each of the others by the gap."""
+    return 1 / (1 + others * torch.exp(-gap))
 
 
 # --8<-- [end:least]

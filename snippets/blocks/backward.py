@@ -5,7 +5,7 @@ From the slopes of a loss by the outputs, those by queries, keys and values:
 --8<-- [start:example-backward]
 >>> import torch
 >>> from snippets.blocks.backward import backward
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.formula import attention
 >>> generator = torch.Generator().manual_seed(0)
 >>> shapes = (2, 5, 4), (2, 7, 4), (2, 7, 3), (2, 5, 3)  # (batch, token, feature)
 >>> query, key, value, slope = (
@@ -47,8 +47,7 @@ In blocks, with two columns of weights at a time and at last one:
 import torch
 from torch import Tensor
 
-from snippets.scaling.saturation import attention_weights
-from snippets.scaling.variance import scores
+from snippets.attention.formula import attention_weights, scores
 from snippets.shapes import check_shapes
 
 
@@ -59,10 +58,14 @@ def row_sums(a: Tensor, b: Tensor) -> Tensor:
         raise ValueError(
             f"{tuple(a.shape)} and {tuple(b.shape)} differ; expected one shape (..., n, p)"
         )
-    return (a * b).sum(-1, keepdim=True)  # (..., n, p) (..., n, p) -> (..., n, 1)
+    return (a * b).sum(
+        -1, keepdim=True
+    )  # (..., n, p) (..., n, p) -> (..., n, 1)
 
 
-def score_slopes(weights: Tensor, weight_slopes: Tensor, means: Tensor) -> Tensor:
+def score_slopes(
+    weights: Tensor, weight_slopes: Tensor, means: Tensor
+) -> Tensor:
     """Back through softmax: means are those of the slopes under the weights."""
     check_shapes("weights: n m, weight_slopes: n m", weights, weight_slopes)
     check_column("means", means)
@@ -86,21 +89,34 @@ def backward(
 
     slope is that of the loss by the output, in the shape of the output: (..., n, d_v).
     """
-    check_shapes("query: n d_k, key: m d_k, value: m d_v, slope: n d_v", query, key, value, slope)
+    check_shapes(
+        "query: n d_k, key: m d_k, value: m d_v, slope: n d_v",
+        query,
+        key,
+        value,
+        slope,
+    )
     weights = attention_weights(query, key)  # (..., n, m)
     means = row_sums(slope, weights @ value)  # (..., n, 1)
     return through_weights(query, key, value, weights, slope, means)
 
 
 def through_weights(
-    query: Tensor, key: Tensor, value: Tensor, weights: Tensor, slope: Tensor, means: Tensor
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    weights: Tensor,
+    slope: Tensor,
+    means: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """What the queries get through these keys and values, and what these get themselves."""
     d_scores = score_slopes(weights, slope @ value.mT, means)  # (..., n, m)
     d_products = d_scores / query.shape[-1] ** 0.5  # (..., n, m)
     slopes = d_products @ key, d_products.mT @ query, weights.mT @ slope
     # An input that was shared along a leading axis gets the sum over that axis.
-    return tuple(s.sum_to_size(x.shape) for s, x in zip(slopes, (query, key, value)))
+    return tuple(
+        s.sum_to_size(x.shape) for s, x in zip(slopes, (query, key, value))
+    )
 
 
 # --8<-- [end:backward]
@@ -109,12 +125,16 @@ def through_weights(
 # --8<-- [start:again]
 def log_sums(query: Tensor, key: Tensor) -> Tensor:
     """The logarithm of the sum of the exponentials of each query's scores."""
-    return torch.logsumexp(scores(query, key), dim=-1, keepdim=True)  # (..., n, 1)
+    return torch.logsumexp(
+        scores(query, key), dim=-1, keepdim=True
+    )  # (..., n, 1)
 
 
 def weights_again(query: Tensor, key: Tensor, log_sums: Tensor) -> Tensor:
     """The weights of these keys among all, from log_sums over all: no other key is needed."""
-    check_shapes("query: n d_k, key: m d_k, log_sums: n one", query, key, log_sums)
+    check_shapes(
+        "query: n d_k, key: m d_k, log_sums: n one", query, key, log_sums
+    )
     check_column("log_sums", log_sums)
     return (scores(query, key) - log_sums).exp()  # (..., n, m)
 
@@ -138,7 +158,9 @@ def backward_in_blocks(
         raise ValueError(f"block is {block}; expected at least 1 key")
     means = row_sums(slope, output)  # (..., n, 1), and no weight is needed
     d_query, d_key, d_value = torch.zeros_like(query), [], []
-    for k, v in zip(key.split(block, dim=-2), value.split(block, dim=-2)):  # (..., block, d)
+    for k, v in zip(
+        key.split(block, dim=-2), value.split(block, dim=-2)
+    ):  # (..., block, d)
         weights = weights_again(query, k, log_sums)  # (..., n, block)
         more, d_k, d_v = through_weights(query, k, v, weights, slope, means)
         d_query = d_query + more  # (..., n, d_k)

@@ -24,11 +24,11 @@ No block is too short or too long, and none needs to be there at once:
 --8<-- [start:example-blocks]
 >>> from torch.nn.functional import scaled_dot_product_attention
 >>> from snippets.blocks.merge import attention_in_blocks
->>> query, key, value = torch.randn(3, 2, 10, 4, generator=generator, dtype=torch.float64)
+>>> query, key, value = torch.randn(3, 2, 10, 4, generator=generator)
 >>> expected = scaled_dot_product_attention(query, key, value)
->>> for block in (1, 3, 10, 99):
-...     output = attention_in_blocks(query, key, value, block)
-...     print(block, torch.allclose(output, expected))
+>>> for size in (1, 3, 10, 99):
+...     output = attention_in_blocks(query, key, value, block_size=size)
+...     print(size, torch.allclose(output, expected, atol=1e-6))
 1 True
 3 True
 10 True
@@ -60,14 +60,15 @@ A block that is masked throughout adds nothing, and a query without any key gets
 """
 
 from functools import reduce
-from itertools import repeat
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from snippets.scaling.saturation import mask_scores
-from snippets.scaling.variance import scores as scores_of
+from snippets.attention.formula import scores as scores_of
+from snippets.attention.formula import upcast
+from snippets.attention.masks import Mask, mask_scores
 from snippets.shapes import check_shapes
 
 
@@ -75,16 +76,18 @@ from snippets.shapes import check_shapes
 class State(NamedTuple):
     """All that attention needs of a block of keys, for each query."""
 
-    reference: Tensor  # (..., n, 1): the largest score, -inf for a query without keys
+    reference: (
+        Tensor  # (..., n, 1): the largest score, -inf for a query without keys
+    )
     total: Tensor  # (..., n, 1): the sum of the exponentials of score less reference
     mixed: Tensor  # (..., n, d_v): the sum of the values, each times its exponential
 
 
 def state(scores: Tensor, value: Tensor) -> State:
     """The state of a block of keys. For one query, scores may be (m) and not (..., n, m)."""
-    queries = "n " if scores.dim() > 1 else ""
-    check_shapes(f"scores: {queries}m, value: m d_v", scores, value)
-    reference = scores.amax(-1, keepdim=True)  # (..., n, 1)
+    reference = scores.new_full((*scores.shape[:-1], 1), -torch.inf)
+    if scores.shape[-1]:  # of no keys there is no largest
+        reference = scores.amax(-1, keepdim=True)  # (..., n, 1)
     terms = move(1, scores, reference)  # (..., n, m), none above 1
     return State(reference, terms.sum(-1, keepdim=True), terms @ value)
 
@@ -105,7 +108,9 @@ def move(sums: Tensor | float, reference: Tensor, to: Tensor) -> Tensor:
 
 def merge(first: State, second: State) -> State:
     """The state of the keys of both, about the larger reference."""
-    check_shapes("first: d_v, second: d_v", first.mixed, second.mixed)
+    d_v, other = first.mixed.shape[-1], second.mixed.shape[-1]
+    if d_v != other:  # 1 would broadcast
+        raise ValueError(f"d_v is {d_v} in first but {other} in second")
     to = torch.maximum(first.reference, second.reference)  # (..., n, 1)
     f, g = (move(1, kept.reference, to) for kept in (first, second))
     total = f * first.total + g * second.total  # (..., n, 1)
@@ -117,32 +122,46 @@ def merge(first: State, second: State) -> State:
 
 # --8<-- [start:attention]
 def attention_in_blocks(
-    query: Tensor, key: Tensor, value: Tensor, block: int, mask: Tensor | None = None
-) -> Tensor:
-    """Attention with `block` keys at a time; mask (..., n, m), boolean or added."""
-    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    if block < 1:
-        raise ValueError(f"block is {block}; expected at least 1 key")
-    masks = repeat(None) if mask is None else columns(mask, key.shape[-2]).split(block, -1)
-    parts = zip(key.split(block, -2), value.split(block, -2), masks)
-    # A generator: one block's scores, (..., n, block), are gone before the next.
-    states = (state(mask_scores(scores_of(query, k), keep), v) for k, v, keep in parts)
-    return average(reduce(merge, states))  # (..., n, d_v)
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    block_size: int,
+    attn_mask: Mask | None = None,
+    scale: float | None = None,
+) -> Float[Tensor, "*batch n d_v"]:
+    """Attention with some keys at a time: Milakov and Gimelshein (2018).
 
+    Raises ValueError for a block_size below 1, and where there are more keys
+    than values, or fewer.
+    """
+    if block_size < 1:
+        raise ValueError(f"block_size is {block_size}; expected at least 1 key")
+    keys = upcast(key).split(block_size, -2)
+    values = upcast(value).split(block_size, -2)
+    masks = [None] * len(keys)
+    if attn_mask is not None:  # it may have one column for all keys
+        attn_mask = attn_mask.expand(*attn_mask.shape[:-1], key.shape[-2])
+        masks = attn_mask.split(block_size, -1)
 
-def columns(mask: Tensor, m: int) -> Tensor:
-    """The mask with a column for each of m keys; it may come with one for all."""
-    if mask.shape[-1] not in (1, m):
-        shape = tuple(mask.shape)
-        raise ValueError(f"mask {shape} does not fit {m} keys; expected (..., n, m)")
-    return mask.expand(*mask.shape[:-1], m)  # (..., n, m)
+    def part(key: Tensor, value: Tensor, mask: Tensor | None) -> State:
+        scores = scores_of(
+            upcast(query), key, scale=scale
+        )  # (*batch, n, block)
+        return state(mask_scores(scores, attn_mask=mask), value)
+
+    # One by one: a block's scores are gone before the next.
+    states = (part(*block) for block in zip(keys, values, masks, strict=True))
+    return average(reduce(merge, states)).to(query.dtype)
 
 
 # --8<-- [end:attention]
 
 
 # --8<-- [start:two]
-def over_all(scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor) -> Tensor:
+def over_all(
+    scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor
+) -> Tensor:
     """Attention of one query over two blocks of keys, (m) and (p), at once."""
     check_shapes("scores: m, value: m d_v", scores, value)
     check_shapes("more: p, more_value: p d_v", more, more_value)
@@ -150,7 +169,9 @@ def over_all(scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor) ->
     return weights @ torch.cat([value, more_value])  # (d_v)
 
 
-def over_two_blocks(scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor) -> Tensor:
+def over_two_blocks(
+    scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor
+) -> Tensor:
     """The same, each block by itself, and merged: (d_v)."""
     return average(merge(state(scores, value), state(more, more_value)))
 
@@ -176,7 +197,9 @@ def log_sum(scores: Tensor) -> Tensor:
     return (kept.reference + kept.total.log()).squeeze(-1)
 
 
-def merge_averages(first: Tensor, first_log: Tensor, second: Tensor, second_log: Tensor) -> Tensor:
+def merge_averages(
+    first: Tensor, first_log: Tensor, second: Tensor, second_log: Tensor
+) -> Tensor:
     """Attention over both blocks, from outputs (..., d_v) and log_sum (...) of each."""
     check_shapes("first: d_v, second: d_v", first, second)
     gap = (first_log - second_log).unsqueeze(-1)  # (..., 1)
@@ -188,7 +211,11 @@ def merge_averages(first: Tensor, first_log: Tensor, second: Tensor, second_log:
 
 # --8<-- [start:one-more]
 def one_more(
-    mixed: Tensor, total: Tensor, reference: Tensor, value: Tensor, score: Tensor
+    mixed: Tensor,
+    total: Tensor,
+    reference: Tensor,
+    value: Tensor,
+    score: Tensor,
 ) -> Tensor:
     """The average after one more key: a step towards its value; score (..., 1)."""
     check_shapes("mixed: d_v, value: d_v", mixed, value)

@@ -4,7 +4,7 @@
 >>> import torch
 >>> from snippets.example.closed import closed_outputs, closed_weights
 >>> from snippets.example.integers import project, tokens, weights
->>> from snippets.scaling.saturation import attention, attention_weights
+>>> from snippets.attention.formula import attention, attention_weights
 >>> Q, K, V = (project(tokens(), W) for W in weights())
 >>> P = attention_weights(Q, K, scale=1.0)
 >>> for row in P:
@@ -48,13 +48,17 @@ from torch import Tensor
 # --8<-- [start:closed]
 def closed_weights() -> Tensor:
     """The weights of the example: in each row, exponentials over their sum."""
-    rows = torch.tensor([[0, 2, 2], [0, 12, 8], [0, 8, 6]]).double().exp()  # (n, m)
+    rows = (
+        torch.tensor([[0, 2, 2], [0, 12, 8], [0, 8, 6]]).double().exp()
+    )  # (n, m)
     return rows / rows.sum(-1, keepdim=True)
 
 
 def closed_outputs() -> Tensor:
     """The outputs of the example, by the formulas of the page."""
-    one, two, three = (torch.tensor(row).double() for row in ([1, 2, 3], [2, 8, 0], [2, 6, 3]))
+    one, two, three = (
+        torch.tensor(row).double() for row in ([1, 2, 3], [2, 8, 0], [2, 6, 3])
+    )
     e = torch.tensor(1.0).double().exp()
     first = (one + e**2 * (two + three)) / (1 + 2 * e**2)
     second = (one + e**12 * two + e**8 * three) / (1 + e**12 + e**8)

@@ -14,7 +14,7 @@ values   [1, 2, 3] [2, 8, 0] [2, 6, 3]
 The scores, without the scale:
 
 --8<-- [start:example-scores]
->>> from snippets.scaling.variance import scores
+>>> from snippets.attention.formula import scores
 >>> scores(project(X, W_Q), project(X, W_K), scale=1.0).int().tolist()
 [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
 
@@ -24,13 +24,13 @@ What must fit, and what need not:
 
 --8<-- [start:example-dimensions]
 >>> import torch
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.formula import attention
 >>> query, key, value = torch.ones(3, 2), torch.ones(5, 2), torch.ones(5, 7)
 >>> tuple(attention(query, key, value).shape)
 (3, 7)
 >>> scores(query, torch.ones(5, 4))
 Traceback (most recent call last):
-ValueError: d_k is 2 in query (3, 2) but 4 in key (5, 4); expected query (..., n, d_k), key (..., m, d_k)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (3x2 and 4x5)
 
 --8<-- [end:example-dimensions]
 """
@@ -44,14 +44,22 @@ from snippets.shapes import check_shapes
 # --8<-- [start:tokens]
 def tokens() -> Tensor:
     """Three tokens of four features."""
-    return torch.tensor([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]).double()  # (n, d)
+    return torch.tensor(
+        [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]
+    ).double()  # (n, d)
 
 
 def weights() -> tuple[Tensor, Tensor, Tensor]:
     """The projections for queries, keys and values."""
-    W_Q = torch.tensor([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]).double()  # (d, d_k)
-    W_K = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]).double()  # (d, d_k)
-    W_V = torch.tensor([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]).double()  # (d, d_v)
+    W_Q = torch.tensor(
+        [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
+    ).double()  # (d, d_k)
+    W_K = torch.tensor(
+        [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]
+    ).double()  # (d, d_k)
+    W_V = torch.tensor(
+        [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
+    ).double()  # (d, d_v)
     return W_Q, W_K, W_V
 
 

@@ -4,7 +4,7 @@
 >>> import torch
 >>> from snippets.example.integers import project, tokens, weights
 >>> from snippets.example.rounding import to_places
->>> from snippets.scaling.saturation import attention_weights
+>>> from snippets.attention.formula import attention_weights
 >>> Q, K, V = (project(tokens(), W) for W in weights())
 >>> P = attention_weights(Q, K, scale=1.0)
 >>> rounded = to_places(P, 1)

@@ -55,7 +55,9 @@ def head(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
 def kronecker(A: Tensor, B: Tensor) -> Tensor:
     """Every entry of A times a copy of B; as torch.kron, which refuses some transposed matrices."""
     check_shapes("A: n m, B: p d", A, B)
-    products = A[:, None, :, None] * B[:, None, :]  # (n, 1, m, 1) (p, 1, d) -> (n, p, m, d)
+    products = (
+        A[:, None, :, None] * B[:, None, :]
+    )  # (n, 1, m, 1) (p, 1, d) -> (n, p, m, d)
     return products.reshape(len(A) * len(B), -1)  # (n * p, m * d)
 
 
@@ -80,19 +82,25 @@ def by_columns(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
 def heads(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
     """The sum over heads, each with weights and a matrix of its own."""
     check_shapes("P: heads n m, X: m d, W: heads d p", P, X, W)
-    return (P @ X @ W).sum(-3)  # (heads, n, m) (m, d) (heads, d, p) -> (heads, n, p) -> (n, p)
+    return (P @ X @ W).sum(
+        -3
+    )  # (heads, n, m) (m, d) (heads, d, p) -> (heads, n, p) -> (n, p)
 
 
 def heads_matrix(P: Tensor, W: Tensor) -> Tensor:
     """The one matrix of all heads: a sum of Kronecker products."""
     check_shapes("P: heads n m, W: heads d p", P, W)
-    return sum(kronecker(P_i, W_i.mT) for P_i, W_i in zip(P, W, strict=True))  # (n * p, m * d)
+    return sum(
+        kronecker(P_i, W_i.mT) for P_i, W_i in zip(P, W, strict=True)
+    )  # (n * p, m * d)
 
 
 def heads_by_rows(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
     """The sum over heads by way of that matrix."""
     check_shapes("P: heads n m, X: m d, W: heads d p", P, X, W)
-    return (heads_matrix(P, W) @ X.flatten()).view(P.shape[-2], -1)  # (n * p,) -> (n, p)
+    return (heads_matrix(P, W) @ X.flatten()).view(
+        P.shape[-2], -1
+    )  # (n * p,) -> (n, p)
 
 
 # --8<-- [end:heads]

@@ -74,15 +74,24 @@ False
 
 from torch import Tensor, nn
 
+from snippets.attention.formula import attention, attention_weights
 from snippets.heads.split import combine_heads, split_heads
-from snippets.scaling.saturation import attention, attention_weights
 from snippets.shapes import check_shapes
 
 
 # --8<-- [start:one-head]
-def one_head(X: Tensor, Z: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor) -> Tensor:
+def one_head(
+    X: Tensor, Z: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor
+) -> Tensor:
     """One head: queries from X, keys and values from the context Z."""
-    check_shapes("X: n d, Z: m d, W_Q: d d_k, W_K: d d_k, W_V: d d_v", X, Z, W_Q, W_K, W_V)
+    check_shapes(
+        "X: n d, Z: m d, W_Q: d d_k, W_K: d d_k, W_V: d d_v",
+        X,
+        Z,
+        W_Q,
+        W_K,
+        W_V,
+    )
     # (..., n, d_k) (..., m, d_k) (..., m, d_v) -> (..., n, d_v)
     return attention(X @ W_Q, Z @ W_K, Z @ W_V)
 
@@ -97,15 +106,21 @@ class MultiHeadAttention(nn.Module):
     dropout is the probability with which a weight is dropped, and so is a number of the output.
     """
 
-    def __init__(self, d: int, heads: int, bias: bool = True, dropout: float = 0.0):
+    def __init__(
+        self, d: int, heads: int, bias: bool = True, dropout: float = 0.0
+    ):
         super().__init__()
         if heads < 1 or d % heads:
             raise ValueError(f"{heads} heads do not divide the width {d}")
         self.heads = heads
-        self.query, self.key, self.value, self.output = (nn.Linear(d, d, bias) for _ in range(4))
+        self.query, self.key, self.value, self.output = (
+            nn.Linear(d, d, bias) for _ in range(4)
+        )
         self.dropout = nn.Dropout(dropout)
 
-    def project(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(
+        self, x: Tensor, context: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values, without heads as yet."""
         check_shapes("x: n d, context: m d", x, context)
         return (
@@ -126,7 +141,9 @@ class MultiHeadAttention(nn.Module):
         query, key = (
             split_heads(part, self.heads) for part in (query, key)
         )  # (..., heads, n, d_k)
-        return attention_weights(query, key, mask=mask, is_causal=is_causal)  # (..., heads, n, m)
+        return attention_weights(
+            query, key, attn_mask=mask, is_causal=is_causal
+        )  # (..., heads, n, m)
 
     def forward(
         self,
@@ -140,9 +157,11 @@ class MultiHeadAttention(nn.Module):
         The mask keeps what is True, and broadcasts to (..., heads, n, m).
         """
         context = x if context is None else context
-        query, key, value = (split_heads(part, self.heads) for part in self.project(x, context))
+        query, key, value = (
+            split_heads(part, self.heads) for part in self.project(x, context)
+        )
         weights = attention_weights(
-            query, key, mask=mask, is_causal=is_causal
+            query, key, attn_mask=mask, is_causal=is_causal
         )  # (..., heads, n, m)
         combined = combine_heads(
             self.dropout(weights) @ value
@@ -156,7 +175,11 @@ class MultiHeadAttention(nn.Module):
 # --8<-- [start:pytorch]
 def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
     """Our layer with the weights of PyTorch's, which stacks three projections in one matrix."""
-    if layer.in_proj_weight is None or layer.bias_k is not None or layer.add_zero_attn:
+    if (
+        layer.in_proj_weight is None
+        or layer.bias_k is not None
+        or layer.add_zero_attn
+    ):
         raise ValueError(
             "expected a layer with one width, without bias_k, bias_v and add_zero_attn"
         )
@@ -164,10 +187,16 @@ def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
     copy = MultiHeadAttention(layer.embed_dim, layer.num_heads, bias)
     copy = copy.to(layer.in_proj_weight).train(layer.training)
     state = {"output.weight": layer.out_proj.weight}
-    state |= zip(("query.weight", "key.weight", "value.weight"), layer.in_proj_weight.chunk(3))
+    state |= zip(
+        ("query.weight", "key.weight", "value.weight"),
+        layer.in_proj_weight.chunk(3),
+    )
     if bias:
         state |= {"output.bias": layer.out_proj.bias}
-        state |= zip(("query.bias", "key.bias", "value.bias"), layer.in_proj_bias.chunk(3))
+        state |= zip(
+            ("query.bias", "key.bias", "value.bias"),
+            layer.in_proj_bias.chunk(3),
+        )
     copy.load_state_dict(state)
     return copy
 
@@ -179,7 +208,9 @@ def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
 class MisnamedAttention(MultiHeadAttention):
     """The slip: the layer named key makes the queries, and the other way round."""
 
-    def project(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(
+        self, x: Tensor, context: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         return self.key(x), self.query(context), self.value(context)
 
 
@@ -188,7 +219,8 @@ def swap_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
     other = {"query": "key", "key": "query"}
     parts = {name: name.split(".") for name in state}  # as in query.weight
     return {
-        f"{other.get(layer, layer)}.{kind}": state[name] for name, (layer, kind) in parts.items()
+        f"{other.get(layer, layer)}.{kind}": state[name]
+        for name, (layer, kind) in parts.items()
     }
 
 

@@ -47,8 +47,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from snippets.scaling.saturation import attention
-from snippets.scaling.variance import scores
+from snippets.attention.formula import attention, scores
 from snippets.shapes import check_shapes
 
 
@@ -75,7 +74,7 @@ def attention_or_nothing(
 ) -> Tensor:
     """Attention whose weights sum to less than one."""
     check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    weights = softmax_plus_one(scores(query, key, scale))  # (..., n, m)
+    weights = softmax_plus_one(scores(query, key, scale=scale))  # (..., n, m)
     return weights @ value  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
 
 
@@ -83,8 +82,10 @@ def attention_with_zero_key(
     query: Tensor, key: Tensor, value: Tensor, scale: float | None = None
 ) -> Tensor:
     """Attention proper, to one more key and value, both of them zero."""
-    key, value = (pad(tensor, (0, 0, 0, 1)) for tensor in (key, value))  # (..., m + 1, d)
-    return attention(query, key, value, scale)  # (..., n, d_v)
+    key, value = (
+        pad(tensor, (0, 0, 0, 1)) for tensor in (key, value)
+    )  # (..., m + 1, d)
+    return attention(query, key, value, scale=scale)  # (..., n, d_v)
 
 
 # --8<-- [end:attention]

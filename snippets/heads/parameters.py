@@ -50,7 +50,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from snippets.scaling.saturation import attention_weights
+from snippets.attention.formula import attention_weights
 from snippets.shapes import check_shapes
 
 
@@ -76,9 +76,14 @@ def weights_with_biases(
 def folded_bias(value_bias: Tensor, W_O: Tensor, output_bias: Tensor) -> Tensor:
     """The output's bias with the values' bias folded in."""
     check_shapes(
-        "value_bias: one d_v, W_O: d_v d, output_bias: one d", value_bias, W_O, output_bias
+        "value_bias: one d_v, W_O: d_v d, output_bias: one d",
+        value_bias,
+        W_O,
+        output_bias,
     )
-    return value_bias @ W_O + output_bias  # (..., 1, d_v) (..., d_v, d) -> (..., 1, d)
+    return (
+        value_bias @ W_O + output_bias
+    )  # (..., 1, d_v) (..., d_v, d) -> (..., 1, d)
 
 
 @torch.no_grad()
@@ -87,7 +92,9 @@ def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
     layer = copy.deepcopy(layer)
     _, key_bias, value_bias = layer.in_proj_bias.chunk(3)  # views: (d,) each
     output = layer.out_proj
-    output.bias.copy_(folded_bias(value_bias[None], output.weight.mT, output.bias[None])[0])
+    output.bias.copy_(
+        folded_bias(value_bias[None], output.weight.mT, output.bias[None])[0]
+    )
     key_bias.zero_()
     value_bias.zero_()
     return layer

@@ -66,7 +66,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv2d
 
-from snippets.scaling.variance import scores
+from snippets.attention.formula import scores
 from snippets.shapes import check_shapes
 
 
@@ -79,7 +79,9 @@ def grid(image: Tensor, side: int) -> Tensor:
             f"a side of {side} does not divide image {tuple(image.shape)}; "
             "expected image (..., C, H, W)"
         )
-    return image.unflatten(-1, (-1, side)).unflatten(-3, (-1, side))  # (..., C, a, p, b, p)
+    return image.unflatten(-1, (-1, side)).unflatten(
+        -3, (-1, side)
+    )  # (..., C, a, p, b, p)
 
 
 def cut(image: Tensor, side: int) -> Tensor:
@@ -95,14 +97,18 @@ def cut(image: Tensor, side: int) -> Tensor:
 def assemble(grid: Tensor) -> Tensor:
     """The image again."""
     check_shapes("grid: C a p b p", grid)
-    return grid.flatten(-2).flatten(-3, -2)  # (..., C, a, p, b, p) -> (..., C, a * p, b * p)
+    return grid.flatten(-2).flatten(
+        -3, -2
+    )  # (..., C, a, p, b, p) -> (..., C, a * p, b * p)
 
 
 def join(patches: Tensor, side: int, width: int) -> Tensor:
     """The image again from its flattened patches."""
     rows = patches.unflatten(-1, (-1, side, side))  # (..., N, C, p, p)
     rows = rows.unflatten(-4, (-1, width // side))  # (..., a, b, C, p, p)
-    return assemble(rows.movedim((-5, -4), (-4, -2)))  # (..., C, a, p, b, p) -> (..., C, H, W)
+    return assemble(
+        rows.movedim((-5, -4), (-4, -2))
+    )  # (..., C, a, p, b, p) -> (..., C, H, W)
 
 
 # --8<-- [end:join]
@@ -111,7 +117,9 @@ def join(patches: Tensor, side: int, width: int) -> Tensor:
 # --8<-- [start:wrong]
 def cut_wrongly(image: Tensor, side: int) -> Tensor:
     """The slip: as many rows and columns as there should be, but not of patches."""
-    return image.reshape(*image.shape[:-3], -1, image.shape[-3] * side**2)  # (..., N, C * p * p)
+    return image.reshape(
+        *image.shape[:-3], -1, image.shape[-3] * side**2
+    )  # (..., N, C * p * p)
 
 
 # --8<-- [end:wrong]
@@ -122,14 +130,18 @@ def embed_patches(image: Tensor, kernel: Tensor) -> Tensor:
     """Each patch flattened and multiplied by a matrix: the kernels, flattened alike."""
     check_shapes("image: C H W, kernel: d C p p", image, kernel)
     side = kernel.shape[-1]
-    tokens = cut(image, side) @ kernel.flatten(1).mT  # (..., N, C p p) (C p p, d) -> (..., N, d)
+    tokens = (
+        cut(image, side) @ kernel.flatten(1).mT
+    )  # (..., N, C p p) (C p p, d) -> (..., N, d)
     return tokens.unflatten(-2, (-1, image.shape[-1] // side))  # (..., a, b, d)
 
 
 def embed_by_convolution(image: Tensor, kernel: Tensor) -> Tensor:
     """The same by a convolution that moves on by the side of a patch. At most one axis leads."""
     check_shapes("image: C H W, kernel: d C p p", image, kernel)
-    return conv2d(image, kernel, stride=kernel.shape[-1]).movedim(-3, -1)  # (..., a, b, d)
+    return conv2d(image, kernel, stride=kernel.shape[-1]).movedim(
+        -3, -1
+    )  # (..., a, b, d)
 
 
 # --8<-- [end:embed]
@@ -142,9 +154,13 @@ def project(X: Tensor, W: Tensor) -> Tensor:
     return X @ W  # (..., N, d) (d, d_k) -> (..., N, d_k)
 
 
-def steps(X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_O: Tensor) -> tuple[Tensor, ...]:
+def steps(
+    X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, W_O: Tensor
+) -> tuple[Tensor, ...]:
     """One head on embedded patches X, without a mask or another context."""
-    Q, K, V = (project(X, W) for W in (W_Q, W_K, W_V))  # (..., N, d_k) twice, (..., N, d_v)
+    Q, K, V = (
+        project(X, W) for W in (W_Q, W_K, W_V)
+    )  # (..., N, d_k) twice, (..., N, d_v)
     S = scores(Q, K)  # (..., N, N)
     P = torch.softmax(S, dim=-1)  # (..., N, N)
     O = P @ V  # (..., N, d_v)

@@ -47,7 +47,7 @@ The scores of the heads add up to those of one wide head, but each head takes a 
 
 --8<-- [start:example-wide]
 >>> from snippets.heads.split import one_wide_head, sum_of_heads
->>> from snippets.scaling.variance import scores
+>>> from snippets.attention.formula import scores
 >>> wide = X @ W  # used both for queries and for keys
 >>> of_heads = scores(split_heads(wide, 4), split_heads(wide, 4), scale=1)  # (batch, heads, n, n)
 >>> torch.allclose(of_heads.sum(-3), scores(wide, wide, scale=1))
@@ -87,7 +87,9 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 def combine_heads(x: Tensor) -> Tensor:
     """The way back: the heads of each token side by side."""
     check_shapes("x: heads n d_v", x)
-    return x.transpose(-3, -2).flatten(-2)  # (..., heads, n, d_v) -> (..., n, heads * d_v)
+    return x.transpose(-3, -2).flatten(
+        -2
+    )  # (..., heads, n, d_v) -> (..., n, heads * d_v)
 
 
 # --8<-- [end:split]
@@ -96,7 +98,9 @@ def combine_heads(x: Tensor) -> Tensor:
 # --8<-- [start:view]
 def view_heads(x: Tensor, heads: int) -> Tensor:
     """The slip: the right shape, but what stands in one head are all the features of a few tokens."""
-    return x.reshape(*x.shape[:-2], heads, x.shape[-2], -1)  # (..., heads, n, d / heads)
+    return x.reshape(
+        *x.shape[:-2], heads, x.shape[-2], -1
+    )  # (..., heads, n, d / heads)
 
 
 # --8<-- [end:view]
@@ -106,13 +110,17 @@ def view_heads(x: Tensor, heads: int) -> Tensor:
 def project_fused(x: Tensor, W: Tensor, heads: int) -> Tensor:
     """One projection for all heads, then a split."""
     check_shapes("x: n d, W: d w", x, W)
-    return split_heads(x @ W, heads)  # (..., n, d) (..., d, w) -> (..., heads, n, w / heads)
+    return split_heads(
+        x @ W, heads
+    )  # (..., n, d) (..., d, w) -> (..., heads, n, w / heads)
 
 
 def project_each(x: Tensor, W: Tensor, heads: int) -> Tensor:
     """The same in a loop over the heads, each with its own columns of W."""
     check_shapes("x: n d, W: d w", x, W)
-    return torch.stack([x @ columns for columns in W.chunk(heads, dim=-1)], dim=-3)
+    return torch.stack(
+        [x @ columns for columns in W.chunk(heads, dim=-1)], dim=-3
+    )
 
 
 # --8<-- [end:fused]
@@ -122,13 +130,17 @@ def project_each(x: Tensor, W: Tensor, heads: int) -> Tensor:
 def combine_and_project(O: Tensor, W_O: Tensor) -> Tensor:
     """The heads side by side, times one tall matrix: the blocks of W_O below one another."""
     check_shapes("O: heads n d_v, W_O: heads d_v d", O, W_O)
-    return combine_heads(O) @ W_O.flatten(-3, -2)  # (..., n, h d_v) (h d_v, d) -> (..., n, d)
+    return combine_heads(O) @ W_O.flatten(
+        -3, -2
+    )  # (..., n, h d_v) (h d_v, d) -> (..., n, d)
 
 
 def project_and_add(O: Tensor, W_O: Tensor) -> Tensor:
     """Each head times its own block, and the sum over the heads."""
     check_shapes("O: heads n d_v, W_O: heads d_v d", O, W_O)
-    return (O @ W_O).sum(-3)  # (..., heads, n, d_v) (heads, d_v, d) -> (..., n, d)
+    return (O @ W_O).sum(
+        -3
+    )  # (..., heads, n, d_v) (heads, d_v, d) -> (..., n, d)
 
 
 # --8<-- [end:output]
@@ -138,7 +150,9 @@ def project_and_add(O: Tensor, W_O: Tensor) -> Tensor:
 def sum_of_heads(A: Tensor, C: Tensor, V: Tensor) -> Tensor:
     """Two heads with scores A and C, and the same values."""
     check_shapes("A: n m, C: n m, V: m d", A, C, V)
-    return torch.softmax(A, dim=-1) @ V + torch.softmax(C, dim=-1) @ V  # (..., n, d)
+    return (
+        torch.softmax(A, dim=-1) @ V + torch.softmax(C, dim=-1) @ V
+    )  # (..., n, d)
 
 
 def one_wide_head(A: Tensor, C: Tensor, V: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ A linear layer has one slope, whatever comes in. Attention has another one for e
 --8<-- [start:example-slopes]
 >>> import torch
 >>> from snippets.kin.linear import slope
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.formula import attention
 >>> generator = torch.Generator().manual_seed(0)
 >>> one, other = torch.randn(2, 4, 3, generator=generator, dtype=torch.float64)  # (n, d) each
 >>> A = torch.randn(4, 4, generator=generator, dtype=torch.float64)
@@ -56,7 +56,7 @@ With keys of one length, attention is a mean of values under a Gaussian of the d
 
 --8<-- [start:example-gaussian]
 >>> from snippets.kin.linear import gaussian_weights
->>> from snippets.scaling.saturation import attention_weights
+>>> from snippets.attention.formula import attention_weights
 >>> torch.allclose(attention_weights(query, key), gaussian_weights(query, key))
 False
 >>> key = 2 * torch.nn.functional.normalize(key, dim=-1)  # every key has length 2
@@ -103,13 +103,17 @@ def slope(function: Callable[[Tensor], Tensor], X: Tensor) -> Tensor:
 def weigh_then_mix(F: Tensor, G: Tensor, V: Tensor) -> Tensor:
     """(F G^T) V: every query with every key, then the values."""
     check_shapes("F: n r, G: m r, V: m d_v", F, G, V)
-    return (F @ G.transpose(-2, -1)) @ V  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+    return (
+        F @ G.transpose(-2, -1)
+    ) @ V  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
 
 
 def sum_then_ask(F: Tensor, G: Tensor, V: Tensor) -> Tensor:
     """F (G^T V): one sum over all keys and values, which every query asks."""
     check_shapes("F: n r, G: m r, V: m d_v", F, G, V)
-    return F @ (G.transpose(-2, -1) @ V)  # (..., n, r) (..., r, d_v) -> (..., n, d_v)
+    return F @ (
+        G.transpose(-2, -1) @ V
+    )  # (..., n, r) (..., r, d_v) -> (..., n, d_v)
 
 
 # --8<-- [end:groupings]
@@ -119,14 +123,18 @@ def sum_then_ask(F: Tensor, G: Tensor, V: Tensor) -> Tensor:
 def kernel_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Weights from products of features, here exponentials; softmax has no part in it."""
     check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    weights = query.exp() @ key.exp().transpose(-2, -1)  # (..., n, m), all positive
+    weights = query.exp() @ key.exp().transpose(
+        -2, -1
+    )  # (..., n, m), all positive
     return weights @ value / weights.sum(-1, keepdim=True)  # (..., n, d_v)
 
 
 def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The same, regrouped: no tensor here has an axis for queries and another for keys."""
     state = sum_then_ask(query.exp(), key.exp(), value)  # (..., n, d_v)
-    return state / sum_then_ask(query.exp(), key.exp(), torch.ones_like(value[..., :1]))
+    return state / sum_then_ask(
+        query.exp(), key.exp(), torch.ones_like(value[..., :1])
+    )
 
 
 # --8<-- [end:linear]
@@ -137,7 +145,9 @@ def causal_scan(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Causal linear attention as a recurrent network: token by token, with one state."""
     check_shapes("query: n d_k, key: n d_k, value: n d_v", query, key, value)
     state, normaliser, outputs = 0, 0, []
-    for q, k, v in zip(*(x.unbind(-2) for x in (query.exp(), key.exp(), value))):
+    for q, k, v in zip(
+        *(x.unbind(-2) for x in (query.exp(), key.exp(), value))
+    ):
         state = state + k.unsqueeze(-1) * v.unsqueeze(-2)  # (..., d_k, d_v)
         normaliser = normaliser + k  # (..., d_k)
         output = (q.unsqueeze(-2) @ state).squeeze(-2)  # (..., d_v)
@@ -172,7 +182,9 @@ def squared_distances(query: Tensor, key: Tensor) -> Tensor:
 
 def gaussian_weights(query: Tensor, key: Tensor) -> Tensor:
     """Kernel regression: weights fall as a Gaussian of variance sqrt(d_k) does."""
-    return torch.softmax(-squared_distances(query, key) / (2 * query.shape[-1] ** 0.5), dim=-1)
+    return torch.softmax(
+        -squared_distances(query, key) / (2 * query.shape[-1] ** 0.5), dim=-1
+    )
 
 
 # --8<-- [end:gaussian]
@@ -182,7 +194,9 @@ def gaussian_weights(query: Tensor, key: Tensor) -> Tensor:
 def random_features(x: Tensor, draws: Tensor) -> Tensor:
     """Positive features of x from Gaussian draws; products of them average to exp(q.k)."""
     check_shapes("x: d, draws: r d", x, draws)
-    exponent = (draws @ x.unsqueeze(-1)).squeeze(-1) - x.square().sum(-1, keepdim=True) / 2
+    exponent = (draws @ x.unsqueeze(-1)).squeeze(-1) - x.square().sum(
+        -1, keepdim=True
+    ) / 2
     return exponent.exp() / draws.shape[-2] ** 0.5  # (..., r)
 
 

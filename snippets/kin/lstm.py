@@ -67,7 +67,12 @@ def gate(z: Tensor) -> Tensor:
 
 
 def lstm_step(
-    x: Tensor, h: Tensor, c: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
+    x: Tensor,
+    h: Tensor,
+    c: Tensor,
+    U: Tensor,
+    W: Tensor,
+    bias: Tensor | float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """The next output and the next cell. U and W hold, side by side, the input, forget,
     candidate and output parts, in PyTorch's order."""
@@ -78,7 +83,9 @@ def lstm_step(
             f"expected 4 for each of the {c.shape[-1]} features of c {tuple(c.shape)}"
         )
     i, f, g, o = (h @ W + x @ U + bias).chunk(4, dim=-1)  # (..., d) each
-    c = gate(f) * c + gate(i) * torch.tanh(g)  # the forget gate keeps, the input gate lets in
+    c = gate(f) * c + gate(i) * torch.tanh(
+        g
+    )  # the forget gate keeps, the input gate lets in
     return gate(o) * torch.tanh(c), c
 
 
@@ -109,7 +116,13 @@ def slopes(u: float) -> tuple[float, float]:
     W = torch.tensor([[0.0, 0.0, u, 0.0]], dtype=torch.float64)  # (1, 4)
     found = []
     for h in (torch.tanh(before).detach(), torch.tanh(before)):
-        _, after = lstm_step(torch.zeros(1, dtype=torch.float64), h, before, torch.zeros_like(W), W)
+        _, after = lstm_step(
+            torch.zeros(1, dtype=torch.float64),
+            h,
+            before,
+            torch.zeros_like(W),
+            W,
+        )
         found.append(torch.autograd.grad(after.sum(), before)[0].item())
     return found[0], found[1]
 

@@ -36,7 +36,7 @@ step 2   off by 0.0829   energy  -20.4703
 import torch
 from torch import Tensor
 
-from snippets.scaling.saturation import attention
+from snippets.attention.formula import attention
 from snippets.shapes import check_shapes
 
 
@@ -44,14 +44,22 @@ from snippets.shapes import check_shapes
 def loss(weight: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Half the sum of the squared errors of a linear layer that should give each key its value."""
     check_shapes("weight: d d_v, key: n d, value: n d_v", weight, key, value)
-    return (key @ weight - value).square().sum(dim=(-2, -1)) / 2  # (..., n, d_v), then (...)
+    return (key @ weight - value).square().sum(
+        dim=(-2, -1)
+    ) / 2  # (..., n, d_v), then (...)
 
 
 def ask_after_step(
     query: Tensor, weight: Tensor, key: Tensor, value: Tensor, rate: float
 ) -> Tensor:
     """Take one step down the loss, then ask the layer."""
-    check_shapes("query: t d, weight: d d_v, key: n d, value: n d_v", query, weight, key, value)
+    check_shapes(
+        "query: t d, weight: d d_v, key: n d, value: n d_v",
+        query,
+        weight,
+        key,
+        value,
+    )
     slope = key.mT @ (key @ weight - value)  # (..., d, d_v)
     return query @ (weight - rate * slope)  # (..., t, d_v)
 
@@ -60,7 +68,13 @@ def attend_to_errors(
     query: Tensor, weight: Tensor, key: Tensor, value: Tensor, rate: float
 ) -> Tensor:
     """The same by linear attention: the scores weigh what the layer still gets wrong."""
-    check_shapes("query: t d, weight: d d_v, key: n d, value: n d_v", query, weight, key, value)
+    check_shapes(
+        "query: t d, weight: d d_v, key: n d, value: n d_v",
+        query,
+        weight,
+        key,
+        value,
+    )
     error = value - key @ weight  # (..., n, d_v)
     return query @ weight + rate * (query @ key.mT) @ error  # (..., t, d_v)
 
@@ -78,7 +92,9 @@ def energy(state: Tensor, stored: Tensor, beta: float) -> Tensor:
 
 def recall(state: Tensor, stored: Tensor, beta: float) -> Tensor:
     """One step down the energy: the state asks, and the patterns are keys and values."""
-    return attention(torch.atleast_2d(state), stored, stored, scale=beta).view_as(state)
+    return attention(
+        torch.atleast_2d(state), stored, stored, scale=beta
+    ).view_as(state)
 
 
 # --8<-- [end:memory]

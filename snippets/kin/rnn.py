@@ -41,7 +41,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from snippets.scaling.saturation import attention
+from snippets.attention.formula import attention
 from snippets.shapes import check_shapes
 
 
@@ -60,18 +60,24 @@ def squash_slope(t: Tensor) -> Tensor:
 
 
 # --8<-- [start:step]
-def linear_step(x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0) -> Tensor:
+def linear_step(
+    x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
+) -> Tensor:
     """The state h and the token x, each through its matrix, added."""
     check_shapes("x: p, h: d, U: p d, W: d d", x, h, U, W)
     return h @ W + x @ U + bias  # (..., d)
 
 
-def step(x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0) -> Tensor:
+def step(
+    x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
+) -> Tensor:
     """One step of a recurrent network: the next state."""
     return torch.tanh(linear_step(x, h, U, W, bias))  # (..., d)
 
 
-def run(x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0) -> Tensor:
+def run(
+    x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
+) -> Tensor:
     """All states, one after the other: no step can begin before the last has ended."""
     states = []
     for token in x.unbind(-2):  # (..., p)
@@ -84,9 +90,13 @@ def run(x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0) 
 
 
 # --8<-- [start:reach]
-def reach(T: int, w: float, rule: Callable, generator: torch.Generator, d: int = 8) -> Tensor:
+def reach(
+    T: int, w: float, rule: Callable, generator: torch.Generator, d: int = 8
+) -> Tensor:
     """The largest factor by which T steps stretch a change of the first state."""
-    rotation, _ = torch.linalg.qr(torch.randn(d, d, generator=generator, dtype=torch.float64))
+    rotation, _ = torch.linalg.qr(
+        torch.randn(d, d, generator=generator, dtype=torch.float64)
+    )
     tokens = torch.randn(T, d, generator=generator, dtype=torch.float64)
     one = torch.eye(d, dtype=torch.float64)
 
@@ -106,8 +116,12 @@ def attention_reach(T: int, score: float, d: int = 8) -> Tensor:
     key[0] = score
     query = torch.ones(1, 1, dtype=torch.float64)
     value = torch.zeros(T, d, dtype=torch.float64)
-    slope = torch.autograd.functional.jacobian(lambda v: attention(query, key, v)[0], value)
-    return torch.linalg.matrix_norm(slope[:, 0], ord=2)  # (d, T, d), of which (d, d)
+    slope = torch.autograd.functional.jacobian(
+        lambda v: attention(query, key, v)[0], value
+    )
+    return torch.linalg.matrix_norm(
+        slope[:, 0], ord=2
+    )  # (d, T, d), of which (d, d)
 
 
 # --8<-- [end:reach]

@@ -11,7 +11,7 @@ A token that the query may not look at does not move the output:
 >>> slopes = token_slopes(query, X, keep)  # (d, n, d)
 >>> [round(slope, 4) for slope in slopes.abs().amax((0, 2)).tolist()]  # the steepest for each token
 [1.0424, 0.345, 0.013, 0.0, 0.0]
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.formula import attention
 >>> def causal(tokens):
 ...     return attention(tokens, tokens, tokens, is_causal=True)
 >>> by_all = torch.func.jacrev(causal)(X)  # (n, d, n, d)
@@ -97,7 +97,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from snippets.scaling.saturation import attention
+from snippets.attention.formula import attention
 from snippets.shapes import check_shapes
 
 
@@ -134,9 +134,13 @@ def step(
     x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, cache: Cache | None = None
 ) -> tuple[Tensor, Cache]:
     """The output for one more token, and the cache with its key and value."""
-    check_shapes("x: one d, W_Q: d d_k, W_K: d d_k, W_V: d d_v", x, W_Q, W_K, W_V)
+    check_shapes(
+        "x: one d, W_Q: d d_k, W_K: d d_k, W_V: d d_v", x, W_Q, W_K, W_V
+    )
     if x.shape[-2] != 1:
-        raise ValueError(f"x {tuple(x.shape)} holds {x.shape[-2]} tokens; expected x (..., 1, d)")
+        raise ValueError(
+            f"x {tuple(x.shape)} holds {x.shape[-2]} tokens; expected x (..., 1, d)"
+        )
     new = Cache(x @ W_K, x @ W_V)  # (..., 1, d_k), (..., 1, d_v)
     if cache is not None:
         new = Cache(*(torch.cat(pair, dim=-2) for pair in zip(cache, new)))
@@ -147,14 +151,26 @@ def step(
 
 
 # --8<-- [start:window]
-def cut(scores: Tensor, value: Tensor, keep: int) -> tuple[Tensor, Tensor, Tensor]:
+def cut(
+    scores: Tensor, value: Tensor, keep: int
+) -> tuple[Tensor, Tensor, Tensor]:
     """The outputs of the first `keep` keys alone and of the others alone, and the others' share."""
     check_shapes("scores: n m, value: m d_v", scores, value)
     if not 0 < keep < scores.shape[-1]:
-        raise ValueError(f"keep is {keep}; expected at least 1 and less than m, {scores.shape[-1]}")
-    share = torch.softmax(scores, dim=-1)[..., keep:].sum(-1, keepdim=True)  # (..., n, 1)
-    first = torch.softmax(scores[..., :keep], dim=-1) @ value[..., :keep, :]  # (..., n, d_v)
-    return first, torch.softmax(scores[..., keep:], dim=-1) @ value[..., keep:, :], share
+        raise ValueError(
+            f"keep is {keep}; expected at least 1 and less than m, {scores.shape[-1]}"
+        )
+    share = torch.softmax(scores, dim=-1)[..., keep:].sum(
+        -1, keepdim=True
+    )  # (..., n, 1)
+    first = (
+        torch.softmax(scores[..., :keep], dim=-1) @ value[..., :keep, :]
+    )  # (..., n, d_v)
+    return (
+        first,
+        torch.softmax(scores[..., keep:], dim=-1) @ value[..., keep:, :],
+        share,
+    )
 
 
 # --8<-- [end:window]
@@ -168,7 +184,10 @@ def causal_pairs(n: int) -> int:
 
 def marker_share(n: int) -> float:
     """What token n gets if all scores are equal and only the first value is 1, not 0."""
-    same, marker = torch.zeros(n, 1, dtype=torch.float64), torch.eye(n, 1, dtype=torch.float64)
+    same, marker = (
+        torch.zeros(n, 1, dtype=torch.float64),
+        torch.eye(n, 1, dtype=torch.float64),
+    )
     return attention(same, same, marker, is_causal=True)[-1].item()
 
 

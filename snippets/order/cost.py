@@ -90,10 +90,16 @@ def layer(
     is_causal: bool = False,
 ) -> Tensor:
     """Self-attention with several heads: three projections, attention, one projection."""
-    check_shapes("x: n d, W_Q: d d, W_K: d d, W_V: d d, W_O: d d", x, W_Q, W_K, W_V, W_O)
+    check_shapes(
+        "x: n d, W_Q: d d, W_K: d d, W_V: d d, W_O: d d", x, W_Q, W_K, W_V, W_O
+    )
     query, key, value = (split_heads(x @ W, heads) for W in (W_Q, W_K, W_V))
-    output = scaled_dot_product_attention(query, key, value, is_causal=is_causal)
-    return combine_heads(output) @ W_O  # (..., heads, n, d / heads) -> (..., n, d)
+    output = scaled_dot_product_attention(
+        query, key, value, is_causal=is_causal
+    )
+    return (
+        combine_heads(output) @ W_O
+    )  # (..., heads, n, d / heads) -> (..., n, d)
 
 
 def training_step(x: Tensor, *weights_and_heads) -> None:
@@ -108,7 +114,10 @@ def training_step(x: Tensor, *weights_and_heads) -> None:
 def operations(function: Callable, *args, **keywords) -> int:
     """Floating-point operations in matrix products, as PyTorch counts them."""
     # The counter does not see into the fused kernels of the CPU.
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+    with (
+        sdpa_kernel(SDPBackend.MATH),
+        FlopCounterMode(display=False) as counter,
+    ):
         function(*args, **keywords)
     return counter.get_total_flops()
 

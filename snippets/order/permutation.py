@@ -39,7 +39,7 @@ False
 With a causal mask the order matters. Two tokens, 0 and 1, and then the other way round:
 
 --8<-- [start:example-causal]
->>> from snippets.scaling.saturation import attention
+>>> from snippets.attention.formula import attention
 >>> x = torch.tensor([[0.0], [1.0]])
 >>> for tokens in (x, x.flip(0)):
 ...     output = attention(tokens, tokens, tokens, is_causal=True)
@@ -66,7 +66,9 @@ def reorder(Pi: Tensor, X: Tensor) -> Tensor:
 def sequence(first: Tensor, second: Tensor, others: Tensor) -> Tensor:
     """Two tokens and then others, as one tensor."""
     check_shapes("first: d, second: d, others: m d", first, second, others)
-    return torch.cat([first.unsqueeze(-2), second.unsqueeze(-2), others], dim=-2)  # (..., m + 2, d)
+    return torch.cat(
+        [first.unsqueeze(-2), second.unsqueeze(-2), others], dim=-2
+    )  # (..., m + 2, d)
 
 
 # --8<-- [end:reorder]
@@ -77,7 +79,9 @@ def layer(X: Tensor, A: Tensor, M: Tensor) -> Tensor:
     """Self-attention, each head given by its two merged matrices: W_Q W_K^T, and W_V W_O."""
     check_shapes("X: n d, A: heads d d, M: heads d d", X, A, M)
     X = X.unsqueeze(-3)  # (..., 1, n, d), an axis for the heads
-    weights = torch.softmax(X @ A @ X.transpose(-2, -1), dim=-1)  # (..., heads, n, n)
+    weights = torch.softmax(
+        X @ A @ X.transpose(-2, -1), dim=-1
+    )  # (..., heads, n, n)
     return (weights @ X @ M).sum(-3)  # (..., heads, n, d) -> (..., n, d)
 
 
@@ -85,7 +89,9 @@ def output(Q: Tensor, X: Tensor, M: Tensor) -> Tensor:
     """What a single query gets, if in each head it is a row of Q."""
     check_shapes("Q: heads d, X: n d, M: heads d d", Q, X, M)
     mean = torch.softmax(Q @ X.transpose(-2, -1), dim=-1) @ X  # (..., heads, d)
-    return (mean.unsqueeze(-2) @ M).squeeze(-2).sum(-2)  # (..., heads, d) -> (..., d)
+    return (
+        (mean.unsqueeze(-2) @ M).squeeze(-2).sum(-2)
+    )  # (..., heads, d) -> (..., d)
 
 
 # --8<-- [end:layer]

@@ -79,20 +79,28 @@ from snippets.shapes import check_shapes
 def frequencies(d: int, base: float = 10000.0) -> Tensor:
     """One frequency for each pair of features, from 1 down, each a fixed part of the one before."""
     if d < 2 or d % 2:
-        raise ValueError(f"d is {d}; expected an even number, for pairs of features")
+        raise ValueError(
+            f"d is {d}; expected an even number, for pairs of features"
+        )
     return base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)  # (d / 2)
 
 
 def waves(position: Tensor, omega: Tensor) -> tuple[Tensor, Tensor]:
     """The cosines and the sines of a position, one of each for every frequency."""
-    angle = torch.as_tensor(position).unsqueeze(-1) * omega  # (...) (h) -> (..., h)
+    angle = (
+        torch.as_tensor(position).unsqueeze(-1) * omega
+    )  # (...) (h) -> (..., h)
     return torch.cos(angle), torch.sin(angle)
 
 
 def encoding(n: int, d: int, base: float = 10000.0) -> Tensor:
     """The encodings of positions 0, 1, ...: sine and cosine of the first frequency, and so on."""
-    cosines, sines = waves(torch.arange(n), frequencies(d, base))  # (n, d / 2) each
-    return torch.stack([sines, cosines], dim=-1).flatten(-2)  # (n, d / 2, 2) -> (n, d)
+    cosines, sines = waves(
+        torch.arange(n), frequencies(d, base)
+    )  # (n, d / 2) each
+    return torch.stack([sines, cosines], dim=-1).flatten(
+        -2
+    )  # (n, d / 2, 2) -> (n, d)
 
 
 # --8<-- [end:encoding]

@@ -64,14 +64,25 @@ from snippets.order.positions import frequencies, waves
 
 
 # --8<-- [start:turn]
-def turn(first: Tensor, second: Tensor, position: Tensor, omega: Tensor) -> tuple[Tensor, Tensor]:
+def turn(
+    first: Tensor, second: Tensor, position: Tensor, omega: Tensor
+) -> tuple[Tensor, Tensor]:
     """Every pair of a number in first and one in second, turned by position times frequency."""
     cosines, sines = waves(position, omega)  # (..., h) each
-    return first * cosines - second * sines, first * sines + second * cosines  # (..., h) each
+    return (
+        first * cosines - second * sines,
+        first * sines + second * cosines,
+    )  # (..., h) each
 
 
 def turned_score(
-    q_1: Tensor, q_2: Tensor, k_1: Tensor, k_2: Tensor, s: Tensor, t: Tensor, omega: Tensor
+    q_1: Tensor,
+    q_2: Tensor,
+    k_1: Tensor,
+    k_2: Tensor,
+    s: Tensor,
+    t: Tensor,
+    omega: Tensor,
 ) -> Tensor:
     """The score of a query at position s with a key at position t, without the scale."""
     (a_1, a_2), (b_1, b_2) = turn(q_1, q_2, s, omega), turn(k_1, k_2, t, omega)
@@ -85,13 +96,19 @@ def turned_score(
 def rotate(x: Tensor, position: Tensor, base: float = 10000.0) -> Tensor:
     """Queries or keys turned by position; a pair is a feature and the one half the width on."""
     omega = frequencies(x.shape[-1], base)
-    return torch.cat(turn(*x.chunk(2, dim=-1), position, omega), dim=-1)  # (..., d_k)
+    return torch.cat(
+        turn(*x.chunk(2, dim=-1), position, omega), dim=-1
+    )  # (..., d_k)
 
 
-def rotate_interleaved(x: Tensor, position: Tensor, base: float = 10000.0) -> Tensor:
+def rotate_interleaved(
+    x: Tensor, position: Tensor, base: float = 10000.0
+) -> Tensor:
     """The same where a pair is two features that stand side by side."""
     omega = frequencies(x.shape[-1], base)
-    return torch.stack(turn(x[..., 0::2], x[..., 1::2], position, omega), dim=-1).flatten(-2)
+    return torch.stack(
+        turn(x[..., 0::2], x[..., 1::2], position, omega), dim=-1
+    ).flatten(-2)
 
 
 def interleave(x: Tensor) -> Tensor:
@@ -115,7 +132,9 @@ def mean_cosine(distance: Tensor, omega: Tensor) -> Tensor:
 def clipped_bias(table: Tensor, n: int, m: int) -> Tensor:
     """A bias for each query and key, by distance; beyond its reach, the table's ends."""
     if table.dim() != 1 or table.shape[0] % 2 == 0:
-        raise ValueError(f"table is {tuple(table.shape)}; expected (2 * reach + 1)")
+        raise ValueError(
+            f"table is {tuple(table.shape)}; expected (2 * reach + 1)"
+        )
     reach = table.shape[0] // 2
     distance = torch.arange(m) - torch.arange(n).unsqueeze(-1)  # (n, m)
     return table[distance.clamp(-reach, reach) + reach]  # (n, m)

@@ -10,7 +10,8 @@ Measured on 20,000 pairs whose entries are all independent, with mean 0 and vari
 ...     q, k = draw(2, 20_000, d, generator=generator)
 ...     mean, variance = sample_moments(q, k)
 ...     predicted = predicted_moments(d)
-...     print(f"d {d:3}   mean {mean:5.2f}   variance {variance:5.1f}   predicted {predicted}")
+...     print(f"d {d:3}   mean {mean:5.2f}   variance {variance:5.1f}   "
+...           f"predicted {predicted}")
 d   1   mean  0.02   variance   1.0   predicted (0.0, 1.0)
 d   4   mean -0.03   variance   3.9   predicted (0.0, 4.0)
 d  16   mean  0.02   variance  16.2   predicted (0.0, 16.0)
@@ -22,9 +23,9 @@ d 256   mean -0.12   variance 255.3   predicted (0.0, 256.0)
 The scores are these dot products, of every query with every key, times the scale:
 
 --8<-- [start:example-scores]
->>> from snippets.scaling.variance import scores
->>> query = draw(8, 100, 64, generator=generator)  # 8 heads, 100 queries, 64 features
->>> key = draw(8, 200, 64, generator=generator)  # 200 keys
+>>> from snippets.attention.formula import scores
+>>> query = draw(8, 100, 64, generator=generator)  # (head, n, d_k)
+>>> key = draw(8, 200, 64, generator=generator)  # (head, m, d_k)
 >>> scaled, unscaled = scores(query, key), scores(query, key, scale=1.0)
 >>> tuple(scaled.shape)
 (8, 100, 200)
@@ -32,7 +33,7 @@ The scores are these dot products, of every query with every key, times the scal
 (1.0, 8.0)
 >>> scores(query[0], key[0, :, :32])
 Traceback (most recent call last):
-ValueError: d_k is 64 in query (100, 64) but 32 in key (200, 32); expected query (..., n, d_k), key (..., m, d_k)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (100x64 and 32x200)
 
 --8<-- [end:example-scores]
 
@@ -45,7 +46,8 @@ What each assumption is for, at d = 16:
 >>> cases = {"independent": (q, k), "q = k": (q, q), "mean 1": (q + 1, k + 1),
 ...          "q repeats": (q1, k), "both repeat": (q1, k1)}
 >>> for name, pair in cases.items():
-...     print("{:11}   mean {:5.2f}   variance {:5.1f}".format(name, *sample_moments(*pair)))
+...     mean, variance = sample_moments(*pair)
+...     print(f"{name:11}   mean {mean:5.2f}   variance {variance:5.1f}")
 independent   mean -0.01   variance  15.8
 q = k         mean 15.99   variance  31.7
 mean 1        mean 16.04   variance  48.0
@@ -58,56 +60,57 @@ both repeat   mean  0.25   variance 255.3
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
-
-from snippets.shapes import check_shapes
-
-
-# --8<-- [start:scores]
-def scores(query: Tensor, key: Tensor, scale: float | None = None) -> Tensor:
-    """The score of every query with every key; the scale is 1 / sqrt(d_k) unless given."""
-    check_shapes("query: n d_k, key: m d_k", query, key)
-    if scale is None:
-        scale = query.shape[-1] ** -0.5
-    return query @ key.transpose(-2, -1) * scale  # (..., n, d_k) (..., d_k, m) -> (..., n, m)
-
-
-# --8<-- [end:scores]
 
 
 # --8<-- [start:dot]
-def dot(q: Tensor, k: Tensor) -> Tensor:
+def dot(
+    q: Float[Tensor, "*#batch d"], k: Float[Tensor, "*#batch d"]
+) -> Float[Tensor, "*batch"]:
     """The dot product of each query with the key in the same place."""
-    check_shapes("q: d, k: d", q, k)
-    return (q * k).sum(-1)  # (..., d) (..., d) -> (...)
+    return (q * k).sum(-1)
 
 
 # --8<-- [end:dot]
 
 
 # --8<-- [start:draw]
-def draw(*shape: int, mu: float = 0.0, sigma: float = 1.0, generator: torch.Generator) -> Tensor:
-    """Independent Gaussian entries with mean mu and standard deviation sigma."""
-    return mu + sigma * torch.randn(*shape, generator=generator, dtype=torch.float64)
+def draw(
+    *shape: int,
+    generator: torch.Generator | None = None,
+    mu: float = 0.0,
+    sigma: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "*shape"]:
+    """Independent Gaussian entries of mean mu and standard deviation sigma."""
+    standard = torch.randn(
+        *shape, generator=generator, dtype=dtype, device=device
+    )
+    return mu + sigma * standard
 
 
 # --8<-- [end:draw]
 
 
 # --8<-- [start:sample-moments]
-def sample_moments(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+def sample_moments(
+    q: Float[Tensor, "*#batch draws d"], k: Float[Tensor, "*#batch draws d"]
+) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch"]]:
     """Mean and variance of q.k, measured over the draws."""
-    check_shapes("q: draws d, k: draws d", q, k)
-    products = dot(q, k)  # (..., draws, d) (..., draws, d) -> (..., draws)
-    return products.mean(-1), products.var(-1)  # (...), (...)
+    products = dot(q, k)  # (*batch, draws)
+    return products.mean(-1), products.var(-1)
 
 
 # --8<-- [end:sample-moments]
 
 
 # --8<-- [start:predicted]
-def predicted_moments(d: int, mu: float = 0.0, sigma: float = 1.0) -> tuple[float, float]:
-    """Mean and variance of q.k, all entries independent with mean mu and variance sigma^2."""
+def predicted_moments(
+    d: int, *, mu: float = 0.0, sigma: float = 1.0
+) -> tuple[float, float]:
+    """Mean and variance of q.k: independent entries of mean mu, variance sigma^2."""
     return d * mu**2, d * sigma**2 * (sigma**2 + 2 * mu**2)
 
 
@@ -115,7 +118,9 @@ def predicted_moments(d: int, mu: float = 0.0, sigma: float = 1.0) -> tuple[floa
 
 
 # --8<-- [start:predicted-same]
-def predicted_moments_same(d: int, mu: float = 0.0, sigma: float = 1.0) -> tuple[float, float]:
+def predicted_moments_same(
+    d: int, *, mu: float = 0.0, sigma: float = 1.0
+) -> tuple[float, float]:
     """Mean and variance of q.q, the entries of q being independent Gaussians."""
     return d * (mu**2 + sigma**2), 2 * d * sigma**2 * (sigma**2 + 2 * mu**2)
 

@@ -82,7 +82,9 @@ from snippets.shapes import check_shapes
 
 
 # --8<-- [start:two-heads]
-def second_head(A: Tensor, B: Tensor, X: Tensor, W: Tensor, U: Tensor) -> Tensor:
+def second_head(
+    A: Tensor, B: Tensor, X: Tensor, W: Tensor, U: Tensor
+) -> Tensor:
     """What a head with weights B brings, after one with weights A has added to the tokens X.
 
     W and U are the heads' values and outputs, each merged to one matrix.
@@ -98,9 +100,13 @@ def second_head(A: Tensor, B: Tensor, X: Tensor, W: Tensor, U: Tensor) -> Tensor
 def other_weights(weights: Tensor, value: Tensor) -> Tensor:
     """Weights that give the same output: towards uniform ones, and on until one of them is zero."""
     check_shapes("weights: m, value: m d_v", weights, value)
-    known = torch.cat([value, torch.ones_like(value[:, :1])], dim=-1)  # (m, d_v + 1): and their sum
+    known = torch.cat(
+        [value, torch.ones_like(value[:, :1])], dim=-1
+    )  # (m, d_v + 1): and their sum
     change = 1 / len(weights) - weights  # (m)
-    change = change - known @ torch.linalg.pinv(known) @ change  # what neither output nor sum sees
+    change = (
+        change - known @ torch.linalg.pinv(known) @ change
+    )  # what neither output nor sum sees
     if change.abs().max() < 1e-9:  # then the output determines the weights
         return weights
     falling = change < 0

@@ -65,11 +65,15 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from snippets.scaling.saturation import attention_weights, mask_scores, masked_softmax
+from snippets.attention.formula import attention_weights
+from snippets.attention.masks import mask_scores, masked_softmax
 from snippets.seeing.stored import DIGEST
 from snippets.shapes import check_shapes
 
-LETTERS, CONTEXT = 16, 14  # how many letters there are, and how many come before the question
+LETTERS, CONTEXT = (
+    16,
+    14,
+)  # how many letters there are, and how many come before the question
 LENGTH = CONTEXT + 1
 STORED = Path(__file__).with_name("recall.json")
 
@@ -77,18 +81,33 @@ STORED = Path(__file__).with_name("recall.json")
 # --8<-- [start:task]
 def held_out_pairs() -> Tensor:
     """Which pairs of letters training never asks about: some of them, drawn once."""
-    return torch.rand(LETTERS, LETTERS, generator=torch.Generator().manual_seed(1)) < 0.1
+    return (
+        torch.rand(LETTERS, LETTERS, generator=torch.Generator().manual_seed(1))
+        < 0.1
+    )
 
 
-def draw_cases(count: int, generator: torch.Generator, held_out: bool) -> tuple[Tensor, Tensor]:
+def draw_cases(
+    count: int, generator: torch.Generator, held_out: bool
+) -> tuple[Tensor, Tensor]:
     """Rows of 14 different letters and one of them again, and the letter that followed it first."""
-    order = torch.rand(2 * count, LETTERS, generator=generator).argsort(-1)[:, :CONTEXT]
-    may_ask = held_out_pairs()[order[:, :-1], order[:, 1:]] == held_out  # (2 count, 13)
-    rows = may_ask.any(-1).nonzero()[:count, 0]  # a row without such a pair is left out
+    order = torch.rand(2 * count, LETTERS, generator=generator).argsort(-1)[
+        :, :CONTEXT
+    ]
+    may_ask = (
+        held_out_pairs()[order[:, :-1], order[:, 1:]] == held_out
+    )  # (2 count, 13)
+    rows = may_ask.any(-1).nonzero()[
+        :count, 0
+    ]  # a row without such a pair is left out
     order, may_ask = order[rows], may_ask[rows]
-    place = torch.multinomial(may_ask.double(), 1, generator=generator)  # (count, 1)
+    place = torch.multinomial(
+        may_ask.double(), 1, generator=generator
+    )  # (count, 1)
     tokens = torch.cat([order, order.gather(1, place)], dim=1)  # (count, 15)
-    return tokens, order.gather(1, place + 1).squeeze(1)  # (count, 15), (count,)
+    return tokens, order.gather(1, place + 1).squeeze(
+        1
+    )  # (count, 15), (count,)
 
 
 # --8<-- [end:task]
@@ -114,11 +133,15 @@ class Head(nn.Module):
 
     def __init__(self, d: int, d_k: int):
         super().__init__()
-        self.query, self.key, self.value = (nn.Linear(d, d_k, bias=False) for _ in range(3))
+        self.query, self.key, self.value = (
+            nn.Linear(d, d_k, bias=False) for _ in range(3)
+        )
         self.output = nn.Linear(d_k, d, bias=False)
 
     def weights(self, x: Tensor) -> Tensor:
-        return attention_weights(self.query(x), self.key(x), is_causal=True)  # (..., n, n)
+        return attention_weights(
+            self.query(x), self.key(x), is_causal=True
+        )  # (..., n, n)
 
     def forward(self, x: Tensor, weights: Tensor | None = None) -> Tensor:
         weights = self.weights(x) if weights is None else weights
@@ -128,15 +151,22 @@ class Head(nn.Module):
 class Recall(nn.Module):
     """Letters and places embedded, one head after another added on, a guess at the last token."""
 
-    def __init__(self, d: int = 16, d_k: int = 8, layers: int = 2, head: type = Head):
+    def __init__(
+        self, d: int = 16, d_k: int = 8, layers: int = 2, head: type = Head
+    ):
         super().__init__()
-        self.letter, self.place = nn.Embedding(LETTERS, d), nn.Embedding(LENGTH, d)
+        self.letter, self.place = (
+            nn.Embedding(LETTERS, d),
+            nn.Embedding(LENGTH, d),
+        )
         self.heads = nn.ModuleList(head(d, d_k) for _ in range(layers))
         self.answer = nn.Linear(d, LETTERS, bias=False)
 
     def forward(self, tokens: Tensor, weights: list | None = None) -> Tensor:
         x = self.letter(tokens) + self.place.weight  # (..., n, d)
-        for head, given in zip(self.heads, weights or [None] * len(self.heads), strict=True):
+        for head, given in zip(
+            self.heads, weights or [None] * len(self.heads), strict=True
+        ):
             x = x + head(x, given)
         return self.answer(x[..., -1, :])  # (..., letters)
 
@@ -173,7 +203,10 @@ def restore(kind: str, parameters: dict[str, list]) -> Recall:
     """The model of one kind with the parameters given as nested lists."""
     model = Recall(**KINDS[kind]).double()
     model.load_state_dict(
-        {name: torch.tensor(value, dtype=torch.float64) for name, value in parameters.items()}
+        {
+            name: torch.tensor(value, dtype=torch.float64)
+            for name, value in parameters.items()
+        }
     )
     return model.requires_grad_(False)
 
@@ -182,7 +215,9 @@ def load(kind: str = "attention") -> Recall:
     """A trained model, from the file that `python -m snippets.seeing.train` makes."""
     content = STORED.read_bytes()
     if sha256(content).hexdigest() != DIGEST:
-        raise ValueError(f"{STORED.name} is not the file that training wrote; train again")
+        raise ValueError(
+            f"{STORED.name} is not the file that training wrote; train again"
+        )
     return restore(kind, json.loads(content)[kind]["parameters"])
 
 
@@ -190,7 +225,9 @@ def load(kind: str = "attention") -> Recall:
 
 
 # --8<-- [start:accuracy]
-def accuracy(model: Recall, tokens: Tensor, answers: Tensor, weights: list | None = None) -> float:
+def accuracy(
+    model: Recall, tokens: Tensor, answers: Tensor, weights: list | None = None
+) -> float:
     """The share of cases in which the model's first guess is right."""
     return (model(tokens, weights).argmax(-1) == answers).double().mean().item()
 
@@ -225,9 +262,15 @@ def recall_by_hand(X: Tensor, q: Tensor, beta: float) -> Tensor:
     The first token is taken to follow the last, so that each follows one.
     """
     check_shapes("X: n d, q: d", X, q)
-    before = X.roll(1, dims=-2)  # (..., n, d): the first head brings each token the one before it
-    scores = beta * (before @ q.unsqueeze(-1)).squeeze(-1)  # (..., n): the second compares
-    return (torch.softmax(scores, dim=-1).unsqueeze(-2) @ X).squeeze(-2)  # (..., d)
+    before = X.roll(
+        1, dims=-2
+    )  # (..., n, d): the first head brings each token the one before it
+    scores = beta * (before @ q.unsqueeze(-1)).squeeze(
+        -1
+    )  # (..., n): the second compares
+    return (torch.softmax(scores, dim=-1).unsqueeze(-2) @ X).squeeze(
+        -2
+    )  # (..., d)
 
 
 # --8<-- [end:by-hand]

@@ -15,7 +15,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from snippets.seeing.recall import KINDS, STORED, Recall, accuracy, draw_cases, restore
+from snippets.seeing.recall import (
+    KINDS,
+    STORED,
+    Recall,
+    accuracy,
+    draw_cases,
+    restore,
+)
 
 SEED, STEPS, BATCH, RATE = 0, 2500, 128, 3e-3
 DIGITS = 4  # of the parameters that are kept
@@ -23,7 +30,9 @@ TOLERANCE = 2 * 10**-DIGITS
 
 
 # --8<-- [start:train]
-def train(kind: str, steps: int, seed: int = SEED) -> tuple[Recall, list[float]]:
+def train(
+    kind: str, steps: int, seed: int = SEED
+) -> tuple[Recall, list[float]]:
     """A model of one kind after so many steps of Adam, and the loss at each step."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -45,7 +54,10 @@ def train(kind: str, steps: int, seed: int = SEED) -> tuple[Recall, list[float]]
 
 
 def numbers(tensor: Tensor) -> list:
-    return [numbers(row) if row.dim() else round(row.item(), DIGITS) for row in tensor]
+    return [
+        numbers(row) if row.dim() else round(row.item(), DIGITS)
+        for row in tensor
+    ]
 
 
 def record(kind: str, steps: int = STEPS) -> dict:
@@ -57,14 +69,19 @@ def record(kind: str, steps: int = STEPS) -> dict:
             for step, loss in enumerate(losses)
             if step % 100 == 99 or step < 30 and step % 7 == 0
         },
-        "parameters": {name: numbers(value) for name, value in model.state_dict().items()},
+        "parameters": {
+            name: numbers(value) for name, value in model.state_dict().items()
+        },
     }
 
 
 def furthest(one: dict, other: dict) -> float:
     """The largest difference between the parameters of two records."""
     pairs = (
-        (torch.tensor(one["parameters"][name]), torch.tensor(other["parameters"][name]))
+        (
+            torch.tensor(one["parameters"][name]),
+            torch.tensor(other["parameters"][name]),
+        )
         for name in one["parameters"] | other["parameters"]
     )
     return max((a - b).abs().max().item() for a, b in pairs)
@@ -72,7 +89,9 @@ def furthest(one: dict, other: dict) -> float:
 
 def share(kind: str, record: dict) -> float:
     """How often the model of a record is right, on questions that training asks."""
-    cases = draw_cases(2_000, torch.Generator().manual_seed(SEED + 1), held_out=False)
+    cases = draw_cases(
+        2_000, torch.Generator().manual_seed(SEED + 1), held_out=False
+    )
     return accuracy(restore(kind, record["parameters"]), *cases)
 
 
@@ -92,8 +111,16 @@ def differ(records: dict[str, dict], stored: dict[str, dict]) -> bool:
     """Print how records differ from those of the file; True if one of two is right more often."""
     wrong = False
     for kind, made in records.items():
-        gap, now, then = furthest(made, stored[kind]), share(kind, made), share(kind, stored[kind])
-        same = "the same numbers" if gap <= TOLERANCE else "other numbers, as elsewhere they may be"
+        gap, now, then = (
+            furthest(made, stored[kind]),
+            share(kind, made),
+            share(kind, stored[kind]),
+        )
+        same = (
+            "the same numbers"
+            if gap <= TOLERANCE
+            else "other numbers, as elsewhere they may be"
+        )
         print(
             f"{kind}: right in {now:.1%}, stored {then:.1%}; "
             f"parameters differ by {gap:.1e} at most: {same}"
@@ -108,7 +135,9 @@ def main(check: bool) -> int:
     torch.use_deterministic_algorithms(True)
     records = {kind: record(kind) for kind in KINDS}
     if check:
-        return int(differ(records, json.loads(STORED.read_text(encoding="utf-8"))))
+        return int(
+            differ(records, json.loads(STORED.read_text(encoding="utf-8")))
+        )
     write(records)
     return 0
 

@@ -103,7 +103,7 @@ n = 3   both solve: True   they are one: False
 import torch
 from torch import Tensor
 
-from snippets.scaling.variance import scores
+from snippets.attention.formula import scores
 from snippets.shapes import check_shapes
 
 
@@ -111,7 +111,9 @@ from snippets.shapes import check_shapes
 def unscaled_scores(A: Tensor, Q: Tensor, K: Tensor) -> Tensor:
     """(AQ)(AK)^T: the scores of an input A under the matrices Q and K, without the scale."""
     check_shapes("A: n d, Q: d d_k, K: d d_k", A, Q, K)
-    return scores(A @ Q, A @ K, scale=1.0)  # (..., n, d_k) (..., n, d_k) -> (..., n, n)
+    return scores(
+        A @ Q, A @ K, scale=1.0
+    )  # (..., n, d_k) (..., n, d_k) -> (..., n, n)
 
 
 # --8<-- [end:scores]
@@ -152,7 +154,9 @@ def solve_for_scores(A: Tensor, Q: Tensor, K: Tensor) -> Tensor:
 def least_squares_for_scores(A: Tensor, Q: Tensor, K: Tensor) -> Tensor:
     """The X of least norm for which AX is the scores, for an A of any shape and rank."""
     B = unscaled_scores(A, Q, K)  # (..., n, n)
-    A = A.expand(*B.shape[:-2], *A.shape[-2:])  # lstsq broadcasts no leading axes
+    A = A.expand(
+        *B.shape[:-2], *A.shape[-2:]
+    )  # lstsq broadcasts no leading axes
     # gelsd takes any rank, and runs on the CPU only.
     return torch.linalg.lstsq(A, B, driver="gelsd").solution  # (..., d, n)
 

@@ -66,15 +66,19 @@ d_k 512   split 75,497,472   merged 41,943,040   saves True
 import torch
 from torch import Tensor
 
-from snippets.scaling.variance import scores
+from snippets.attention.formula import scores
 from snippets.shapes import check_shapes
 
 
 # --8<-- [start:split]
-def split_scores(X: Tensor, W_Q: Tensor, W_K: Tensor, scale: float | None = None) -> Tensor:
+def split_scores(
+    X: Tensor, W_Q: Tensor, W_K: Tensor, scale: float | None = None
+) -> Tensor:
     """The scores by way of queries and keys; the scale is 1 / sqrt(d_k) unless given."""
     check_shapes("X: n d, W_Q: d d_k, W_K: d d_k", X, W_Q, W_K)
-    return scores(X @ W_Q, X @ W_K, scale)  # (..., n, d_k) (..., n, d_k) -> (..., n, n)
+    return scores(
+        X @ W_Q, X @ W_K, scale=scale
+    )  # (..., n, d_k) (..., n, d_k) -> (..., n, n)
 
 
 # --8<-- [end:split]
@@ -84,13 +88,17 @@ def split_scores(X: Tensor, W_Q: Tensor, W_K: Tensor, scale: float | None = None
 def merge(W_Q: Tensor, W_K: Tensor, scale: float | None = None) -> Tensor:
     """The one matrix that does the work of both projections, and of the scale."""
     check_shapes("W_Q: d d_k, W_K: d d_k", W_Q, W_K)
-    return scores(W_Q, W_K, scale)  # (..., d, d_k) (..., d, d_k) -> (..., d, d)
+    return scores(
+        W_Q, W_K, scale=scale
+    )  # (..., d, d_k) (..., d, d_k) -> (..., d, d)
 
 
 def merged_scores(X: Tensor, W: Tensor) -> Tensor:
     """The scores as a bilinear form: token i against token j, through W."""
     check_shapes("X: n d, W: d d", X, W)
-    return X @ W @ X.transpose(-2, -1)  # (..., n, d) (..., d, d) (..., d, n) -> (..., n, n)
+    return (
+        X @ W @ X.transpose(-2, -1)
+    )  # (..., n, d) (..., d, d) (..., d, n) -> (..., n, n)
 
 
 # --8<-- [end:merge]
@@ -102,8 +110,12 @@ def change_gauge(W_Q: Tensor, W_K: Tensor, M: Tensor) -> tuple[Tensor, Tensor]:
     check_shapes("W_Q: d d_k, W_K: d d_k, M: d_k d_k", W_Q, W_K, M)
     rank = torch.linalg.matrix_rank(M).min().item()  # the smallest of a batch
     if rank < M.shape[-1]:
-        raise ValueError(f"M has rank {rank}; expected {M.shape[-1]}, an invertible matrix")
-    W_K_new = torch.linalg.solve(M, W_K.transpose(-2, -1)).transpose(-2, -1)  # (..., d, d_k)
+        raise ValueError(
+            f"M has rank {rank}; expected {M.shape[-1]}, an invertible matrix"
+        )
+    W_K_new = torch.linalg.solve(M, W_K.transpose(-2, -1)).transpose(
+        -2, -1
+    )  # (..., d, d_k)
     return W_Q @ M, W_K_new
 
 
@@ -114,13 +126,17 @@ def change_gauge(W_Q: Tensor, W_K: Tensor, M: Tensor) -> tuple[Tensor, Tensor]:
 def split_output(P: Tensor, X: Tensor, W_V: Tensor, W_O: Tensor) -> Tensor:
     """The output of a head by way of values: mix them under the weights P, then project."""
     check_shapes("P: n m, X: m d, W_V: d d_v, W_O: d_v d", P, X, W_V, W_O)
-    return P @ (X @ W_V) @ W_O  # (..., n, m) (..., m, d_v) -> (..., n, d_v), then (..., n, d)
+    return (
+        P @ (X @ W_V) @ W_O
+    )  # (..., n, m) (..., m, d_v) -> (..., n, d_v), then (..., n, d)
 
 
 def merged_output(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
     """The same with W_V W_O merged to one matrix W: mix the tokens themselves, then map them."""
     check_shapes("P: n m, X: m d, W: d d", P, X, W)
-    return P @ X @ W  # (..., n, m) (..., m, d) -> (..., n, d), then (..., d, d) -> (..., n, d)
+    return (
+        P @ X @ W
+    )  # (..., n, m) (..., m, d) -> (..., n, d), then (..., d, d) -> (..., n, d)
 
 
 # --8<-- [end:output]

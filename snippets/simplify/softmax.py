@@ -43,7 +43,7 @@ Scores of rank one, weights of rank three:
 import torch
 from torch import Tensor
 
-from snippets.scaling.variance import scores
+from snippets.attention.formula import scores
 from snippets.shapes import check_shapes
 
 
@@ -51,13 +51,17 @@ from snippets.shapes import check_shapes
 def matrix_after(S: Tensor, X: Tensor) -> Tensor:
     """softmax(S) X: what attention computes."""
     check_shapes("S: n m, X: m p", S, X)
-    return torch.softmax(S, dim=-1) @ X  # (..., n, m) (..., m, p) -> (..., n, p)
+    return (
+        torch.softmax(S, dim=-1) @ X
+    )  # (..., n, m) (..., m, p) -> (..., n, p)
 
 
 def matrix_inside(S: Tensor, X: Tensor) -> Tensor:
     """softmax(S X): not the same; its rows sum to 1 whatever X is."""
     check_shapes("S: n m, X: m p", S, X)
-    return torch.softmax(S @ X, dim=-1)  # (..., n, m) (..., m, p) -> (..., n, p)
+    return torch.softmax(
+        S @ X, dim=-1
+    )  # (..., n, m) (..., m, p) -> (..., n, p)
 
 
 # --8<-- [end:across]
@@ -66,7 +70,9 @@ def matrix_inside(S: Tensor, X: Tensor) -> Tensor:
 # --8<-- [start:rank-one]
 def rank_one_scores(q: Tensor, k: Tensor) -> Tensor:
     """The scores of queries and keys that have one feature each: every row is a multiple of k."""
-    return scores(q.unsqueeze(-1), k.unsqueeze(-1))  # (..., n, m); the scale is 1
+    return scores(
+        q.unsqueeze(-1), k.unsqueeze(-1)
+    )  # (..., n, m); the scale is 1
 
 
 # --8<-- [end:rank-one]

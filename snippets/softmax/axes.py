@@ -94,7 +94,11 @@ def sums(X: Tensor, dim: int) -> Tensor:
 def normalised_axes(weights: Tensor) -> list[int]:
     """The axes along which weights sum to 1. For attention it should be the last, the keys'."""
     one = torch.ones((), dtype=weights.dtype)
-    return [dim for dim in range(weights.dim()) if torch.allclose(weights.sum(dim), one)]
+    return [
+        dim
+        for dim in range(weights.dim())
+        if torch.allclose(weights.sum(dim), one)
+    ]
 
 
 # --8<-- [end:sums]
@@ -104,7 +108,9 @@ def normalised_axes(weights: Tensor) -> list[int]:
 def mix(scores: Tensor, value: Tensor, dim: int = -1) -> Tensor:
     """The outputs for given scores. The axis is the keys', the last; -2 is the classic mistake."""
     check_shapes("scores: n m, value: m d_v", scores, value)
-    return torch.softmax(scores, dim) @ value  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+    return (
+        torch.softmax(scores, dim) @ value
+    )  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
 
 
 # --8<-- [end:mix]

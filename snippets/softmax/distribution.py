@@ -66,7 +66,9 @@ from torch import Tensor
 # --8<-- [start:softmax]
 def softmax(scores: Tensor) -> Tensor:
     """Weights from scores. With the largest score taken off first, no exponential overflows."""
-    exps = torch.exp(scores - scores.amax(-1, keepdim=True))  # (..., m), each from 0 to 1
+    exps = torch.exp(
+        scores - scores.amax(-1, keepdim=True)
+    )  # (..., m), each from 0 to 1
     return exps / exps.sum(-1, keepdim=True)  # (..., m) -> (..., m)
 
 
@@ -82,7 +84,9 @@ def gaps(weights: Tensor) -> Tensor:
 # --8<-- [start:effective]
 def effective_keys(scores: Tensor) -> Tensor:
     """How many equal weights have the same sum of squares: m if all are equal, 1 if one has all."""
-    return torch.softmax(scores, dim=-1).square().sum(-1).reciprocal()  # (..., m) -> (...)
+    return (
+        torch.softmax(scores, dim=-1).square().sum(-1).reciprocal()
+    )  # (..., m) -> (...)
 
 
 # --8<-- [end:effective]

@@ -69,7 +69,9 @@ def variance(weights: Tensor, x: Tensor) -> Tensor:
 
 def steepest(weights: Tensor) -> Tensor:
     """The largest variance of any x of length 1: the largest eigenvalue of the Jacobian."""
-    return torch.linalg.eigvalsh(softmax_jacobian(weights))[..., -1]  # (..., m) -> (...)
+    return torch.linalg.eigvalsh(softmax_jacobian(weights))[
+        ..., -1
+    ]  # (..., m) -> (...)
 
 
 # --8<-- [end:variance]

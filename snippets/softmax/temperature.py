@@ -79,7 +79,9 @@ def sharpen(weights: Tensor, beta: float) -> Tensor:
 # --8<-- [start:objective]
 def objective(weights: Tensor, scores: Tensor, tau: float = 1.0) -> Tensor:
     """The mean score under the weights, plus the temperature times their entropy."""
-    return (weights * scores).sum(-1) + tau * entropy(weights)  # (..., m) (..., m) -> (...)
+    return (weights * scores).sum(-1) + tau * entropy(
+        weights
+    )  # (..., m) (..., m) -> (...)
 
 
 # --8<-- [end:objective]
@@ -89,12 +91,18 @@ def objective(weights: Tensor, scores: Tensor, tau: float = 1.0) -> Tensor:
 def distillation_loss(student: Tensor, teacher: Tensor, tau: float) -> Tensor:
     """The cross entropy of the student's weights under the teacher's, both at one temperature."""
     logs = torch.log_softmax(student / tau, dim=-1)
-    return -(at_temperature(teacher, tau) * logs).sum(-1)  # (..., m) (..., m) -> (...)
+    return -(at_temperature(teacher, tau) * logs).sum(
+        -1
+    )  # (..., m) (..., m) -> (...)
 
 
-def distillation_gradient(student: Tensor, teacher: Tensor, tau: float) -> Tensor:
+def distillation_gradient(
+    student: Tensor, teacher: Tensor, tau: float
+) -> Tensor:
     """The gradient of that loss by the student's scores."""
-    return (at_temperature(student, tau) - at_temperature(teacher, tau)) / tau  # (..., m)
+    return (
+        at_temperature(student, tau) - at_temperature(teacher, tau)
+    ) / tau  # (..., m)
 
 
 # --8<-- [end:distillation]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from snippets.around.additive import additive_scores, concat_scores, general_scores, plain_weights
-from snippets.scaling.variance import scores
+from snippets.attention.formula import scores
 
 
 def draw(seed, *shapes):

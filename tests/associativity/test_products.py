@@ -13,7 +13,7 @@ from snippets.associativity.products import (
     scalar_placements,
     split_scale,
 )
-from snippets.scaling.variance import scores
+from snippets.attention.formula import scores
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 three_matrices = mutually_broadcastable_shapes(signature="(n,p),(p,q),(q,m)->(n,m)", max_side=5)
@@ -120,7 +120,8 @@ def test_the_split_scale_gives_the_weights_of_pytorch():
 
 def test_the_split_scale_stays_in_range_where_the_dot_product_does_not():
     query = torch.full((1, 16), 80.0, dtype=torch.float16)
-    assert scores(query, query).item() == float("inf")
+    assert (query @ query.mT * 16**-0.5).item() == float("inf")
+    assert scores(query, query).item() == 25600  # for they are computed in single precision
     assert split_scale(query, query).item() == 16 * 80 * 80 / 4  # every partial sum is a half-precision number
 
 

@@ -23,8 +23,7 @@ from snippets.associativity.tolerance import (
     unit_roundoff,
     weight_factor,
 )
-from snippets.scaling.saturation import attention, attention_weights
-from snippets.scaling.variance import scores
+from snippets.attention.formula import attention, attention_weights, scores
 
 FORMATS = (torch.float32, torch.float16, torch.bfloat16)
 HALVES = FORMATS[1:]

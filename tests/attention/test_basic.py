@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.attention.basic import average_tokens, average_values, basic_attention, own_slope, project_columns, project_rows
-from snippets.scaling.saturation import attention, attention_weights
+from snippets.attention.basic import average_values, average_without_values, basic_attention, own_gradient, project_columns, project_rows
+from snippets.attention.formula import attention, attention_weights
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 
@@ -81,7 +81,7 @@ def test_the_slope_of_the_first_output_by_its_own_token(near, far):
     with mpmath.workdps(40):
         step = mpmath.mpf(10) ** -12
         by_differences = (output(near + step) - output(near - step)) / (2 * step)
-    found = own_slope(*torch.tensor([near, far], dtype=torch.float64)).item()
+    found = own_gradient(*torch.tensor([near, far], dtype=torch.float64)).item()
     assert found == pytest.approx(float(by_differences), rel=1e-12)
     if near == 0:
         assert found == far**2 / 4 + 0.5
@@ -111,25 +111,11 @@ def test_values_are_averaged_and_the_slip_averages_tokens():
     X, W_Q, W_K, W_V = random(2, (5, 4), (4, 3), (4, 3), (4, 2))
     weights = torch.softmax(X @ W_Q @ W_K.mT @ X.mT, -1)
     torch.testing.assert_close(average_values(X, W_Q, W_K, W_V), weights @ X @ W_V)
-    torch.testing.assert_close(average_tokens(X, W_Q, W_K), weights @ X)
-    torch.testing.assert_close(average_values(X, W_Q, W_K, torch.eye(4).double()), average_tokens(X, W_Q, W_K))
+    torch.testing.assert_close(average_without_values(X, W_Q, W_K), weights @ X)
+    torch.testing.assert_close(average_values(X, W_Q, W_K, torch.eye(4).double()), average_without_values(X, W_Q, W_K))
 
 
 def test_swapping_queries_and_keys_changes_the_output():
     query, key, value = (torch.tensor(x, dtype=torch.float64)[:, None] for x in ([1, 1], [1, 0], [1, 0]))
     torch.testing.assert_close(attention(query, key, value), torch.full((2, 1), 1 / (1 + math.exp(-1)), dtype=torch.float64))
     torch.testing.assert_close(attention(key, query, value), torch.full((2, 1), 0.5, dtype=torch.float64))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda z: project_rows(z(5, 4), z(3, 2)), r"d is 4 in X \(5, 4\) but 3 in W \(3, 2\)"),
-        (lambda z: project_columns(z(2, 3), z(5, 4)), r"d is 3 in W \(2, 3\) but 4 in X \(5, 4\)"),
-        (lambda z: average_values(z(5, 4), z(4, 3), z(4, 2), z(4, 2)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\)"),
-        (lambda z: average_tokens(z(5, 4), z(3, 3), z(4, 3)), r"d is 4 in X \(5, 4\) but 3 in W_Q \(3, 3\)"),
-    ],
-)
-def test_mismatched_shapes_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(torch.zeros)

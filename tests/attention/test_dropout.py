@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.attention.dropout import drop, multiplier_variance, row_sum_variance
+from snippets.attention.dropout import dropout, multiplier_variance, row_sum_variance
 
 
 def outcomes(weights, p):
@@ -27,7 +27,7 @@ def test_mean_and_variance_of_the_row_sum_over_all_outcomes(weights, p):
     mean = sum(chance * sum(row) for chance, row in rows)
     variance = sum(chance * sum(row) ** 2 for chance, row in rows) - mean**2
     assert mean == pytest.approx(1)
-    found = row_sum_variance(torch.tensor(weights, dtype=torch.float64), multiplier_variance(p))
+    found = row_sum_variance(torch.tensor(weights, dtype=torch.float64), variance=multiplier_variance(p))
     assert found.item() == pytest.approx(variance, abs=1e-12)
 
 
@@ -40,7 +40,7 @@ def test_the_multiplier_has_the_stated_variance():
 def test_each_weight_is_dropped_or_scaled_and_about_p_are_dropped():
     # 5 standard deviations of the number dropped out of 60,000.
     weights = torch.rand(20_000, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 0.1
-    dropped = drop(weights, 0.1, torch.Generator().manual_seed(1))
+    dropped = dropout(weights, p=0.1, generator=torch.Generator().manual_seed(1))
     kept = dropped != 0
     torch.testing.assert_close(dropped[kept], weights[kept] / 0.9)
     assert abs((~kept).sum().item() - 6000) < 5 * math.sqrt(60_000 * 0.1 * 0.9)
@@ -50,7 +50,7 @@ def test_each_weight_is_dropped_or_scaled_and_about_p_are_dropped():
 
 def test_rows_no_longer_sum_to_one():
     row = torch.full((1000, 8), 1 / 8, dtype=torch.float64)
-    sums = drop(row, 0.1, torch.Generator().manual_seed(0)).sum(-1)
+    sums = dropout(row, p=0.1, generator=torch.Generator().manual_seed(0)).sum(-1)
     # The sum is a multiple of 1/8 over 0.9, and 1 is none.
     assert not torch.isclose(sums, torch.ones(1000, dtype=torch.float64)).any()
     assert sums.mean().item() == pytest.approx(1, abs=5 * math.sqrt(1 / 9 / 8 / 1000))
@@ -58,13 +58,13 @@ def test_rows_no_longer_sum_to_one():
 
 def test_without_dropout_nothing_changes():
     weights = torch.rand(3, 4, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(drop(weights, 0.0), weights)
+    assert torch.equal(dropout(weights, p=0.0), weights)
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.0, 2.0])
 def test_a_probability_that_is_none_or_leaves_nothing_is_refused(p):
     with pytest.raises(ValueError, match=f"p is {p}; expected a probability below 1"):
-        drop(torch.ones(2), p)
+        dropout(torch.ones(2), p=p)
 
 
 def test_pytorch_drops_weights_in_the_same_way():

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.attention.formula import SelfAttention, attention_2d, self_attention, slipped_scores, steps
-from snippets.scaling.saturation import attention
+from snippets.attention.formula import (
+    SelfAttention,
+    attention,
+    attention_2d,
+    attention_steps,
+    attention_weights,
+    scores,
+    scores_by_both_widths_wrong,
+    self_attention,
+)
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 
@@ -31,6 +39,56 @@ def by_loops(query, key, value, mask=None):
     return [torch.tensor(step, dtype=torch.float64) for step in (products, scaled, masked, weights, output)]
 
 
+# The scores
+
+
+@given(mutually_broadcastable_shapes(signature="(n,d),(m,d)->(n,m)", max_side=4), st.integers(0, 99))
+@varied
+def test_scores_are_scaled_dot_products(shapes, seed):
+    query, key = random(seed, *shapes.input_shapes)
+    expected = torch.einsum("...nd,...md->...nm", query, key)
+    assert scores(query, key, scale=1.0).shape == shapes.result_shape
+    torch.testing.assert_close(scores(query, key, scale=1.0), expected)
+    torch.testing.assert_close(scores(query, key), expected / math.sqrt(query.shape[-1]))
+    torch.testing.assert_close(scores(query, key, scale=-0.3), -0.3 * expected)
+
+
+def test_scores_are_the_logits_of_pytorch():
+    query, key = random(0, (2, 3, 5, 8), (2, 3, 7, 8))
+    eye = torch.eye(7, dtype=torch.float64)  # values that show the weights
+    weights = torch.nn.functional.scaled_dot_product_attention(query, key, eye.expand(2, 3, 7, 7))
+    torch.testing.assert_close(scores(query, key).softmax(-1), weights)
+
+
+# Attention itself
+
+
+@given(
+    mutually_broadcastable_shapes(signature="(n,d),(m,d),(m,v)->(n,v)", max_side=4),
+    st.integers(0, 99),
+    st.sampled_from([None, 1.0, 0.3]),
+)
+@varied
+def test_attention_is_that_of_pytorch(shapes, seed, scale):
+    tensors = random(seed, *shapes.input_shapes)
+    output = attention(*tensors, scale=scale)
+    assert output.shape == shapes.result_shape
+    # PyTorch asks for leading axes that are already broadcast.
+    leading = shapes.result_shape[:-2]
+    expanded = [tensor.expand(*leading, *tensor.shape[-2:]) for tensor in tensors]
+    torch.testing.assert_close(output, scaled_dot_product_attention(*expanded, scale=scale))
+
+
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_attention_weights_are_distributions_over_the_keys(scale):
+    query, key = random(0, (2, 5, 8), (2, 7, 8))
+    weights = attention_weights(query, key, scale=scale)
+    assert weights.shape == (2, 5, 7) and (weights > 0).all()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 5, dtype=torch.float64))
+    eye = torch.eye(7, dtype=torch.float64).expand(2, 7, 7)  # values that show the weights
+    torch.testing.assert_close(weights, scaled_dot_product_attention(query, key, eye, scale=scale))
+
+
 # The steps
 
 
@@ -39,7 +97,7 @@ def by_loops(query, key, value, mask=None):
 def test_every_step_is_that_of_a_loop(n, m, d_k, d_v, masked):
     query, key, value, mask = random(0, (n, d_k), (m, d_k), (m, d_v), (n, m))
     mask = mask if masked else None
-    for found, expected in zip(steps(query, key, value, mask), by_loops(query, key, value, mask), strict=True):
+    for found, expected in zip(attention_steps(query, key, value, attn_mask=mask), by_loops(query, key, value, mask), strict=True):
         torch.testing.assert_close(found, expected)
 
 
@@ -49,22 +107,24 @@ def test_every_step_is_that_of_a_loop(n, m, d_k, d_v, masked):
 @varied
 def test_the_last_step_is_attention_for_any_leading_axes(shapes, seed, scale):
     tensors = random(seed, *shapes.input_shapes)
-    found = steps(*tensors, scale=scale)
+    found = attention_steps(*tensors, scale=scale)
     assert found.output.shape == shapes.result_shape
-    torch.testing.assert_close(found.output, attention(*tensors, scale))
+    torch.testing.assert_close(found.output, attention(*tensors, scale=scale))
     torch.testing.assert_close(found.weights.sum(-1), torch.ones(found.weights.shape[:-1], dtype=torch.float64))
 
 
 def test_a_mask_that_is_added_multiplies_the_exponentials():
     query, key, value, mask = random(1, (3, 4), (5, 4), (5, 2), (3, 5))
-    factors = steps(query, key, value).scaled.exp() * mask.exp()
-    torch.testing.assert_close(steps(query, key, value, mask).weights, factors / factors.sum(-1, keepdim=True))
+    factors = attention_steps(query, key, value).scaled.exp() * mask.exp()
+    torch.testing.assert_close(attention_steps(query, key, value, attn_mask=mask).weights, factors / factors.sum(-1, keepdim=True))
 
 
 def test_a_boolean_mask_keeps_what_is_true():
     query, key, value = random(2, (3, 4), (5, 4), (5, 2))
     keep = torch.tensor([True, False, True, True, False])
-    torch.testing.assert_close(steps(query, key, value, keep).output, steps(query, key[keep], value[keep]).output)
+    torch.testing.assert_close(
+        attention_steps(query, key, value, attn_mask=keep).output, attention_steps(query, key[keep], value[keep]).output
+    )
 
 
 # Axes
@@ -111,20 +171,25 @@ def test_elsewhere_they_agree_within_rounding(n, d):
         assert (batched - flat).abs().max() <= 8 * torch.finfo(torch.float32).eps
 
 
+def test_key_transposed_is_for_matrices():
+    with pytest.raises(ValueError, match="query has 3 axes, key 2 and value 2; expected 2 each"):
+        attention_2d(torch.zeros(2, 3, 4), torch.zeros(3, 4), torch.zeros(3, 4))
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda z: attention_2d(z(2, 3, 4), z(3, 4), z(3, 4)), "query has 3 axes, key 2 and value 2; expected two each"),
-        (lambda z: attention_2d(z(3, 4), z(3, 5), z(3, 4)), r"d_k is 4 in query \(3, 4\) but 5 in key \(3, 5\)"),
-        (lambda z: steps(z(3, 4), z(3, 4), z(2, 4)), r"m is 3 in key \(3, 4\) but 2 in value \(2, 4\)"),
-        (lambda z: self_attention(z(3, 4), z(4, 2), z(4, 2), z(4, 2), z(4, 2)), r"d_v is 2 in W_V \(4, 2\) but 4 in W_O"),
-        (lambda z: self_attention(z(3, 5), z(4, 2), z(4, 2), z(4, 2), z(2, 4)), r"d is 5 in X \(3, 5\) but 4 in W_Q"),
-        (lambda z: slipped_scores(z(3, 4), z(3, 6), z(3, 2)), r"d_k is 4 in query \(3, 4\) but 6 in key \(3, 6\)"),
-    ],
+    "call",
+    {
+        "matrices": lambda z: attention_2d(z(3, 4), z(3, 5), z(3, 4)),
+        "one value for all keys": lambda z: attention(z(3, 4), z(5, 4), z(1, 2)),
+        "fewer values than keys": lambda z: attention_steps(z(3, 4), z(3, 4), z(2, 4)),
+        "the last matrix": lambda z: self_attention(z(3, 4), z(4, 2), z(4, 2), z(4, 2), z(4, 2)),
+        "the input": lambda z: self_attention(z(3, 5), z(4, 2), z(4, 2), z(4, 2), z(2, 4)),
+    }.items(),
+    ids=lambda call: call[0],
 )
-def test_mismatched_shapes_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(torch.zeros)
+def test_pytorch_refuses_shapes_that_do_not_fit(call):
+    with pytest.raises(RuntimeError, match="multiplied|batch2"):
+        call[1](torch.zeros)
 
 
 # The block
@@ -144,7 +209,7 @@ def test_self_attention_is_pytorch_between_four_matrices(shapes, seed):
 
 def test_the_module_holds_four_parameters_keeps_the_shape_and_stacks():
     generator = torch.Generator().manual_seed(0)
-    blocks = [SelfAttention(6, 4, 3, generator) for _ in range(3)]
+    blocks = [SelfAttention(6, 4, 3, generator=generator) for _ in range(3)]
     assert [tuple(w.shape) for w in blocks[0].parameters()] == [(6, 4), (6, 4), (6, 3), (3, 6)]
     for shape in ((1, 6), (5, 6), (2, 5, 6), (0, 5, 6)):
         assert torch.nn.Sequential(*blocks)(torch.zeros(shape)).shape == shape
@@ -154,7 +219,7 @@ def test_the_module_holds_four_parameters_keeps_the_shape_and_stacks():
 
 def test_a_step_of_training_moves_every_parameter_and_lowers_the_loss():
     generator = torch.Generator().manual_seed(0)
-    block = SelfAttention(6, 4, 3, generator).double()
+    block = SelfAttention(6, 4, 3, generator=generator).double()
     X, target = torch.randn(2, 2, 5, 6, generator=generator, dtype=torch.float64)
     before = [w.detach().clone() for w in block.parameters()]
     optimiser = torch.optim.SGD(block.parameters(), lr=1e-3)
@@ -176,7 +241,7 @@ def test_the_gradients_are_right():
 def test_projections_keep_the_variance_of_the_input():
     # The variance of 200 * 64 products has a standard deviation of about sqrt(2 / 64 + 2 / 200) over weights and input.
     generator = torch.Generator().manual_seed(0)
-    block = SelfAttention(256, 64, 64, generator)
+    block = SelfAttention(256, 64, 64, generator=generator)
     X = torch.randn(200, 256, generator=generator)
     for weight in (block.W_Q, block.W_K, block.W_V):
         assert (X @ weight).var().item() == pytest.approx(1, abs=0.2)
@@ -188,6 +253,6 @@ def test_projections_keep_the_variance_of_the_input():
 @pytest.mark.parametrize("d_v", [1, 4, 9])
 def test_the_slip_divides_the_scores_by_the_root_of_d_v_once_more(d_v):
     query, key, value = random(6, (2, 3, 5), (2, 4, 5), (2, 4, d_v))
-    torch.testing.assert_close(slipped_scores(query, key, value) * math.sqrt(d_v), steps(query, key, value).scaled)
-    changed = slipped_scores(query, key, value).softmax(-1)
-    assert torch.allclose(changed, steps(query, key, value).weights) == (d_v == 1)
+    torch.testing.assert_close(scores_by_both_widths_wrong(query, key, value) * math.sqrt(d_v), attention_steps(query, key, value).scaled)
+    changed = scores_by_both_widths_wrong(query, key, value).softmax(-1)
+    assert torch.allclose(changed, attention_steps(query, key, value).weights) == (d_v == 1)

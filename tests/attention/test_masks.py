@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
+from snippets.attention.formula import attention
 from snippets.attention.masks import (
     added_weights,
     deleted_weights,
@@ -18,7 +19,6 @@ from snippets.attention.masks import (
     weights_by_distance,
     weights_by_place,
 )
-from snippets.scaling.saturation import attention
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 
@@ -40,8 +40,8 @@ def test_filling_deleting_and_renormalising_agree_with_pytorch(m, seed, data):
     query, key = scores, identity * m**0.5  # queries and keys that have these scores
     expected = scaled_dot_product_attention(query, key, identity, attn_mask=keep.expand(3, m))
     for weights in (
-        filled_weights(scores, keep, -torch.inf),
-        added_weights(scores, keep, -torch.inf),
+        filled_weights(scores, keep, constant=-torch.inf),
+        added_weights(scores, keep, constant=-torch.inf),
         deleted_weights(scores, keep),
         renormalised_weights(scores, keep),
     ):
@@ -64,7 +64,7 @@ def test_what_a_finite_constant_lets_through_is_within_the_bound(constant):
     (scores,) = random(0, (50, 6))
     keep = torch.tensor([True, False, True, True, False, True])
     for way, masked in ((added_weights, scores[:, ~keep]), (filled_weights, torch.zeros(50, 2, dtype=torch.float64))):
-        leaked = way(scores, keep, constant)[:, ~keep].sum(-1)
+        leaked = way(scores, keep, constant=constant)[:, ~keep].sum(-1)
         bound = torch.exp(torch.tensor(constant).double()) * masked.exp().sum(-1) / scores[:, keep].exp().sum(-1)
         assert (leaked > 0).all() and (leaked <= bound).all() and (leaked > bound / (1 + bound) * (1 - 1e-12)).all()
 
@@ -75,31 +75,31 @@ def test_what_a_finite_constant_lets_through_is_within_the_bound(constant):
 def test_a_row_masked_throughout_keeps_its_weights_at_ten_thousand_and_is_flat_at_a_billion():
     scores, nothing = torch.tensor([1.0, 2.0, 3.0]), torch.zeros(3, dtype=torch.bool)
     plain, flat = scores.softmax(-1), torch.full((3,), 1 / 3)
-    assert (added_weights(scores, nothing, -1e4) - plain).abs().max() < 1e-3
-    assert torch.equal(added_weights(scores, nothing, -1e9), torch.zeros(3).softmax(-1))
+    assert (added_weights(scores, nothing, constant=-1e4) - plain).abs().max() < 1e-3
+    assert torch.equal(added_weights(scores, nothing, constant=-1e9), torch.zeros(3).softmax(-1))
     # fp32 holds every 1/1024 beside ten thousand, and every 64 beside a billion.
     fine = torch.tensor([0.0, 1 / 4096])
     assert (fine - 1e4).diff().item() == 0 and (torch.tensor([0.0, 1 / 1024]) - 1e4).diff().item() == 1 / 1024
     assert (torch.tensor([0.0, 31.0]) - 1e9).diff().item() == 0 and (torch.tensor([0.0, 64.0]) - 1e9).diff().item() == 64
     for constant in (-1e4, -1e9, 0.0, 7.0):
-        torch.testing.assert_close(filled_weights(scores, nothing, constant), flat)
+        torch.testing.assert_close(filled_weights(scores, nothing, constant=constant), flat)
     # In exact arithmetic any constant cancels; fp64 comes near it even at a billion.
-    torch.testing.assert_close(added_weights(scores.double(), nothing, -1e9), plain.double(), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(added_weights(scores.double(), nothing, constant=-1e9), plain.double(), rtol=1e-6, atol=1e-6)
 
 
 def test_a_filled_key_wins_over_an_honest_key_with_a_lower_score():
     scores, keep = torch.tensor([5.0, -2e4]), torch.tensor([False, True])
-    assert filled_weights(scores, keep, -1e4).tolist() == [1, 0]
-    assert filled_weights(scores, keep, -1e9).tolist() == [0, 1]
-    assert filled_weights(scores, keep, -torch.inf).tolist() == [0, 1]
+    assert filled_weights(scores, keep, constant=-1e4).tolist() == [1, 0]
+    assert filled_weights(scores, keep, constant=-1e9).tolist() == [0, 1]
+    assert filled_weights(scores, keep, constant=-torch.inf).tolist() == [0, 1]
 
 
 def test_fp16_does_not_hold_a_billion():
     scores, keep = torch.zeros(2, dtype=torch.float16), torch.tensor([True, False])
     with pytest.raises(RuntimeError, match="without overflow"):
-        filled_weights(scores, keep, -1e9)
+        filled_weights(scores, keep, constant=-1e9)
     assert torch.tensor(-1e9).half().item() == -torch.inf
-    assert filled_weights(scores, keep, -1e4).tolist() == [1, 0]
+    assert filled_weights(scores, keep, constant=-1e4).tolist() == [1, 0]
 
 
 # PyTorch's conventions
@@ -110,7 +110,7 @@ def test_a_query_without_keys_in_each_of_pytorchs_functions(need_weights):
     (x,) = random(0, (1, 2, 4))
     keep = torch.tensor([[True, False], [False, False]])
     assert (scaled_dot_product_attention(x, x, x, attn_mask=keep)[0, 1] == 0).all()
-    assert (attention(x, x, x, mask=keep)[0, 1] == 0).all()  # ours sides with it
+    assert (attention(x, x, x, attn_mask=keep)[0, 1] == 0).all()  # ours sides with it
     documented = torch.softmax(x @ x.mT / 2 + torch.zeros(2, 2).masked_fill(~keep, -torch.inf), -1) @ x
     assert documented[0, 1].isnan().all() and not documented[0, 0].isnan().any()
     torch.manual_seed(0)
@@ -161,28 +161,15 @@ def test_bias_by_distance_and_by_place_give_one_matrix_of_weights(n, m, slope):
         dtype=torch.float64,
     )
     expected = raw / raw.sum(-1, keepdim=True)
-    torch.testing.assert_close(weights_by_distance(scores, slope, rows, columns), expected)
-    torch.testing.assert_close(weights_by_place(scores, slope, columns), expected)
+    torch.testing.assert_close(weights_by_distance(scores, rows, columns, slope=slope), expected)
+    torch.testing.assert_close(weights_by_place(scores, columns, slope=slope), expected)
 
 
 def test_a_bias_masks_nothing_but_a_causal_mask_beside_it_does():
     (scores,) = random(4, (4, 4))
     places = torch.arange(4.0).double()
-    assert (weights_by_place(scores, 2.0, places) > 0).all()
+    assert (weights_by_place(scores, places, slope=2.0) > 0).all()
     masked = scores.masked_fill(~lower_right(4, 4), -torch.inf)
-    torch.testing.assert_close(weights_by_place(masked, 2.0, places), weights_by_distance(masked, 2.0, places, places))
+    torch.testing.assert_close(weights_by_place(masked, places, slope=2.0), weights_by_distance(masked, places, places, slope=2.0))
     for i, j in itertools.product(range(4), repeat=2):
-        assert (weights_by_place(masked, 2.0, places)[i, j] > 0) == (j <= i)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda z: deleted_weights(z(2, 3), torch.ones(4, dtype=torch.bool)), r"m is 3 in scores \(2, 3\) but 4 in keep \(4,\)"),
-        (lambda z: weights_by_distance(z(2, 3), 1.0, z(3), z(3)), r"n is 2 in scores \(2, 3\) but 3 in query_places \(3,\)"),
-        (lambda z: weights_by_place(z(2, 3), 1.0, z(2)), r"m is 3 in scores \(2, 3\) but 2 in key_places \(2,\)"),
-    ],
-)
-def test_mismatched_shapes_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(torch.zeros)
+        assert (weights_by_place(masked, places, slope=2.0)[i, j] > 0) == (j <= i)

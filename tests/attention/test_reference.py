@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.attention.reference import Reference, pad, slipped_attention, slipped_scale, slipped_scores
-from snippets.scaling.saturation import attention, attention_weights
+from snippets.attention.formula import attention, attention_weights
+from snippets.attention.reference import Reference, attention_by_size_wrong, pad, scale_by_size_wrong, scores_by_size_wrong
 
 
 def uniform(seed=0, shape=(2, 4, 8, 16), dtype=torch.float32):
@@ -18,8 +18,8 @@ def uniform(seed=0, shape=(2, 4, 8, 16), dtype=torch.float32):
 def test_the_reference_in_evaluation_is_attention(masked):
     query, key, value = uniform(dtype=torch.float64)
     mask = torch.ones(8, 8, dtype=torch.bool).tril() if masked else None
-    output = Reference(temperature=4.0).eval()(query, key, value, mask)
-    torch.testing.assert_close(output, attention(query, key, value, mask=mask))
+    output = Reference(temperature=4.0).eval()(query, key, value, attn_mask=mask)
+    torch.testing.assert_close(output, attention(query, key, value, attn_mask=mask))
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value, attn_mask=mask))
 
 
@@ -41,7 +41,7 @@ def test_the_figures_of_the_source(seed):
     query, key, value = uniform(seed)
     temperature = math.sqrt(4 * 8 * 16)
     theirs = Reference(temperature).eval()(query, key, value)
-    ours = slipped_attention(query, key, value)
+    ours = attention_by_size_wrong(query, key, value)
     assert theirs.mean().item() == pytest.approx(0.5, abs=0.1)
     assert abs((ours - theirs).mean().item()) < 1e-8
     assert (ours - theirs).abs().max().item() < 1e-6
@@ -49,22 +49,22 @@ def test_the_figures_of_the_source(seed):
 
 def test_the_mean_does_not_tell_the_slip_but_the_largest_difference_does():
     for seed in range(5):
-        right, slip = attention(*uniform(seed)), slipped_attention(*uniform(seed))
+        right, slip = attention(*uniform(seed)), attention_by_size_wrong(*uniform(seed))
         assert abs((right - slip).mean().item()) < 0.005 < 0.03 < (right - slip).abs().max().item()
 
 
 def test_the_slip_is_the_size_of_k_for_one_element_of_the_batch():
     query, key, value = uniform(dtype=torch.float64)
-    assert slipped_scale(key) == 512**-0.5
+    assert scale_by_size_wrong(key) == 512**-0.5
     right = query @ key.mT / 4
-    torch.testing.assert_close(slipped_scores(query, key, heads=4), right / math.sqrt(4 * 8))
-    torch.testing.assert_close(slipped_attention(query, key, value), (right / math.sqrt(32)).softmax(-1) @ value)
+    torch.testing.assert_close(scores_by_size_wrong(query, key, num_heads=4), right / math.sqrt(4 * 8))
+    torch.testing.assert_close(attention_by_size_wrong(query, key, value), (right / math.sqrt(32)).softmax(-1) @ value)
 
 
 @pytest.mark.parametrize("shape", [(2, 1, 3, 4), (2, 4, 8, 16), (1, 8, 2, 5)])
 def test_the_slip_keeps_weights_within_the_bound_of_an_equal_share(shape):
     query, key, _ = uniform(shape=shape, dtype=torch.float64)
-    scores = slipped_scores(query, key, heads=shape[1])
+    scores = scores_by_size_wrong(query, key, num_heads=shape[1])
     g = scores.abs().amax(-1, keepdim=True).exp()  # every exponential is between 1/g and g
     weights, share = scores.softmax(-1), 1 / shape[2]
     assert (weights <= g**2 * share * (1 + 1e-12)).all()
@@ -75,7 +75,7 @@ def test_with_the_slip_weights_flatten_as_heads_and_keys_grow():
     spread = []
     for heads in (1, 4, 16, 64, 256):
         query, key, _ = uniform(shape=(1, 1, 8, 16), dtype=torch.float64)
-        weights = slipped_scores(query, key, heads).softmax(-1)
+        weights = scores_by_size_wrong(query, key, num_heads=heads).softmax(-1)
         spread.append((weights - 1 / 8).abs().max().item())
     assert all(later < 0.6 * earlier for earlier, later in zip(spread, spread[1:]))
 
@@ -83,21 +83,9 @@ def test_with_the_slip_weights_flatten_as_heads_and_keys_grow():
 @pytest.mark.parametrize("extra", [0, 1, 8, 100])
 def test_masked_padding_moves_the_slip_only(extra):
     query, key, value = uniform(dtype=torch.float64)
-    longer, values, mask = pad(key, value, extra)
+    longer, values, mask = pad(key, value, extra=extra)
     assert longer.shape == values.shape == (2, 4, 8 + extra, 16) and mask.sum() == 8
     assert (longer[..., 8:, :] == 0).all() and torch.equal(longer[..., :8, :], key) and torch.equal(values[..., :8, :], value)
-    torch.testing.assert_close(attention(query, longer, values, mask=mask), attention(query, key, value))
-    moved = attention(query, longer, values, slipped_scale(longer), mask=mask)
-    assert torch.allclose(moved, slipped_attention(query, key, value)) == (extra == 0)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda z: Reference(2.0)(z(3, 4), z(3, 5), z(3, 4)), r"d_k is 4 in query \(3, 4\) but 5 in key \(3, 5\)"),
-        (lambda z: pad(z(3, 4), z(2, 4), 1), r"m is 3 in key \(3, 4\) but 2 in value \(2, 4\)"),
-    ],
-)
-def test_mismatched_shapes_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(torch.zeros)
+    torch.testing.assert_close(attention(query, longer, values, attn_mask=mask), attention(query, key, value))
+    moved = attention(query, longer, values, attn_mask=mask, scale=scale_by_size_wrong(longer))
+    assert torch.allclose(moved, attention_by_size_wrong(query, key, value)) == (extra == 0)

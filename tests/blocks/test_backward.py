@@ -10,6 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from snippets.attention.formula import attention, attention_weights, scores
 from snippets.blocks.backward import (
     backward,
     backward_in_blocks,
@@ -21,8 +22,6 @@ from snippets.blocks.backward import (
     weights_again,
 )
 from snippets.blocks.merge import state
-from snippets.scaling.saturation import attention, attention_weights
-from snippets.scaling.variance import scores
 
 SHAPES = [
     ((5, 4), (7, 4), (7, 3)),

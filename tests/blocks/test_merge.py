@@ -3,7 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 
 import pytest
 import torch
@@ -14,7 +14,6 @@ from snippets.blocks.merge import (
     about,
     attention_in_blocks,
     average,
-    columns,
     log_sum,
     merge,
     merge_averages,
@@ -117,7 +116,7 @@ def test_a_merge_is_that_of_exact_exponentials_at_any_references():
 @pytest.mark.parametrize("block", [1, 2, 3, 4, 7, 8, 1000])
 def test_attention_in_blocks_is_that_of_pytorch(block):
     query, key, value = random(11, (2, 3, 5, 8), (2, 3, 7, 8), (2, 3, 7, 6))
-    torch.testing.assert_close(attention_in_blocks(query, key, value, block), scaled_dot_product_attention(query, key, value))
+    torch.testing.assert_close(attention_in_blocks(query, key, value, block_size=block), scaled_dot_product_attention(query, key, value))
 
 
 @pytest.mark.parametrize("block", [1, 3, 7])
@@ -128,17 +127,47 @@ def test_masks_are_cut_with_the_keys(block, kind):
     keep[2], keep[3, :3] = False, False  # a query without keys, and one without keys in the first block
     mask = {"boolean": keep, "added": added.masked_fill(~keep, -INF), "one row for all": keep[:1], "one column for all": keep[:, 1:2]}[kind]
     assert not keep[:, 1].all() and keep[:, 1].any()
-    output = attention_in_blocks(query, key, value, block, mask)
+    output = attention_in_blocks(query, key, value, block_size=block, attn_mask=mask)
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value, attn_mask=mask))
     assert kind in ("one row for all", "one column for all") or (output[:, 2] == 0).all()
 
 
-def test_a_mask_has_a_column_for_each_key():
-    one, three = torch.tensor([[True], [False]]), torch.tensor([[True, False, True]])
-    assert columns(one, 3).tolist() == [[True] * 3, [False] * 3]
-    assert columns(three, 3).tolist() == three.tolist()
-    with pytest.raises(ValueError, match=r"^mask \(1, 3\) does not fit 2 keys; expected \(\.\.\., n, m\)$"):
-        columns(three, 2)
+@pytest.mark.parametrize("block", [2, 5, 9])
+@pytest.mark.parametrize(
+    ("shape", "kind", "error"),
+    [((2, 4), torch.float64, RuntimeError), ((3, 5), torch.float64, RuntimeError), ((2, 5), torch.long, TypeError)],
+)
+def test_a_mask_that_pytorch_refuses_is_refused(block, shape, kind, error):
+    query, key, value = random(3, (2, 3), (5, 3), (5, 1))
+    for compute in (scaled_dot_product_attention, partial(attention_in_blocks, block_size=block)):
+        with pytest.raises((error, RuntimeError)):
+            compute(query, key, value, attn_mask=torch.ones(shape, dtype=kind))
+    with pytest.raises((error, RuntimeError)):  # one query, and a mask for three
+        attention_in_blocks(query[:1], key, value, block_size=block, attn_mask=torch.zeros(3, 5, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("values", [4, 6, 1])
+@pytest.mark.parametrize("block", [1, 2, 5, 9])
+def test_as_many_values_as_keys(values, block):
+    query, key, value = random(4, (2, 3), (5, 3), (values, 1))
+    with pytest.raises((ValueError, RuntimeError)):
+        attention_in_blocks(query, key, value, block_size=block)
+
+
+@pytest.mark.parametrize(("n", "m", "d_v"), [(0, 5, 2), (3, 0, 2), (3, 5, 0)])
+def test_no_queries_no_keys_and_no_values_are_pytorchs(n, m, d_v):
+    query, key, value = random(5, (2, n, 3), (2, m, 3), (2, m, d_v))
+    output = attention_in_blocks(query, key, value, block_size=2)
+    assert torch.equal(output, scaled_dot_product_attention(query, key, value))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_rounded_once(dtype):
+    query, key, value = (one.to(dtype) for one in random(6, (3, 8), (9, 8), (9, 4)))
+    output = attention_in_blocks(query, key, value, block_size=4, attn_mask=torch.zeros(3, 9))
+    assert output.dtype == dtype
+    exact = scaled_dot_product_attention(query.double(), key.double(), value.double())
+    assert ((output.double() - exact).abs() <= 0.51 * torch.finfo(dtype).eps * exact.abs() + 1e-6).all()
 
 
 def test_very_large_scores_do_not_overflow():
@@ -149,7 +178,7 @@ def test_very_large_scores_do_not_overflow():
     sums = scores.exp().sum(-1)
     assert sums[:2].isinf().all() and (sums[2:] == 0).all() and scores.abs().max() > 1e4
     for block in (1, 2, 9):
-        output = attention_in_blocks(query, key, value, block)
+        output = attention_in_blocks(query, key, value, block_size=block)
         assert output.isfinite().all()
         torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value))
 
@@ -181,7 +210,10 @@ def test_gradients_are_those_of_pytorch(block):
     mask[0, :2], mask[1] = False, False
     ours, theirs = (
         torch.autograd.grad(output, inputs, upstream)
-        for output in (attention_in_blocks(*inputs, block, mask), scaled_dot_product_attention(*inputs, attn_mask=mask))
+        for output in (
+            attention_in_blocks(*inputs, block_size=block, attn_mask=mask),
+            scaled_dot_product_attention(*inputs, attn_mask=mask),
+        )
     )
     torch.testing.assert_close(ours, theirs)
     assert all(one.isfinite().all() for one in ours)
@@ -203,7 +235,7 @@ def test_no_matrix_of_weights_is_made():
     for block, most in ((4, 64 * 4), (64, 64 * 64)):
         largest = 0
         with Watch():
-            attention_in_blocks(query, key, value, block)
+            attention_in_blocks(query, key, value, block_size=block)
         assert largest == most
 
 
@@ -268,26 +300,20 @@ def test_key_by_key(scale):
 
 
 def test_an_empty_batch():
-    output = attention_in_blocks(torch.ones(0, 3, 4), torch.ones(0, 5, 4), torch.ones(0, 5, 2), 2)
+    output = attention_in_blocks(torch.ones(0, 3, 4), torch.ones(0, 5, 4), torch.ones(0, 5, 2), block_size=2)
     assert output.shape == (0, 3, 2)
 
 
 @pytest.mark.parametrize(
     ("function", "shapes", "message"),
     [
-        (state, [(2, 3), (4, 1)], "m is 3 in scores (2, 3) but 4 in value (4, 1); expected scores (..., n, m), value (..., m, d_v)"),
-        (state, [(3,), (4, 1)], "m is 3 in scores (3,) but 4 in value (4, 1); expected scores (..., m), value (..., m, d_v)"),
-        (state, [(2, 0), (0, 1)], "m is 0 in scores (2, 0) and must be at least 1"),
-        (lambda q, k, v: attention_in_blocks(q, k, v, 2), [(2, 3), (5, 4), (5, 1)], "d_k is 3 in query (2, 3) but 4 in key (5, 4)"),
-        (lambda q, k, v: attention_in_blocks(q, k, v, 2), [(2, 3), (5, 3), (4, 1)], "m is 5 in key (5, 3) but 4 in value (4, 1)"),
-        (lambda q, k, v: attention_in_blocks(q, k, v, 0), [(2, 3), (5, 3), (5, 1)], "block is 0; expected at least 1 key"),
         (
-            lambda q, k, v, mask: attention_in_blocks(q, k, v, 2, mask),
-            [(2, 3), (5, 3), (5, 1), (2, 4)],
-            "mask (2, 4) does not fit 5 keys; expected (..., n, m)",
+            lambda q, k, v: attention_in_blocks(q, k, v, block_size=0),
+            [(2, 3), (5, 3), (5, 1)],
+            "block_size is 0; expected at least 1 key",
         ),
         (over_all, [(2,), (2, 3), (4,), (5, 3)], "p is 4 in more (4,) but 5 in more_value (5, 3)"),
-        (over_two_blocks, [(2,), (2, 3), (4,), (4, 1)], "d_v is 3 in first (3,) but 1 in second (1,)"),
+        (over_two_blocks, [(2,), (2, 3), (4,), (4, 1)], "d_v is 3 in first but 1 in second"),
         (merge_averages, [(3,), (), (1,), ()], "d_v is 3 in first (3,) but 1 in second (1,)"),
         (one_more, [(3,), (1,), (1,), (1,), (1,)], "d_v is 3 in mixed (3,) but 1 in value (1,)"),
         (about, [(2,), (3, 1), ()], "m is 2 in scores (2,) but 3 in value (3, 1)"),

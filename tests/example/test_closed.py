@@ -4,9 +4,9 @@ import torch
 from mpmath import mp, mpf
 from torch.nn.functional import scaled_dot_product_attention
 
+from snippets.attention.formula import attention, attention_weights
 from snippets.example.closed import closed_outputs, closed_weights
 from snippets.example.integers import project, tokens, weights
-from snippets.scaling.saturation import attention, attention_weights
 
 SCORES, VALUES = [[2, 4, 4], [4, 16, 12], [4, 12, 10]], [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
 

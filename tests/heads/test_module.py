@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from snippets.attention.formula import scores
 from snippets.heads.module import MisnamedAttention, MultiHeadAttention, from_pytorch, one_head, swap_names
-from snippets.scaling.variance import scores
 
 
 def random(seed, *shapes):

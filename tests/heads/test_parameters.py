@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from snippets.attention.formula import attention, attention_weights
 from snippets.heads.parameters import bias_count, folded_bias, weight_count, weights_with_biases, without_idle_biases
-from snippets.scaling.saturation import attention, attention_weights
 
 
 def random(seed, *shapes):
@@ -73,7 +73,7 @@ def test_a_value_bias_folds_into_the_output_bias():
 def test_it_does_not_where_a_query_has_no_key():
     query, key, value, b_V = random(6, (2, 4), (3, 4), (3, 3), (1, 3))
     mask = torch.tensor([[True, True, False], [False, False, False]])
-    with_bias, without = (attention(query, key, v, mask=mask) for v in (value + b_V, value))
+    with_bias, without = (attention(query, key, v, attn_mask=mask) for v in (value + b_V, value))
     torch.testing.assert_close(with_bias[0], without[0] + b_V[0])
     assert with_bias[1].eq(0).all()
 

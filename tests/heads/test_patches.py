@@ -103,7 +103,6 @@ def test_a_black_patch_attends_to_all_alike_and_brings_nothing():
         (lambda z: embed_patches(z(3, 4, 4), z(5, 2, 2, 2)), r"C is 3 in image \(3, 4, 4\) but 2 in kernel \(5, 2, 2, 2\)"),
         (lambda z: embed_by_convolution(z(3, 4, 4), z(5, 3, 2, 1)), r"p is 2 in kernel \(5, 3, 2, 1\) but 1 in kernel"),
         (lambda z: project(z(9, 6), z(5, 3)), r"d is 6 in X \(9, 6\) but 5 in W \(5, 3\)"),
-        (lambda z: steps(z(9, 6), z(6, 3), z(6, 4), z(6, 4), z(4, 6)), r"d_k is 3 in query \(9, 3\) but 4 in key \(9, 4\)"),
     ],
 )
 def test_mismatched_shapes_are_refused(call, message):

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from snippets.attention.formula import scores
 from snippets.heads.split import (
     combine_and_project,
     combine_heads,
@@ -15,7 +16,6 @@ from snippets.heads.split import (
     sum_of_heads,
     view_heads,
 )
-from snippets.scaling.variance import scores
 
 
 def random(seed, *shapes):

@@ -260,7 +260,7 @@ from derivations.kernel import softmax, sqrt, matrix, sizes
 n, m, d = sizes("n m d")
 Q, K = matrix("Q", n, d), matrix("K", m, d)
 S = derivation.define("S", Q @ K.T / sqrt(d))
-derivation.define("P", softmax(S), code=[("snippets.scaling.saturation.attention_weights", Q, K)])
+derivation.define("P", softmax(S), code=[("snippets.attention.formula.attention_weights", Q, K)])
 """
     )
     result = trial(script, torch=trying.WITNESSES["torch"])

@@ -49,8 +49,8 @@ NAMES = ("fp32", "fp16", "bf16")
 FORMAT = {f.name: f for f in FORMATS}
 PRODUCTS, SCORES, WEIGHTS = (
     "snippets.associativity.products",
-    "snippets.scaling.variance.scores",
-    "snippets.scaling.saturation.attention_weights",
+    "snippets.attention.formula.scores",
+    "snippets.attention.formula.attention_weights",
 )
 
 

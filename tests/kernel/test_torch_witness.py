@@ -500,7 +500,7 @@ def test_results_keywords_calls_in_calls_and_free_indices():
     assert moments in refusal("identity", Var(q @ k), right, given=same, code=[(f"{moments}[0]", d, mu, sigma)])
     W = matrix("W", m, d)
     scores, merge, merged = (
-        "snippets.scaling.variance.scores",
+        "snippets.attention.formula.scores",
         "snippets.simplify.bilinear.merge",
         "snippets.simplify.bilinear.merged_scores",
     )

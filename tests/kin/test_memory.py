@@ -92,7 +92,6 @@ def test_no_step_raises_the_energy_and_a_clear_pattern_is_found(seed):
         (lambda: ask_after_step(torch.ones(1, 2), torch.ones(3, 2), torch.ones(4, 3), torch.ones(4, 2), 1.0), "d is 2 in query"),
         (lambda: attend_to_errors(torch.ones(1, 3), torch.ones(3, 2), torch.ones(4, 3), torch.ones(4, 5), 1.0), "d_v is 2 in weight"),
         (lambda: energy(torch.ones(3), torch.ones(4, 2), 1.0), "d is 3 in state"),
-        (lambda: recall(torch.ones(3), torch.ones(4, 2), 1.0), "d_k is 3 in query"),
     ],
 )
 def test_mismatched_shapes_are_refused(call, message):

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from snippets.attention.formula import attention
 from snippets.order.permutation import layer, output, reorder, sequence
-from snippets.scaling.saturation import attention
 
 
 def random(seed, *shapes):

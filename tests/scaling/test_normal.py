@@ -57,7 +57,7 @@ def test_excess_kurtosis_of_known_cases_and_in_batches():
 def test_measured_fourth_moment_lies_within_five_standard_errors(d):
     # Given k, q.k is normal with variance |k|^2, whose r-th moment is d (d+2) ... (d+2r-2). So the mean of (q.k)^8 is
     # 105 d (d+2) (d+4) (d+6), and the variance of the measured fourth moment is (that - (3d^2+6d)^2) / DRAWS.
-    x = scaled_dots(DRAWS, d, torch.Generator().manual_seed(d))
+    x = scaled_dots(DRAWS, d, generator=torch.Generator().manual_seed(d))
     eighth = 105 * d * (d + 2) * (d + 4) * (d + 6)
     standard_error = math.sqrt((eighth - predicted_fourth_moment(d) ** 2) / DRAWS)
     assert abs(fourth_moment(x).item() * d**2 - predicted_fourth_moment(d)) < 5 * standard_error
@@ -65,7 +65,7 @@ def test_measured_fourth_moment_lies_within_five_standard_errors(d):
 
 @pytest.mark.parametrize("d", [1, 5, 50])
 def test_scaled_dots_have_mean_0_and_variance_1(d):
-    x = scaled_dots(DRAWS, d, torch.Generator().manual_seed(d))
+    x = scaled_dots(DRAWS, d, generator=torch.Generator().manual_seed(d))
     assert x.shape == (DRAWS,)
     assert abs(x.mean().item()) < 5 / math.sqrt(DRAWS)
     # The variance of x^2 is its fourth moment, 3 + 6/d, less 1.
@@ -82,7 +82,7 @@ def test_characteristic_function_by_quadrature(d):
     k = torch.linspace(-12, 12, 4001, dtype=torch.float64)
     density = torch.exp(-(k**2) / 2) / math.sqrt(2 * math.pi)
     one = torch.trapezoid(torch.exp(-((T[:, None] / math.sqrt(d)) ** 2) * k**2 / 2) * density, k)
-    torch.testing.assert_close(characteristic_function(T, d), one**d, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(characteristic_function(T, d=d), one**d, rtol=1e-10, atol=1e-12)
     normal = torch.trapezoid(torch.cos(T[:, None] * k) * density, k)
     torch.testing.assert_close(normal_characteristic_function(T), normal, rtol=1e-10, atol=1e-12)
 
@@ -90,7 +90,7 @@ def test_characteristic_function_by_quadrature(d):
 @pytest.mark.parametrize("d", [1, 10, 1000, 10**6])
 def test_the_limit_is_approached_from_above_at_rate_1_over_d(d):
     # y - y^2/2 <= log(1 + y) <= y at y = t^2/d gives 0 <= log of the ratio <= t^4 / (4d).
-    log_ratio = torch.log(characteristic_function(T, d)) - torch.log(normal_characteristic_function(T))
+    log_ratio = torch.log(characteristic_function(T, d=d)) - torch.log(normal_characteristic_function(T))
     assert (log_ratio >= -1e-9).all()
     assert (log_ratio <= T**4 / (4 * d) + 1e-9).all()
 
@@ -99,10 +99,10 @@ def test_the_limit_is_approached_from_above_at_rate_1_over_d(d):
 def test_empirical_characteristic_function_lies_within_five_standard_errors(d):
     # With phi the function itself, cos(tx) has mean phi(t) and variance (1 + phi(2t)) / 2 - phi(t)^2; sin(tx) has mean
     # 0 and variance (1 - phi(2t)) / 2.
-    x = scaled_dots(DRAWS, d, torch.Generator().manual_seed(d))
+    x = scaled_dots(DRAWS, d, generator=torch.Generator().manual_seed(d))
     t = T[T != 0]
     measured = empirical_characteristic_function(x, t)
-    phi, twice = characteristic_function(t, d), characteristic_function(2 * t, d)
+    phi, twice = characteristic_function(t, d=d), characteristic_function(2 * t, d=d)
     assert ((measured.real - phi).abs() < 5 * torch.sqrt(((1 + twice) / 2 - phi**2) / DRAWS)).all()
     assert (measured.imag.abs() < 5 * torch.sqrt((1 - twice) / 2 / DRAWS)).all()
 

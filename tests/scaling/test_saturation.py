@@ -1,24 +1,13 @@
-"""Attention against PyTorch's, the two-key weight and its slope, and what the scale does to the weights."""
+"""The two-key weight and its slope, entropy, and what the scale does to the weights."""
 
 import math
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import mutually_broadcastable_shapes
-from torch.nn.functional import scaled_dot_product_attention
+from hypothesis import settings
 
-from snippets.scaling.saturation import (
-    attention,
-    attention_weights,
-    concentration,
-    entropy,
-    query_gradients,
-    slopes,
-    two_key_slope,
-    two_key_weight,
-)
+from snippets.attention.formula import attention_weights
+from snippets.scaling.saturation import concentration, entropy, query_gradients, two_key_gradient, two_key_weight, weight_gradients
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 
@@ -26,53 +15,6 @@ varied = settings(derandomize=True, deadline=None, max_examples=60)
 def random(seed, *shapes):
     generator = torch.Generator().manual_seed(seed)
     return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
-
-
-# Attention
-
-
-@given(
-    mutually_broadcastable_shapes(signature="(n,d),(m,d),(m,v)->(n,v)", max_side=4),
-    st.integers(0, 99),
-    st.sampled_from([None, 1.0, 0.3]),
-)
-@varied
-def test_attention_is_that_of_pytorch(shapes, seed, scale):
-    tensors = random(seed, *shapes.input_shapes)
-    output = attention(*tensors, scale)
-    assert output.shape == shapes.result_shape
-    # PyTorch asks for leading axes that are already broadcast.
-    leading = shapes.result_shape[:-2]
-    expanded = [tensor.expand(*leading, *tensor.shape[-2:]) for tensor in tensors]
-    torch.testing.assert_close(output, scaled_dot_product_attention(*expanded, scale=scale))
-
-
-@pytest.mark.parametrize("scale", [None, 1.0])
-def test_attention_weights_are_distributions_over_the_keys(scale):
-    query, key = random(0, (2, 5, 8), (2, 7, 8))
-    weights = attention_weights(query, key, scale)
-    assert weights.shape == (2, 5, 7) and (weights > 0).all()
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 5, dtype=torch.float64))
-    eye = torch.eye(7, dtype=torch.float64).expand(2, 7, 7)  # values that show the weights
-    torch.testing.assert_close(weights, scaled_dot_product_attention(query, key, eye, scale=scale))
-
-
-@pytest.mark.parametrize(
-    ("shapes", "message"),
-    [
-        (
-            ((3, 4), (5, 6), (5, 2)),
-            r"d_k is 4 in query \(3, 4\) but 6 in key \(5, 6\); expected query \(..., n, d_k\), "
-            r"key \(..., m, d_k\), value \(..., m, d_v\)",
-        ),
-        (((3, 4), (5, 4), (6, 2)), r"m is 5 in key \(5, 4\) but 6 in value \(6, 2\)"),
-        (((3, 4), (5, 4), (1, 2)), r"m is 5 in key \(5, 4\) but 1 in value \(1, 2\)"),
-        (((2, 3, 4), (2, 5, 4), (3, 5, 2)), r"the leading axes .* value \(3, 5, 2\) do not broadcast"),
-    ],
-)
-def test_attention_refuses_mismatched_shapes(shapes, message):
-    with pytest.raises(ValueError, match=message):
-        attention(*(torch.zeros(shape) for shape in shapes))
 
 
 # Two keys
@@ -86,17 +28,17 @@ def test_two_key_weight_is_the_softmax_of_two_scores():
     torch.testing.assert_close(two_key_weight(GAPS), torch.softmax(scores, -1)[..., 0])
 
 
-def test_two_key_slope_is_the_derivative_and_a_quarter_of_a_squared_hyperbolic_secant():
+def test_two_key_gradient_is_the_derivative_and_a_quarter_of_a_squared_hyperbolic_secant():
     slope = torch.func.vmap(torch.func.grad(lambda gap: torch.softmax(torch.stack([gap, 0 * gap]), -1)[0]))(GAPS)
-    torch.testing.assert_close(two_key_slope(GAPS), slope, rtol=1e-9, atol=1e-15)
-    torch.testing.assert_close(two_key_slope(GAPS), torch.cosh(GAPS / 2) ** -2 / 4, rtol=1e-12, atol=0)
+    torch.testing.assert_close(two_key_gradient(GAPS), slope, rtol=1e-9, atol=1e-15)
+    torch.testing.assert_close(two_key_gradient(GAPS), torch.cosh(GAPS / 2) ** -2 / 4, rtol=1e-12, atol=0)
 
 
-def test_two_key_slope_is_at_most_a_quarter_tends_to_0_and_does_not_cancel():
-    assert two_key_slope(torch.zeros(())).item() == 0.25
-    assert (two_key_slope(GAPS) <= 0.25).all()
+def test_two_key_gradient_is_at_most_a_quarter_tends_to_0_and_does_not_cancel():
+    assert two_key_gradient(torch.zeros(())).item() == 0.25
+    assert (two_key_gradient(GAPS) <= 0.25).all()
     far = torch.tensor([40.0, 400.0, -400.0], dtype=torch.float64)
-    torch.testing.assert_close(two_key_slope(far), torch.exp(-far.abs()), rtol=1e-12, atol=0)
+    torch.testing.assert_close(two_key_gradient(far), torch.exp(-far.abs()), rtol=1e-12, atol=0)
 
 
 # Entropy and slopes
@@ -110,10 +52,10 @@ def test_entropy_of_equal_weights_of_one_key_and_of_any_row():
     torch.testing.assert_close(entropy(weights), torch.distributions.Categorical(weights).entropy())
 
 
-def test_slopes_are_the_diagonal_of_the_jacobian_of_the_softmax():
+def test_the_gradients_are_the_diagonal_of_the_jacobian_of_the_softmax():
     (z,) = random(0, (6,))
     jacobian = torch.func.jacrev(lambda z: torch.softmax(z, -1))(z)
-    torch.testing.assert_close(slopes(z.softmax(-1)), jacobian.diagonal())
+    torch.testing.assert_close(weight_gradients(z.softmax(-1)), jacobian.diagonal())
 
 
 # With the scale and without
@@ -147,9 +89,9 @@ def test_the_scale_keeps_the_weights_apart_from_d_k_and_without_it_they_saturate
 @pytest.mark.parametrize("scale", [None, 1.0])
 def test_query_gradients_are_those_of_the_formula(scale):
     query, key, value = random(0, (2, 3, 4), (2, 5, 4), (2, 5, 6))
-    weights = attention_weights(query, key, scale)  # (2, 3, 5)
+    weights = attention_weights(query, key, scale=scale)  # (2, 3, 5)
     summed = value.sum(-1).unsqueeze(-2)  # (2, 1, 5)
     score_gradient = weights * (summed - (weights * summed).sum(-1, keepdim=True))  # (2, 3, 5)
     expected = (score_gradient @ key).norm(dim=-1) * (4**-0.5 if scale is None else scale)
-    torch.testing.assert_close(query_gradients(query, key, value, scale), expected)
+    torch.testing.assert_close(query_gradients(query, key, value, scale=scale), expected)
     assert not query.requires_grad and query.grad is None

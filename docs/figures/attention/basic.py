@@ -3,8 +3,8 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, tokens
+from snippets.attention.formula import attention_weights
 from snippets.attention.worked import TOKENS
-from snippets.scaling.saturation import attention_weights
 
 
 def mixing() -> Picture:

@@ -3,12 +3,12 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, bars
-from snippets.attention.dropout import drop
+from snippets.attention.dropout import dropout
 
 
 def sums() -> Picture:
     rows = torch.full((100_000, 8), 1 / 8, dtype=torch.float64)
-    found = drop(rows, 0.1, torch.Generator().manual_seed(0)).sum(-1)
+    found = dropout(rows, p=0.1, generator=torch.Generator().manual_seed(0)).sum(-1)
     shares = [
         (f"{value:.2f}", (found - value).abs().lt(0.01).double().mean().item()) for value in found.unique().round(decimals=4).unique()
     ]

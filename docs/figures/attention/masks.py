@@ -3,8 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, beside, mask
-from snippets.attention.masks import lower_right
-from snippets.scaling.saturation import mask_scores
+from snippets.attention.masks import lower_right, mask_scores
 
 
 def causal() -> Picture:

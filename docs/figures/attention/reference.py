@@ -3,8 +3,8 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
-from snippets.attention.reference import pad, slipped_scale
-from snippets.scaling.saturation import attention_weights
+from snippets.attention.formula import attention_weights
+from snippets.attention.reference import pad, scale_by_size_wrong
 
 
 def flat() -> Picture:
@@ -12,9 +12,9 @@ def flat() -> Picture:
     added = [0, 8, 24, 56, 120, 248]
     drawn = {"most": [], "most, slip": [], "least, slip": [], "least": []}
     for extra in added:
-        longer, _, mask = pad(key, value, extra)
-        for name, scale in (("", None), (", slip", slipped_scale(longer))):
-            weights = attention_weights(query, longer, scale, mask=mask)[..., :8]
+        longer, _, mask = pad(key, value, extra=extra)
+        for name, scale in (("", None), (", slip", scale_by_size_wrong(longer))):
+            weights = attention_weights(query, longer, attn_mask=mask, scale=scale)[..., :8]
             drawn["most" + name].append(weights.max().item())
             drawn["least" + name].append(weights.min().item())
     said = "; ".join(f"{name} from {y[0]:.3f} to {y[-1]:.3f}" for name, y in drawn.items())

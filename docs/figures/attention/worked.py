@@ -1,8 +1,8 @@
 """The weights of the worked case."""
 
 from derivations.kernel.pages.drawing import Picture, below, heat_map
+from snippets.attention.formula import attention_weights
 from snippets.attention.worked import TOKENS
-from snippets.scaling.saturation import attention_weights
 
 
 def weights() -> Picture:

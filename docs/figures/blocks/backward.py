@@ -3,8 +3,8 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, below, heat_map, operations
+from snippets.attention.formula import attention_weights
 from snippets.blocks.backward import row_sums, score_slopes
-from snippets.scaling.saturation import attention_weights
 
 
 def steps() -> Picture:

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, heat_map
-from snippets.scaling.saturation import attention
+from snippets.attention.formula import attention
 
 
 def slopes() -> Picture:

@@ -3,8 +3,8 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, beside, heat_map
+from snippets.attention.formula import attention_weights
 from snippets.order.permutation import reorder
-from snippets.scaling.saturation import attention_weights
 
 
 def weights() -> Picture:

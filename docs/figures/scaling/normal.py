@@ -14,7 +14,7 @@ from snippets.scaling.normal import (
 
 def kurtosis() -> Picture:
     generator, widths = torch.Generator().manual_seed(0), [2**power for power in range(7)]
-    measured = [excess_kurtosis(scaled_dots(100_000, d, generator)).item() for d in widths]
+    measured = [excess_kurtosis(scaled_dots(100_000, d, generator=generator)).item() for d in widths]
     finer = [2 ** (power / 4) for power in range(25)]
     predicted = [predicted_excess_kurtosis(d) for d in finer]
     return curves(
@@ -32,7 +32,7 @@ def kurtosis() -> Picture:
 def characteristic() -> Picture:
     t = torch.linspace(0, 3, 61, dtype=torch.float64)
     widths = (1, 4, 16)
-    drawn = [characteristic_function(t, d) for d in widths] + [normal_characteristic_function(t)]
+    drawn = [characteristic_function(t, d=d) for d in widths] + [normal_characteristic_function(t)]
     labels = [*(f"width {d}" for d in widths), "normal"]
     return curves(
         list(zip(labels, [t] * 4, drawn)),

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, bars, curves, operations
-from snippets.scaling.saturation import concentration, two_key_slope, two_key_weight
+from snippets.scaling.saturation import concentration, two_key_gradient, two_key_weight
 
 
 def attention() -> Picture:
@@ -40,7 +40,7 @@ def attention() -> Picture:
 
 def two_keys() -> Picture:
     gap = torch.linspace(-8, 8, 97, dtype=torch.float64)
-    weight, slope = two_key_weight(gap), two_key_slope(gap)
+    weight, slope = two_key_weight(gap), two_key_gradient(gap)
     return curves(
         [("weight", gap, weight), ("slope", gap, slope)],
         across="gap between the two scores",
@@ -57,7 +57,7 @@ def largest_weight() -> Picture:
     for d_k in (4, 64, 1024):
         query, key = (torch.randn(500, tokens, d_k, generator=generator, dtype=torch.float64) for tokens in (1, 16))
         for name, scale in (("scaled", None), ("unscaled", 1.0)):
-            rows.append((f"$d_k$ {d_k}, {name}", concentration(query, key, scale)[0]))
+            rows.append((f"$d_k$ {d_k}, {name}", concentration(query, key, scale=scale)[0]))
     said = (f"{label.replace('$', '')}: {value:.2f}" for label, value in rows)
     return bars(
         [*rows[:2], None, *rows[2:4], None, *rows[4:]],
