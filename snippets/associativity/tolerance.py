@@ -6,7 +6,9 @@ Half the distance from 1 to the next larger number, and the smallest and the lar
 >>> import torch
 >>> from snippets.associativity.tolerance import smallest, unit_roundoff
 >>> for dtype in (torch.float32, torch.float16, torch.bfloat16):
-...     print(f"{dtype}   {unit_roundoff(dtype):.1e}   {smallest(dtype):.1e}   {torch.finfo(dtype).max:.1e}")
+...     largest = torch.finfo(dtype).max
+...     print(f"{dtype}   {unit_roundoff(dtype):.1e}   {smallest(dtype):.1e}   "
+...           f"{largest:.1e}")
 torch.float32   6.0e-08   1.4e-45   3.4e+38
 torch.float16   4.9e-04   6.0e-08   6.6e+04
 torch.bfloat16   3.9e-03   9.2e-41   3.4e+38
@@ -17,31 +19,32 @@ The exponential, at every number of the two half formats; 2 would be one unit in
 
 --8<-- [start:example-exponential]
 >>> from snippets.associativity.tolerance import exponential_error
+>>> every = torch.arange(-(2**15), 2**15, dtype=torch.int16)  # every 16 bits
 >>> for dtype in (torch.float16, torch.bfloat16):
-...     numbers = torch.arange(-(2**15), 2**15, dtype=torch.int16).view(dtype)  # every pattern of 16 bits
+...     numbers = every.view(dtype)
 ...     print(f"{dtype}   {exponential_error(numbers):.1f}")
 torch.float16   1.0
 torch.bfloat16   1.0
 
 --8<-- [end:example-exponential]
 
-Random attention: the largest bound, and the largest error as a share of its bound:
+Random attention: the largest bound, and what it would be if each step were rounded to the format of the inputs:
 
 --8<-- [start:example-share]
->>> from snippets.associativity.tolerance import attention_error, attention_error_bound
+>>> from snippets.associativity.tolerance import (
+...     attention_error, attention_error_bound)
 >>> generator = torch.Generator().manual_seed(0)
 >>> numbers = [torch.randn(64, 16, generator=generator) for _ in range(3)]
->>> for dtype, sums in ((torch.float32, torch.float32), (torch.float16, torch.float16),
-...                     (torch.float16, torch.float32), (torch.bfloat16, torch.float32)):
-...     query, key, value = (number.to(dtype) for number in numbers)
-...     error = attention_error(query, key, value)
-...     bound = attention_error_bound(query, key, value, sums)
-...     few = (error / bound).max().item() < 0.05
-...     print(f"{dtype}, sums in {sums}:   {bound.max():.1e}   less than 5 %: {few}")
-torch.float32, sums in torch.float32:   3.1e-05   less than 5 %: True
-torch.float16, sums in torch.float16:   2.9e-01   less than 5 %: True
-torch.float16, sums in torch.float32:   3.9e-02   less than 5 %: True
-torch.bfloat16, sums in torch.float32:   3.5e-01   less than 5 %: True
+>>> for dtype in (torch.float32, torch.float16, torch.bfloat16):
+...     inputs = [number.to(dtype) for number in numbers]
+...     bound = attention_error_bound(*inputs)
+...     holds = bool((attention_error(*inputs) <= bound).all())
+...     each = attention_error_bound(*inputs, steps=dtype, sums=torch.float32)
+...     print(f"{dtype}   holds: {holds}   at most {bound.max():.1e}   "
+...           f"each step rounded {each.max():.1e}")
+torch.float32   holds: True   at most 3.1e-05   each step rounded 3.1e-05
+torch.float16   holds: True   at most 8.3e-04   each step rounded 3.9e-02
+torch.bfloat16   holds: True   at most 6.4e-03   each step rounded 3.5e-01
 
 --8<-- [end:example-share]
 
@@ -50,36 +53,51 @@ A slip that no reader sees: one more rounding, to a format with fewer digits. Th
 --8<-- [start:example-slip]
 >>> query, key, value = numbers
 >>> bound = attention_error_bound(query, key, value)
->>> attention_error(query, key, value).gt(bound).any().item()
+>>> error = attention_error(query, key, value)
+>>> bool((error > bound).any())
 False
->>> attention_error(query, key.half().float(), value, exact=(query, key, value)).gt(bound).any().item()
+>>> rounded = key.half().float()
+>>> error = attention_error(query, rounded, value, exact=numbers)
+>>> bool((error > bound).any())
 True
 
 --8<-- [end:example-slip]
 
-The largest number of half precision is 65504. A score may exceed it before it is divided, and then the bound is infinite:
+The largest number of half precision is 65504. A product may exceed it before it is scaled. Where each step is
+rounded to half precision, the bound is infinite; in single precision there is room:
 
 --8<-- [start:example-overflow]
->>> from snippets.attention.formula import attention
->>> query = key = torch.full((1, 64), 32.0, dtype=torch.float16)  # the score is 8192, but 65536 comes first
+>>> query = key = torch.full((1, 64), 32.0, dtype=torch.float16)
 >>> value = torch.ones(1, 1, dtype=torch.float16)
->>> attention(query, key, value).item(), attention_error_bound(query, key, value).item()
-(nan, inf)
+>>> (query @ key.mT).item(), (query @ key.mT / 8).item()  # 65536, and 8192
+(inf, inf)
+>>> attention_error_bound(query, key, value, steps=torch.float16).item()
+inf
+>>> f"{attention_error_bound(query, key, value).item():.0e}"
+'7e-02'
 
 --8<-- [end:example-overflow]
 """
 
+from collections.abc import Sequence
+
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.associativity.rounding import gamma
-from snippets.attention.formula import attention, attention_weights, scores
-from snippets.shapes import check_shapes
+from snippets.attention.formula import (
+    attention,
+    attention_weights,
+    scores,
+    upcast,
+)
 
 
 # --8<-- [start:format]
 def unit_roundoff(dtype: torch.dtype) -> float:
-    """The largest relative error of one rounding: half the distance from 1 to the next number."""
+    """The largest relative error of one rounding: half the distance from 1 to the
+    next number."""
     return torch.finfo(dtype).eps / 2
 
 
@@ -97,13 +115,13 @@ def growth(n: int, dtype: torch.dtype) -> float:
 
 
 # --8<-- [start:exponential]
-def exponential_error(x: Tensor) -> float:
-    """The largest relative error of torch.exp at the numbers x, in roundings; in range only."""
+def exponential_error(x: Float[Tensor, "*shape"]) -> Float[Tensor, ""]:
+    """The largest relative error of torch.exp at x, in roundings; in range only."""
     exact = x.double().exp()
     info = torch.finfo(x.dtype)
     normal = (exact >= info.smallest_normal) & (exact <= info.max)
-    error = (x.exp().double() - exact).abs() / exact
-    return error[normal].max().item() / unit_roundoff(x.dtype)
+    error = (x.exp().double() - exact).abs() / exact / unit_roundoff(x.dtype)
+    return torch.where(normal, error, 0).amax()
 
 
 # --8<-- [end:exponential]
@@ -111,15 +129,25 @@ def exponential_error(x: Tensor) -> float:
 
 # --8<-- [start:scores]
 def score_error_bound(
-    query: Tensor, key: Tensor, sums: torch.dtype | None = None
-) -> Tensor:
-    """How far the scores may be off, entry by entry, if sums are taken in the format `sums`."""
-    check_shapes("query: n d_k, key: m d_k", query, key)
-    dtype, d_k = query.dtype, query.shape[-1]
-    magnitude = scores(query.double().abs(), key.double().abs())  # (..., n, m)
-    # A product and d_k - 1 additions; then rounding the sum and the scale, and multiplying by it.
-    factor = growth(d_k, sums or dtype) * growth(3, dtype)
-    return (factor - 1) * magnitude + factor * (d_k + 2) * smallest(dtype)
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    *,
+    steps: torch.dtype | None = None,
+    sums: torch.dtype | None = None,
+) -> Float[Tensor, "*batch n m"]:
+    """How far the scores may be off, entry by entry; in double precision.
+
+    `steps` is the format that every step is rounded to: single precision, or the
+    inputs' own if it has more digits, unless given. `sums` is the one that sums
+    are taken in, that of the steps unless given.
+    """
+    steps = steps or upcast(query).dtype
+    d_k = query.shape[-1]
+    magnitude = scores(query.double().abs(), key.double().abs())
+    # A product and d_k - 1 additions; then rounding the sum and the scale, and
+    # multiplying by it.
+    factor = growth(d_k, sums or steps) * growth(3, steps)
+    return (factor - 1) * magnitude + factor * (d_k + 2) * smallest(steps)
 
 
 # --8<-- [end:scores]
@@ -127,25 +155,25 @@ def score_error_bound(
 
 # --8<-- [start:weights]
 def weight_factor(
-    query: Tensor, key: Tensor, sums: torch.dtype | None = None
-) -> Tensor:
-    """The factor by which the weights of each query may be too large or too small."""
-    dtype, m = query.dtype, key.shape[-2]
-    off = score_error_bound(query, key, sums).amax(
-        -1, keepdim=True
-    )  # (..., n, 1)
-    exact = scores(query.double(), key.double())  # (..., n, m)
-    spread = (
-        exact.amax(-1, keepdim=True) - exact.amin(-1, keepdim=True) + 2 * off
-    )
-    epsilon = (
-        off + unit_roundoff(dtype) * spread
-    )  # subtracting the largest score rounds, too
-    # m - 1 additions; one unit, 2 roundings, for an exponential, above and below; the division.
-    rounded = (
-        growth(m, sums or dtype) * growth(6, dtype) / (1 - m * smallest(dtype))
-    )
-    return torch.exp(2 * epsilon) * rounded  # (..., n, 1)
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    *,
+    steps: torch.dtype | None = None,
+    sums: torch.dtype | None = None,
+) -> Float[Tensor, "*batch n 1"]:
+    """The factor by which the weights of a query may be too large or too small."""
+    steps = steps or upcast(query).dtype
+    m = key.shape[-2]
+    off = score_error_bound(query, key, steps=steps, sums=sums)
+    off = off.amax(-1, keepdim=True)  # (*batch, n, 1)
+    exact = scores(query.double(), key.double())
+    spread = exact.amax(-1, keepdim=True) - exact.amin(-1, keepdim=True)
+    # Subtracting the largest score rounds, too.
+    epsilon = off + unit_roundoff(steps) * (spread + 2 * off)
+    # m - 1 additions; one unit, 2 roundings, for an exponential, above and
+    # below; the division.
+    rounded = growth(m, sums or steps) * growth(6, steps)
+    return torch.exp(2 * epsilon) * rounded / (1 - m * smallest(steps))
 
 
 # --8<-- [end:weights]
@@ -153,39 +181,47 @@ def weight_factor(
 
 # --8<-- [start:bound]
 def attention_error_bound(
-    query: Tensor, key: Tensor, value: Tensor, sums: torch.dtype | None = None
-) -> Tensor:
-    """How far attention in the format of its inputs may be off, entry by entry.
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    steps: torch.dtype | None = None,
+    sums: torch.dtype | None = None,
+) -> Float[Tensor, "*batch n d_v"]:
+    """How far attention may be off, entry by entry; in double precision.
 
-    `sums` is the format that sums are taken in, the inputs' own unless given. Infinite where a
-    step may overflow.
+    `steps` and `sums` are those of the scores. The output is rounded once more, to
+    the format of the inputs. Infinite where a step may overflow.
     """
-    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    dtype, (m, d_k), largest = (
-        query.dtype,
-        key.shape[-2:],
-        torch.finfo(query.dtype).max,
-    )
+    steps = steps or upcast(query).dtype
+    sums, (m, d_k) = sums or steps, key.shape[-2:]
     magnitude = value.double().abs()
-    factor = (
-        weight_factor(query, key, sums)
-        * growth(m, sums or dtype)
-        * growth(1, dtype)
-    )
-    output = (
-        attention_weights(query.double(), key.double()) @ magnitude
-    )  # (..., n, d_v)
-    lost = (3 * magnitude.sum(-2, keepdim=True) + m + 1) * smallest(
-        dtype
-    )  # by underflow
-    bound = (factor - 1) * output + factor * lost
-    dot = scores(query.double().abs(), key.double().abs(), scale=1.0).amax(
-        -1, keepdim=True
-    )
-    fits = (dot * growth(d_k + 3, sums or dtype) <= largest) & (
-        output + bound <= largest
+    factor = weight_factor(query, key, steps=steps, sums=sums)
+    factor = factor * growth(m, sums) * growth(1, steps)
+    output = attention_weights(query.double(), key.double()) @ magnitude
+    lost = (3 * magnitude.sum(-2, keepdim=True) + m + 1) * smallest(steps)
+    bound = (factor - 1) * output + factor * lost  # what underflows is lost
+    if steps != query.dtype:
+        bound = one_more_rounding(bound, output, dtype=query.dtype)
+    sizes = scores(query.double().abs(), key.double().abs(), scale=1.0)
+    largest = sizes.amax(-1, keepdim=True) * growth(d_k + 3, sums)
+    fits = (largest <= torch.finfo(steps).max) & (
+        output + bound <= torch.finfo(query.dtype).max
     )
     return torch.where(fits, bound, torch.inf)
+
+
+def one_more_rounding(
+    bound: Float[Tensor, "*shape"],
+    size: Float[Tensor, "*shape"],
+    *,
+    dtype: torch.dtype,
+) -> Float[Tensor, "*shape"]:
+    """How far off a result may be that is off by the bound, and rounded to dtype.
+
+    The size is that of the exact result, at most.
+    """
+    return bound + unit_roundoff(dtype) * (size + bound) + smallest(dtype)
 
 
 # --8<-- [end:bound]
@@ -193,13 +229,19 @@ def attention_error_bound(
 
 # --8<-- [start:error]
 def attention_error(
-    query: Tensor, key: Tensor, value: Tensor, exact=None
-) -> Tensor:
-    """How far attention comes out from the same in double precision, of inputs `exact` if given."""
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    exact: Sequence[Tensor] | None = None,
+) -> Float[Tensor, "*batch n d_v"]:
+    """How far attention comes out from the same in double precision.
+
+    There the inputs are those of `exact`, where these are given.
+    """
     doubled = (number.double() for number in exact or (query, key, value))
-    return (
-        attention(query, key, value).double() - attention(*doubled)
-    ).abs()  # (..., n, d_v)
+    computed = attention(query, key, value).double()
+    return (computed - attention(*doubled)).abs()
 
 
 # --8<-- [end:error]

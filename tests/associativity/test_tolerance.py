@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.associativity.rounding import gamma
@@ -18,6 +19,7 @@ from snippets.associativity.tolerance import (
     attention_error_bound,
     exponential_error,
     growth,
+    one_more_rounding,
     score_error_bound,
     smallest,
     unit_roundoff,
@@ -37,9 +39,16 @@ def drawn(seed, n, m, d_k, d_v, size=0, dtype=torch.float32, batch=()):
     return [number.to(dtype) for number in (query * 2.0**size, key, value)]
 
 
-def excess(query, key, value, compute=attention, sums=None):
+def each_step_rounded(query, key, value=None):
+    """Attention as PyTorch's operators do it in the format of the inputs, or its scores and weights."""
+    found = query @ key.mT * query.shape[-1] ** -0.5
+    weights = torch.softmax(found, -1)
+    return (found, weights) if value is None else weights @ value
+
+
+def excess(query, key, value, compute=attention, **formats):
     """The largest error as a share of the bound, double precision's own set aside; None where nothing is bounded."""
-    bound = attention_error_bound(query, key, value, sums)
+    bound = attention_error_bound(query, key, value, **formats)
     doubled = [number.double() for number in (query, key, value)]
     own = attention_error_bound(*doubled)
     error = (compute(query, key, value).double() - attention(*doubled)).abs() - own
@@ -116,7 +125,11 @@ def test_sums_in_half_precision_are_taken_in_single_precision_and_rounded_once(d
 @given(st.integers(0, 10**6), *[st.integers(1, 9)] * 4, st.integers(-12, 8), st.sampled_from(FORMATS), st.booleans())
 @varied
 def test_the_bound_holds(seed, n, m, d_k, d_v, size, dtype, wide):
-    share = excess(*drawn(seed, n, m, d_k, d_v, size, dtype), sums=torch.float32 if wide else None)
+    numbers = drawn(seed, n, m, d_k, d_v, size, dtype)
+    for formats in ({}, {"steps": dtype, "sums": torch.float32 if wide else None}):
+        share = excess(*numbers, **formats)
+        assert share is None or share <= 1
+    share = excess(*numbers, each_step_rounded, steps=dtype, sums=torch.float32)
     assert share is None or share <= 1
 
 
@@ -125,9 +138,15 @@ def test_the_bound_holds(seed, n, m, d_k, d_v, size, dtype, wide):
 @pytest.mark.parametrize("size", [-20, 0, 5])
 def test_the_bound_holds_at_large_shapes_and_for_the_fused_operator(dtype, shape, size):
     numbers = drawn(0, *shape, size, dtype)
-    fused = [lambda *given: scaled_dot_product_attention(*(number[None, None] for number in given))[0, 0]]
-    for compute in [attention, *fused]:
-        assert excess(*numbers, compute, sums=torch.float32) <= 1
+
+    def fused(*given):
+        return scaled_dot_product_attention(*(number[None, None] for number in given))[0, 0]
+
+    assert excess(*numbers) <= 1
+    for compute in (fused, each_step_rounded):
+        assert excess(*numbers, compute, steps=dtype, sums=torch.float32) <= 1
+    with sdpa_kernel(SDPBackend.MATH):  # it takes the same steps
+        assert excess(*numbers, fused) <= 1
 
 
 @pytest.mark.parametrize("dtype", FORMATS)
@@ -146,12 +165,17 @@ def test_the_bound_holds_where_values_cancel_and_where_numbers_underflow(dtype):
 def test_scores_and_weights_stay_within_theirs(seed, n, m, d_k, size, dtype):
     query, key, _ = drawn(seed, n, m, d_k, 1, size, dtype)
     slack = 1 + 2.0**-20
-    off = (scores(query, key).double() - scores(query.double(), key.double())).abs()
-    assert (off <= score_error_bound(query, key) * slack).all()
-    found, exact = attention_weights(query, key).double(), attention_weights(query.double(), key.double())
-    factor = weight_factor(query, key) * slack
-    lost = 3 * smallest(dtype)
-    assert (found <= exact * factor + lost).all() and (exact <= (found + lost) * factor).all()
+    exact, weights = (compute(query.double(), key.double()) for compute in (scores, attention_weights))
+    for steps, found, shares in (
+        (torch.float32, scores(query.float(), key.float()), attention_weights(query.float(), key.float())),
+        (dtype, *each_step_rounded(query, key)),
+    ):
+        off = (found.double() - exact).abs()
+        assert (off <= score_error_bound(query, key, steps=steps) * slack).all()
+        factor, lost = weight_factor(query, key, steps=steps) * slack, 3 * smallest(steps)
+        assert (shares.double() <= weights * factor + lost).all() and (weights <= (shares.double() + lost) * factor).all()
+    once = one_more_rounding(score_error_bound(query, key), exact.abs(), dtype=dtype) * slack
+    assert ((scores(query, key).double() - exact).abs() <= once).all()
 
 
 def test_it_is_the_expression_on_the_page():
@@ -189,37 +213,48 @@ def fewer(number):
 @pytest.mark.parametrize("slip", SLIPS)
 def test_slips_leave_the_bound(slip, dtype):
     numbers = drawn(0, 4, 4, 4, 4, 0, dtype, batch=(400,))
-    assert excess(*numbers, sums=torch.float32) <= 1 < excess(*numbers, SLIPS[slip], torch.float32)
+    assert excess(*numbers) <= 1 < excess(*numbers, SLIPS[slip])
+    assert excess(*numbers, SLIPS[slip], steps=dtype, sums=torch.float32) > 1
 
 
 def test_the_bound_comes_close_to_what_happens():
     """With one key and one feature nothing is left to cancel but the signs of the roundings."""
     for dtype in FORMATS:
-        assert 0.1 < excess(*drawn(0, 1, 2, 1, 1, 1, dtype, batch=(1000,)), sums=torch.float32) <= 1
+        numbers = drawn(0, 1, 2, 1, 1, 1, dtype, batch=(1000,))
+        assert 0.1 < excess(*numbers) <= 1
+        assert 0.1 < excess(*numbers, each_step_rounded, steps=dtype, sums=torch.float32) <= 1
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_half_precision_is_rounded_once_and_the_bound_says_so(dtype):
+    """Most of the bound is one rounding, and most of that rounding happens; rounding each step is several times as far off."""
+    numbers = drawn(0, 64, 64, 16, 8, 1, dtype)
+    u, size = unit_roundoff(dtype), numbers[2].double().abs().max()
+    assert attention_error_bound(*numbers).max() < 1.1 * u * size
+    assert 0.4 < excess(*numbers) <= 1
+    exact = attention(*(number.double() for number in numbers))
+    assert (each_step_rounded(*numbers).double() - exact).abs().mean() > 3 * attention_error(*numbers).mean()
 
 
 # Where it says nothing
 
 
 def test_it_is_infinite_where_a_step_may_overflow():
-    for query, key, value in [(300.0, 300.0, 1.0), (1.0, 1.0, 65504.0)]:
+    for query, key, value, steps in [(300.0, 300.0, 1.0, torch.float16), (1.0, 1.0, 65504.0, None)]:
         numbers = [torch.full((1, 1), number, dtype=torch.float16) for number in (query, key, value)]
-        assert attention_error_bound(*numbers).item() == torch.inf
+        assert attention_error_bound(*numbers, steps=steps).item() == torch.inf
         assert attention_error_bound(*(number.float() for number in numbers)).item() < torch.inf
+    large = torch.full((1, 1), 300.0, dtype=torch.float16)
+    assert attention(large, large, large).item() == 300 and attention_error_bound(large, large, large).isfinite()
+    assert each_step_rounded(large, large, large).isnan()  # 90000 is above 65504
 
 
 def test_it_refuses_sums_that_lose_every_digit():
     numbers = drawn(0, 2, 300, 4, 4, 0, torch.bfloat16)
     with pytest.raises(ValueError, match="n is 300; expected less than 1 / u, which is 256 for torch.bfloat16"):
-        attention_error_bound(*numbers)
-    assert attention_error_bound(*numbers, sums=torch.float32).isfinite().all()
-
-
-def test_it_refuses_shapes_that_do_not_fit():
-    with pytest.raises(ValueError, match=r"d_k is 3 in query \(2, 3\) but 4 in key \(5, 4\)"):
-        attention_error_bound(torch.ones(2, 3), torch.ones(5, 4), torch.ones(5, 1))
-    with pytest.raises(ValueError, match=r"m is 5 in key \(5, 4\) but 6 in value \(6, 1\)"):
-        attention_error_bound(torch.ones(2, 4), torch.ones(5, 4), torch.ones(6, 1))
+        attention_error_bound(*numbers, steps=torch.bfloat16)
+    assert attention_error_bound(*numbers, steps=torch.bfloat16, sums=torch.float32).isfinite().all()
+    assert attention_error_bound(*numbers).isfinite().all()
 
 
 def test_the_error_is_measured_against_the_inputs_named():

@@ -14,7 +14,7 @@ def error_and_bound() -> Picture:
         bounds, errors = [], []
         for triple in numbers:
             query, key, value = (number.to(dtype) for number in triple)
-            bounds.append(attention_error_bound(query, key, value, torch.float32).max().item())
+            bounds.append(attention_error_bound(query, key, value).max().item())
             errors.append(attention_error(query, key, value).max().item())
         found += [(f"{name}, bound", keys, bounds), (f"{name}, error", keys, errors, True)]
         words.append(
@@ -26,6 +26,6 @@ def error_and_bound() -> Picture:
         log="xy",
         across="keys",
         up="largest over 32 queries",
-        title="How far attention is off, and how far it may be, with sums in single precision",
+        title="How far attention is off, and how far it may be",
         description=f"Random attention with {keys[0]} to {keys[-1]} keys. " + " ".join(words),
     )
