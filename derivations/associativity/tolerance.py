@@ -116,9 +116,7 @@ derivation.inequality(
     title="Or too small",
 )
 
-last = (
-    (u - theta_r) * ((absolute(x) + x) + (a - (x - y))) + (u + theta_r) * ((absolute(x) - x) + (a + (x - y)))
-) / 2
+last = ((u - theta_r) * ((absolute(x) + x) + (a - (x - y))) + (u + theta_r) * ((absolute(x) - x) + (a + (x - y)))) / 2
 
 derivation.inequality(
     "last-rounding",

@@ -169,7 +169,7 @@ def upcast(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 # --8<-- [start:attention]
 def attention_weights(
     query: Float[Tensor, "*#batch n d_k"],
-    key: Float[Tensor, "*#batch m d_k"],
+    key: Float[Tensor, "*#shared m d_k"],
     *,
     attn_mask: Mask | None = None,
     is_causal: bool = False,
@@ -192,8 +192,8 @@ def attention_weights(
 
 def attention(
     query: Float[Tensor, "*#batch n d_k"],
-    key: Float[Tensor, "*#batch m d_k"],
-    value: Float[Tensor, "*#batch m d_v"],
+    key: Float[Tensor, "*#shared m d_k"],
+    value: Float[Tensor, "*#shared m d_v"],
     *,
     attn_mask: Mask | None = None,
     is_causal: bool = False,

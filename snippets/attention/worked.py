@@ -84,9 +84,13 @@ DIGITS = 1e-4  # one unit of the last printed place
 
 
 # --8<-- [start:printed]
-def case(*rows: list[float]) -> Float[Tensor, "2 3 k"]:
-    """Two sequences of three tokens each, row by row: six rows of k give (2, 3, k)."""
-    return torch.tensor(rows, dtype=torch.float64).unflatten(0, (2, 3))
+def case(
+    *rows: list[float],
+    dtype: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "2 3 k"]:
+    """Two sequences of three tokens each, row by row: six rows of k numbers."""
+    return torch.tensor(rows, dtype=dtype, device=device).unflatten(0, (2, 3))
 
 
 TOKENS = case(  # (batch, n, d)

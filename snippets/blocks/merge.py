@@ -137,7 +137,7 @@ def attention_in_blocks(
     """
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}; expected at least 1 key")
-    keys = upcast(key).split(block_size, -2)
+    keys = key.split(block_size, -2)
     values = upcast(value).split(block_size, -2)
     masks = [None] * len(keys)
     if attn_mask is not None:  # it may have one column for all keys

@@ -1,0 +1,300 @@
+"""Every public function of the snippets: what it takes and gives is true of its annotations, and it follows format and device.
+
+Its row, in rows/CHAPTER.py, has inputs for it. A function without a row fails.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+import textwrap
+from functools import cache
+from itertools import product
+from pathlib import Path
+from types import FunctionType
+from typing import get_args, get_type_hints
+
+import pytest
+import torch
+from beartype import beartype
+from jaxtyping import AbstractArray, TypeCheckError, jaxtyped
+from torch import nn
+
+from tests.snippets.sample import Row, T
+
+ROOT = Path(__file__).parents[2]
+TITLES = re.findall(r"^(\S.*?\(\d{4}\w?\)) \{ #", (ROOT / "docs/bibliography.md").read_text(encoding="utf-8"), re.M)
+PLAIN = {int, float, bool, str, torch.dtype, torch.device, torch.Generator, type(None)}
+
+# Modules that are still to be brought into this form. The list only gets shorter: one that is in it already is refused.
+NOT_YET = [
+    "around/additive",
+    "around/layernorm",
+    "around/transformer",
+    "associativity/products",
+    "associativity/rounding",
+    "associativity/tolerance",
+    "blocks/backward",
+    "blocks/merge",
+    "example/closed",
+    "example/integers",
+    "example/rounding",
+    "heads/kronecker",
+    "heads/module",
+    "heads/nothing",
+    "heads/parameters",
+    "heads/patches",
+    "heads/split",
+    "kin/linear",
+    "kin/lstm",
+    "kin/memory",
+    "kin/rnn",
+    "order/causal",
+    "order/cost",
+    "order/permutation",
+    "order/positions",
+    "order/rotary",
+    "seeing/heads",
+    "seeing/recall",
+    "seeing/train",
+    "simplify/attempts",
+    "simplify/bilinear",
+    "simplify/softmax",
+    "softmax/axes",
+    "softmax/dilution",
+    "softmax/distribution",
+    "softmax/jacobian",
+    "softmax/temperature",
+]
+
+
+# The functions, and their rows
+
+
+@cache
+def modules() -> dict:
+    """chapter/topic -> module."""
+    names = (path.relative_to(ROOT / "snippets").with_suffix("") for path in sorted(ROOT.glob("snippets/*/[a-z]*.py")))
+    found = {name.as_posix(): importlib.import_module(f"snippets.{name.as_posix().replace('/', '.')}") for name in names}
+    return {name: module for name, module in found.items() if public(module)}
+
+
+def public(module) -> dict:
+    """name -> function, and Class.method -> method, for all that a module defines and offers."""
+    found = {}
+    for name, one in vars(module).items():
+        if name.startswith("_") or getattr(one, "__module__", None) != module.__name__:
+            continue
+        if isinstance(one, FunctionType):
+            found[name] = one
+        elif isinstance(one, type):
+            found |= {f"{name}.{key}": method for key, method in vars(one).items() if is_method(one, key, method)}
+    return found
+
+
+def is_method(one: type, key: str, method) -> bool:
+    """Is it one of a class's own? A named tuple's are made by Python."""
+    own = isinstance(method, FunctionType) and method.__module__ == one.__module__
+    return own and (not key.startswith("_") or key == "__init__" and issubclass(one, nn.Module))
+
+
+@cache
+def rows() -> dict:
+    """chapter/topic -> name -> rows."""
+    found = {}
+    for path in sorted((ROOT / "tests/snippets/rows").glob("*.py")):
+        chapter = importlib.import_module(f"tests.snippets.rows.{path.stem}").ROWS
+        found |= {f"{path.stem}/{topic}": of_topic for topic, of_topic in chapter.items()}
+    return found
+
+
+def in_form() -> list:
+    """(module, name) of each function that is expected to pass."""
+    return [(topic, name) for topic, module in modules().items() if topic not in NOT_YET for name in public(module)]
+
+
+def called(found=None) -> list:
+    """(module, name, number of the row) of each call."""
+    return [(topic, name, k) for topic, name in in_form() for k in range(len(rows().get(topic, {}).get(name, [])))]
+
+
+def shown(one) -> str:
+    return "-".join(map(str, one)) if isinstance(one, tuple) else str(one)
+
+
+calls = pytest.mark.parametrize("where", called(), ids=shown)
+
+
+def given(where: tuple) -> tuple:
+    topic, name, k = where
+    return public(modules()[topic])[name], rows()[topic][name][k]
+
+
+# Form
+
+
+def missing(topic: str) -> list:
+    """What is wrong between a module's functions and its rows."""
+    wanted = {name for name in public(modules()[topic]) if not name.endswith(".__init__")}
+    there = {name for name, of_name in rows().get(topic, {}).items() if of_name}
+    return [f"{topic}: {name} has no row in tests/snippets/rows" for name in sorted(wanted - there)] + [
+        f"{topic}: there is no {name}, which has a row" for name in sorted(there - wanted)
+    ]
+
+
+def leaves(annotation) -> list:
+    """The types that an annotation is made of."""
+    parts = () if isinstance(annotation, type) and issubclass(annotation, AbstractArray) else get_args(annotation)
+    return [leaf for part in parts if part is not Ellipsis for leaf in leaves(part)] or [annotation]
+
+
+def form(topic: str, name: str) -> list:
+    """What a function's head and docstring lack."""
+    function, problems = public(modules()[topic])[name], []
+    hints, parameters = get_type_hints(function), list(inspect.signature(function).parameters.values())
+    parameters = parameters[1:] if "." in name else parameters
+    words = inspect.getdoc(function) or ""
+    if not words:
+        problems.append("it has no docstring")
+    for error in sorted(raised(function)):
+        if not re.search(rf"Raises [^.]*\b{error}\b", words):
+            problems.append(f"it raises {error}, and its docstring does not say 'Raises {error}'")
+    for title in re.findall(r"[A-Z][^.()]*?(?: et al\.)? \(\d{4}\w?\)", words.replace("\n", " ")):
+        if not title.endswith(tuple(TITLES)):
+            problems.append(f"it cites {title}, which is not in docs/bibliography.md")
+    for one in [*(p.name for p in parameters), "return"]:
+        if one not in hints:
+            problems.append(f"{one} has no annotation")
+        elif torch.Tensor in leaves(hints[one]):
+            problems.append(f"{one} is a Tensor of no shape")
+    if not problems:
+        subjects = [p for p in parameters if not set(leaves(hints[p.name])) <= PLAIN]
+        for p in parameters:
+            late = p.default is not p.empty or subjects and p not in subjects
+            if late and p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD):
+                problems.append(f"{p.name} is no tensor, or has a default: let it be keyword-only")
+    return [f"snippets/{topic}.py, {name}: {problem}" for problem in problems]
+
+
+def raised(function: FunctionType) -> set:
+    """The names of the errors that it raises itself."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    thrown = (node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc)
+    return {(one.func if isinstance(one, ast.Call) else one).id for one in thrown}
+
+
+def test_every_public_function_has_a_row():
+    assert len(modules()) > 40
+    assert [problem for topic in modules() if topic not in NOT_YET for problem in missing(topic)] == []
+
+
+@pytest.mark.parametrize("where", in_form(), ids=shown)
+def test_its_head_and_docstring_say_what_they_should(where):
+    assert form(*where) == []
+
+
+@pytest.mark.parametrize("topic", NOT_YET)
+def test_what_is_in_form_is_not_on_the_list_of_what_is_not(topic):
+    assert topic in modules(), "there is no such module; take it off NOT_YET"
+    problems = missing(topic) + [problem for name in public(modules()[topic]) for problem in form(topic, name)]
+    assert problems, "it is in form and has its rows; take it off NOT_YET"
+
+
+@calls
+def test_its_source_is_in_its_docstring(where):
+    function, row = given(where)
+    cited = [title for title in TITLES if title in " ".join(inspect.getdoc(function).split())]
+    assert cited == [row.source] * bool(row.source)
+
+
+# Calls
+
+
+def run(function, row: Row, args: list, kwargs: dict, dtype=torch.float64, device="cpu", checked=True):
+    """One call, with types and shapes checked; without tensors it is asked for the format and the device."""
+    if row.of:
+        owner = getattr(inspect.getmodule(function), function.__qualname__.split(".")[0])
+        made = owner(*row.of.make(dtype, device)[0], **row.of.make(dtype, device)[1])
+        args = [made.to(device=device, dtype=dtype) if isinstance(made, nn.Module) else made, *args]
+    return (jaxtyped(typechecker=beartype)(function) if checked else function)(*args, **kwargs)
+
+
+def tensors(x) -> list:
+    """All tensors in something."""
+    if isinstance(x, torch.Tensor):
+        return [x]
+    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
+    return [one for part in parts for one in tensors(part)]
+
+
+def asked(function, args: list, kwargs: dict, **wanted) -> dict:
+    """The keywords, with format and device where no tensor says what they are."""
+    parameters = inspect.signature(function).parameters
+    return kwargs if tensors((args, kwargs)) else kwargs | {k: v for k, v in wanted.items() if k in parameters}
+
+
+def follows(row: Row, args: list, kwargs: dict, dtype: torch.dtype) -> torch.dtype:
+    """The format that a result is expected to have."""
+    if row.gives == "upcast":
+        return torch.promote_types(dtype, torch.float32)
+    return row.gives or dtype
+
+
+@calls
+def test_its_types_and_shapes_are_true_and_its_result_has_the_format_of_its_inputs(where):
+    function, row = given(where)
+    for dtype in row.formats:
+        args, kwargs = row.make(dtype, "cpu")
+        result = run(function, row, args, asked(function, args, kwargs, dtype=dtype), dtype)
+        for one in tensors(result):
+            assert not one.is_floating_point() or one.dtype == follows(row, args, kwargs, dtype) or not has_format(function, args, kwargs)
+            assert not one.is_complex() or one.dtype == dtype.to_complex()
+
+
+def has_format(function, args: list, kwargs: dict) -> bool:
+    """Is there anything that says which format a result has? If not, one that gives floats has to take a dtype."""
+    return bool(tensors((args, kwargs))) or "dtype" in inspect.signature(function).parameters
+
+
+@calls
+def test_its_result_is_where_its_inputs_are(where):
+    function, row = given(where)
+    args, kwargs = row.make(torch.float32, "meta")
+    if row.not_on_meta:
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            run(function, row, args, kwargs, torch.float32, "meta")
+        return
+    result = run(function, row, args, asked(function, args, kwargs, device="meta"), torch.float32, "meta")
+    assert {one.device.type for one in tensors(result)} <= {"meta"}
+
+
+def changes(spec) -> list:
+    """The same with one axis longer by one, for each of its axes."""
+    return [T(*(size + (k == axis) for k, size in enumerate(spec.shape)), kind=spec.kind) for axis in range(len(spec.shape))]
+
+
+@calls
+def test_what_pytorch_refuses_its_types_refuse_before(where):
+    """Each axis made longer by one, and each number made whole."""
+    function, row = given(where)
+    slots = [(k, x) for k, x in [*enumerate(row.args), *row.kwargs.items()] if isinstance(x, T)]
+    for (slot, spec), wrong in product(slots, [None, *range(4)]):
+        if row.loose and wrong is not None and wrong < len(spec.shape) - 2:
+            continue
+        others = changes(spec) if wrong is not None else [T(*spec.shape, kind="whole")]
+        if wrong is not None and wrong >= len(others):
+            continue
+        changed = others[wrong or 0]
+        args = [changed if k == slot else x for k, x in enumerate(row.args)]
+        kwargs = {name: changed if name == slot else x for name, x in row.kwargs.items()}
+        args, kwargs = Row(*args, **kwargs).make(torch.float64, "cpu")
+        try:
+            if wrong is not None:
+                run(function, row, args, kwargs, checked=False)
+                continue
+        except (RuntimeError, IndexError, ValueError, TypeError) as error:
+            told = re.search(rf"Raises [^.]*\b{type(error).__name__}\b", inspect.getdoc(function))
+            if told or row.of:  # a module's weights say how wide its inputs are, and its types cannot
+                continue
+        with pytest.raises(TypeCheckError):
+            run(function, row, args, kwargs)
