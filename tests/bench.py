@@ -3,6 +3,7 @@
 1. An unchanged build of the site against the same pages built without the extension that shows claims.
 2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
 3. Drawing a picture, on the average of all.
+4. Attention as the pages show it against the plain formula, and against PyTorch's own on its math backend.
 """
 
 import os
@@ -132,15 +133,50 @@ def drawing(folder: Path) -> float:
     return (time.perf_counter() - start) / int(drawn.stdout)
 
 
+ATTENTION = """
+import timeit
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+from snippets.attention.formula import attention
+
+torch.set_num_threads(1)
+plain = lambda q, k, v: torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, -1) @ v
+least = lambda run, n: min(timeit.repeat(run, number=n, repeat=7)) / n
+for shape, n in (((2, 4, 16, 32), 2000), ((2, 8, 256, 64), 20)):
+    q, k, v = torch.randn(3, *shape)
+    mask = torch.ones(shape[-2], shape[-2], dtype=torch.bool).tril()
+    with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
+        ours, formula = least(lambda: attention(q, k, v), n), least(lambda: plain(q, k, v), n)
+        math = least(lambda: scaled_dot_product_attention(q, k, v), n)
+        masked = least(lambda: attention(q, k, v, attn_mask=mask), n)
+        peer = least(lambda: scaled_dot_product_attention(q, k, v, attn_mask=mask), n)
+    print(*shape, *(f"{x:.2f}" for x in (ours / formula, ours / math, masked / peer)), f"{ours * 1e6:.0f}")
+"""
+
+
+def speed(folder: Path) -> list:
+    """For each shape: the shape, then seconds over those of the formula, of PyTorch's math backend, and of it with a mask; and microseconds."""
+    (folder / "attention.py").write_text(ATTENTION)
+    run = [sys.executable, str(folder / "attention.py")]
+    done = subprocess.run(run, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True, stdout=subprocess.PIPE, text=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
 def main():
     folder = Path(tempfile.mkdtemp())
     try:
-        unchanged, cold, drawn = unchanged_build(folder), cold_check(folder), drawing(folder)
+        fast, unchanged, cold, drawn = speed(folder), unchanged_build(folder), cold_check(folder), drawing(folder)
     finally:
         shutil.rmtree(folder)
     print(f"ratio, unchanged build to build without claims   {unchanged:.2f}   (aim: at most 1.2)")
     print(f"ratio, cold check to notebooks                   {cold:.2f}   (aim: at most 0.2)")
     print(f"seconds, to draw a picture                       {drawn:.2f}   (aim: at most 4)")
+    for *shape, formula, math, masked, microseconds in fast:
+        print(
+            f"ratio, attention of {' x '.join(shape)} to the formula {formula}, to PyTorch's math backend {math}, "
+            f"masked {masked}   ({microseconds} µs)"
+        )
 
 
 if __name__ == "__main__":
