@@ -8,7 +8,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.dropout import dropout
-from snippets.attention.formula import attention, attention_steps, attention_weights, scores, upcast
+from snippets.attention.formula import attention, attention_steps, attention_weights, scores
 from snippets.attention.masks import mask_scores, masked_softmax
 from snippets.attention.reference import Reference
 from snippets.blocks.merge import attention_in_blocks
@@ -144,13 +144,6 @@ def test_scores_above_the_largest_half_number_do_not_overflow(name):
     value = torch.eye(2, dtype=torch.float16)
     assert FAMILY[name](query, key, value).tolist() == peer(query, key, value).tolist() == [[0.5, 0.5]] * 2
     assert FAMILY[name](query, 2 * key, value, scale=1.0).tolist() == [[0.5, 0.5]] * 2
-
-
-def test_only_what_has_fewer_digits_than_single_precision_is_widened():
-    found = {dtype: upcast(torch.ones(2, dtype=dtype)).dtype for dtype in (*HALVES, torch.float32, torch.float64)}
-    assert list(found.values()) == [torch.float32] * 3 + [torch.float64]
-    (x,) = normal((3, 4))
-    assert upcast(x) is x and torch.equal(upcast(x.half()), x.half().float())
 
 
 @pytest.mark.parametrize("dtype", HALVES)

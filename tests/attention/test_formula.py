@@ -18,6 +18,7 @@ from snippets.attention.formula import (
     scores,
     scores_by_both_widths_wrong,
     self_attention,
+    upcast,
 )
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
@@ -58,6 +59,13 @@ def test_scores_are_the_logits_of_pytorch():
     eye = torch.eye(7, dtype=torch.float64)  # values that show the weights
     weights = torch.nn.functional.scaled_dot_product_attention(query, key, eye.expand(2, 3, 7, 7))
     torch.testing.assert_close(scores(query, key).softmax(-1), weights)
+
+
+def test_only_what_has_fewer_digits_than_single_precision_is_widened():
+    found = {dtype: upcast(torch.ones(2, dtype=dtype)).dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64)}
+    assert list(found.values()) == [torch.float32] * 3 + [torch.float64]
+    (x,) = random(0, (3, 4))
+    assert upcast(x) is x and torch.equal(upcast(x.half()), x.half().float())
 
 
 # Attention itself
