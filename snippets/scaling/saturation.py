@@ -39,8 +39,10 @@ d_k 1024 unscaled   largest 0.97   entropy 0.08   slopes 6e-06
 The same function as PyTorch's:
 
 --8<-- [start:example-attention]
+>>> import torch
 >>> from torch.nn.functional import scaled_dot_product_attention
 >>> from snippets.scaling.saturation import attention
+>>> generator = torch.Generator().manual_seed(0)
 >>> shapes = (2, 8, 5, 16), (2, 8, 7, 16), (2, 8, 7, 12)  # (batch, head, token, feature)
 >>> query, key, value = (torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes)
 >>> output = attention(query, key, value)

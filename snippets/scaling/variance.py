@@ -22,7 +22,9 @@ d 256   mean -0.12   variance 255.3   predicted (0.0, 256.0)
 The scores are these dot products, of every query with every key, times the scale:
 
 --8<-- [start:example-scores]
->>> from snippets.scaling.variance import scores
+>>> import torch
+>>> from snippets.scaling.variance import draw, scores
+>>> generator = torch.Generator().manual_seed(1)
 >>> query = draw(8, 100, 64, generator=generator)  # 8 heads, 100 queries, 64 features
 >>> key = draw(8, 200, 64, generator=generator)  # 200 keys
 >>> scaled, unscaled = scores(query, key), scores(query, key, scale=1.0)
@@ -40,17 +42,18 @@ What each assumption is for, at d = 16:
 
 --8<-- [start:example-failures]
 >>> from snippets.scaling.variance import predicted_moments_same
+>>> generator = torch.Generator().manual_seed(0)
 >>> q, k = draw(2, 20_000, 16, generator=generator)
 >>> q1, k1 = q[:, :1].expand_as(q), k[:, :1].expand_as(k)  # one number, 16 times over
 >>> cases = {"independent": (q, k), "q = k": (q, q), "mean 1": (q + 1, k + 1),
 ...          "q repeats": (q1, k), "both repeat": (q1, k1)}
 >>> for name, pair in cases.items():
 ...     print("{:11}   mean {:5.2f}   variance {:5.1f}".format(name, *sample_moments(*pair)))
-independent   mean -0.01   variance  15.8
-q = k         mean 15.99   variance  31.7
-mean 1        mean 16.04   variance  48.0
-q repeats     mean  0.02   variance  15.9
-both repeat   mean  0.25   variance 255.3
+independent   mean  0.01   variance  16.2
+q = k         mean 15.98   variance  32.3
+mean 1        mean 16.01   variance  49.2
+q repeats     mean -0.02   variance  16.2
+both repeat   mean -0.04   variance 251.3
 >>> predicted_moments_same(16), predicted_moments(16, mu=1.0)
 ((16.0, 32.0), (16.0, 48.0))
 

@@ -91,9 +91,9 @@ def needed(region: Region, session: Interpreter) -> dict[str, Imported]:
     own = {name for one in region.statements for name in one.gives}
     found = {}
     for one in region.statements:
-        for name, meaning in one.wants.items():
-            if name not in own and not session.has(name, meaning := importable(one, name)):
-                found[name] = meaning
+        for name in one.wants:
+            if name not in own and not session.has(name, bound(one, name)):
+                found[name] = importable(one, name)
     return found
 
 
@@ -123,7 +123,9 @@ def refuse_lacking(one: Statement, session: Interpreter) -> None:
                 f"came since; make {name!r} anew in that example, or show the other before it"
             )
         line = imports({name: meaning})[0][0]
-        raise Lacking(f"{one.line} uses {name!r}, which on this page means nothing by then, or something else; add '>>> {line}' to that example")
+        raise Lacking(
+            f"{one.line} uses {name!r}, which on this page means nothing by then, or something else; add '>>> {line}' to that example"
+        )
 
 
 # How imports are written ----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What a page shows of its code's files beyond the regions that it includes: imports at the head of a region, the whole file, folded, at
 the end of the page, a link to it below the file's first block, and what the copy button of an example gives."""
 
+import ast
 import posixpath
 import re
 from doctest import DocTestParser
@@ -68,7 +69,17 @@ def folded(root: Path, topic: str) -> list[str]:
     traces.note_files([root / home(topic)])
     text = _START.sub("", _END.sub("", text_of(root / home(topic)))).rstrip("\n")
     attributes = f'attrs: {{id: {anchor(topic)}, class: whole-file, data-search-exclude: ""}}'
-    return ["", f"/// details | The whole file: `{home(topic)}`", f"    {attributes}", "", "``````python", *text.split("\n"), "``````", "///", ""]
+    return [
+        "",
+        f"/// details | The whole file: `{home(topic)}`",
+        f"    {attributes}",
+        "",
+        "``````python",
+        *text.split("\n"),
+        "``````",
+        "///",
+        "",
+    ]
 
 
 # In the page's HTML ---------------------------------------------------------------------------------------------------------------
@@ -86,8 +97,16 @@ def typed(code: str) -> str:
 
 
 def statements(example: str) -> str:
-    """The code of an example, without prompts and output."""
-    return "".join(one.source for one in DocTestParser().get_examples(example))
+    """The code of an example, without prompts and output. After a loop or a function comes an empty line, as at a prompt."""
+    sources = (one.source for one in DocTestParser().get_examples(example))
+    return "".join(source + "\n" * is_compound(source) for source in sources)
+
+
+def is_compound(source: str) -> bool:
+    try:
+        return any(hasattr(node, "body") for node in ast.parse(source).body[-1:])
+    except SyntaxError:  # an example of that
+        return False
 
 
 def linked(match: re.Match, source: Source) -> str:
