@@ -61,7 +61,7 @@ def anchor(topic: str) -> str:
 def link(source: Source, topic: str) -> str:
     page, here = page_of(source, topic), address(source)
     way = posixpath.relpath(page, posixpath.dirname(here) or ".") if page and page != here else ""
-    return f"[The whole file: `{home(topic)}`]({way}#{anchor(topic)}){{ .whole-file }}"
+    return f"[The whole file: `{home(topic)}`]({way}#{anchor(topic)}){{ .whole-file data-search-exclude='' }}"
 
 
 def folded(root: Path, topic: str) -> list[str]:
