@@ -8,10 +8,12 @@ versions of requirements.txt where that has them; each of its modules is importe
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -55,6 +57,12 @@ def build(folder: Path) -> Path:
         refuse_wrong_contents(wheel)
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(wheel, folder))
+
+
+def dependencies() -> list[str]:
+    """The packages that the snippets import, by their own account."""
+    lines = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    return [re.match(r"[\w-]+", line)[0] for line in lines]
 
 
 def expected() -> set[str]:

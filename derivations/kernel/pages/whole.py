@@ -67,7 +67,7 @@ def link(source: Source, topic: str) -> str:
 def folded(root: Path, topic: str) -> list[str]:
     """Markdown of a whole file that opens on a click, without the marks of its regions. Search finds its regions where they stand."""
     traces.note_files([root / home(topic)])
-    text = _START.sub("", _END.sub("", text_of(root / home(topic)))).rstrip("\n")
+    text = unmarked(text_of(root / home(topic))).rstrip("\n")
     attributes = f'attrs: {{id: {anchor(topic)}, class: whole-file, data-search-exclude: ""}}'
     return [
         "",
@@ -80,6 +80,11 @@ def folded(root: Path, topic: str) -> list[str]:
         "///",
         "",
     ]
+
+
+def unmarked(text: str) -> str:
+    """The file without the marks of its regions."""
+    return _START.sub("", _END.sub("", text))
 
 
 # In the page's HTML ---------------------------------------------------------------------------------------------------------------
