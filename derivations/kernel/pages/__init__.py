@@ -31,6 +31,9 @@ there it is code.)
 A mistake stops the build with its file and line. Only while `mkdocs serve` runs it is a box in its place instead, and so is a claim
 that nothing vouches for just now (mistakes.py, refused.py).
 
+Code comes by includes of regions of `snippets/`. A region gets the imports that it needs where it stands (standing.py), an example
+that lacks one is refused, and a page ends with its whole file (whole.py).
+
 Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
 
 May import: `run` and `printing`. Begin with `claims.py`, which shows a certificate's claim, then
