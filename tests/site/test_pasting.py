@@ -99,7 +99,7 @@ def at(site, name):
 @pytest.mark.parametrize("generator", ["built", "zensical"])
 def test_the_built_pages_show_what_is_pasted_here(generator, request):
     site = request.getfixturevalue(generator)
-    for name, blocks in pages().items():
+    for name, blocks in ((name, blocks) for name, blocks in pages().items() if name not in LEFT_OUT):
         code, copied = shown(at(site, name).read_text(encoding="utf-8"))
         assert [one.strip() for one in code] == [one.strip() for one in blocks], name
         assert copied == [whole.statements(one) for one in blocks if ">>>" in one], name

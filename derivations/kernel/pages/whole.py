@@ -91,7 +91,7 @@ def unmarked(text: str) -> str:
 
 
 def touched(html: str, source: Source) -> str:
-    """Examples are copied without prompts and output; a module of the snippets that is imported is a link to its file."""
+    """Examples are copied without prompts and output; the page's own module, imported, is a link to its file."""
     html = _EXAMPLE.sub(lambda match: f'<div class="language-pycon highlight" data-copy="{typed(match["code"])}">', html)
     return _MODULE.sub(lambda match: linked(match, source), html)
 
@@ -115,9 +115,6 @@ def is_compound(source: str) -> bool:
 
 
 def linked(match: re.Match, source: Source) -> str:
+    """A link within the page alone: of what is finished HTML, one generator rewrites addresses and the other does not."""
     topic = match[1].removeprefix("snippets.").replace(".", "/")
-    here = address(source).removesuffix(".md")
-    if not here or not page_of(source, topic):
-        return match[0]
-    way = f"{posixpath.relpath(topic, posixpath.dirname(here) if here.endswith('index') else here)}/" if topic != here else ""
-    return f'<span class="nn"><a href="{escape(way)}#{anchor(topic)}">{match[1]}</a></span>'
+    return f'<span class="nn"><a href="#{anchor(topic)}">{match[1]}</a></span>' if address(source) == f"{topic}.md" else match[0]
