@@ -11,7 +11,7 @@ BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test lint coq sympy mutants fuzz mutmut check site retrain bench clean python port setup
+.PHONY: help serve test lint coq sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"
+	@echo "make wheel   build the package of the snippets into dist/, and try it in an empty environment (a minute, and a network)"
 	@echo "make retrain train the models that the pages show again, and write their file (ARGS=--check compares)"
 	@echo "make bench   measure what checking costs"
 	@echo "make clean   remove all that these made"
@@ -65,6 +66,9 @@ check: setup
 site: check
 	@$(PY) -m mkdocs build --strict --site-dir site
 
+wheel: setup
+	@$(PY) .ci/wheel.py
+
 retrain: setup
 	@$(PY) -m snippets.seeing.train $(ARGS)
 
@@ -72,7 +76,7 @@ bench: setup
 	@$(PY) tests/bench.py
 
 clean:
-	@rm -rf .venv site docs/coq docs/sympy .certificates .cache .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache mutants
+	@rm -rf .venv site dist docs/coq docs/sympy .certificates .cache .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache mutants
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:

@@ -22,6 +22,7 @@ ValueError: a side of 3 does not divide image (1, 4, 4); expected image (..., C,
 A reshape alone has the right shape too, but gives strips in place of squares:
 
 --8<-- [start:example-wrong]
+>>> image = torch.arange(16).view(1, 4, 4)
 >>> cut_wrongly(image, side=2).tolist()
 [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
 

@@ -41,6 +41,7 @@ What each assumption is for, at d = 16:
 
 --8<-- [start:example-failures]
 >>> from snippets.scaling.variance import predicted_moments_same
+>>> generator = torch.Generator().manual_seed(0)
 >>> q, k = draw(2, 20_000, 16, generator=generator)
 >>> q1, k1 = q[:, :1].expand_as(q), k[:, :1].expand_as(k)  # one number, 16 times over
 >>> cases = {"independent": (q, k), "q = k": (q, q), "mean 1": (q + 1, k + 1),

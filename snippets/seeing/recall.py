@@ -51,6 +51,7 @@ Each layer of fixed mixing is one matrix product more, and two make one:
 
 --8<-- [start:example-mix]
 >>> from snippets.seeing.recall import mix
+>>> generator = torch.Generator().manual_seed(0)
 >>> A, B, W, U, X = torch.randn(5, 4, 4, generator=generator, dtype=torch.float64)
 >>> torch.allclose(mix(B, mix(A, X, W), U), mix(B @ A, X, W @ U))
 True
@@ -60,7 +61,7 @@ True
 
 import json
 from hashlib import sha256
-from pathlib import Path
+from importlib.resources import files
 
 import torch
 from torch import Tensor, nn
@@ -75,7 +76,7 @@ LETTERS, CONTEXT = (
     14,
 )  # how many letters there are, and how many come before the question
 LENGTH = CONTEXT + 1
-STORED = Path(__file__).with_name("recall.json")
+STORED = files("snippets.seeing").joinpath("recall.json")
 
 
 # --8<-- [start:task]

@@ -1,23 +1,5 @@
 """Two attempts to take the input out of the scores (AQ)(AK)^T, and what becomes of them.
 
-Taking a bracket away changes nothing, so comparing the two tests nothing. The checker says so:
-
---8<-- [start:example-vacuous]
->>> from derivations.kernel import Derivation, matrix, paren, sizes
->>> from derivations.kernel.exact.witness import exact
->>> from derivations.kernel.core.claims import Refused
->>> n, d, d_k = sizes("n d d_k")
->>> A, Q, K = matrix("A", n, d), matrix("Q", d, d_k), matrix("K", d, d_k)
->>> attempt = Derivation("Without a bracket")
->>> attempt.identity("bracket", paren(A @ Q) @ (A @ K).T, A @ Q @ (A @ K).T)
->>> try:
-...     exact(attempt.claims[0])
-... except Refused as refusal:
-...     print(refusal.message.split(",")[0])
-vacuous: both sides are the same expression already
-
---8<-- [end:example-vacuous]
-
 The first moves the two inputs next to each other, as if matrices commuted:
 
 --8<-- [start:example-commuted]

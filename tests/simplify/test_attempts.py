@@ -1,11 +1,16 @@
 """What the two attempts give, for square and other inputs, and that the second keeps the input in its answer."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
+from derivations.kernel import Derivation, matrix, paren, sizes
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.exact.witness import exact
 from snippets.simplify.attempts import (
     another_solution,
     commuted_merge,
@@ -226,3 +231,15 @@ def test_the_figures_of_the_source_are_usual_ones():
     assert usual(1e-7, found["solved"][1]) and usual(0.46, found["another input"][1])
     assert not usual(-0.19, found["solved"][0]) and not usual(1e-7, found["another input"][1])
     assert not usual(1e-7, measured(torch.float64)["solved"][1])  # it was rounding, and in double precision it is gone
+
+
+def test_the_checker_refuses_the_first_comparison_in_the_words_that_the_page_shows():
+    n, d, d_k = sizes("n d d_k")
+    A, Q, K = matrix("A", n, d), matrix("Q", d, d_k), matrix("K", d, d_k)
+    attempt = Derivation("Without a bracket")
+    attempt.identity("bracket", paren(A @ Q) @ (A @ K).T, A @ Q @ (A @ K).T)
+    with pytest.raises(Refused) as caught:
+        exact(attempt.claims[0])
+    said = caught.value.message.partition(",")[0]
+    page = Path(__file__).parents[2] / "docs" / "simplify" / "attempts.md"
+    assert f"```text\n{said}\n```" in page.read_text()

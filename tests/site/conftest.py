@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
+import zipfile
 from pathlib import Path
 
 import markdown
@@ -149,3 +151,33 @@ def asked():
 @pytest.fixture(scope="session")
 def kept_labs():
     return lambda: sorted((ROOT / ".certificates" / "labs").glob("*.json"))
+
+
+# The package of the snippets -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def packaging():
+    """The script that builds the package and tries it."""
+    spec = importlib.util.spec_from_file_location("ci_wheel", ROOT / ".ci" / "wheel.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def installed(once, packaging):
+    """A Python that has the built package of the snippets, and does not see this repository. The other packages are those of the
+    Python that runs the tests; `make wheel` tries the package without them."""
+
+    def into(folder):
+        venv.create(folder / "environment", with_pip=False)
+        python = folder / "environment" / "bin" / "python"
+        place = subprocess.check_output([python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True).strip()
+        with zipfile.ZipFile(packaging.build(folder)) as wheel:
+            wheel.extractall(place)
+        others = {str(Path(importlib.util.find_spec(name).origin).parents[1]) for name in packaging.dependencies()}
+        Path(place, "others.pth").write_text("\n".join(sorted(others)))
+        return folder
+
+    return once("installed-snippets", into) / "environment" / "bin" / "python"

@@ -31,6 +31,9 @@ there it is code.)
 A mistake stops the build with its file and line. Only while `mkdocs serve` runs it is a box in its place instead, and so is a claim
 that nothing vouches for just now (mistakes.py, refused.py).
 
+Code comes by includes of regions of `snippets/`. A region gets the imports that it needs where it stands (standing.py), an example
+that lacks one is refused, and a page ends with its whole file (whole.py).
+
 Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
 
 May import: `run` and `printing`. Begin with `claims.py`, which shows a certificate's claim, then
@@ -48,7 +51,7 @@ from markdown.preprocessors import Preprocessor
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
-from . import beside, includes, mistakes
+from . import beside, includes, mistakes, whole
 from .front import refuse_front_matter
 from .maths import MathsError, notation, relation_in
 from .page import Page
@@ -75,7 +78,7 @@ class _Read(Preprocessor):
         while True:
             try:
                 self.extension.page = self._page(source, pieces)
-                return source.lines
+                return self._completed(source)
             except PageError as error:
                 mistakes.tolerate(error)
                 pieces.append(mistakes.box(error.format_message()))
@@ -86,6 +89,11 @@ class _Read(Preprocessor):
         includes.refuse_unreadable(source)
         includes.refuse_missing(source, self.md)
         return Page(source, self.extension.getConfig("repository"), pieces)
+
+    def _completed(self, source: Source) -> list[str]:
+        """The lines, with what the code on the page needs to stand on its own; as they are, where nothing is included."""
+        snippets = includes.preprocessor(self.md)
+        return whole.completed(source, Path(snippets.base_path[0])) if snippets else source.lines
 
 
 def without(source: Source, error: PageError, instead: str) -> Source:
@@ -208,7 +216,7 @@ class _Restore(Postprocessor):
         prose.feed(_CODE.sub(_blank, text))
         for at, error in reversed(prose.mistakes):
             text = text[:at] + mistakes.box(error.format_message()) + text[at:]
-        return page.restore(text)
+        return page.restore(whole.touched(text, page.source))
 
 
 def _blank(match: re.Match) -> str:

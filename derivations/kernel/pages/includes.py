@@ -25,7 +25,7 @@ def refuse_unreadable(source: Source) -> None:
 
 def refuse_missing(source: Source, md: Markdown) -> None:
     """Raise PageError at an include that names what is not there. Each is tried by what will include it, line by line."""
-    snippets = next((one for one in md.preprocessors if isinstance(one, SnippetPreprocessor)), None)
+    snippets = preprocessor(md)
     if snippets is None:
         return
     opened = 0  # the line on which a block of includes begins
@@ -39,6 +39,11 @@ def refuse_missing(source: Source, md: Markdown) -> None:
             refuse(source, number, (opened, closing(source, number)), line.strip(), snippets)
         elif match:
             refuse(source, number, (number, number), match["snippet"][1:-1].strip(), snippets)
+
+
+def preprocessor(md: Markdown) -> SnippetPreprocessor | None:
+    """What will include, if anything will."""
+    return next((one for one in md.preprocessors if isinstance(one, SnippetPreprocessor)), None)
 
 
 def closing(source: Source, number: int) -> int:

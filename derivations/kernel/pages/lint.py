@@ -18,12 +18,8 @@ from markdown import Markdown
 from ..errors import nearest
 from ..run.certificates import CertificateError, load
 from . import mistakes
+from .regions import FENCE, INCLUDE, home, line_at, sections_of, text_of
 
-FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*(?P=fence)[ \t]*$", re.M | re.S)
-# The claim language's examples are one script, and tests/kernel/test_recipes.py checks its claims.
-RECIPES = "tests/kernel/recipes"
-INCLUDE = re.compile(rf'\s*--8<-- "(?:snippets/|(?={RECIPES}\.py))(?P<topic>[\w/]+)\.py:(?P<section>[\w-]+)"\s*')
-SECTION = re.compile(r"^[# ]*--8<-- \[start:(?P<name>[\w-]+)\][^\n]*\n(?P<body>.*?)^[# ]*--8<-- \[end:(?P=name)\]", re.M | re.S)
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 AROUND = re.compile(r"<pre|<code|--8<--|~~~|```")
 
@@ -42,26 +38,8 @@ class Finding:
         return f"{self.place}: {self.message}"
 
 
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-
-
-def line_at(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
-
-
 def pages(root: Path) -> dict[Path, str]:
     return {path: text_of(path) for path in sorted((root / "docs").rglob("*.md"))}
-
-
-def sections_of(root: Path, topic: str) -> dict[str, str]:
-    """The named sections of a topic's snippet, and their text."""
-    return {match["name"]: match["body"] for match in SECTION.finditer(text_of(root / home(topic)))}
-
-
-def home(topic: str) -> str:
-    """The file of a topic's code: its snippet, or the examples of the claim language."""
-    return f"{topic}.py" if topic == RECIPES else f"snippets/{topic}.py"
 
 
 def topics_with_snippets(root: Path) -> list[str]:

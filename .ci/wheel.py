@@ -1,0 +1,114 @@
+"""Build the package of the snippets, and try it in an environment that has nothing else.
+
+    python .ci/wheel.py [FOLDER]    into FOLDER, or dist/
+
+It is built from a copy, so that nothing that an earlier build left can get in. Then pip installs it with what it depends on, at the
+versions of requirements.txt where that has them; each of its modules is imported there, and the examples of some are run.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "snippets"
+TRIED = ["snippets.blocks.merge", "snippets.seeing.recall"]  # the second reads a file of data
+
+IMPORT_ALL = f"""
+import importlib, pkgutil, {PACKAGE}
+names = [one.name for one in pkgutil.walk_packages({PACKAGE}.__path__, "{PACKAGE}.")]
+for name in names:
+    importlib.import_module(name)
+print(len(names), "modules from", {PACKAGE}.__path__[0])
+"""
+EXAMPLES = """
+import doctest, importlib, sys
+for name in sys.argv[1:]:
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    print(name, tried, "examples")
+    if failed or not tried:
+        sys.exit(f"{name}: {failed} of {tried} examples fail")
+"""
+
+
+class Refused(Exception):
+    """The package is not what it should be: what was expected, and what was found."""
+
+
+def build(folder: Path) -> Path:
+    """The wheel, in a folder. Raises Refused."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place)
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ROOT / name, copy)
+        shutil.copytree(ROOT / PACKAGE, copy / PACKAGE, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        run(
+            [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", copy / "made", copy], copy
+        )
+        (wheel,) = (copy / "made").glob("*.whl")
+        refuse_wrong_contents(wheel)
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy(wheel, folder))
+
+
+def dependencies() -> list[str]:
+    """The packages that the snippets import, by their own account."""
+    lines = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    return [re.match(r"[\w-]+", line)[0] for line in lines]
+
+
+def expected() -> set[str]:
+    """The files of the package: all that lies in its folder, but for what only its authors use."""
+    files = (path.relative_to(ROOT) for path in (ROOT / PACKAGE).rglob("*") if path.is_file() and path.name != "ruff.toml")
+    return {path.as_posix() for path in files if not any(part == "__pycache__" or part.startswith(".") for part in path.parts)}
+
+
+def refuse_wrong_contents(wheel: Path) -> None:
+    """Raise Refused unless the wheel holds the package's files and its own description, and nothing else."""
+    found = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    if found != expected():
+        raise Refused(f"{wheel.name} lacks {sorted(expected() - found)}, and has too much: {sorted(found - expected())}")
+
+
+def try_out(wheel: Path) -> str:
+    """What was done with the wheel in an empty environment. Raises Refused."""
+    with tempfile.TemporaryDirectory() as place:
+        empty = Path(place) / "environment"
+        venv.create(empty, with_pip=True)
+        python = empty / "bin" / "python"
+        run([python, "-I", "-m", "pip", "install", "--quiet", "--constraint", ROOT / "requirements.txt", wheel], place)
+        run([python, "-I", "-m", "pip", "check"], place)
+        return run([python, "-I", "-c", IMPORT_ALL], place) + run([python, "-I", "-c", EXAMPLES, *TRIED], place)
+
+
+def run(command: list, folder: str | Path) -> str:
+    """What a command prints. Raises Refused with what it said where it fails."""
+    done = subprocess.run([str(part) for part in command], cwd=folder, text=True, capture_output=True)
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip()[-3000:]
+        raise Refused(f"{' '.join(map(str, command[1:5]))} fails:\n{said}")
+    return done.stdout
+
+
+def main() -> int:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist")
+    try:
+        wheel = build(folder)
+        print(f"Built {wheel}. Trying it in an empty environment, which installs PyTorch.", flush=True)
+        print(try_out(wheel), end="")
+    except Refused as refusal:
+        print(f"wheel: {refusal}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

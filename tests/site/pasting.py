@@ -1,0 +1,90 @@
+"""Pastes pages into fresh interpreters, and runs files as `python -m doctest` does. Says as JSON what each of them says.
+
+    python pasting.py < JOBS
+
+A job is a name and a list of texts: the blocks of a page, or one whole file. A process of its own does each job, with a `__main__` of its
+own and without any module of the snippets. PyTorch alone is imported before, once, by the process that the others are forked from: that
+takes longer than most pages.
+"""
+
+import doctest
+import io
+import json
+import multiprocessing
+import os
+import runpy
+import sys
+import tempfile
+import traceback
+import types
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout
+from pathlib import Path
+
+AT_ONCE = 2
+PRELOADED = ["torch"]
+
+
+def paste(blocks):
+    """What goes wrong when the blocks of a page are given to one interpreter, one after the other; outputs are compared with those shown."""
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    wrong = []
+    for number, block in enumerate(blocks, start=1):
+        if ">>>" in block:
+            said = io.StringIO()
+            test = doctest.DocTestParser().get_doctest(block, main.__dict__, f"block {number}", None, 0)
+            test.globs = main.__dict__  # what it binds is there for the next block
+            if doctest.DocTestRunner(verbose=False).run(test, out=said.write, clear_globs=False).failed:
+                wrong.append(said.getvalue())
+        else:
+            try:
+                exec(compile(block, f"block {number}", "exec"), main.__dict__)
+            except Exception:
+                wrong.append(traceback.format_exc())
+    return wrong
+
+
+def run_alone(name, text):
+    """What `python -m doctest NAME.py` says of a file that stands alone in a folder."""
+    Path(f"{name}.py").write_text(text, encoding="utf-8")
+    sys.argv = ["doctest", f"{name}.py"]
+    sys.path.insert(0, "")
+    said = io.StringIO()
+    with redirect_stdout(said):
+        try:
+            runpy.run_module("doctest", run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            return [said.getvalue()] if end.code else []
+    return []
+
+
+def do(job):
+    """A job in an empty folder: its name and what is wrong."""
+    name, texts = job
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        import torch
+
+        torch.set_num_threads(1)
+        known = [module for module in sys.modules if module.partition(".")[0] == "snippets"]
+        assert not known, known
+        try:
+            wrong = run_alone(name.rpartition("/")[2].removesuffix(".py"), *texts) if name.endswith(".py") else paste(texts)
+        except BaseException:
+            wrong = [traceback.format_exc()]
+        os.chdir("/")
+        import snippets
+
+        return name, wrong, str(Path(snippets.__file__).parent)
+
+
+def main():
+    jobs = json.load(sys.stdin)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    with ProcessPoolExecutor(AT_ONCE, mp_context=context, max_tasks_per_child=1) as processes:
+        json.dump(list(processes.map(do, jobs)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,338 @@
+"""Each page's code, pasted from top to bottom into a fresh interpreter that has the package of the snippets, runs and gives what is shown;
+each file that a page shows whole runs alone."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from derivations.kernel.pages import PageError, Source, lint, standing, whole
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = Path(__file__).with_name("pasting.py")
+
+# Pages that are not pasted, each with the reason.
+LEFT_OUT = {
+    "contributing/language.md": "its blocks are one script of claims, which needs the kernel; tests/kernel/test_recipes.py runs it",
+}
+
+
+def blocks_of(path, root=ROOT):
+    return standing.blocks(Source(lint.text_of(path), root / "docs", path), root)
+
+
+def pages():
+    """The text of the blocks of each page that has any."""
+    found = {path.relative_to(ROOT / "docs").as_posix(): blocks_of(path) for path in lint.pages(ROOT)}
+    return {name: [block.text() for block in blocks] for name, blocks in found.items() if blocks}
+
+
+def files():
+    topics = [topic for topic in lint.topics_with_snippets(ROOT) if not topic.endswith("__init__")]
+    return {f"snippets/{topic}.py": [whole.unmarked(lint.text_of(ROOT / f"snippets/{topic}.py"))] for topic in topics}
+
+
+def results(python, jobs, folder):
+    """What pasting.py says of each job, and where its interpreter found the snippets."""
+    done = subprocess.run([python, "-I", SCRIPT], input=json.dumps(list(jobs.items())), capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = json.loads(done.stdout)
+    places = {place for _, _, place in said}
+    assert all(Path(place).is_relative_to(python.parents[1]) for place in places), places
+    return {name: wrong for name, wrong, _ in said}
+
+
+@pytest.fixture(scope="module")
+def pasted(installed, tmp_path_factory):
+    jobs = {name: blocks for name, blocks in pages().items() if name not in LEFT_OUT}
+    return results(installed, jobs | files(), tmp_path_factory.mktemp("empty"))
+
+
+def test_all_pages_with_code_are_pasted_but_those_that_are_named():
+    assert len(pages()) >= 46 and LEFT_OUT.keys() <= pages().keys()
+
+
+@pytest.mark.parametrize("name", sorted(pages().keys() - LEFT_OUT))
+def test_a_page_pasted_from_top_to_bottom_runs(name, pasted):
+    assert pasted[name] == []
+
+
+@pytest.mark.parametrize("name", sorted(files()))
+def test_a_whole_file_runs_alone(name, pasted):
+    assert pasted[name] == []
+
+
+def test_what_does_not_run_is_found(installed, tmp_path):
+    jobs = {
+        "no name": ["def f():\n    return torch.ones(1)\n", ">>> f()\ntensor([1.])\n"],
+        "no name at once": ["half = torch.tensor(0.5)\n"],
+        "other output": ["def f():\n    return 1\n", ">>> f()\n2\n"],
+        "not kept": [">>> one = 1\n", ">>> one\n1\n"],
+        "not in the package": ["from snippets.ruff import toml\n"],
+        "of the repository": ["import derivations\n"],
+        "a file": ["open('README.md')\n"],
+        "one.py": ['"""\n>>> one()\n2\n"""\n\n\ndef one():\n    return 1\n'],
+        "two.py": ['"""\n>>> two()\n2\n"""\n\n\ndef two():\n    return 2\n'],
+    }
+    assert [name for name, wrong in results(installed, jobs, tmp_path).items() if not wrong] == ["not kept", "two.py"]
+
+
+# What the pages of the site show --------------------------------------------------------------------------------------------
+
+
+def shown(html):
+    """The code that a built page shows, but for whole files, and the code that the button of an example copies."""
+    soup = BeautifulSoup(html, "html.parser")
+    found = [one for one in soup.select(".language-python, .language-pycon") if not one.find_parent(class_="whole-file")]
+    return [one.get_text() for one in found], [one["data-copy"] for one in found if "language-pycon" in one["class"]]
+
+
+def at(site, name):
+    place = Path(name).with_suffix("")
+    return site / (place.parent if place.name == "index" else place) / "index.html"
+
+
+@pytest.mark.parametrize("generator", ["built", "zensical"])
+def test_the_built_pages_show_what_is_pasted_here(generator, request):
+    site = request.getfixturevalue(generator)
+    for name, blocks in ((name, blocks) for name, blocks in pages().items() if name not in LEFT_OUT):
+        code, copied = shown(at(site, name).read_text(encoding="utf-8"))
+        assert [one.strip() for one in code] == [one.strip() for one in blocks], name
+        assert copied == [whole.statements(one) for one in blocks if ">>>" in one], name
+        assert not any(">>>" in one for one in copied)
+
+
+@pytest.mark.parametrize("generator", ["built", "zensical"])
+def test_each_file_is_one_click_away_and_shown_to_the_letter(generator, request):
+    site, links = request.getfixturevalue(generator), 0
+    for name in pages().keys() - LEFT_OUT:
+        soup = BeautifulSoup(at(site, name).read_text(encoding="utf-8"), "html.parser")
+        wanted = {block.place.topic for block in blocks_of(ROOT / "docs" / name)}
+        assert {one.code.text for one in soup.select("a.whole-file")} == {f"snippets/{topic}.py" for topic in wanted}, name
+        for link in soup.select("a.whole-file, .nn a"):
+            path, _, identifier = link["href"].partition("#")
+            target = (at(site, name).parent / path / "index.html" if path else at(site, name)).read_text(encoding="utf-8")
+            folded = BeautifulSoup(target, "html.parser").find(id=identifier)
+            file = f"{link.text.removeprefix('The whole file: ').replace('.', '/').removesuffix('/py')}.py"
+            assert folded.pre.get_text().strip() == whole.unmarked(lint.text_of(ROOT / file)).strip(), (name, link)
+            links += 1
+    assert links > 100
+
+
+def test_a_whole_file_has_no_marks_and_is_what_runs():
+    for name, (text,) in files().items():
+        assert "--8<--" not in text
+        kept = [line for line in (ROOT / name).read_text().splitlines() if line and "--8<--" not in line]
+        assert [line for line in text.splitlines() if line] == kept, name
+
+
+# The head of a block --------------------------------------------------------------------------------------------------------
+
+FILE = '''"""About halves.
+
+--8<-- [start:first]
+>>> from snippets.a.b import half
+>>> z = half(4)
+>>> z
+2
+
+--8<-- [end:first]
+
+--8<-- [start:second]
+>>> half(z)
+1
+
+--8<-- [end:second]
+
+--8<-- [start:hides]
+>>> scale = 8
+>>> scale + 1
+9
+
+--8<-- [end:hides]
+
+--8<-- [start:scaled]
+>>> scaled(3)
+6
+
+--8<-- [end:scaled]
+"""
+
+import math
+import os.path as paths
+from collections.abc import Callable
+from functools import partial, reduce
+
+import torch
+from torch import Tensor, nn
+
+from snippets.a.c import other as another
+
+SIDE = 2
+
+
+# --8<-- [start:half]
+def half(a: int) -> int:
+    return a // 2
+
+
+# --8<-- [end:half]
+
+
+# --8<-- [start:quarter]
+def quarter(a: int) -> int:
+    return half(half(a))
+
+
+# --8<-- [end:quarter]
+
+
+# --8<-- [start:scaled]
+def scaled(a: int) -> int:
+    return scale(a)
+
+
+# --8<-- [end:scaled]
+
+
+def scale(a: int) -> int:
+    return SIDE * a
+
+
+# --8<-- [start:many]
+class Many(nn.Module):
+    """Of all kinds."""
+
+    size = len("ab")
+
+    def forward(self, x: Tensor, apply: Callable = partial) -> Tensor:
+        numbers = [math.sqrt(k) for k in range(self.size)]
+        return torch.tensor(numbers) + another(x) + SIDE + reduce(max, (y for y in x))
+
+
+# --8<-- [end:many]
+
+
+# --8<-- [start:nowhere]
+def nowhere():
+    return nothing + 1
+
+
+# --8<-- [end:nowhere]
+'''
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A function from the sections that a page shows, in order, to its blocks."""
+    (tmp_path / "docs" / "a").mkdir(parents=True)
+    (tmp_path / "snippets" / "a").mkdir(parents=True)
+    snippet, page = tmp_path / "snippets/a/b.py", tmp_path / "docs/a/b.md"
+    snippet.write_text(FILE)
+
+    def make(*sections, change=("", "")):
+        snippet.write_text(FILE.replace(*change, 1))
+        page.write_text("# Halves\n\n" + "\n\n".join(f'```python\n--8<-- "snippets/a/b.py:{name}"\n```' for name in sections) + "\n")
+        return blocks_of(page, tmp_path)
+
+    make.root = tmp_path
+    return make
+
+
+def refusal(make, *sections, **more):
+    with pytest.raises(PageError) as caught:
+        make(*sections, **more)
+    return caught.value.format_message()
+
+
+def test_a_block_begins_with_the_imports_that_it_needs_and_no_others(site):
+    (block,) = site("many")
+    assert block.text().startswith(
+        "import math\n"
+        "from collections.abc import Callable\n"
+        "from functools import partial, reduce\n"
+        "\n"
+        "import torch\n"
+        "from torch import Tensor, nn\n"
+        "\n"
+        "from snippets.a.b import SIDE\n"
+        "from snippets.a.c import other as another\n"
+        "\n"
+        "\n"
+        "class Many(nn.Module):\n"
+    )
+
+
+def test_what_an_earlier_block_brought_is_not_imported_again(site):
+    assert [block.head for block in site("half", "quarter")] == [(), ()]
+    assert [block.head for block in site("quarter", "half")] == [("from snippets.a.b import half", "", ""), ()]
+    assert [block.head for block in site("first", "quarter")] == [(), ()]
+
+
+def test_an_example_has_what_examples_before_it_made(site):
+    assert [block.head for block in site("first", "second")] == [(), ()]
+    assert refusal(site, "second") == (
+        "docs/a/b.md:3: snippets/a/b.py:12 uses 'half', which on this page means nothing by then, or something else; "
+        "add '>>> from snippets.a.b import half' to that example"
+    )
+    assert "snippets/a/b.py:12 uses the 'z' that line 5 makes, and on this page nothing has made that before" in refusal(
+        site, "second", change=(">>> half(z)", ">>> z")
+    )
+
+
+def test_an_example_that_another_one_changed_the_name_of_is_refused(site):
+    changed = (">>> scale = 8\n>>> scale", ">>> z = 8\n>>> z")
+    assert len(site("first", "second", "hides", change=changed)) == 3
+    assert "uses the 'z' that line 5 makes" in refusal(site, "first", "hides", "second", change=changed)
+
+
+def test_a_name_that_an_example_hides_from_what_was_pasted_is_refused_where_that_is_called(site):
+    """`scaled` as pasted would find a number where its function was."""
+    changed = ("\n>>> scaled(3)", "\n>>> from snippets.a.b import scaled\n>>> scaled(3)")
+    assert len(site("scaled", "scaled", change=changed)) == 2
+    assert site("scaled")[0].head == ("from snippets.a.b import scale", "", "")
+
+
+def test_a_name_that_nothing_binds_is_an_error_with_file_and_line(site):
+    assert refusal(site, "half", "nowhere") == (
+        f"docs/a/b.md:7: snippets/a/b.py:{FILE[: FILE.index('def nowhere')].count(chr(10)) + 1} uses 'nothing', which nothing in that file "
+        "binds; import it there, or define it"
+    )
+
+
+def test_a_file_that_is_no_python_is_an_error_with_its_line(site):
+    assert "is no Python" in refusal(site, "half", change=("SIDE = 2", "SIDE = = 2"))
+
+
+# A second opinion -------------------------------------------------------------------------------------------------------------
+
+
+def ruff(texts, rules, folder):
+    """What ruff finds in pieces of code: names that are nowhere, imports that nothing uses or that stand in another order."""
+    for name, text in texts.items():
+        (folder / f"{re.sub(r'[^a-z0-9]', '_', name)}.py").write_text(text)
+    settings = ["--isolated", "--no-cache", "--output-format", "concise", "--config", "lint.isort.known-first-party=['snippets']"]
+    command = [sys.executable, "-m", "ruff", "check", "--select", rules, *settings, "."]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode in (0, 1), done.stderr
+    return [line for line in done.stdout.splitlines() if ".py:" in line]
+
+
+def test_ruff_finds_no_import_that_is_not_needed_and_none_out_of_order(tmp_path):
+    heads = {}
+    for name in pages().keys() - LEFT_OUT:
+        for block in blocks_of(ROOT / "docs" / name):
+            heads |= {} if block.example else {f"{name} {block.place.first}": block.text()}
+    assert ruff(heads, "F401,I001", tmp_path) == []
+    found = ruff({"planted": "import torch\nimport math\n\nmath.sqrt(1)\n"}, "F401,I001", tmp_path)
+    assert len(heads) > 100 and [line.split()[1] for line in found] == ["I001", "F401"]
+
+
+def test_ruff_finds_no_name_that_a_page_lacks(tmp_path):
+    texts = {name: "\n".join(whole.statements(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()}
+    assert ruff({name: text for name, text in texts.items() if name not in LEFT_OUT}, "F821", tmp_path) == []
+    assert len(ruff({"planted": "print(nothing)\n"}, "F821", tmp_path)) == 1
