@@ -23,7 +23,10 @@ d 256   mean -0.12   variance 255.3   predicted (0.0, 256.0)
 The scores are these dot products, of every query with every key, times the scale:
 
 --8<-- [start:example-scores]
+>>> import torch
 >>> from snippets.attention.formula import scores
+>>> from snippets.scaling.variance import draw
+>>> generator = torch.Generator().manual_seed(1)
 >>> query = draw(8, 100, 64, generator=generator)  # (head, n, d_k)
 >>> key = draw(8, 200, 64, generator=generator)  # (head, m, d_k)
 >>> scaled, unscaled = scores(query, key), scores(query, key, scale=1.0)
@@ -49,11 +52,11 @@ What each assumption is for, at d = 16:
 >>> for name, pair in cases.items():
 ...     mean, variance = sample_moments(*pair)
 ...     print(f"{name:11}   mean {mean:5.2f}   variance {variance:5.1f}")
-independent   mean -0.01   variance  15.8
-q = k         mean 15.99   variance  31.7
-mean 1        mean 16.04   variance  48.0
-q repeats     mean  0.02   variance  15.9
-both repeat   mean  0.25   variance 255.3
+independent   mean  0.01   variance  16.2
+q = k         mean 15.98   variance  32.3
+mean 1        mean 16.01   variance  49.2
+q repeats     mean -0.02   variance  16.2
+both repeat   mean -0.04   variance 251.3
 >>> predicted_moments_same(16), predicted_moments(16, mu=1.0)
 ((16.0, 32.0), (16.0, 48.0))
 

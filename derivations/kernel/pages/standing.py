@@ -15,7 +15,7 @@ from .names import Imported, Made, Meaning, Region, Statement, regions_of
 from .regions import RECIPES, Included, home, included, sections_of
 from .source import Source
 
-WIDTH = 100  # of a line of a snippet, as its formatter has it
+WIDTH = 80  # of a line of a snippet, as its formatter has it
 
 
 class Lacking(Exception):
