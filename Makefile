@@ -25,7 +25,7 @@ help:
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"
-	@echo "make retrain train the models that the pages show again, and write their file (ARGS=--check compares)"
+	@echo "make retrain train the models that the pages show again, and write their files (ARGS=--check compares)"
 	@echo "make bench   measure what checking costs"
 	@echo "make clean   remove all that these made"
 
@@ -67,6 +67,7 @@ site: check
 
 retrain: setup
 	@$(PY) -m snippets.seeing.train $(ARGS)
+	@$(PY) -m snippets.together.train $(ARGS)
 
 bench: setup
 	@$(PY) tests/bench.py
