@@ -3,8 +3,10 @@
 1. An unchanged build of the site against the same pages built without the extension that shows claims.
 2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
 3. Drawing a picture, on the average of all.
+4. Tokens per second that the small GPT writes with its cache against those without it.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -132,15 +134,58 @@ def drawing(folder: Path) -> float:
     return (time.perf_counter() - start) / int(drawn.stdout)
 
 
+GENERATE = """
+import json
+import time
+import torch
+from snippets.together.text import encode
+from snippets.together.trained import load
+
+torch.set_num_threads(1)
+model, first = load(), encode("The ")[None]
+
+def seconds(count, use_cache):
+    start = time.perf_counter()
+    model.generate(first, count, use_cache=use_cache, generator=torch.Generator().manual_seed(0))
+    return time.perf_counter() - start
+
+seconds(32, True)  # the first run is slower
+least = {}
+for count in (32, 128, 512):
+    rounds = [[seconds(count, use_cache) for use_cache in (True, False)] for _ in range(ROUNDS)]
+    least[count] = [min(each) for each in zip(*rounds)]
+print(json.dumps(least))
+"""
+
+
+def generating(folder: Path) -> dict[int, float]:
+    """For some lengths, seconds to write so many tokens without the cache over seconds with it: the least of several, in turns."""
+    (folder / "generate.py").write_text(GENERATE.replace("ROUNDS", str(ROUNDS)))
+    done = subprocess.run(
+        [sys.executable, str(folder / "generate.py")],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    found = {int(count): seconds for count, seconds in json.loads(done.stdout).items()}
+    for count, (kept, anew) in found.items():
+        print(f"{count} tokens: {count / kept:.0f} a second with the cache, {count / anew:.0f} without")
+    return {count: anew / kept for count, (kept, anew) in found.items()}
+
+
 def main():
     folder = Path(tempfile.mkdtemp())
     try:
         unchanged, cold, drawn = unchanged_build(folder), cold_check(folder), drawing(folder)
+        faster = generating(folder)
     finally:
         shutil.rmtree(folder)
     print(f"ratio, unchanged build to build without claims   {unchanged:.2f}   (aim: at most 1.2)")
     print(f"ratio, cold check to notebooks                   {cold:.2f}   (aim: at most 0.2)")
     print(f"seconds, to draw a picture                       {drawn:.2f}   (aim: at most 4)")
+    for count, ratio in faster.items():
+        print(f"ratio, tokens a second with a cache to without, {count:3}   {ratio:.2f}")
 
 
 if __name__ == "__main__":

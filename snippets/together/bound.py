@@ -15,6 +15,8 @@ The trained model over 60 characters at once, and token by token with the cache:
 ...     apart = (stepwise[-1] - model(tokens)[0][-1]).abs()  # (vocab_size)
 ...     bound = 2 * logits_bound(model, tokens)  # one may be too large, and one too small
 ...     print(f"{dtype}   within {(apart <= bound).all()}   {bound.max():.0e}")
+torch.float32   within True   5e-02
+torch.float64   within True   1e-10
 
 --8<-- [end:example-bound]
 """

@@ -113,9 +113,9 @@ def silu(x: Tensor) -> Tensor:
     return x * torch.sigmoid(x)
 
 
-def swiglu(x: Tensor, W_gate: Tensor, W_up: Tensor, W_down: Tensor) -> Tensor:
-    """Two projections of a token, multiplied feature by feature, one as a gate; and back."""
-    return (silu(x @ W_gate) * (x @ W_up)) @ W_down  # (..., d) -> (..., d_ff) -> (..., d)
+def swiglu(x: Tensor, W_gate: Tensor, W_up: Tensor) -> Tensor:
+    """Two projections of each token, multiplied feature by feature: one gates the other."""
+    return silu(x @ W_gate) * (x @ W_up)  # (..., d) -> (..., d_ff)
 
 
 class FeedForward(nn.Module):
@@ -127,7 +127,7 @@ class FeedForward(nn.Module):
         self.down = nn.Linear(config.d_ff, config.d, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        return swiglu(x, self.gate.weight.T, self.up.weight.T, self.down.weight.T)
+        return self.down(swiglu(x, self.gate.weight.T, self.up.weight.T))  # (..., d)
 
 
 # --8<-- [end:swiglu]

@@ -9,7 +9,7 @@ Scores with keys that were turned once and kept are those with keys turned anew 
 >>> generator = torch.Generator().manual_seed(0)
 >>> q_1, q_2 = torch.randn(2, 4, generator=generator, dtype=torch.float64)  # (d_k / 2) each
 >>> K_1, K_2 = torch.randn(2, 6, 4, generator=generator, dtype=torch.float64)  # (t, d_k / 2)
->>> numbers = q_1, q_2, K_1, K_2, frequencies(8)
+>>> numbers = q_1, q_2, K_1, K_2, torch.tensor(6), torch.arange(6), frequencies(8)
 >>> torch.allclose(scores_from_cache(*numbers), scores_by_distance(*numbers))
 True
 
@@ -21,7 +21,7 @@ A token that comes later changes an old row by nothing if it is masked, and else
 >>> from snippets.together.pieces import old_row
 >>> query, key, value = torch.randn(3, 4, generator=generator, dtype=torch.float64)
 >>> masked, seen = (old_row(query, K_1, K_2, key, value, masked) for masked in (True, False))
->>> alone = torch.softmax(K_1 @ query / 2, dim=-1) @ K_2
+>>> alone = torch.softmax(K_1 @ query, dim=-1) @ K_2
 >>> torch.allclose(masked, alone), torch.allclose(seen, alone)
 (True, False)
 
@@ -43,7 +43,7 @@ def old_row(
     keys, values = torch.cat([K, key[None]]), torch.cat([V, value[None]])  # (m + 1, d_k), ...
     mask = torch.ones(1, len(keys), dtype=torch.bool)
     mask[:, -1] = not masked
-    return attention(query[None], keys, values, mask=mask)[0]  # (d_v)
+    return attention(query[None], keys, values, mask=mask, scale=1.0)[0]  # (d_v)
 
 
 # --8<-- [end:old]
@@ -55,16 +55,19 @@ def turned(first: Tensor, second: Tensor, position: Tensor, omega: Tensor) -> Te
     return torch.cat(turn(first, second, position, omega), dim=-1)  # (..., 2 h)
 
 
-def scores_from_cache(q_1: Tensor, q_2: Tensor, K_1: Tensor, K_2: Tensor, omega: Tensor) -> Tensor:
-    """A new query's scores. Every key was turned once, by its own position, and kept."""
-    new = len(K_1) + 1
-    kept = turned(K_1, K_2, torch.arange(1, new), omega)  # (t, 2 h): this is in the cache
-    return kept @ turned(q_1, q_2, torch.tensor(new), omega)  # (t)
+def scores_from_cache(
+    q_1: Tensor, q_2: Tensor, K_1: Tensor, K_2: Tensor, s: Tensor, places: Tensor, omega: Tensor
+) -> Tensor:
+    """The scores of a query at s. Every key was turned once, by its own position, and kept."""
+    kept = turned(K_1, K_2, places, omega)  # (t, 2 h): this is in the cache
+    return kept @ turned(q_1, q_2, s, omega)  # (t)
 
 
-def scores_by_distance(q_1: Tensor, q_2: Tensor, K_1: Tensor, K_2: Tensor, omega: Tensor) -> Tensor:
+def scores_by_distance(
+    q_1: Tensor, q_2: Tensor, K_1: Tensor, K_2: Tensor, s: Tensor, places: Tensor, omega: Tensor
+) -> Tensor:
     """The same from keys as they were before turning, turned anew by their distances."""
-    keys = turned(K_1, K_2, torch.arange(-len(K_1), 0), omega)  # (t, 2 h)
+    keys = turned(K_1, K_2, places - s, omega)  # (t, 2 h)
     return keys @ torch.cat([q_1, q_2])  # (t)
 
 

@@ -5,7 +5,7 @@
 >>> len(vocabulary()), [len(part) for part in parts()]
 (78, [137860, 15318])
 >>> encode("A query").tolist()
-[28, 1, 68, 72, 56, 69, 76]
+[24, 1, 68, 72, 56, 69, 76]
 >>> decode(encode("A query"))
 'A query'
 

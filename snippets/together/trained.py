@@ -5,8 +5,10 @@
 >>> from snippets.together.trained import load
 >>> model = load()
 >>> sum(parameter.numel() for parameter in model.parameters())
+210720
 >>> print(f"unigram {counting_loss(1):.2f}   bigram {counting_loss(2):.2f}   "
 ...       f"six in a row {counting_loss(6):.2f}   GPT {held_out_loss(model):.2f}")
+unigram 3.02   bigram 2.38   six in a row 1.43   GPT 1.41
 
 --8<-- [end:example-loss]
 
@@ -16,7 +18,13 @@ It goes on from a few words:
 >>> from textwrap import fill
 >>> from snippets.together.trained import write
 >>> for start in ("A query ", "The proof ", "What is true: "):
-...     print(fill(write(start, 150).strip(), 90), end="\n\n")
+...     print(fill(write(start, 150), 90, subsequent_indent="  "))
+A query with the two keys. The rank only the same weight becomehere. Let one be be a score
+  counts every width one. That is left is a large number: the largesy
+The proof grows with the gap of transposed the same, and the mean zero. So other comes
+  from the scale is notebook and order may stands a patch and values do. Wh
+What is true: without each assumption The code to the same would convex takes to a score
+  adds then the weights, each query and the sum of the scores that is left pr
 
 --8<-- [end:example-write]
 
@@ -26,10 +34,12 @@ What generating costs, in operations as PyTorch counts them, with the cache over
 >>> import torch
 >>> from snippets.order.cost import operations
 >>> first = torch.zeros(1, 1, dtype=torch.long)  # (batch, n)
->>> for count in (8, 32, 128):
+>>> for count in (8, 32):
 ...     kept, anew = (operations(model.generate, first, count, use_cache=use_cache)
 ...                   for use_cache in (True, False))
-...     print(f"{count:3} tokens   {kept / anew:.3f}")
+...     print(f"{count:2} tokens   {kept / anew:.2f}")
+ 8 tokens   0.22
+32 tokens   0.06
 
 --8<-- [end:example-cost]
 """
