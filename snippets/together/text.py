@@ -16,7 +16,7 @@ What counting gives: how often each character comes after those before it.
 --8<-- [start:example-counting]
 >>> from snippets.together.text import counting_loss
 >>> [round(counting_loss(length), 3) for length in (1, 2, 3, 4, 5, 6)]
-[3.023, 2.375, 1.886, 1.548, 1.452, 1.434]
+[3.023, 2.376, 1.887, 1.549, 1.452, 1.436]
 
 --8<-- [end:example-counting]
 """

@@ -8,7 +8,7 @@
 210720
 >>> print(f"unigram {counting_loss(1):.2f}   bigram {counting_loss(2):.2f}   "
 ...       f"six in a row {counting_loss(6):.2f}   GPT {held_out_loss(model):.2f}")
-unigram 3.02   bigram 2.38   six in a row 1.43   GPT 1.41
+unigram 3.02   bigram 2.38   six in a row 1.44   GPT 1.41
 
 --8<-- [end:example-loss]
 
