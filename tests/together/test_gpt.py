@@ -1,18 +1,15 @@
-"""The small GPT: with a cache as without, against a plain composition of PyTorch's own parts, and trained as it is stored."""
+"""The small GPT: with a cache as without, and against a plain composition of PyTorch's own parts."""
 
 import copy
-import json
-from math import log
 
 import pytest
 import torch
 from torch.nn.functional import cross_entropy, embedding, linear, rms_norm, scaled_dot_product_attention
 
 from snippets.order.causal import Cache
-from snippets.order.positions import frequencies
 from snippets.order.rotary import rotate
-from snippets.together import bound, gpt, text, train, trained
-from snippets.together.gpt import GPT, Config, silu, swiglu
+from snippets.together import bound, gpt
+from snippets.together.gpt import GPT, Block, CausalSelfAttention, Config, FeedForward, RMSNorm, silu, swiglu
 
 VOCABULARY = 11
 FORMATS = (torch.float32, torch.float64)
@@ -239,131 +236,22 @@ def test_the_gradient_of_the_tied_table_is_that_of_both_its_uses():
     assert min(first.grad.abs().max(), other.embedding.grad.abs().max()) > 0.01
 
 
-def test_an_untrained_model_guesses():
-    torch.manual_seed(0)
-    model = trained.small()
-    tokens, following = text.in_blocks(text.parts()[0][: 4 * text.LENGTH + 1])
-    loss = cross_entropy(model(tokens)[0].flatten(0, 1), following.flatten()).item()
-    assert loss == pytest.approx(log(len(text.vocabulary())), abs=0.05)
-
-
 def test_a_cache_of_another_number_of_blocks_is_refused():
     model, tokens = small(), drawn(1, 3)
     with pytest.raises(ValueError, match="shorter"):
         model(tokens, model(tokens)[1][:1])
 
 
-# The text
-
-
-def test_encoding_and_back():
-    line = text.text()[:200]
-    assert text.decode(text.encode(line)) == line and text.encode(line).max() < len(text.vocabulary())
-
-
-def test_the_held_out_part_is_the_last_tenth_and_was_not_trained_on():
-    training, held_out = text.parts()
-    assert training + held_out == text.text() and len(held_out) == pytest.approx(len(text.text()) / 10, abs=1)
-    tokens, following = text.in_blocks(held_out)
-    assert torch.equal(tokens.flatten()[1:], following.flatten()[:-1]) and tokens.shape[1] == text.LENGTH
-    assert text.decode(tokens[0]) == held_out[: text.LENGTH]
-
-
-def test_counting_is_a_distribution_and_the_count_of_the_page(monkeypatch):
-    monkeypatch.setattr(text, "parts", lambda: ("abab", "ab" * text.LENGTH))
-    monkeypatch.setattr(text, "vocabulary", lambda: ["a", "b"])
-    mix = text.MIX
-    # In "abab" half is a; after a always comes b; after b an a came once, and the last b is followed by nothing.
-    after_a, after_b = (2 + mix * 0.5) / (2 + mix), (1 + mix * 0.5) / (1 + mix)
-    assert text.counting_loss(2) == pytest.approx(-(log(after_a) + log(after_b)) / 2)
-    assert text.counting_loss(1) == pytest.approx(log(2))
-
-
-def test_a_file_that_training_did_not_write_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "text.txt").write_text("Another text.")
-    monkeypatch.setattr(text, "FOLDER", tmp_path)
-    with pytest.raises(ValueError, match="text.txt is not the file that training wrote; train again"):
-        text.stored("text.txt")
-
-
-def test_prose_is_taken_from_a_page():
-    page = "---\na: b\n---\n# One\n\nTwo [words](x.md) of\n$d_k$.\n\n/// claim | a#b\n///\n\n```python\ncode\n```\n\n- an item\n"
-    assert train.plain(page) == "One\nTwo words of d_k.\nan item\n"
-
-
-# What was trained
-
-
-def kept():
-    return json.loads(text.stored("curve.json"))
-
-
-def test_the_files_are_small():
-    sizes = {name: (text.FOLDER / name).stat().st_size for name in ("text.txt", "weights.fp16", "curve.json")}
-    assert sizes["text.txt"] <= 300_000 and sizes["weights.fp16"] <= 500_000 and sizes["curve.json"] <= 50_000
-    assert sizes["weights.fp16"] == 2 * sum(parameter.numel() for parameter in trained.load().parameters())
-
-
-def test_the_stored_weights_give_the_stored_loss_which_is_well_under_a_bigram_models():
-    loss = text.held_out_loss(trained.load())
-    assert loss == pytest.approx(kept()["held out"][str(train.STEPS)], abs=0.002)  # they are rounded to half precision
-    assert loss < 0.7 * text.counting_loss(2) and text.counting_loss(2) < 0.8 * text.counting_loss(1)
-
-
-def test_the_first_steps_of_training_are_those_of_the_stored_run_and_lower_the_loss():
-    model, losses, held_out = train.train(4)
-    assert losses == pytest.approx(kept()["training"][:4], abs=2e-3) and losses[3] < losses[0] - 0.2
-    assert held_out[0] == pytest.approx(kept()["held out"]["0"], abs=1e-3)
-    assert train.train(1, seed=1)[1][0] != losses[0]
-    assert not any(parameter.requires_grad for parameter in model.parameters())
-
-
-def test_what_training_writes_is_what_is_read(tmp_path, monkeypatch, capsys):
-    (tmp_path / "text.txt").write_bytes(text.stored("text.txt"))
-    monkeypatch.setattr(train, "FOLDER", tmp_path)
-    model = trained.load()
-    train.write(model, [2.5, 2.25], {0: 4.5})
-    assert (tmp_path / "weights.fp16").read_bytes() == text.stored("weights.fp16")
-    assert (tmp_path / "stored.py").read_text().count('": "') == 3
-    assert json.loads((tmp_path / "curve.json").read_text()) == {"training": [2.5, 2.25], "held out": {"0": 4.5}}
-    assert not train.differ(model) and "parameters differ by 0.0e+00" in capsys.readouterr().out
-    assert train.differ(trained.small())
-
-
-def test_it_writes_words_of_the_text():
-    written = trained.write("The ", 120)
-    assert written.startswith("The ") and len(written) == 124
-    words = set(text.text().split())
-    found = [word in words for word in written.split()[:-1]]
-    assert sum(found) > 0.7 * len(found)
-
-
-# The bound
-
-
-def test_the_bound_covers_what_single_precision_loses():
-    """Against double precision, whose own rounding is a billionth of that. The angles of both are the same."""
-    for seed in range(5):
-        model, tokens = small(seed=seed, dtype=torch.float32), drawn(12, seed=seed)
-        error = (model(tokens)[0][-1] - copy.deepcopy(model).double()(tokens)[0][-1]).abs()
-        assert (error <= bound.logits_bound(model, tokens)).all()
-
-
-def test_the_bound_looks_at_the_model_that_computes():
-    model, tokens = small(), drawn(9)
-    sites = bound.Sites(torch.float64)
-    x = model.embedding.detach()[tokens].requires_grad_()
-    for block in model.blocks:
-        x = bound.through_block(sites, x, block)
-    torch.testing.assert_close(sites.project(bound.normalise(sites, x, model.norm.gain), model.embedding), model(tokens)[0])
-    assert len(sites.numbers) == 2 * 17 + 2
-
-
-def test_the_bound_counts_roundings_times_slopes():
-    sites = bound.Sites(torch.float32)
-    x = torch.tensor([3.0], dtype=torch.float64).requires_grad_()
-    y = sites.rounded(x * 5, 1)
-    z = sites.rounded(y * y, 2)
-    u = 2.0**-24
-    assert sites.bound(z).item() == pytest.approx(u * 15 * 30 + 2 * u * 225, rel=1e-6)
-    assert frequencies(4).dtype == torch.float64
+def test_each_part_by_itself():
+    config = Config(VOCABULARY, num_layers=1, num_heads=4, num_kv_heads=2, d=16, d_ff=24)
+    x = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(0))
+    torch.manual_seed(0)
+    norm, attention, forward, block = RMSNorm(16), CausalSelfAttention(config), FeedForward(config), Block(config)
+    torch.testing.assert_close(norm(x), rms_norm(x, (16,), eps=1e-5))
+    torch.testing.assert_close(forward(x), forward.down(torch.nn.functional.silu(forward.gate(x)) * forward.up(x)))
+    first, cache = attention(x[:, :1])  # the first token sees itself alone
+    value = attention.value(x[:, :1]).unflatten(-1, (2, 4)).repeat_interleave(2, dim=-2).flatten(-2)
+    torch.testing.assert_close(first, attention.output(value))
+    assert cache.key.shape == cache.value.shape == (2, 2, 1, 4)
+    y = x + block.attention(block.norm_1(x))[0]
+    torch.testing.assert_close(block(x)[0], y + block.feed_forward(block.norm_2(y)))
