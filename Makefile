@@ -26,7 +26,7 @@ help:
 	@echo "make check   check the derivations"
 	@echo "make site    check the derivations, build the site into site/"
 	@echo "make wheel   build the package of the snippets into dist/, and try it in an empty environment (a minute, and a network)"
-	@echo "make retrain train the models that the pages show again, and write their file (ARGS=--check compares)"
+	@echo "make retrain train the models that the pages show again, and write their files (ARGS=--check compares)"
 	@echo "make bench   measure what checking costs"
 	@echo "make clean   remove all that these made"
 
@@ -71,6 +71,7 @@ wheel: setup
 
 retrain: setup
 	@$(PY) -m snippets.seeing.train $(ARGS)
+	@$(PY) -m snippets.together.train $(ARGS)
 
 bench: setup
 	@$(PY) tests/bench.py

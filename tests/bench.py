@@ -4,8 +4,10 @@
 2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
 3. Drawing a picture, on the average of all.
 4. Attention as the pages show it against the plain formula, and against PyTorch's own on its math backend.
+5. Tokens per second that the small GPT writes with its cache against those without it.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -163,10 +165,51 @@ def speed(folder: Path) -> list:
     return [line.split() for line in done.stdout.splitlines()]
 
 
+GENERATE = """
+import json
+import time
+import torch
+from snippets.together.text import encode
+from snippets.together.trained import load
+
+torch.set_num_threads(1)
+model, first = load(), encode("The ")[None]
+
+def seconds(count, use_cache):
+    start = time.perf_counter()
+    model.generate(first, count, use_cache=use_cache, generator=torch.Generator().manual_seed(0))
+    return time.perf_counter() - start
+
+seconds(32, True)  # the first run is slower
+least = {}
+for count in (32, 128, 512):
+    rounds = [[seconds(count, use_cache) for use_cache in (True, False)] for _ in range(ROUNDS)]
+    least[count] = [min(each) for each in zip(*rounds)]
+print(json.dumps(least))
+"""
+
+
+def generating(folder: Path) -> dict[int, float]:
+    """For some lengths, seconds to write so many tokens without the cache over seconds with it: the least of several, in turns."""
+    (folder / "generate.py").write_text(GENERATE.replace("ROUNDS", str(ROUNDS)))
+    done = subprocess.run(
+        [sys.executable, str(folder / "generate.py")],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    found = {int(count): seconds for count, seconds in json.loads(done.stdout).items()}
+    for count, (kept, anew) in found.items():
+        print(f"{count} tokens: {count / kept:.0f} a second with the cache, {count / anew:.0f} without")
+    return {count: anew / kept for count, (kept, anew) in found.items()}
+
+
 def main():
     folder = Path(tempfile.mkdtemp())
     try:
         fast, unchanged, cold, drawn = speed(folder), unchanged_build(folder), cold_check(folder), drawing(folder)
+        faster = generating(folder)
     finally:
         shutil.rmtree(folder)
     print(f"ratio, unchanged build to build without claims   {unchanged:.2f}   (aim: at most 1.2)")
@@ -177,6 +220,8 @@ def main():
             f"ratio, attention of {' x '.join(shape)} to the formula {formula}, to PyTorch's math backend {math}, "
             f"masked {masked}   ({microseconds} µs)"
         )
+    for count, ratio in faster.items():
+        print(f"ratio, tokens a second with a cache to without, {count:3}   {ratio:.2f}")
 
 
 if __name__ == "__main__":

@@ -57,8 +57,9 @@ def copy_into(folder):
         (tree / module / "__main__.py").write_text(STAND_IN)
     (tree / "importlinter").mkdir()
     (tree / "importlinter" / "cli.py").write_text(IMPORTLINTER)
-    (tree / "snippets" / "seeing").mkdir(parents=True)
-    (tree / "snippets" / "seeing" / "train.py").write_text(STAND_IN)
+    for chapter in "seeing", "together":
+        (tree / "snippets" / chapter).mkdir(parents=True)
+        (tree / "snippets" / chapter / "train.py").write_text(STAND_IN)
     return tree
 
 
@@ -338,8 +339,8 @@ def test_clean_removes_what_was_made_and_no_more(tree):
 
 
 def test_the_models_are_trained_and_written_or_only_compared(ready):
-    assert make(ready, "retrain").stdout == "seeing\n"
-    assert make(ready, "retrain", "ARGS=--check").stdout == "seeing --check\n"
+    assert make(ready, "retrain").stdout == "seeing\ntogether\n"
+    assert make(ready, "retrain", "ARGS=--check").stdout == "seeing --check\ntogether --check\n"
 
 
 def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
