@@ -93,7 +93,9 @@ def layer(
     check_shapes(
         "x: n d, W_Q: d d, W_K: d d, W_V: d d, W_O: d d", x, W_Q, W_K, W_V, W_O
     )
-    query, key, value = (split_heads(x @ W, heads) for W in (W_Q, W_K, W_V))
+    query, key, value = (
+        split_heads(x @ W, num_heads=heads) for W in (W_Q, W_K, W_V)
+    )
     output = scaled_dot_product_attention(
         query, key, value, is_causal=is_causal
     )

@@ -28,9 +28,6 @@ PLAIN = {int, float, bool, str, torch.dtype, torch.device, torch.Generator, type
 
 # Modules that are still to be brought into this form. The list only gets shorter: one that is in it already is refused.
 NOT_YET = [
-    "around/additive",
-    "around/layernorm",
-    "around/transformer",
     "associativity/products",
     "associativity/rounding",
     "associativity/tolerance",
@@ -39,12 +36,6 @@ NOT_YET = [
     "example/closed",
     "example/integers",
     "example/rounding",
-    "heads/kronecker",
-    "heads/module",
-    "heads/nothing",
-    "heads/parameters",
-    "heads/patches",
-    "heads/split",
     "kin/linear",
     "kin/lstm",
     "kin/memory",
@@ -144,6 +135,8 @@ def missing(topic: str) -> list:
 
 def leaves(annotation) -> list:
     """The types that an annotation is made of."""
+    if isinstance(annotation, list):  # the arguments of a Callable
+        return [leaf for part in annotation for leaf in leaves(part)]
     parts = () if isinstance(annotation, type) and issubclass(annotation, AbstractArray) else get_args(annotation)
     return [leaf for part in parts if part is not Ellipsis for leaf in leaves(part)] or [annotation]
 
@@ -279,6 +272,8 @@ def test_what_pytorch_refuses_its_types_refuse_before(where):
     function, row = given(where)
     slots = [(k, x) for k, x in [*enumerate(row.args), *row.kwargs.items()] if isinstance(x, T)]
     for (slot, spec), wrong in product(slots, [None, *range(4)]):
+        if wrong is None and spec.kind == "whole":
+            continue
         if row.loose and wrong is not None and wrong < len(spec.shape) - 2:
             continue
         others = changes(spec) if wrong is not None else [T(*spec.shape, kind="whole")]
