@@ -104,7 +104,8 @@ def multi_head(
 ) -> Float[Tensor, "*batch n d"]:
     """Every token attends to all, each head on its own share of the features.
 
-    Raises ValueError for a number of heads that does not divide d.
+    Raises ValueError for a number of heads that does not divide d, and
+    RuntimeError for tokens of another width than the weights have.
     """
     projected = linear(
         X,
@@ -128,7 +129,10 @@ def feed_forward(
     *,
     activation: Activation = torch.relu,
 ) -> Float[Tensor, "*batch n d"]:
-    """Every token by itself: wider, what is negative set to zero, and back."""
+    """Every token by itself: wider, what is negative set to zero, and back.
+
+    Raises RuntimeError for tokens of another width than the weights have.
+    """
     hidden = linear(X, weights["linear1.weight"], weights["linear1.bias"])
     return linear(
         activation(hidden), weights["linear2.weight"], weights["linear2.bias"]

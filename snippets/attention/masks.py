@@ -222,8 +222,15 @@ def renormalised_weights(
     scores: Float[Tensor, "*#batch m"],
     keep: Bool[Tensor, "*#batch m"] | Float[Tensor, "*#batch m"],
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax over all keys, 0 for the masked ones, and each row over its sum."""
-    weights = torch.softmax(scores, dim=-1) * keep
+    """Softmax over all keys, 0 for the masked ones, and each row over its sum.
+
+    By logarithms, as a masked key may leave the others too small a share. A row
+    that is masked throughout has no sum to divide by, and gets NaN.
+    """
+    shares = torch.log_softmax(scores, dim=-1).masked_fill(
+        keep == 0, -torch.inf
+    )
+    weights = torch.exp(shares - shares.amax(-1, keepdim=True)) * keep
     return weights / weights.sum(-1, keepdim=True)
 
 

@@ -105,7 +105,8 @@ from snippets.shapes import check_shapes
 def kept_weights(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
     """The exponential of each score, times a factor: 0 where the query may not look; normalised."""
     check_shapes("query: d, X: n d, keep: n", query, X, keep)
-    kept = keep * torch.exp(X @ query)  # (n, d) (d) -> (n)
+    scores = (X @ query).masked_fill(keep == 0, -torch.inf)  # (n)
+    kept = keep * torch.exp(scores - scores.amax())  # none overflows
     return kept / kept.sum()  # (n)
 
 

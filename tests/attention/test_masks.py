@@ -49,6 +49,17 @@ def test_filling_deleting_and_renormalising_agree_with_pytorch(m, seed, data):
         assert (weights[..., ~keep] == 0).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+def test_renormalising_a_row_whose_masked_key_takes_all(dtype):
+    """Before the mask, the kept keys have shares that no format holds."""
+    scores = torch.tensor([3e4, 1.0, 1.0, -3e4], dtype=dtype, requires_grad=True)
+    keep = torch.tensor([False, True, True, True])
+    weights = renormalised_weights(scores, keep)
+    assert weights.tolist() == [0.0, 0.5, 0.5, 0.0]
+    assert torch.autograd.grad(weights[1], scores)[0].isfinite().all()
+    assert renormalised_weights(scores.detach(), 2 * keep.to(dtype)).tolist() == weights.tolist()
+
+
 def test_renormalising_is_exact_in_fractions():
     # Scores log 1, log 2, log 3 and log 4, of which the second and the fourth are kept.
     scores, keep = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64).log(), torch.tensor([False, True, False, True])

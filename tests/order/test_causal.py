@@ -1,6 +1,7 @@
 """A causal mask: slopes that are exactly zero, a cache that changes nothing, what a window leaves out, and counts."""
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -49,6 +50,16 @@ def test_token_slopes_are_those_of_the_formula():
     slopes = token_slopes(q, X, keep)
     torch.testing.assert_close(slopes, expected)
     assert (slopes[:, keep == 0] == 0).all() and (slopes[:, keep != 0] != 0).any()
+
+
+@pytest.mark.parametrize("peak", [800.0, 1e5])
+def test_kept_weights_of_large_scores(peak):
+    """The largest score is that of a key which is not kept, and the next one is as far above the others."""
+    X = torch.tensor([[3 * peak], [2 * peak], [0.0], [2 * peak - 1]], dtype=torch.float64)
+    keep = torch.tensor([0.0, 1.0, 1.0, 0.5], dtype=torch.float64)
+    weights = kept_weights(torch.ones(1, dtype=torch.float64), X, keep)
+    share = 1 / (1 + 0.5 * math.exp(-1))
+    torch.testing.assert_close(weights, torch.tensor([0.0, share, 0.0, 1 - share], dtype=torch.float64))
 
 
 def test_kept_mean_is_masked_attention():
