@@ -49,6 +49,11 @@ def test_the_gradient_of_a_key_bias_is_zero_but_for_rounding():
     theirs(x, context, context)[0].square().sum().backward()
     query, key, value = theirs.in_proj_bias.grad.chunk(3)
     assert key.abs().max() < 1e-8 < 1e-2 < min(query.abs().max(), value.abs().max())
+    query, key = theirs.in_proj_weight.detach()[:12] @ x.mT, theirs.in_proj_weight.detach()[12:24] @ context.mT
+    biases = [bias.requires_grad_() for bias in random(9, (12,), (12,))]
+    weights = weights_with_biases(query.mT, key.mT, query_bias=biases[0], key_bias=biases[1])
+    of_query, of_key = torch.autograd.grad(weights.square().sum(), biases)
+    assert of_key.abs().max() < 1e-12 < 1e-6 < of_query.abs().max()
 
 
 @pytest.mark.parametrize("heads", [1, 3, 12])

@@ -63,10 +63,12 @@ def test_the_embedding_is_pytorchs_convolution_with_the_side_as_its_stride(C, a,
 
 
 def test_another_order_of_the_pixels_with_the_matrix_in_that_order_changes_nothing():
-    T, G = random(4, (6, 12), (12, 5))
+    image, kernel = random(4, (3, 4, 6), (5, 3, 2, 2))
+    patches, matrix = patchify(image, patch_size=2), kernel.flatten(1).mT  # (6, 12), (12, 5)
     order = torch.randperm(12, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(T[:, order] @ G[order], T @ G)
-    assert not torch.allclose(T[:, order] @ G, T @ G)
+    embedded = embed_patches(image, kernel).flatten(0, 1)
+    torch.testing.assert_close(patches[:, order] @ matrix[order], embedded)
+    assert not torch.allclose(patches[:, order] @ matrix, embedded)
 
 
 def test_a_reshape_in_place_of_the_cut_gives_other_pixels():
