@@ -87,5 +87,14 @@ def test_large_tokens_do_not_overflow_in_half_precision(name, dtype):
     assert (ours.float() - theirs).abs().max() <= torch.finfo(dtype).eps * theirs.abs().max() / 2
 
 
+def test_a_centred_token_may_be_larger_than_fp16_holds():
+    x = torch.tensor([6e4, -6e4, -6e4, -6e4], dtype=torch.float16)
+    assert (
+        layer_norm(x).tolist()
+        == torch.nn.functional.layer_norm(x, (4,)).tolist()
+        == torch.tensor([3, -1, -1, -1]).div(3**0.5).half().tolist()
+    )
+
+
 def test_the_mean_square_of_what_fp16_cannot_square():
     assert mean_square(torch.full((4,), 255.0).half()).item() == 65024  # 255 squared, four of them beyond fp16
