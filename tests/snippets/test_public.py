@@ -55,11 +55,6 @@ NOT_YET = [
     "simplify/attempts",
     "simplify/bilinear",
     "simplify/softmax",
-    "softmax/axes",
-    "softmax/dilution",
-    "softmax/distribution",
-    "softmax/jacobian",
-    "softmax/temperature",
 ]
 
 
