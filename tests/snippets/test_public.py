@@ -31,14 +31,8 @@ NOT_YET = [
     "around/additive",
     "around/layernorm",
     "around/transformer",
-    "associativity/products",
-    "associativity/rounding",
-    "associativity/tolerance",
     "blocks/backward",
     "blocks/merge",
-    "example/closed",
-    "example/integers",
-    "example/rounding",
     "heads/kronecker",
     "heads/module",
     "heads/nothing",
@@ -49,12 +43,6 @@ NOT_YET = [
     "kin/lstm",
     "kin/memory",
     "kin/rnn",
-    "seeing/heads",
-    "seeing/recall",
-    "seeing/train",
-    "simplify/attempts",
-    "simplify/bilinear",
-    "simplify/softmax",
 ]
 
 
