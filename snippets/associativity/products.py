@@ -40,27 +40,29 @@ inf
 --8<-- [end:example-split]
 """
 
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import scores
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:groupings]
-def grouped_left(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
+def grouped_left(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    C: Float[Tensor, "*#batch q m"],
+) -> Float[Tensor, "*batch n m"]:
     """(AB)C."""
-    check_shapes("A: n p, B: p q, C: q m", A, B, C)
-    return (
-        (A @ B) @ C
-    )  # (..., n, p) (..., p, q) -> (..., n, q), then (..., q, m) -> (..., n, m)
+    return (A @ B) @ C
 
 
-def grouped_right(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
+def grouped_right(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    C: Float[Tensor, "*#batch q m"],
+) -> Float[Tensor, "*batch n m"]:
     """A(BC)."""
-    check_shapes("A: n p, B: p q, C: q m", A, B, C)
-    return A @ (
-        B @ C
-    )  # (..., p, q) (..., q, m) -> (..., p, m), then (..., n, p) -> (..., n, m)
+    return A @ (B @ C)
 
 
 # --8<-- [end:groupings]
@@ -68,22 +70,29 @@ def grouped_right(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
 
 # --8<-- [start:placements]
 def scalar_placements(
-    A: Tensor, B: Tensor, c: float
-) -> tuple[Tensor, Tensor, Tensor]:
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    *,
+    c: float,
+) -> tuple[
+    Float[Tensor, "*batch n q"],
+    Float[Tensor, "*batch n q"],
+    Float[Tensor, "*batch n q"],
+]:
     """(cA)B, A(cB) and c(AB)."""
-    check_shapes("A: n p, B: p q", A, B)
-    return (c * A) @ B, A @ (c * B), c * (A @ B)  # (..., n, q), three times
+    return (c * A) @ B, A @ (c * B), c * (A @ B)
 
 
 # --8<-- [end:placements]
 
 
 # --8<-- [start:split-scale]
-def split_scale(query: Tensor, key: Tensor) -> Tensor:
+def split_scale(
+    query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
+) -> Float[Tensor, "*batch n m"]:
     """The scores, with query and key both divided by the fourth root of d_k."""
-    check_shapes("query: n d_k, key: m d_k", query, key)
     root = query.shape[-1] ** 0.25
-    return scores(query / root, key / root, scale=1.0)  # (..., n, m)
+    return scores(query / root, key / root, scale=1.0)
 
 
 # --8<-- [end:split-scale]

@@ -145,11 +145,16 @@ def attention_in_blocks(
 ) -> Float[Tensor, "*batch n d_v"]:
     """Attention with some keys at a time: Milakov and Gimelshein (2018).
 
-    Raises ValueError for a block_size below 1, and where there are more keys
-    than values, or fewer.
+    Raises ValueError for a block_size below 1, where there are more keys than
+    values, or fewer, and for is_causal beside a mask.
     """
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}; expected at least 1 key")
+    if is_causal and attn_mask is not None:
+        raise ValueError(
+            "attn_mask and is_causal are given; "
+            "expected one: mask what is later, too"
+        )
     if enable_gqa:
         key, value = share_heads(query, key), share_heads(query, value)
     n, m = query.shape[-2], key.shape[-2]

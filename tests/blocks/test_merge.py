@@ -138,10 +138,8 @@ def test_causal_blocks_are_pytorchs(block, n, m):
     query, key, value = random(25, (2, n, 4), (2, m, 4), (2, m, 3))
     output = attention_in_blocks(query, key, value, block_size=block, is_causal=True)
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value, is_causal=True))
-    keep = torch.arange(m) != 1
-    both = attention_in_blocks(query, key, value, block_size=block, is_causal=True, attn_mask=keep)
-    mask = torch.ones(n, m, dtype=torch.bool).tril() & keep
-    torch.testing.assert_close(both, scaled_dot_product_attention(query, key, value, attn_mask=mask))
+    with pytest.raises(ValueError, match="attn_mask and is_causal are given; expected one"):
+        attention_in_blocks(query, key, value, block_size=block, is_causal=True, attn_mask=torch.ones(m, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("block", [2, 99])
