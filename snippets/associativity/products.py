@@ -7,7 +7,8 @@ Whole numbers are not rounded, and both groupings give the same:
 >>> from snippets.associativity.products import grouped_left, grouped_right
 >>> generator = torch.Generator().manual_seed(0)
 >>> shapes = (2, 30, 40), (40, 50), (50, 60)
->>> A, B, C = (torch.randint(-9, 10, shape, generator=generator) for shape in shapes)
+>>> A, B, C = (
+...     torch.randint(-9, 10, shape, generator=generator) for shape in shapes)
 >>> left, right = grouped_left(A, B, C), grouped_right(A, B, C)
 >>> tuple(left.shape), torch.equal(left, right)
 ((2, 30, 60), True)
@@ -20,8 +21,10 @@ Floating-point numbers are rounded, and the groupings are only close:
 >>> for dtype in (torch.float32, torch.float64):
 ...     A, B, C = torch.rand(3, 10_000, 3, 3, generator=generator, dtype=dtype)
 ...     left, right = grouped_left(A, B, C), grouped_right(A, B, C)
-...     spread, eps = (left - right).std(), torch.finfo(dtype).eps  # eps: from 1 to the next number
-...     print(f"equal {torch.equal(left, right)}   standard deviation below 1 eps: {(spread < eps).item()}")
+...     eps = torch.finfo(dtype).eps  # from 1 to the next number
+...     small = ((left - right).std() < eps).item()
+...     print(f"equal {torch.equal(left, right)}   "
+...           f"standard deviation below 1 eps: {small}")
 equal False   standard deviation below 1 eps: True
 equal False   standard deviation below 1 eps: True
 

@@ -49,7 +49,8 @@ True
 >>> f"{divide_after(A, B, c=3).item():.9f}", f"{divide_first(A, B, c=3).item():.9f}"
 ('1.666666627', '1.666666746')
 >>> A, B = torch.randn(2, 64, 64, generator=generator)
->>> {c: torch.equal(divide_after(A, B, c=c), divide_first(A, B, c=c)) for c in (2, 3, 4, 8)}
+>>> {c: torch.equal(divide_after(A, B, c=c), divide_first(A, B, c=c))
+...  for c in (2, 3, 4, 8)}
 {2: True, 3: False, 4: True, 8: True}
 
 --8<-- [end:example-division]
@@ -57,7 +58,8 @@ True
 Division by 2 is exact only while no result leaves the range of normal numbers:
 
 --8<-- [start:example-range]
->>> A, B = torch.tensor([[2.0]]), torch.tensor([[2.0**-149]])  # B is the smallest positive number
+>>> # the smallest positive number is in B
+>>> A, B = torch.tensor([[2.0]]), torch.tensor([[2.0**-149]])
 >>> divide_after(A, B, c=2).item() == 2.0**-149, divide_first(A, B, c=2).item()
 (True, 0.0)
 >>> A, B = torch.tensor([[2.0]]), torch.tensor([[2.0**127]])

@@ -33,7 +33,8 @@ With the scale, which the example leaves out:
 
 --8<-- [start:example-scaled]
 >>> for weights_of, output in zip(attention_weights(Q, K), attention(Q, K, V)):
-...     print(*(f"{w:.4f}" for w in weights_of), "  ", *(f"{entry:.4f}" for entry in output))
+...     print(*(f"{w:.4f}" for w in weights_of), "  ",
+...           *(f"{entry:.4f}" for entry in output))
 0.1361 0.4319 0.4319    1.8639 6.3194 1.7042
 0.0009 0.9088 0.0903    1.9991 7.8141 0.2735
 0.0074 0.7547 0.2378    1.9926 7.4796 0.7359

@@ -10,7 +10,8 @@
 >>> rounded = to_places(P, places=1)
 >>> for row, output, exact in zip(rounded, rounded @ V, P @ V):
 ...     print(*(f"{w:.1f}" for w in row), f"  sum {row.sum():.1f}   output",
-...           *(f"{one:.1f}" for one in output), "  exactly", *(f"{one:.4f}" for one in exact))
+...           *(f"{one:.1f}" for one in output), "  exactly",
+...           *(f"{one:.4f}" for one in exact))
 0.1 0.5 0.5   sum 1.1   output 2.1 7.2 1.8   exactly 1.9366 6.6831 1.5951
 0.0 1.0 0.0   sum 1.0   output 2.0 8.0 0.0   exactly 2.0000 7.9640 0.0540
 0.0 0.9 0.1   sum 1.0   output 2.0 7.8 0.3   exactly 1.9997 7.7599 0.3584
@@ -45,8 +46,10 @@ Rounding scores is not rounding weights, either:
 
 --8<-- [start:example-scores]
 >>> z = torch.tensor([0.0, 0.5]).double()
->>> to_places(torch.softmax(z, -1), places=1).tolist(), torch.softmax(to_places(z, places=0), -1).tolist()
-([0.4, 0.6], [0.5, 0.5])
+>>> to_places(torch.softmax(z, -1), places=1).tolist()
+[0.4, 0.6]
+>>> torch.softmax(to_places(z, places=0), -1).tolist()
+[0.5, 0.5]
 
 --8<-- [end:example-scores]
 """

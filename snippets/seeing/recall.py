@@ -59,7 +59,8 @@ Each layer of fixed mixing is one matrix product more, and two make one:
 --8<-- [start:example-mix]
 >>> from snippets.seeing.recall import fixed_mixing
 >>> A, B, W, U, X = torch.randn(5, 4, 4, generator=generator, dtype=torch.float64)
->>> torch.allclose(fixed_mixing(B, fixed_mixing(A, X, W), U), fixed_mixing(B @ A, X, W @ U))
+>>> two = fixed_mixing(B, fixed_mixing(A, X, W), U)
+>>> torch.allclose(two, fixed_mixing(B @ A, X, W @ U))
 True
 
 --8<-- [end:example-mix]

@@ -2,10 +2,12 @@
 
 --8<-- [start:example-merge]
 >>> import torch
->>> from snippets.simplify.bilinear import merge_projections, merged_scores, split_scores
+>>> from snippets.simplify.bilinear import (
+...     merge_projections, merged_scores, split_scores)
 >>> generator = torch.Generator().manual_seed(0)
->>> X = torch.randn(10, 5, 8, generator=generator, dtype=torch.float64)  # (batch, n, d)
->>> W_Q, W_K = torch.randn(2, 8, 3, generator=generator, dtype=torch.float64)  # (d, d_k)
+>>> # (batch, n, d), and (d, d_k) twice
+>>> X = torch.randn(10, 5, 8, generator=generator, dtype=torch.float64)
+>>> W_Q, W_K = torch.randn(2, 8, 3, generator=generator, dtype=torch.float64)
 >>> W = merge_projections(W_Q, W_K)
 >>> torch.allclose(split_scores(X, W_Q, W_K), merged_scores(X, W))
 True
@@ -29,8 +31,10 @@ Swapping query and key transposes the scores; the weights it changes:
 
 --8<-- [start:example-swap]
 >>> S, swapped = split_scores(X, W_Q, W_K), split_scores(X, W_K, W_Q)
->>> torch.allclose(swapped, S.mT), torch.allclose(swapped.softmax(-1), S.softmax(-1).mT)
-(True, False)
+>>> torch.allclose(swapped, S.mT)
+True
+>>> torch.allclose(swapped.softmax(-1), S.softmax(-1).mT)
+False
 
 --8<-- [end:example-swap]
 
@@ -53,9 +57,11 @@ A head of half the model's width or narrower gains nothing from merging:
 ...     merged_multiplications, merging_saves, split_multiplications)
 >>> n, d = 128, 512
 >>> for d_k in (64, 256, 512):
-...     split, merged = split_multiplications(n, d, d_k), merged_multiplications(n, d)
+...     split = split_multiplications(n, d, d_k)
+...     merged = merged_multiplications(n, d)
 ...     saves = merging_saves(n, d, d_k)
-...     print(f"d_k {d_k:3}   split {split:10,}   merged {merged:10,}   saves {saves}")
+...     print(f"d_k {d_k:3}   split {split:10,}   "
+...           f"merged {merged:10,}   saves {saves}")
 d_k  64   split  9,437,184   merged 41,943,040   saves False
 d_k 256   split 37,748,736   merged 41,943,040   saves False
 d_k 512   split 75,497,472   merged 41,943,040   saves True

@@ -5,7 +5,8 @@
 >>> z = torch.tensor([1.0, 3.0], dtype=torch.float64).log()
 >>> [torch.softmax(c * z, -1).round(decimals=6).tolist() for c in (1, 2)]
 [[0.25, 0.75], [0.1, 0.9]]
->>> of_sum, sum_of = torch.softmax(z - z, -1), torch.softmax(z, -1) + torch.softmax(-z, -1)
+>>> of_sum = torch.softmax(z - z, -1)
+>>> sum_of = torch.softmax(z, -1) + torch.softmax(-z, -1)
 >>> of_sum.round(decimals=6).tolist(), sum_of.round(decimals=6).tolist()
 ([0.5, 0.5], [1.0, 1.0])
 

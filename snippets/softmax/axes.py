@@ -17,7 +17,8 @@ RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [10
 The scores of every query with every key, whatever axes lead:
 
 --8<-- [start:example-scores]
->>> query, key = torch.ones(2, 8, 6, 16), torch.ones(2, 8, 7, 16)  # (batch, head, token, feature)
+>>> # (batch, head, token, feature)
+>>> query, key = torch.ones(2, 8, 6, 16), torch.ones(2, 8, 7, 16)
 >>> tuple(batched_product(query, swap_last_axes(key)).shape)
 (2, 8, 6, 7)
 

@@ -20,8 +20,9 @@ Three copies of a key, or one whose score is higher by log 3:
 >>> score, value = torch.tensor(1.0), torch.tensor(10.0)
 >>> scores, values = torch.tensor([2.0, 0.0]), torch.tensor([0.0, 1.0])
 >>> for copies in (1, 3):
-...     print(f"{mean_with_copies(score, value, scores, values, copies=copies):.4f}",
-...           f"{mean_with_bias(score, value, scores, values, copies=copies):.4f}")
+...     given = score, value, scores, values
+...     print(f"{mean_with_copies(*given, copies=copies):.4f}",
+...           f"{mean_with_bias(*given, copies=copies):.4f}")
 2.5373 2.5373
 4.9897 4.9897
 

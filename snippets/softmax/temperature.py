@@ -80,12 +80,9 @@ def sharpen(
 ) -> Float[Tensor, "*batch m"]:
     """The weights that scores multiplied by beta would have had, from the weights
     alone; a weight of 0 stays 0."""
-    logs = weights.masked_fill(
-        weights == 0, 1
-    ).log()  # finite, and so are slopes
-    return torch.softmax(
-        (beta * logs).masked_fill(weights == 0, -torch.inf), -1
-    )
+    none = weights == 0
+    logs = weights.masked_fill(none, 1).log()  # finite, and so are gradients
+    return torch.softmax((beta * logs).masked_fill(none, -torch.inf), dim=-1)
 
 
 # --8<-- [end:temperature]
