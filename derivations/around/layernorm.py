@@ -21,7 +21,7 @@ y = derivation.define(
     "y",
     u / sqrt((u @ u) / d + epsilon),
     given=[positive(epsilon)],
-    code=[("snippets.around.layernorm.rms_norm", u, {"epsilon": epsilon})],
+    code=[("snippets.around.layernorm.rms_norm", u, {"eps": epsilon})],
     title="A centred token, divided by its root mean square",
 )
 
@@ -38,7 +38,7 @@ derivation.identity(
     (y @ y) / d,
     1 - d * epsilon / (u @ u + d * epsilon),
     given=[positive(epsilon)],
-    code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"epsilon": epsilon}))],
+    code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"eps": epsilon}))],
     title="The mean square falls short of one by epsilon's share",
 )
 
@@ -56,7 +56,7 @@ derivation.identity(
     total((u[i] / sqrt((u @ u) / d)) ** 2, i) / d,
     1,
     given=[positive(u @ u)],
-    code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, 0))],
+    code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"eps": 0}))],
     title="Without epsilon it is one",
 )
 
@@ -72,7 +72,7 @@ derivation.identity(
     (a * u)[i] / sqrt(((a * u) @ (a * u)) / d),
     u[i] / sqrt((u @ u) / d),
     given=[positive(a), positive(u @ u)],
-    code=[("snippets.around.layernorm.rms_norm", a * u, 0)],
+    code=[("snippets.around.layernorm.rms_norm", a * u, {"eps": 0})],
     title="A positive factor drops out",
 )
 

@@ -51,9 +51,9 @@ derivation.chain(
     (A @ (B / c), "or the right one"),
     given=[nonzero(c)],
     code=[
-        ("snippets.associativity.rounding.divide_after", A, B, c),
-        ("snippets.associativity.rounding.divide_first", A, B, c),
-        ("snippets.associativity.products.scalar_placements", A, B, 1 / c),
+        ("snippets.associativity.rounding.divide_after", A, B, {"c": c}),
+        ("snippets.associativity.rounding.divide_first", A, B, {"c": c}),
+        ("snippets.associativity.products.scalar_placements", A, B, {"c": 1 / c}),
     ],
     title="A scalar moves freely through a product",
 )

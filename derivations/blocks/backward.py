@@ -22,7 +22,7 @@ def both(part):
     """The two snippets that give the slopes by queries (0), keys (1) and values (2)."""
     return [
         (f"{snippets}backward[{part}]", Q, K, V, G),
-        (f"{snippets}backward_in_blocks[{part}]", Q, K, V, output, log_sums, G, {"block": 2}),
+        (f"{snippets}backward_in_blocks[{part}]", Q, K, V, output, log_sums, G, {"block_size": 2}),
     ]
 
 
@@ -43,7 +43,7 @@ derivation.chain(
     (softmax(Z)[i, j] * ((G @ V.T)[i, j] - total(softmax(Z)[i, l] * (G @ V.T)[i, l], l)), "back through softmax"),
     (softmax(Z)[i, j] * ((G @ V.T)[i, j] - total(G[i, o] * (softmax(Z) @ V)[i, o], o)), "the same mean, from the output"),
     code=[
-        (snippets + "score_slopes", softmax(Z), G @ V.T, (snippets + "row_sums", G, softmax(Z) @ V)),
+        (snippets + "score_gradients", softmax(Z), G @ V.T, (snippets + "row_sums", G, softmax(Z) @ V)),
         ("snippets.softmax.jacobian.through_softmax", softmax(Z), G @ V.T),
     ],
     uses=["weights", "softmax/jacobian#backward"],
@@ -70,7 +70,7 @@ derivation.chain(
 R = derivation.define(
     "R",
     P * (G @ V.T - D @ ones(1, m)),
-    code=[(snippets + "score_slopes", P, G @ V.T, D)],
+    code=[(snippets + "score_gradients", P, G @ V.T, D)],
     title="The slopes by the scores, as a matrix",
 )
 

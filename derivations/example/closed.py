@@ -5,7 +5,7 @@ from derivations.kernel import Derivation, array, exp, softmax
 derivation = Derivation("The worked example in closed form")
 
 queries, keys, values = (
-    ("snippets.example.integers.project", ("snippets.example.integers.tokens",), (f"snippets.example.integers.weights[{k}]",))
+    ("snippets.example.integers.project_tokens", ("snippets.example.integers.tokens",), (f"snippets.example.integers.projections[{k}]",))
     for k in range(3)
 )
 S = derivation.define(

@@ -18,21 +18,21 @@ X = derivation.define(
 W_Q = derivation.define(
     "W_Q",
     array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]),
-    code=[("snippets.example.integers.weights[0]",)],
+    code=[("snippets.example.integers.projections[0]",)],
     title="The projection for queries",
 )
 
 W_K = derivation.define(
     "W_K",
     array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]),
-    code=[("snippets.example.integers.weights[1]",)],
+    code=[("snippets.example.integers.projections[1]",)],
     title="The projection for keys",
 )
 
 W_V = derivation.define(
     "W_V",
     array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]),
-    code=[("snippets.example.integers.weights[2]",)],
+    code=[("snippets.example.integers.projections[2]",)],
     title="The projection for values",
 )
 
@@ -48,7 +48,7 @@ derivation.identity(
     "queries",
     X @ W_Q,
     array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]),
-    code=[("snippets.example.integers.project", X, W_Q)],
+    code=[("snippets.example.integers.project_tokens", X, W_Q)],
     title="The queries",
 )
 
@@ -56,7 +56,7 @@ derivation.identity(
     "keys",
     X @ W_K,
     array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]),
-    code=[("snippets.example.integers.project", X, W_K)],
+    code=[("snippets.example.integers.project_tokens", X, W_K)],
     title="The keys",
 )
 
@@ -64,7 +64,7 @@ derivation.identity(
     "values",
     X @ W_V,
     array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]),
-    code=[("snippets.example.integers.project", X, W_V)],
+    code=[("snippets.example.integers.project_tokens", X, W_V)],
     title="The values",
 )
 

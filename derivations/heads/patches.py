@@ -60,7 +60,7 @@ derivation.identity(
 
 
 def of(tokens, matrix_):
-    return "snippets.heads.patches.project", tokens, matrix_
+    return "snippets.heads.patches.project_patches", tokens, matrix_
 
 
 X = matrix("X", N, d)
@@ -77,7 +77,10 @@ derivation.define(
     title="Step 4: mix the values",
 )
 derivation.define(
-    "Y", weights @ (X @ W_V) @ W_O, code=[("snippets.heads.patches.steps[6]", X, W_Q, W_K, W_V, W_O)], title="Step 4: and project"
+    "Y",
+    weights @ (X @ W_V) @ W_O,
+    code=[("snippets.heads.patches.patch_attention_steps[6]", X, W_Q, W_K, W_V, W_O)],
+    title="Step 4: and project",
 )
 
 derivation.chain(

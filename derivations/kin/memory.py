@@ -30,7 +30,7 @@ derivation.identity(
     "step",
     q @ (W - eta * (K.T @ (K @ W - V))),
     q @ W + eta * ((q @ K.T) @ (V - K @ W)),
-    code=[(chapter + "ask_after_step", q, W, K, V, eta), (chapter + "attend_to_errors", q, W, K, V, eta)],
+    code=[(chapter + "ask_after_step", q, W, K, V, {"rate": eta}), (chapter + "attend_to_errors", q, W, K, V, {"rate": eta})],
     uses=["slope"],
     title="A step downhill adds linear attention over what is still wrong",
 )
@@ -47,7 +47,7 @@ energy = derivation.define(
     "E",
     (x @ x) / 2 - log(total(exp(beta * (X @ x)[i]), i)) / beta,
     given=[nonzero(beta)],
-    code=[(chapter + "energy", x, X, beta)],
+    code=[(chapter + "energy", x, X, {"beta": beta})],
     title="The energy of a state, with the stored patterns as rows of $X$",
 )
 
@@ -65,7 +65,7 @@ derivation.chain(
     "recall",
     x - (x - recalled),
     (recalled, "the state cancels"),
-    code=[(chapter + "recall", x, X, beta)],
+    code=[(chapter + "recall", x, X, {"beta": beta})],
     uses=["energy-slope"],
     title="So a step of size one is attention",
 )
@@ -91,7 +91,7 @@ derivation.refute(
     softmax(X @ X.T) @ X,
     X,
     at={X: [[0], [1]]},
-    code=[(chapter + "recall", X, X, 1)],
+    code=[(chapter + "recall", X, X, {"beta": 1})],
     title="A pattern that is asked for by itself does not come back exactly",
 )
 

@@ -48,7 +48,7 @@ derivation.chain(
     (1 - tanh(t) ** 2, "differentiate"),
     (slope(t), "put both terms over one denominator"),
     (4 / (exp(t) + exp(-t)) ** 2, "divide both parts by the same exponential"),
-    code=[("snippets.kin.rnn.squash_slope", t)],
+    code=[("snippets.kin.rnn.squash_gradient", t)],
     title="Its slope",
 )
 

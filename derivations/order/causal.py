@@ -38,7 +38,7 @@ derivation.identity(
     diff(output[a], X[j, b]),
     weights[j] * (eye(d)[a, b] + (X[j, a] - output[a]) * q[b]),
     given=[nonzero(all_keys)],
-    code=[("snippets.order.causal.token_slopes", q, X, c)],
+    code=[("snippets.order.causal.token_gradients", q, X, c)],
     title="How it moves with a token",
 )
 

@@ -18,7 +18,10 @@ derivation.identity(
     "one-mixing",
     B @ (A @ X @ W) @ U,
     (B @ A) @ X @ (W @ U),
-    code=[("snippets.seeing.recall.mix", B, ("snippets.seeing.recall.mix", A, X, W), U), ("snippets.seeing.recall.mix", B @ A, X, W @ U)],
+    code=[
+        ("snippets.seeing.recall.fixed_mixing", B, ("snippets.seeing.recall.fixed_mixing", A, X, W), U),
+        ("snippets.seeing.recall.fixed_mixing", B @ A, X, W @ U),
+    ],
     title="Two layers of fixed mixing are one",
 )
 

@@ -17,7 +17,7 @@ derivation.refute(
     (F @ H) @ (F @ J).T,
     (F @ F) @ (H @ J).T,
     at={F: [[0, 1], [0, 0]], H: [[1, 0], [0, 1]], J: [[1, 0], [0, 1]]},
-    code=[("snippets.simplify.attempts.unscaled_scores", F, H, J), ("snippets.simplify.attempts.commuted_merge", F, H, J)],
+    code=[("snippets.simplify.attempts.unscaled_scores", F, H, J), ("snippets.simplify.attempts.commuted_merge_wrong", F, H, J)],
     title="Factors cannot be sorted by kind",
 )
 
@@ -45,7 +45,7 @@ derivation.identity(
     "residual",
     (B @ Q) @ (B @ K).T - B @ (Q @ K.T @ A.T),
     B @ (Q @ K.T) @ (B - A).T,
-    code=[("snippets.simplify.attempts.residual", B, Q @ K.T @ A.T, Q, K)],
+    code=[("snippets.simplify.attempts.score_residual", B, Q @ K.T @ A.T, Q, K)],
     title="What is left when the input changes and the solution stays",
 )
 

@@ -25,7 +25,7 @@ with evaluate(False):  # SymPy keeps what is written
         (MatMul(X, MatMul(W_Q, W_K.T), X.T), "regroup"),
         code=[
             ("snippets.simplify.bilinear.split_scores", X, W_Q, W_K, {"scale": 1}),
-            ("snippets.simplify.bilinear.merged_scores", X, ("snippets.simplify.bilinear.merge", W_Q, W_K, {"scale": 1})),
+            ("snippets.simplify.bilinear.merged_scores", X, ("snippets.simplify.bilinear.merge_projections", W_Q, W_K, {"scale": 1})),
         ],
         title="The scores are a bilinear form in the input",
     )

@@ -90,7 +90,7 @@ derivation.refute(
     softmax(S.T).T @ ones(m, 1),
     ones(n, 1),
     at={S: [[0, 0]]},
-    code=[("snippets.softmax.axes.mix", S, ones(m, 1), {"dim": -2})],
+    code=[("snippets.softmax.axes.mix_values", S, ones(m, 1), {"dim": -2})],
     title="Along the wrong axis rows do not sum to one",
 )
 
@@ -98,7 +98,7 @@ derivation.identity(
     "one-query",
     softmax(row.T).T @ V,
     ones(1, m) @ V,
-    code=[("snippets.softmax.axes.mix", row, V, {"dim": -2})],
+    code=[("snippets.softmax.axes.mix_values", row, V, {"dim": -2})],
     title="One query along the wrong axis adds up all values",
 )
 

@@ -94,8 +94,8 @@ derivation.identity(
     (total(exp(s) * u, r) + total(exp(z[j]) * v[j], j)) / (total(exp(s), r) + total(exp(z[j]), j)),
     (exp(s + log(m)) * u + total(exp(z[j]) * v[j], j)) / (exp(s + log(m)) + total(exp(z[j]), j)),
     code=[
-        ("snippets.softmax.dilution.mean_with_copies", s, u, z, v, m),
-        ("snippets.softmax.dilution.mean_with_bias", s, u, z, v, m),
+        ("snippets.softmax.dilution.mean_with_copies", s, u, z, v, {"copies": m}),
+        ("snippets.softmax.dilution.mean_with_bias", s, u, z, v, {"copies": m}),
     ],
     title="Copies of a key act as one whose score is raised",
 )

@@ -98,7 +98,10 @@ derivation.refute(
     softmax(z / sqrt(d_k))[1],
     exp(z[1]) / (sqrt(d_k) * total(exp(z[k]), k)),
     at={z: [0], d_k: 4},
-    code=[("snippets.softmax.distribution.scaled_before[0]", z, d_k), ("snippets.softmax.distribution.scaled_after[0]", z, d_k)],
+    code=[
+        ("snippets.softmax.distribution.scaled_before[0]", z, {"d_k": d_k}),
+        ("snippets.softmax.distribution.scaled_after_wrong[0]", z, {"d_k": d_k}),
+    ],
     title="The scale does not come out of softmax",
 )
 

@@ -122,7 +122,7 @@ derivation.identity(
     objective(softmax(z / tau)),
     tau * log(total(exp(z[i] / tau), i)),
     given=[nonzero(tau)],
-    code=[("snippets.softmax.temperature.objective", softmax(z / tau), z, tau)],
+    code=[("snippets.softmax.temperature.objective", softmax(z / tau), z, {"tau": tau})],
     title="Mean score plus temperature times entropy, at softmax",
 )
 
@@ -150,7 +150,7 @@ derivation.identity(
     "distillation",
     -total(softmax(v / tau)[i] * diff(softmax(z / tau)[i], z[j]) / softmax(z / tau)[i], i),
     (softmax(z / tau)[j] - softmax(v / tau)[j]) / tau,
-    code=[("snippets.softmax.temperature.distillation_gradient", z, v, tau)],
+    code=[("snippets.softmax.temperature.distillation_gradient", z, v, {"tau": tau})],
     given=[nonzero(tau)],
     title="The gradient of distillation",
 )

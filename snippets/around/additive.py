@@ -48,48 +48,40 @@ factor 100   additive  6.05   scaled dot product 126325.16
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from snippets.shapes import check_shapes
+from snippets.attention.formula import upcast
 
 
 # --8<-- [start:additive]
 def additive_scores(
-    query: Tensor, key: Tensor, W_1: Tensor, W_2: Tensor, v: Tensor
-) -> Tensor:
-    """v . tanh(q W_1 + k W_2) for every query and key (Bahdanau et al. 2015)."""
-    check_shapes(
-        "query: n d_q, key: m d_k, W_1: d_q r, W_2: d_k r, v: r",
-        query,
-        key,
-        W_1,
-        W_2,
-        v,
-    )
-    added = (query @ W_1).unsqueeze(-2) + (key @ W_2).unsqueeze(
-        -3
-    )  # (..., n, m, r)
-    return torch.tanh(added) @ v  # (..., n, m)
+    query: Float[Tensor, "*#batch n d_q"],
+    key: Float[Tensor, "*#batch m d_k"],
+    W_1: Float[Tensor, "d_q r"],
+    W_2: Float[Tensor, "d_k r"],
+    v: Float[Tensor, " r"],
+) -> Float[Tensor, "*batch n m"]:
+    """v . tanh(q W_1 + k W_2) for every pair: Bahdanau, Cho and Bengio (2015)."""
+    added = (query @ W_1).unsqueeze(-2) + (key @ W_2).unsqueeze(-3)
+    return torch.tanh(added) @ v  # (*batch, n, m, r) (r,)
 
 
 # --8<-- [end:additive]
 
 
 # --8<-- [start:concat]
-def concat_scores(query: Tensor, key: Tensor, W: Tensor, v: Tensor) -> Tensor:
-    """The same with query and key side by side, and one matrix of d_q + d_k rows."""
-    check_shapes("query: n d_q, key: m d_k, W: d_qk r, v: r", query, key, W, v)
-    if W.shape[-2] != query.shape[-1] + key.shape[-1]:
-        raise ValueError(
-            f"W has {W.shape[-2]} rows; "
-            f"expected {query.shape[-1]} + {key.shape[-1]}, those of query and key"
-        )
-    pairs = *query.shape[:-1], key.shape[-2], -1
-    query, key = (
-        query.unsqueeze(-2).expand(pairs),
-        key.unsqueeze(-3).expand(pairs),
-    )
-    return torch.tanh(torch.cat([query, key], dim=-1) @ W) @ v  # (..., n, m)
+def concat_scores(
+    query: Float[Tensor, "*#batch n d_q"],
+    key: Float[Tensor, "*#batch m d_k"],
+    W: Float[Tensor, "d_q+d_k r"],
+    v: Float[Tensor, " r"],
+) -> Float[Tensor, "*batch n m"]:
+    """The same with query and key side by side, and one matrix for both."""
+    query, key = query.unsqueeze(-2), key.unsqueeze(-3)
+    pairs = torch.broadcast_shapes(query.shape[:-1], key.shape[:-1])
+    both = torch.cat([query.expand(*pairs, -1), key.expand(*pairs, -1)], -1)
+    return torch.tanh(both @ W) @ v
 
 
 # --8<-- [end:concat]
@@ -97,13 +89,14 @@ def concat_scores(query: Tensor, key: Tensor, W: Tensor, v: Tensor) -> Tensor:
 
 # --8<-- [start:plain]
 def plain_weights(
-    q: Tensor, K: Tensor, W_1: Tensor, W_2: Tensor, v: Tensor
-) -> Tensor:
+    q: Float[Tensor, "*#batch d_q"],
+    K: Float[Tensor, "*#batch m d_k"],
+    W_1: Float[Tensor, "d_q r"],
+    W_2: Float[Tensor, "d_k r"],
+    v: Float[Tensor, " r"],
+) -> Float[Tensor, "*batch m"]:
     """Weights from additive scores without tanh: q does not matter at all."""
-    check_shapes(
-        "q: d_q, K: m d_k, W_1: d_q r, W_2: d_k r, v: r", q, K, W_1, W_2, v
-    )
-    scores = (q @ W_1).unsqueeze(-2) @ v + K @ W_2 @ v  # (..., m)
+    scores = (q @ W_1).unsqueeze(-2) @ v + K @ W_2 @ v
     return torch.softmax(scores, dim=-1)
 
 
@@ -111,10 +104,13 @@ def plain_weights(
 
 
 # --8<-- [start:general]
-def general_scores(query: Tensor, key: Tensor, W: Tensor) -> Tensor:
-    """q W k for every query and key (Luong et al. 2015)."""
-    check_shapes("query: n d_q, key: m d_k, W: d_q d_k", query, key, W)
-    return query @ W @ key.transpose(-2, -1)  # (..., n, m)
+def general_scores(
+    query: Float[Tensor, "*#batch n d_q"],
+    key: Float[Tensor, "*#batch m d_k"],
+    W: Float[Tensor, "d_q d_k"],
+) -> Float[Tensor, "*batch n m"]:
+    """q W k for every query and key: Luong, Pham and Manning (2015)."""
+    return (upcast(query) @ upcast(W) @ upcast(key).mT).to(query.dtype)
 
 
 # --8<-- [end:general]

@@ -10,12 +10,12 @@ It is PyTorch's, without gain and bias:
 >>> theirs = torch.nn.LayerNorm(8, elementwise_affine=False, dtype=torch.float64)
 >>> torch.allclose(layer_norm(X), theirs(X))
 True
->>> torch.allclose(layer_norm(3 * X + 7, epsilon=0), layer_norm(X, epsilon=0))
+>>> torch.allclose(layer_norm(3 * X + 7, eps=0), layer_norm(X, eps=0))
 True
 
 --8<-- [end:example-layernorm]
 
-What epsilon, here PyTorch's 0.00001, does to tokens that hardly vary:
+What eps, here PyTorch's 0.00001, does to tokens that hardly vary:
 
 --8<-- [start:example-epsilon]
 >>> from snippets.around.layernorm import mean_square
@@ -32,7 +32,7 @@ The slope takes two directions out of every gradient:
 
 --8<-- [start:example-slope]
 >>> x = X[0, 0]
->>> slope = torch.autograd.functional.jacobian(lambda x: layer_norm(x, epsilon=0), x)  # (d, d)
+>>> slope = torch.autograd.functional.jacobian(lambda x: layer_norm(x, eps=0), x)  # (d, d)
 >>> torch.linalg.matrix_rank(slope).item()
 6
 >>> centred = x - x.mean()
@@ -59,41 +59,55 @@ normalised before   rank 8
 
 from collections.abc import Callable
 
+from jaxtyping import Float
 from torch import Tensor
 
-from snippets.shapes import check_shapes
+from snippets.attention.formula import upcast
 
 
 # --8<-- [start:layernorm]
-def rms_norm(u: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Each token divided by the root of its mean square (Zhang and Sennrich 2019)."""
-    check_shapes("u: d", u)
-    return u / (u.square().mean(-1, keepdim=True) + epsilon).sqrt()  # (..., d)
+def rms_norm(
+    u: Float[Tensor, "*batch d"], *, eps: float = 1e-5
+) -> Float[Tensor, "*batch d"]:
+    """Each token over the root of its mean square: Zhang and Sennrich (2019)."""
+    wide = upcast(u)  # in fp16, 300 squared would be infinite
+    spread = (wide.square().mean(-1, keepdim=True) + eps).sqrt()
+    return (wide / spread).to(u.dtype)
 
 
-def layer_norm(x: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """The same of the centred token (Ba, Kiros and Hinton 2016)."""
-    check_shapes("x: d", x)
-    return rms_norm(x - x.mean(-1, keepdim=True), epsilon)  # (..., d)
+def layer_norm(
+    x: Float[Tensor, "*batch d"], *, eps: float = 1e-5
+) -> Float[Tensor, "*batch d"]:
+    """The same of the centred token: Ba, Kiros and Hinton (2016)."""
+    wide = upcast(x)
+    centred = wide - wide.mean(-1, keepdim=True)
+    return rms_norm(centred, eps=eps).to(x.dtype)
 
 
-def mean_square(y: Tensor) -> Tensor:
+def mean_square(y: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch"]:
     """The mean of the squared features of each token."""
-    return y.square().mean(-1)  # (..., d) -> (...)
+    return upcast(y).square().mean(-1).to(y.dtype)
 
 
 # --8<-- [end:layernorm]
 
 
 # --8<-- [start:stack]
-def post_norm(x: Tensor, block: Callable[[Tensor], Tensor]) -> Tensor:
+Block = Callable[[Float[Tensor, "*batch d"]], Float[Tensor, "*batch d"]]
+
+
+def post_norm(
+    x: Float[Tensor, "*batch d"], block: Block
+) -> Float[Tensor, "*batch d"]:
     """As in the first transformer: add, then normalise the sum."""
-    return layer_norm(x + block(x))  # (..., d)
+    return layer_norm(x + block(x))
 
 
-def pre_norm(x: Tensor, block: Callable[[Tensor], Tensor]) -> Tensor:
-    """As in most since: normalise what the block sees, and add to what came in."""
-    return x + block(layer_norm(x))  # (..., d)
+def pre_norm(
+    x: Float[Tensor, "*batch d"], block: Block
+) -> Float[Tensor, "*batch d"]:
+    """As in most since: normalise what the block sees, add to what came in."""
+    return x + block(layer_norm(x))
 
 
 # --8<-- [end:stack]

@@ -4,13 +4,13 @@ It is PyTorch's own layer, weight for weight, in both orders of normalisation:
 
 --8<-- [start:example-block]
 >>> import torch
->>> from snippets.around.transformer import encoder_block
+>>> from snippets.around.transformer import encoder_arguments, encoder_block
 >>> _ = torch.manual_seed(0)
 >>> X = torch.randn(2, 5, 8, dtype=torch.float64)  # (batch, n, d)
 >>> for norm_first in (False, True):
 ...     theirs = torch.nn.TransformerEncoderLayer(
 ...         8, 2, 32, dropout=0, batch_first=True, norm_first=norm_first, dtype=torch.float64)
-...     ours = encoder_block(X, theirs.state_dict(), heads=2, norm_first=norm_first)
+...     ours = encoder_block(X, **encoder_arguments(theirs))
 ...     print(torch.allclose(ours, theirs(X)), tuple(ours.shape))
 True (2, 5, 8)
 True (2, 5, 8)
@@ -23,7 +23,7 @@ The tokens enter as rows of a matrix. A row can be looked up, or multiplied out 
 >>> from snippets.around.transformer import embed, one_hot
 >>> table = torch.randn(10, 4)  # (vocabulary, d)
 >>> token = torch.tensor([3, 1, 4, 1])
->>> torch.equal(embed(token, table), one_hot(token, 10) @ table)
+>>> torch.equal(embed(token, table), one_hot(token, vocabulary=10) @ table)
 True
 
 --8<-- [end:example-embedding]
@@ -32,7 +32,7 @@ Without positions, a block does not know the order of its tokens:
 
 --8<-- [start:example-order]
 >>> order = torch.tensor([4, 2, 0, 3, 1])
->>> block = lambda X: encoder_block(X, theirs.state_dict(), heads=2, norm_first=True)
+>>> block = lambda X: encoder_block(X, **encoder_arguments(theirs))
 >>> torch.allclose(block(X[:, order]), block(X)[:, order])
 True
 >>> position = torch.randn(5, 8, dtype=torch.float64)
@@ -59,67 +59,84 @@ n 32,768   share of the linear layers 0.12
 --8<-- [end:example-count]
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
-from torch import Tensor
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from snippets.around.layernorm import layer_norm
 from snippets.attention.formula import attention
-from snippets.shapes import check_shapes
+from snippets.heads.split import combine_heads, split_heads
 
 
 # --8<-- [start:embedding]
-def one_hot(token: Tensor, vocabulary: int) -> Tensor:
+def one_hot(
+    token: Int[Tensor, "*batch n"],
+    *,
+    vocabulary: int,
+    dtype: torch.dtype | None = None,
+) -> Float[Tensor, "*batch n N"]:
     """A row of zeros with a single one, for each token."""
-    return torch.nn.functional.one_hot(
-        token, vocabulary
-    ).float()  # (..., n) -> (..., n, N)
+    rows = torch.eye(vocabulary, dtype=dtype, device=token.device)
+    return rows[token]
 
 
-def embed(token: Tensor, table: Tensor) -> Tensor:
+def embed(
+    token: Int[Tensor, "*batch n"], table: Float[Tensor, "N d"]
+) -> Float[Tensor, "*batch n d"]:
     """The row of the table that each token names."""
-    check_shapes("token: n, table: N d", token, table)
-    return table[token]  # (..., n) -> (..., n, d)
+    return table[token]
 
 
 # --8<-- [end:embedding]
 
 
 # --8<-- [start:parts]
-def multi_head(X: Tensor, weights: dict[str, Tensor], heads: int) -> Tensor:
-    """Every token attends to all; each head does so on its own share of the features."""
-    if X.shape[-1] % heads:
-        raise ValueError(
-            f"{heads} heads do not divide the {X.shape[-1]} features of X "
-            f"{tuple(X.shape)}; expected a multiple"
-        )
+Weights = dict[str, Float[Tensor, "..."]]
+Activation = Callable[[Float[Tensor, "..."]], Float[Tensor, "..."]]
+
+
+def multi_head(
+    X: Float[Tensor, "*batch n d"], weights: Weights, *, num_heads: int
+) -> Float[Tensor, "*batch n d"]:
+    """Every token attends to all, each head on its own share of the features.
+
+    Raises ValueError for a number of heads that does not divide d, and
+    RuntimeError for tokens of another width than the weights have.
+    """
     projected = linear(
         X,
         weights["self_attn.in_proj_weight"],
         weights["self_attn.in_proj_bias"],
     )
     query, key, value = (
-        part.unflatten(-1, (heads, -1)).transpose(-3, -2)  # (..., h, n, d / h)
+        split_heads(part, num_heads=num_heads)
         for part in projected.chunk(3, dim=-1)
     )
-    mixed = (
-        attention(query, key, value).transpose(-3, -2).flatten(-2)
-    )  # (..., n, d)
     return linear(
-        mixed,
+        combine_heads(attention(query, key, value)),
         weights["self_attn.out_proj.weight"],
         weights["self_attn.out_proj.bias"],
     )
 
 
-def feed_forward(X: Tensor, weights: dict[str, Tensor]) -> Tensor:
-    """Every token by itself: wider, what is negative set to zero, and back."""
-    hidden = linear(
-        X, weights["linear1.weight"], weights["linear1.bias"]
-    ).relu()  # (..., n, d_f)
+def feed_forward(
+    X: Float[Tensor, "*batch n d"],
+    weights: Weights,
+    *,
+    activation: Activation = torch.relu,
+) -> Float[Tensor, "*batch n d"]:
+    """Every token by itself: wider, what is negative set to zero, and back.
+
+    Raises RuntimeError for tokens of another width than the weights have.
+    """
+    hidden = linear(X, weights["linear1.weight"], weights["linear1.bias"])
     return linear(
-        hidden, weights["linear2.weight"], weights["linear2.bias"]
-    )  # (..., n, d)
+        activation(hidden), weights["linear2.weight"], weights["linear2.bias"]
+    )
 
 
 # --8<-- [end:parts]
@@ -127,39 +144,82 @@ def feed_forward(X: Tensor, weights: dict[str, Tensor]) -> Tensor:
 
 # --8<-- [start:block]
 def encoder_block(
-    X: Tensor, weights: dict[str, Tensor], heads: int, norm_first: bool = False
-) -> Tensor:
+    X: Float[Tensor, "*batch n d"],
+    weights: Weights,
+    *,
+    num_heads: int,
+    norm_first: bool = False,
+    eps: float = 1e-5,
+    activation: Activation = torch.relu,
+) -> Float[Tensor, "*batch n d"]:
     """Attention, then the feed-forward layer, each added to what comes in.
 
-    Each sum is normalised afterwards, or with norm_first each part gets a normalised input.
-    The weights are named as in torch.nn.TransformerEncoderLayer.
+    Each sum is normalised afterwards, or with norm_first each part gets a
+    normalised input. The weights are named as in PyTorch's layer.
+    Raises ValueError for tokens of another width, or if the heads do not
+    divide it.
     """
-    check_shapes("X: n d, norm1.weight: d", X, weights["norm1.weight"])
+    d = weights["norm1.weight"].shape[-1]
+    if X.shape[-1] != d:  # 1 would broadcast
+        raise ValueError(f"X has {X.shape[-1]} features; the weights have {d}")
 
     def norm(X: Tensor, which: str) -> Tensor:
-        return (
-            layer_norm(X) * weights[f"{which}.weight"]
-            + weights[f"{which}.bias"]
-        )
+        gain, bias = weights[f"{which}.weight"], weights[f"{which}.bias"]
+        return layer_norm(X, eps=eps) * gain + bias
+
+    def attend(X: Tensor) -> Tensor:
+        return multi_head(X, weights, num_heads=num_heads)
+
+    def feed(X: Tensor) -> Tensor:
+        return feed_forward(X, weights, activation=activation)
 
     if norm_first:
-        X = X + multi_head(norm(X, "norm1"), weights, heads)
-        return X + feed_forward(norm(X, "norm2"), weights)
-    X = norm(X + multi_head(X, weights, heads), "norm1")
-    return norm(X + feed_forward(X, weights), "norm2")  # (..., n, d)
+        X = X + attend(norm(X, "norm1"))
+        return X + feed(norm(X, "norm2"))
+    X = norm(X + attend(X), "norm1")
+    return norm(X + feed(X), "norm2")
 
 
 # --8<-- [end:block]
 
 
+# --8<-- [start:from-layer]
+def encoder_arguments(layer: nn.TransformerEncoderLayer) -> dict[str, Any]:
+    """What encoder_block takes beside X to be this layer of PyTorch's.
+
+    Raises ValueError for a layer that it cannot be.
+    """
+    attn, dropouts = layer.self_attn, (layer.dropout1, layer.dropout2)
+    drops = any(one.p for one in (layer.dropout, *dropouts)) or attn.dropout
+    refused = {
+        "batch_first=True": not attn.batch_first,
+        "biases": attn.in_proj_bias is None,
+        "one eps": layer.norm1.eps != layer.norm2.eps,
+        "no dropout, or in eval mode": layer.training and drops,
+    }
+    if any(refused.values()):
+        expected = ", ".join(name for name, is_so in refused.items() if is_so)
+        raise ValueError(f"expected a layer with {expected}")
+    return {
+        "weights": layer.state_dict(),
+        "num_heads": attn.num_heads,
+        "norm_first": layer.norm_first,
+        "eps": layer.norm1.eps,
+        "activation": layer.activation,
+    }
+
+
+# --8<-- [end:from-layer]
+
+
 # --8<-- [start:count]
 def block_parameters(d: int, d_f: int) -> int:
-    """Numbers in a block: four projections, two linear layers, two normalisations."""
+    """Numbers in a block: projections, two linear layers, two normalisations."""
     return 4 * (d**2 + d) + (2 * d * d_f + d_f + d) + 2 * (2 * d)
 
 
 def linear_share(n: int, d: int) -> float:
-    """The share of the linear layers in a block's multiplications; d_f is 4 d."""
+    """The linear layers' share of a block's multiplications; d_f is 4 d."""
     layers, attending = 12 * n * d**2, 2 * n**2 * d
     return layers / (layers + attending)
 

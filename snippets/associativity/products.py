@@ -7,7 +7,8 @@ Whole numbers are not rounded, and both groupings give the same:
 >>> from snippets.associativity.products import grouped_left, grouped_right
 >>> generator = torch.Generator().manual_seed(0)
 >>> shapes = (2, 30, 40), (40, 50), (50, 60)
->>> A, B, C = (torch.randint(-9, 10, shape, generator=generator) for shape in shapes)
+>>> A, B, C = (
+...     torch.randint(-9, 10, shape, generator=generator) for shape in shapes)
 >>> left, right = grouped_left(A, B, C), grouped_right(A, B, C)
 >>> tuple(left.shape), torch.equal(left, right)
 ((2, 30, 60), True)
@@ -20,8 +21,10 @@ Floating-point numbers are rounded, and the groupings are only close:
 >>> for dtype in (torch.float32, torch.float64):
 ...     A, B, C = torch.rand(3, 10_000, 3, 3, generator=generator, dtype=dtype)
 ...     left, right = grouped_left(A, B, C), grouped_right(A, B, C)
-...     spread, eps = (left - right).std(), torch.finfo(dtype).eps  # eps: from 1 to the next number
-...     print(f"equal {torch.equal(left, right)}   standard deviation below 1 eps: {(spread < eps).item()}")
+...     eps = torch.finfo(dtype).eps  # from 1 to the next number
+...     small = ((left - right).std() < eps).item()
+...     print(f"equal {torch.equal(left, right)}   "
+...           f"standard deviation below 1 eps: {small}")
 equal False   standard deviation below 1 eps: True
 equal False   standard deviation below 1 eps: True
 
@@ -40,27 +43,29 @@ inf
 --8<-- [end:example-split]
 """
 
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import scores
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:groupings]
-def grouped_left(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
+def grouped_left(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    C: Float[Tensor, "*#batch q m"],
+) -> Float[Tensor, "*batch n m"]:
     """(AB)C."""
-    check_shapes("A: n p, B: p q, C: q m", A, B, C)
-    return (
-        (A @ B) @ C
-    )  # (..., n, p) (..., p, q) -> (..., n, q), then (..., q, m) -> (..., n, m)
+    return (A @ B) @ C
 
 
-def grouped_right(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
+def grouped_right(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    C: Float[Tensor, "*#batch q m"],
+) -> Float[Tensor, "*batch n m"]:
     """A(BC)."""
-    check_shapes("A: n p, B: p q, C: q m", A, B, C)
-    return A @ (
-        B @ C
-    )  # (..., p, q) (..., q, m) -> (..., p, m), then (..., n, p) -> (..., n, m)
+    return A @ (B @ C)
 
 
 # --8<-- [end:groupings]
@@ -68,22 +73,29 @@ def grouped_right(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
 
 # --8<-- [start:placements]
 def scalar_placements(
-    A: Tensor, B: Tensor, c: float
-) -> tuple[Tensor, Tensor, Tensor]:
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    *,
+    c: float,
+) -> tuple[
+    Float[Tensor, "*batch n q"],
+    Float[Tensor, "*batch n q"],
+    Float[Tensor, "*batch n q"],
+]:
     """(cA)B, A(cB) and c(AB)."""
-    check_shapes("A: n p, B: p q", A, B)
-    return (c * A) @ B, A @ (c * B), c * (A @ B)  # (..., n, q), three times
+    return (c * A) @ B, A @ (c * B), c * (A @ B)
 
 
 # --8<-- [end:placements]
 
 
 # --8<-- [start:split-scale]
-def split_scale(query: Tensor, key: Tensor) -> Tensor:
+def split_scale(
+    query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
+) -> Float[Tensor, "*batch n m"]:
     """The scores, with query and key both divided by the fourth root of d_k."""
-    check_shapes("query: n d_k, key: m d_k", query, key)
     root = query.shape[-1] ** 0.25
-    return scores(query / root, key / root, scale=1.0)  # (..., n, m)
+    return scores(query / root, key / root, scale=1.0)
 
 
 # --8<-- [end:split-scale]

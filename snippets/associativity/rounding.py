@@ -44,12 +44,13 @@ Dividing by 2 is exact, and by 3 it is not; 5 and 1 are the smallest whole numbe
 --8<-- [start:example-division]
 >>> from snippets.associativity.rounding import divide_after, divide_first
 >>> A, B = torch.tensor([[5.0]]), torch.tensor([[1.0]])
->>> divide_after(A, B, 2).item() == divide_first(A, B, 2).item()
+>>> divide_after(A, B, c=2).item() == divide_first(A, B, c=2).item()
 True
->>> f"{divide_after(A, B, 3).item():.9f}", f"{divide_first(A, B, 3).item():.9f}"
+>>> f"{divide_after(A, B, c=3).item():.9f}", f"{divide_first(A, B, c=3).item():.9f}"
 ('1.666666627', '1.666666746')
 >>> A, B = torch.randn(2, 64, 64, generator=generator)
->>> {c: torch.equal(divide_after(A, B, c), divide_first(A, B, c)) for c in (2, 3, 4, 8)}
+>>> {c: torch.equal(divide_after(A, B, c=c), divide_first(A, B, c=c))
+...  for c in (2, 3, 4, 8)}
 {2: True, 3: False, 4: True, 8: True}
 
 --8<-- [end:example-division]
@@ -57,26 +58,30 @@ True
 Division by 2 is exact only while no result leaves the range of normal numbers:
 
 --8<-- [start:example-range]
->>> A, B = torch.tensor([[2.0]]), torch.tensor([[2.0**-149]])  # B is the smallest positive number
->>> divide_after(A, B, 2).item() == 2.0**-149, divide_first(A, B, 2).item()
+>>> # the smallest positive number is in B
+>>> A, B = torch.tensor([[2.0]]), torch.tensor([[2.0**-149]])
+>>> divide_after(A, B, c=2).item() == 2.0**-149, divide_first(A, B, c=2).item()
 (True, 0.0)
 >>> A, B = torch.tensor([[2.0]]), torch.tensor([[2.0**127]])
->>> divide_after(A, B, 2).item(), divide_first(A, B, 2).item() == 2.0**127
+>>> divide_after(A, B, c=2).item(), divide_first(A, B, c=2).item() == 2.0**127
 (inf, True)
 
 --8<-- [end:example-range]
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.associativity.products import grouped_left, grouped_right
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:gamma]
 def gamma(n: int, dtype: torch.dtype) -> float:
-    """Higham's gamma_n: bounds the relative error that n roundings build up."""
+    """Higham's gamma_n: bounds the relative error that n roundings build up.
+
+    Raises ValueError for so many roundings that there is no bound.
+    """
     u = torch.finfo(dtype).eps / 2  # one rounding errs by at most u, relatively
     if n * u >= 1:
         raise ValueError(
@@ -89,17 +94,20 @@ def gamma(n: int, dtype: torch.dtype) -> float:
 
 
 # --8<-- [start:bound]
-def rounding_bound(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
-    """How far apart (AB)C and A(BC) can be, entry by entry, if nothing underflows or overflows.
+def rounding_bound(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    C: Float[Tensor, "*#batch q m"],
+) -> Float[Tensor, "*batch n m"]:
+    """How far apart (AB)C and A(BC) can be, entry by entry, if nothing underflows or
+    overflows; in double precision.
 
-    Each is within gamma_{p+q} |A||B||C| of the exact product: a term a b c is rounded at most
-    p times in one of the two products and q times in the other, however the sums are ordered.
+    Each is within gamma_{p+q} |A||B||C| of the exact product: a term a b c is
+    rounded at most p times in one of the two products and q times in the other,
+    however the sums are ordered.
     """
-    check_shapes("A: n p, B: p q, C: q m", A, B, C)
     p, q = B.shape[-2:]
-    magnitude = grouped_left(
-        *(M.double().abs() for M in (A, B, C))
-    )  # (..., n, m)
+    magnitude = grouped_left(*(M.double().abs() for M in (A, B, C)))
     return 2 * gamma(p + q, A.dtype) * magnitude
 
 
@@ -107,31 +115,38 @@ def rounding_bound(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
 
 
 # --8<-- [start:gap]
-def grouping_gap(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
-    """How far apart (AB)C and A(BC) come out, entry by entry."""
-    left, right = (
-        grouped_left(A, B, C),
-        grouped_right(A, B, C),
-    )  # (..., n, m), twice
-    return (
-        left.double() - right.double()
-    ).abs()  # in double: rounds next to nothing
+def grouping_gap(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    C: Float[Tensor, "*#batch q m"],
+) -> Float[Tensor, "*batch n m"]:
+    """How far apart (AB)C and A(BC) come out, entry by entry; in double precision."""
+    left, right = grouped_left(A, B, C), grouped_right(A, B, C)
+    return (left.double() - right.double()).abs()  # rounds next to nothing
 
 
 # --8<-- [end:gap]
 
 
 # --8<-- [start:division]
-def divide_after(A: Tensor, B: Tensor, c: float) -> Tensor:
+def divide_after(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    *,
+    c: float,
+) -> Float[Tensor, "*batch n q"]:
     """(AB)/c."""
-    check_shapes("A: n p, B: p q", A, B)
-    return A @ B / c  # (..., n, q)
+    return A @ B / c
 
 
-def divide_first(A: Tensor, B: Tensor, c: float) -> Tensor:
+def divide_first(
+    A: Float[Tensor, "*#batch n p"],
+    B: Float[Tensor, "*#batch p q"],
+    *,
+    c: float,
+) -> Float[Tensor, "*batch n q"]:
     """A(B/c)."""
-    check_shapes("A: n p, B: p q", A, B)
-    return A @ (B / c)  # (..., n, q)
+    return A @ (B / c)
 
 
 # --8<-- [end:division]

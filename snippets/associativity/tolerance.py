@@ -233,7 +233,7 @@ def attention_error(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
     *,
-    exact: Sequence[Tensor] | None = None,
+    exact: Sequence[Float[Tensor, "..."]] | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
     """How far attention comes out from the same in double precision.
 

@@ -153,8 +153,8 @@ def scores(
 
     The scale is 1 / sqrt(d_k) unless given: Vaswani et al. (2017).
     """
-    if scale is None:
-        scale = query.shape[-1] ** -0.5
+    if scale is None:  # without features, all scores are 0 at any scale
+        scale = max(query.shape[-1], 1) ** -0.5
     return (upcast(query) @ upcast(key).mT * scale).to(query.dtype)
 
 
@@ -284,7 +284,9 @@ def attention_steps(
 ) -> AttentionSteps:
     """Attention, one operation at a time, each in the format of the inputs."""
     products = query @ key.transpose(-2, -1)  # (n, d_k) (d_k, m) -> (n, m)
-    scaled = products * (query.shape[-1] ** -0.5 if scale is None else scale)
+    scaled = products * (
+        max(query.shape[-1], 1) ** -0.5 if scale is None else scale
+    )
     masked = mask_scores(scaled, attn_mask=attn_mask)
     weights = masked_softmax(masked)  # every row sums to 1
     output = weights @ value  # (n, m) (m, d_v) -> (n, d_v)

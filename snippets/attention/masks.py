@@ -158,7 +158,12 @@ def mask_scores(
     is_causal keeps as many keys for a query as its own place counts from the
     first: the triangle starts at the upper left, as in PyTorch.
     Raises TypeError for a mask of whole numbers: is a 1 kept, or added?
+    Raises ValueError for is_causal beside a mask, as PyTorch raises an error.
     """
+    if is_causal and attn_mask is not None:
+        raise ValueError(
+            "attn_mask and is_causal are given; expected one: mask what is later, too"
+        )
     if is_causal:
         n, m = scores.shape[-2:]
         lower = torch.ones(n, m, dtype=torch.bool, device=scores.device).tril()
@@ -222,9 +227,15 @@ def renormalised_weights(
     scores: Float[Tensor, "*#batch m"],
     keep: Bool[Tensor, "*#batch m"] | Float[Tensor, "*#batch m"],
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax over all keys, 0 for the masked ones, and each row over its sum."""
-    weights = torch.softmax(scores, dim=-1) * keep
-    return weights / weights.sum(-1, keepdim=True)
+    """Softmax over all keys, 0 for the masked ones, and each row over its sum.
+
+    By logarithms: beside a masked key that takes all, the others would round to 0.
+    """
+    wide = torch.promote_types(scores.dtype, torch.float32)
+    logs = torch.log_softmax(scores, dim=-1, dtype=wide)
+    logs = logs.masked_fill(keep == 0, -torch.inf)
+    weights = torch.exp(logs - logs.amax(-1, keepdim=True)) * keep
+    return (weights / weights.sum(-1, keepdim=True)).to(scores.dtype)
 
 
 # --8<-- [end:ways]

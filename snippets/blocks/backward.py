@@ -1,6 +1,6 @@
 """The way back through attention by hand, at once and in blocks of keys.
 
-From the slopes of a loss by the outputs, those by queries, keys and values:
+From the gradient of a loss by the outputs, those by queries, keys and values:
 
 --8<-- [start:example-backward]
 >>> import torch
@@ -8,11 +8,11 @@ From the slopes of a loss by the outputs, those by queries, keys and values:
 >>> from snippets.attention.formula import attention
 >>> generator = torch.Generator().manual_seed(0)
 >>> shapes = (2, 5, 4), (2, 7, 4), (2, 7, 3), (2, 5, 3)  # (batch, token, feature)
->>> query, key, value, slope = (
+>>> query, key, value, gradient = (
 ...     torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes)
->>> by_hand = backward(query, key, value, slope)
+>>> by_hand = backward(query, key, value, gradient)
 >>> inputs = [x.requires_grad_() for x in (query, key, value)]
->>> by_autograd = torch.autograd.grad(attention(*inputs), inputs, slope)
+>>> by_autograd = torch.autograd.grad(attention(*inputs), inputs, gradient)
 >>> [torch.allclose(x, y) for x, y in zip(by_hand, by_autograd)]
 [True, True, True]
 
@@ -21,12 +21,12 @@ From the slopes of a loss by the outputs, those by queries, keys and values:
 One query with two keys of equal weight. The first value is 1, the second 0, and the loss is the output:
 
 --8<-- [start:example-mean]
->>> from snippets.blocks.backward import row_sums, score_slopes
+>>> from snippets.blocks.backward import row_sums, score_gradients
 >>> weights = torch.tensor([[0.5, 0.5]])
->>> weight_slopes = torch.tensor([[1.0, 0.0]])
->>> (weights * weight_slopes).tolist()  # wrong: the other score would have no say
+>>> weight_gradients = torch.tensor([[1.0, 0.0]])
+>>> (weights * weight_gradients).tolist()  # wrong: the other score would have no say
 [[0.5, 0.0]]
->>> score_slopes(weights, weight_slopes, row_sums(weights, weight_slopes)).tolist()
+>>> score_gradients(weights, weight_gradients, row_sums(weights, weight_gradients)).tolist()
 [[0.25, -0.25]]
 
 --8<-- [end:example-mean]
@@ -37,7 +37,7 @@ In blocks, with two columns of weights at a time and at last one:
 >>> from snippets.blocks.backward import backward_in_blocks, log_sums
 >>> query, key, value = (x.detach() for x in inputs)
 >>> output, saved = attention(query, key, value), log_sums(query, key)
->>> in_blocks = backward_in_blocks(query, key, value, output, saved, slope, block=2)
+>>> in_blocks = backward_in_blocks(query, key, value, output, saved, gradient, block_size=2)
 >>> [torch.allclose(x, y) for x, y in zip(by_hand, in_blocks)]
 [True, True, True]
 
@@ -45,37 +45,41 @@ In blocks, with two columns of weights at a time and at last one:
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import attention_weights, scores
-from snippets.shapes import check_shapes
+
+Gradients = tuple[
+    Float[Tensor, "... n d_k"],
+    Float[Tensor, "... m d_k"],
+    Float[Tensor, "... m d_v"],
+]
 
 
 # --8<-- [start:scores]
-def row_sums(a: Tensor, b: Tensor) -> Tensor:
-    """The sum over each row of the products of two matrices' entries."""
+def row_sums(
+    a: Float[Tensor, "*batch n p"], b: Float[Tensor, "*batch n p"]
+) -> Float[Tensor, "*batch n 1"]:
+    """The sum over each row of the products of two matrices' entries.
+
+    Raises ValueError for two shapes.
+    """
     if a.shape != b.shape:
         raise ValueError(
-            f"{tuple(a.shape)} and {tuple(b.shape)} differ; expected one shape (..., n, p)"
+            f"{tuple(a.shape)} and {tuple(b.shape)} differ; "
+            "expected one shape (..., n, p)"
         )
-    return (a * b).sum(
-        -1, keepdim=True
-    )  # (..., n, p) (..., n, p) -> (..., n, 1)
+    return (a * b).sum(-1, keepdim=True)
 
 
-def score_slopes(
-    weights: Tensor, weight_slopes: Tensor, means: Tensor
-) -> Tensor:
-    """Back through softmax: means are those of the slopes under the weights."""
-    check_shapes("weights: n m, weight_slopes: n m", weights, weight_slopes)
-    check_column("means", means)
-    return weights * (weight_slopes - means)  # (..., n, m)
-
-
-def check_column(name: str, x: Tensor) -> None:
-    """Raise a ValueError unless there is one number for each query: a column, that broadcasts."""
-    if x.shape[-1] != 1:
-        raise ValueError(f"{name} is {tuple(x.shape)}; expected (..., n, 1)")
+def score_gradients(
+    weights: Float[Tensor, "*#batch n m"],
+    weight_gradients: Float[Tensor, "*#batch n m"],
+    means: Float[Tensor, "*#batch n 1"],
+) -> Float[Tensor, "*batch n m"]:
+    """Back through softmax: means are those of the gradients by the weights."""
+    return weights * (weight_gradients - means)
 
 
 # --8<-- [end:scores]
@@ -83,39 +87,36 @@ def check_column(name: str, x: Tensor) -> None:
 
 # --8<-- [start:backward]
 def backward(
-    query: Tensor, key: Tensor, value: Tensor, slope: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The slopes of a loss by query, key and value, each in its shape.
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    gradient: Float[Tensor, "*batch n d_v"],
+) -> Gradients:
+    """A loss's gradients by query, key and value, from that by the output.
 
-    slope is that of the loss by the output, in the shape of the output: (..., n, d_v).
+    Raises ValueError for a gradient of another shape than the output.
     """
-    check_shapes(
-        "query: n d_k, key: m d_k, value: m d_v, slope: n d_v",
-        query,
-        key,
-        value,
-        slope,
-    )
-    weights = attention_weights(query, key)  # (..., n, m)
-    means = row_sums(slope, weights @ value)  # (..., n, 1)
-    return through_weights(query, key, value, weights, slope, means)
+    weights = attention_weights(query, key)
+    means = row_sums(gradient, weights @ value)
+    return through_weights(query, key, value, weights, gradient, means)
 
 
 def through_weights(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    weights: Tensor,
-    slope: Tensor,
-    means: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """What the queries get through these keys and values, and what these get themselves."""
-    d_scores = score_slopes(weights, slope @ value.mT, means)  # (..., n, m)
-    d_products = d_scores / query.shape[-1] ** 0.5  # (..., n, m)
-    slopes = d_products @ key, d_products.mT @ query, weights.mT @ slope
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    weights: Float[Tensor, "*#batch n m"],
+    gradient: Float[Tensor, "*#batch n d_v"],
+    means: Float[Tensor, "*#batch n 1"],
+) -> Gradients:
+    """What queries get through these keys and values, and what these get."""
+    d_scores = score_gradients(weights, gradient @ value.mT, means)
+    d_products = d_scores / query.shape[-1] ** 0.5
+    found = d_products @ key, d_products.mT @ query, weights.mT @ gradient
     # An input that was shared along a leading axis gets the sum over that axis.
     return tuple(
-        s.sum_to_size(x.shape) for s, x in zip(slopes, (query, key, value))
+        g.sum_to_size(x.shape)
+        for g, x in zip(found, (query, key, value), strict=True)
     )
 
 
@@ -123,20 +124,20 @@ def through_weights(
 
 
 # --8<-- [start:again]
-def log_sums(query: Tensor, key: Tensor) -> Tensor:
+def log_sums(
+    query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
+) -> Float[Tensor, "*batch n 1"]:
     """The logarithm of the sum of the exponentials of each query's scores."""
-    return torch.logsumexp(
-        scores(query, key), dim=-1, keepdim=True
-    )  # (..., n, 1)
+    return torch.logsumexp(scores(query, key), dim=-1, keepdim=True)
 
 
-def weights_again(query: Tensor, key: Tensor, log_sums: Tensor) -> Tensor:
-    """The weights of these keys among all, from log_sums over all: no other key is needed."""
-    check_shapes(
-        "query: n d_k, key: m d_k, log_sums: n one", query, key, log_sums
-    )
-    check_column("log_sums", log_sums)
-    return (scores(query, key) - log_sums).exp()  # (..., n, m)
+def weights_again(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    log_sums: Float[Tensor, "*#batch n 1"],
+) -> Float[Tensor, "*batch n m"]:
+    """The weights of these keys among all, from log_sums over all."""
+    return (scores(query, key) - log_sums).exp()
 
 
 # --8<-- [end:again]
@@ -144,26 +145,29 @@ def weights_again(query: Tensor, key: Tensor, log_sums: Tensor) -> Tensor:
 
 # --8<-- [start:blocks]
 def backward_in_blocks(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    output: Tensor,
-    log_sums: Tensor,
-    slope: Tensor,
-    block: int,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The same from what the way forward kept, with at most `block` keys at a time."""
-    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    if block < 1:
-        raise ValueError(f"block is {block}; expected at least 1 key")
-    means = row_sums(slope, output)  # (..., n, 1), and no weight is needed
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    output: Float[Tensor, "*batch n d_v"],
+    log_sums: Float[Tensor, "*#batch n 1"],
+    gradient: Float[Tensor, "*batch n d_v"],
+    *,
+    block_size: int,
+) -> Gradients:
+    """The same from what the way forward kept, with some keys at a time.
+
+    Raises ValueError for a block_size below 1, where there are more keys than
+    values, or fewer, and for a gradient of another shape than the output.
+    """
+    if block_size < 1:
+        raise ValueError(f"block_size is {block_size}; expected at least 1 key")
+    means = row_sums(gradient, output)  # and no weight is needed
+    keys, values = key.split(block_size, -2), value.split(block_size, -2)
     d_query, d_key, d_value = torch.zeros_like(query), [], []
-    for k, v in zip(
-        key.split(block, dim=-2), value.split(block, dim=-2)
-    ):  # (..., block, d)
-        weights = weights_again(query, k, log_sums)  # (..., n, block)
-        more, d_k, d_v = through_weights(query, k, v, weights, slope, means)
-        d_query = d_query + more  # (..., n, d_k)
+    for k, v in zip(keys, values, strict=True):
+        weights = weights_again(query, k, log_sums)
+        more, d_k, d_v = through_weights(query, k, v, weights, gradient, means)
+        d_query = d_query + more
         d_key.append(d_k)
         d_value.append(d_v)
     return d_query, torch.cat(d_key, dim=-2), torch.cat(d_value, dim=-2)

@@ -4,7 +4,7 @@ What is kept of a block does not grow with the block:
 
 --8<-- [start:example-merge]
 >>> import torch
->>> from snippets.blocks.merge import average, merge, state
+>>> from snippets.blocks.merge import average, merge_states, state
 >>> generator = torch.Generator().manual_seed(0)
 >>> scores = torch.randn(2, 9, generator=generator, dtype=torch.float64)  # (n, m)
 >>> value = torch.randn(9, 3, generator=generator, dtype=torch.float64)  # (m, d_v)
@@ -12,7 +12,7 @@ What is kept of a block does not grow with the block:
 >>> [tuple(kept.shape) for kept in first]
 [(2, 1), (2, 1), (2, 3)]
 >>> expected = torch.softmax(scores, dim=-1) @ value
->>> torch.allclose(average(merge(first, second)), expected)
+>>> torch.allclose(average(merge_states(first, second)), expected)
 True
 >>> torch.allclose((average(first) + average(second)) / 2, expected)
 False
@@ -42,7 +42,8 @@ Without a reference, large scores overflow. With the largest for reference, none
 >>> scores, value = torch.tensor([1e4, 1e4, -1e4]), torch.tensor([[1.0], [2.0], [4.0]])
 >>> (scores.exp() @ value / scores.exp().sum()).tolist()
 [nan]
->>> average(merge(state(scores[:1], value[:1]), state(scores[1:], value[1:]))).tolist()
+>>> first, second = state(scores[:1], value[:1]), state(scores[1:], value[1:])
+>>> average(merge_states(first, second)).tolist()
 [1.5]
 
 --8<-- [end:example-large]
@@ -51,9 +52,9 @@ A block that is masked throughout adds nothing, and a query without any key gets
 
 --8<-- [start:example-masked]
 >>> nothing = state(torch.full((2,), -torch.inf), torch.ones(2, 1))
->>> average(merge(nothing, state(scores, value))).tolist()
+>>> average(merge_states(nothing, state(scores, value))).tolist()
 [1.5]
->>> average(merge(nothing, nothing)).tolist()
+>>> average(merge_states(nothing, nothing)).tolist()
 [0.0]
 
 --8<-- [end:example-masked]
@@ -67,33 +68,36 @@ from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import scores as scores_of
-from snippets.attention.formula import upcast
+from snippets.attention.formula import share_heads, upcast
 from snippets.attention.masks import Mask, mask_scores
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:state]
 class State(NamedTuple):
     """All that attention needs of a block of keys, for each query."""
 
-    reference: (
-        Tensor  # (..., n, 1): the largest score, -inf for a query without keys
-    )
-    total: Tensor  # (..., n, 1): the sum of the exponentials of score less reference
-    mixed: Tensor  # (..., n, d_v): the sum of the values, each times its exponential
+    # The largest score, -inf for a query without keys.
+    reference: Float[Tensor, "*batch n 1"]
+    # The sum of the exponentials of score less reference.
+    total: Float[Tensor, "*batch n 1"]
+    # The sum of the values, each times its exponential.
+    mixed: Float[Tensor, "*batch n d_v"]
 
 
-def state(scores: Tensor, value: Tensor) -> State:
-    """The state of a block of keys. For one query, scores may be (m) and not (..., n, m)."""
+def state(
+    scores: Float[Tensor, "*#batch n m"] | Float[Tensor, " m"],
+    value: Float[Tensor, "*#batch m d_v"],
+) -> State:
+    """The state of a block of keys."""
     reference = scores.new_full((*scores.shape[:-1], 1), -torch.inf)
     if scores.shape[-1]:  # of no keys there is no largest
-        reference = scores.amax(-1, keepdim=True)  # (..., n, 1)
-    terms = move(1, scores, reference)  # (..., n, m), none above 1
+        reference = scores.amax(-1, keepdim=True)
+    terms = move(1.0, scores, reference)  # none above 1
     return State(reference, terms.sum(-1, keepdim=True), terms @ value)
 
 
-def average(kept: State) -> Tensor:
-    """Attention over the keys of a state: (..., n, d_v); 0 where there is no key."""
+def average(kept: State) -> Float[Tensor, "*batch d_v"]:
+    """Attention over the keys of a state; 0 where there is no key."""
     return kept.mixed / kept.total.masked_fill(kept.total == 0, 1)
 
 
@@ -101,19 +105,26 @@ def average(kept: State) -> Tensor:
 
 
 # --8<-- [start:merge]
-def move(sums: Tensor | float, reference: Tensor, to: Tensor) -> Tensor:
+def move(
+    sums: Float[Tensor, "*#shape"] | float,
+    reference: Float[Tensor, "*#shape"],
+    to: Float[Tensor, "*#shape"],
+) -> Float[Tensor, "*shape"]:
     """Sums of exponentials about one reference, as they are about another."""
     return sums * torch.exp(reference - to.masked_fill(to == -torch.inf, 0))
 
 
-def merge(first: State, second: State) -> State:
-    """The state of the keys of both, about the larger reference."""
+def merge_states(first: State, second: State) -> State:
+    """The state of the keys of both, about the larger reference.
+
+    Raises ValueError for values of two widths.
+    """
     d_v, other = first.mixed.shape[-1], second.mixed.shape[-1]
     if d_v != other:  # 1 would broadcast
         raise ValueError(f"d_v is {d_v} in first but {other} in second")
-    to = torch.maximum(first.reference, second.reference)  # (..., n, 1)
-    f, g = (move(1, kept.reference, to) for kept in (first, second))
-    total = f * first.total + g * second.total  # (..., n, 1)
+    to = torch.maximum(first.reference, second.reference)
+    f, g = (move(1.0, kept.reference, to) for kept in (first, second))
+    total = f * first.total + g * second.total
     return State(to, total, f * first.mixed + g * second.mixed)
 
 
@@ -123,36 +134,51 @@ def merge(first: State, second: State) -> State:
 # --8<-- [start:attention]
 def attention_in_blocks(
     query: Float[Tensor, "*#batch n d_k"],
-    key: Float[Tensor, "*#batch m d_k"],
-    value: Float[Tensor, "*#batch m d_v"],
+    key: Float[Tensor, "*#shared m d_k"],
+    value: Float[Tensor, "*#shared m d_v"],
     *,
     block_size: int,
     attn_mask: Mask | None = None,
+    is_causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Float[Tensor, "*batch n d_v"]:
     """Attention with some keys at a time: Milakov and Gimelshein (2018).
 
-    Raises ValueError for a block_size below 1, and where there are more keys
-    than values, or fewer.
+    Raises ValueError for a block_size below 1, where there are more keys than
+    values, or fewer, and for is_causal beside a mask.
     """
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}; expected at least 1 key")
-    keys = key.split(block_size, -2)
+    if is_causal and attn_mask is not None:
+        raise ValueError(
+            "attn_mask and is_causal are given; "
+            "expected one: mask what is later, too"
+        )
+    if enable_gqa:
+        key, value = share_heads(query, key), share_heads(query, value)
+    n, m = query.shape[-2], key.shape[-2]
+    places = torch.arange(max(n, m), device=query.device)
+    keys, key_places = key.split(block_size, -2), places[:m].split(block_size)
     values = upcast(value).split(block_size, -2)
     masks = [None] * len(keys)
     if attn_mask is not None:  # it may have one column for all keys
-        attn_mask = attn_mask.expand(*attn_mask.shape[:-1], key.shape[-2])
+        attn_mask = attn_mask.expand(*attn_mask.shape[:-1], m)
         masks = attn_mask.split(block_size, -1)
 
-    def part(key: Tensor, value: Tensor, mask: Tensor | None) -> State:
-        scores = scores_of(
-            upcast(query), key, scale=scale
-        )  # (*batch, n, block)
+    def part(
+        key: Tensor, value: Tensor, mask: Tensor | None, key_places: Tensor
+    ) -> State:
+        scores = scores_of(upcast(query), key, scale=scale)
+        if is_causal:
+            later = key_places > places[:n].unsqueeze(-1)
+            scores = scores.masked_fill(later, -torch.inf)
         return state(mask_scores(scores, attn_mask=mask), value)
 
     # One by one: a block's scores are gone before the next.
-    states = (part(*block) for block in zip(keys, values, masks, strict=True))
-    return average(reduce(merge, states)).to(query.dtype)
+    blocks = zip(keys, values, masks, key_places, strict=True)
+    states = (part(*block) for block in blocks)
+    return average(reduce(merge_states, states)).to(query.dtype)
 
 
 # --8<-- [end:attention]
@@ -160,49 +186,61 @@ def attention_in_blocks(
 
 # --8<-- [start:two]
 def over_all(
-    scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor
-) -> Tensor:
-    """Attention of one query over two blocks of keys, (m) and (p), at once."""
-    check_shapes("scores: m, value: m d_v", scores, value)
-    check_shapes("more: p, more_value: p d_v", more, more_value)
-    weights = torch.softmax(torch.cat([scores, more]), dim=-1)  # (m + p)
-    return weights @ torch.cat([value, more_value])  # (d_v)
+    scores: Float[Tensor, " m"],
+    value: Float[Tensor, "m d_v"],
+    more: Float[Tensor, " p"],
+    more_value: Float[Tensor, "p d_v"],
+) -> Float[Tensor, " d_v"]:
+    """Attention of one query over two blocks of keys at once."""
+    weights = torch.softmax(torch.cat([scores, more]), dim=-1)
+    return weights @ torch.cat([value, more_value])
 
 
 def over_two_blocks(
-    scores: Tensor, value: Tensor, more: Tensor, more_value: Tensor
-) -> Tensor:
-    """The same, each block by itself, and merged: (d_v)."""
-    return average(merge(state(scores, value), state(more, more_value)))
+    scores: Float[Tensor, " m"],
+    value: Float[Tensor, "m d_v"],
+    more: Float[Tensor, " p"],
+    more_value: Float[Tensor, "p d_v"],
+) -> Float[Tensor, " d_v"]:
+    """The same, each block by itself, and merged.
+
+    Raises ValueError for values of two widths.
+    """
+    return average(merge_states(state(scores, value), state(more, more_value)))
 
 
 # --8<-- [end:two]
 
 
 # --8<-- [start:about]
-def about(scores: Tensor, value: Tensor, reference: Tensor) -> Tensor:
+def about(
+    scores: Float[Tensor, " m"],
+    value: Float[Tensor, "m d_v"],
+    reference: Float[Tensor, ""],
+) -> Float[Tensor, " d_v"]:
     """Attention of one query, from sums about any reference."""
-    check_shapes("scores: m, value: m d_v", scores, value)
-    terms = torch.exp(scores - reference)  # (m)
-    return terms @ value / terms.sum()  # (d_v)
+    terms = torch.exp(scores - reference)
+    return terms @ value / terms.sum()
 
 
 # --8<-- [end:about]
 
 
 # --8<-- [start:averages]
-def log_sum(scores: Tensor) -> Tensor:
-    """The logarithm of the sum of exponentials, by a state: `(..., m) -> (...)`."""
+def log_sum(scores: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch"]:
+    """The logarithm of the sum of exponentials, by a state."""
     kept = state(scores, scores.new_ones(scores.shape[-1], 1))
     return (kept.reference + kept.total.log()).squeeze(-1)
 
 
 def merge_averages(
-    first: Tensor, first_log: Tensor, second: Tensor, second_log: Tensor
-) -> Tensor:
-    """Attention over both blocks, from outputs (..., d_v) and log_sum (...) of each."""
-    check_shapes("first: d_v, second: d_v", first, second)
-    gap = (first_log - second_log).unsqueeze(-1)  # (..., 1)
+    first: Float[Tensor, "*batch d_v"],
+    first_log: Float[Tensor, "*batch"],
+    second: Float[Tensor, "*batch d_v"],
+    second_log: Float[Tensor, "*batch"],
+) -> Float[Tensor, "*batch d_v"]:
+    """Attention over both blocks, from the output and log_sum of each."""
+    gap = (first_log - second_log).unsqueeze(-1)
     return torch.sigmoid(gap) * first + torch.sigmoid(-gap) * second
 
 
@@ -211,16 +249,15 @@ def merge_averages(
 
 # --8<-- [start:one-more]
 def one_more(
-    mixed: Tensor,
-    total: Tensor,
-    reference: Tensor,
-    value: Tensor,
-    score: Tensor,
-) -> Tensor:
-    """The average after one more key: a step towards its value; score (..., 1)."""
-    check_shapes("mixed: d_v, value: d_v", mixed, value)
+    mixed: Float[Tensor, "*batch d_v"],
+    total: Float[Tensor, "*#batch 1"] | Float[Tensor, ""],
+    reference: Float[Tensor, "*#batch 1"] | Float[Tensor, ""],
+    value: Float[Tensor, "*batch d_v"],
+    score: Float[Tensor, "*#batch 1"] | Float[Tensor, ""],
+) -> Float[Tensor, "*batch d_v"]:
+    """The average after one more key: a step towards its value."""
     to = torch.maximum(reference, score)
-    before, new = move(total, reference, to), move(1, score, to)
+    before, new = move(total, reference, to), move(1.0, score, to)
     return mixed / total + new / (before + new) * (value - mixed / total)
 
 

@@ -3,9 +3,9 @@
 --8<-- [start:example-weights]
 >>> import torch
 >>> from snippets.example.closed import closed_outputs, closed_weights
->>> from snippets.example.integers import project, tokens, weights
+>>> from snippets.example.integers import project_tokens, projections, tokens
 >>> from snippets.attention.formula import attention, attention_weights
->>> Q, K, V = (project(tokens(), W) for W in weights())
+>>> Q, K, V = (project_tokens(tokens(), W) for W in projections())
 >>> P = attention_weights(Q, K, scale=1.0)
 >>> for row in P:
 ...     print(*(f"{weight:.4e}" for weight in row))
@@ -33,7 +33,8 @@ With the scale, which the example leaves out:
 
 --8<-- [start:example-scaled]
 >>> for weights_of, output in zip(attention_weights(Q, K), attention(Q, K, V)):
-...     print(*(f"{w:.4f}" for w in weights_of), "  ", *(f"{entry:.4f}" for entry in output))
+...     print(*(f"{w:.4f}" for w in weights_of), "  ",
+...           *(f"{entry:.4f}" for entry in output))
 0.1361 0.4319 0.4319    1.8639 6.3194 1.7042
 0.0009 0.9088 0.0903    1.9991 7.8141 0.2735
 0.0074 0.7547 0.2378    1.9926 7.4796 0.7359
@@ -42,28 +43,34 @@ With the scale, which the example leaves out:
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 
 # --8<-- [start:closed]
-def closed_weights() -> Tensor:
+def closed_weights(
+    *,
+    dtype: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "3 3"]:
     """The weights of the example: in each row, exponentials over their sum."""
-    rows = (
-        torch.tensor([[0, 2, 2], [0, 12, 8], [0, 8, 6]]).double().exp()
-    )  # (n, m)
-    return rows / rows.sum(-1, keepdim=True)
+    scores = torch.tensor([[0.0, 2, 2], [0, 12, 8], [0, 8, 6]]).double()
+    rows = scores.exp()
+    return (rows / rows.sum(-1, keepdim=True)).to(device, dtype)
 
 
-def closed_outputs() -> Tensor:
+def closed_outputs(
+    *,
+    dtype: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "3 3"]:
     """The outputs of the example, by the formulas of the page."""
-    one, two, three = (
-        torch.tensor(row).double() for row in ([1, 2, 3], [2, 8, 0], [2, 6, 3])
-    )
+    one, two, three = torch.tensor([[1.0, 2, 3], [2, 8, 0], [2, 6, 3]]).double()
     e = torch.tensor(1.0).double().exp()
     first = (one + e**2 * (two + three)) / (1 + 2 * e**2)
     second = (one + e**12 * two + e**8 * three) / (1 + e**12 + e**8)
     third = (one + e**8 * two + e**6 * three) / (1 + e**8 + e**6)
-    return torch.stack([first, second, third])  # (n, d_v)
+    return torch.stack([first, second, third]).to(device, dtype)
 
 
 # --8<-- [end:closed]

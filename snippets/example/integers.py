@@ -1,10 +1,10 @@
 """Three tokens by hand: inputs and weights that are small integers, and all up to the scores.
 
 --8<-- [start:example-project]
->>> from snippets.example.integers import project, tokens, weights
->>> X, (W_Q, W_K, W_V) = tokens(), weights()
+>>> from snippets.example.integers import project_tokens, projections, tokens
+>>> X, (W_Q, W_K, W_V) = tokens(), projections()
 >>> for name, W in (("queries", W_Q), ("keys", W_K), ("values", W_V)):
-...     print(f"{name:8}", *project(X, W).int().tolist())
+...     print(f"{name:8}", *project_tokens(X, W).int().tolist())
 queries  [1, 0, 2] [2, 2, 2] [2, 1, 3]
 keys     [0, 1, 1] [4, 4, 0] [2, 3, 1]
 values   [1, 2, 3] [2, 8, 0] [2, 6, 3]
@@ -15,7 +15,7 @@ The scores, without the scale:
 
 --8<-- [start:example-scores]
 >>> from snippets.attention.formula import scores
->>> scores(project(X, W_Q), project(X, W_K), scale=1.0).int().tolist()
+>>> scores(project_tokens(X, W_Q), project_tokens(X, W_K), scale=1.0).int().tolist()
 [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
 
 --8<-- [end:example-scores]
@@ -36,41 +36,46 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (3x2 and 4x5)
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
-
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:tokens]
-def tokens() -> Tensor:
+def tokens(
+    *,
+    dtype: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "3 4"]:
     """Three tokens of four features."""
-    return torch.tensor(
-        [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]
-    ).double()  # (n, d)
+    X = [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]
+    return torch.tensor(X, dtype=dtype, device=device)
 
 
-def weights() -> tuple[Tensor, Tensor, Tensor]:
-    """The projections for queries, keys and values."""
-    W_Q = torch.tensor(
-        [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
-    ).double()  # (d, d_k)
-    W_K = torch.tensor(
-        [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]
-    ).double()  # (d, d_k)
-    W_V = torch.tensor(
-        [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
-    ).double()  # (d, d_v)
-    return W_Q, W_K, W_V
+def projections(
+    *,
+    dtype: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+) -> tuple[
+    Float[Tensor, "4 3"],
+    Float[Tensor, "4 3"],
+    Float[Tensor, "4 3"],
+]:
+    """W_Q, W_K and W_V, for queries, keys and values."""
+    W_Q = [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
+    W_K = [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]
+    W_V = [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
+    return torch.tensor([W_Q, W_K, W_V], dtype=dtype, device=device).unbind()
 
 
 # --8<-- [end:tokens]
 
 
 # --8<-- [start:project]
-def project(X: Tensor, W: Tensor) -> Tensor:
+def project_tokens(
+    X: Float[Tensor, "*#batch n d"], W: Float[Tensor, "*#batch d p"]
+) -> Float[Tensor, "*batch n p"]:
     """Queries, keys or values: every token through one projection."""
-    check_shapes("X: n d, W: d p", X, W)
-    return X @ W  # (..., n, d) (..., d, p) -> (..., n, p)
+    return X @ W
 
 
 # --8<-- [end:project]

@@ -2,15 +2,16 @@
 
 --8<-- [start:example-rounded]
 >>> import torch
->>> from snippets.example.integers import project, tokens, weights
+>>> from snippets.example.integers import project_tokens, projections, tokens
 >>> from snippets.example.rounding import to_places
 >>> from snippets.attention.formula import attention_weights
->>> Q, K, V = (project(tokens(), W) for W in weights())
+>>> Q, K, V = (project_tokens(tokens(), W) for W in projections())
 >>> P = attention_weights(Q, K, scale=1.0)
->>> rounded = to_places(P, 1)
+>>> rounded = to_places(P, places=1)
 >>> for row, output, exact in zip(rounded, rounded @ V, P @ V):
 ...     print(*(f"{w:.1f}" for w in row), f"  sum {row.sum():.1f}   output",
-...           *(f"{one:.1f}" for one in output), "  exactly", *(f"{one:.4f}" for one in exact))
+...           *(f"{one:.1f}" for one in output), "  exactly",
+...           *(f"{one:.4f}" for one in exact))
 0.1 0.5 0.5   sum 1.1   output 2.1 7.2 1.8   exactly 1.9366 6.6831 1.5951
 0.0 1.0 0.0   sum 1.0   output 2.0 8.0 0.0   exactly 2.0000 7.9640 0.0540
 0.0 0.9 0.1   sum 1.0   output 2.0 7.8 0.3   exactly 1.9997 7.7599 0.3584
@@ -23,7 +24,7 @@ The source's own weights for the first token:
 >>> source = torch.tensor([[0.0, 0.5, 0.5]]).double()
 >>> (source @ V).tolist()
 [[2.0, 7.0, 1.5]]
->>> to_places(P[:1] @ V, 1).tolist()  # rounded at the end, and only there
+>>> to_places(P[:1] @ V, places=1).tolist()  # rounded at the end, and only there
 [[1.9, 6.7, 1.6]]
 
 --8<-- [end:example-source]
@@ -45,20 +46,24 @@ Rounding scores is not rounding weights, either:
 
 --8<-- [start:example-scores]
 >>> z = torch.tensor([0.0, 0.5]).double()
->>> to_places(torch.softmax(z, -1), 1).tolist(), torch.softmax(to_places(z, 0), -1).tolist()
-([0.4, 0.6], [0.5, 0.5])
+>>> to_places(torch.softmax(z, -1), places=1).tolist()
+[0.4, 0.6]
+>>> torch.softmax(to_places(z, places=0), -1).tolist()
+[0.5, 0.5]
 
 --8<-- [end:example-scores]
 """
 
+from jaxtyping import Float
 from torch import Tensor
-
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:round]
-def to_places(x: Tensor, places: int) -> Tensor:
-    """Each entry to the nearest number of so many decimal places; a tie goes to the even digit."""
+def to_places(
+    x: Float[Tensor, "*shape"], *, places: int
+) -> Float[Tensor, "*shape"]:
+    """Each entry to the nearest number of so many decimal places; a tie goes to the
+    even digit."""
     return x.round(decimals=places)
 
 
@@ -66,16 +71,23 @@ def to_places(x: Tensor, places: int) -> Tensor:
 
 
 # --8<-- [start:gap]
-def output_gap(p: Tensor, r: Tensor, V: Tensor) -> Tensor:
+def output_gap(
+    p: Float[Tensor, "*#batch m"],
+    r: Float[Tensor, "*#batch m"],
+    V: Float[Tensor, "*#batch m d_v"],
+) -> Float[Tensor, "*batch d_v"]:
     """How far the output of weights r is from that of weights p, in each feature."""
-    check_shapes("p: m, r: m, V: m d_v", p, r, V)
-    return (((r - p).unsqueeze(-2) @ V).squeeze(-2)).abs()  # (..., d_v)
+    return ((r - p).unsqueeze(-2) @ V).squeeze(-2).abs()
 
 
-def gap_bound(p: Tensor, r: Tensor, V: Tensor) -> Tensor:
-    """What that gap can be at most: the length of r - p, times that of each column of V."""
-    check_shapes("p: m, r: m, V: m d_v", p, r, V)
-    return (r - p).norm(dim=-1, keepdim=True) * V.norm(dim=-2)  # (..., d_v)
+def gap_bound(
+    p: Float[Tensor, "*#batch m"],
+    r: Float[Tensor, "*#batch m"],
+    V: Float[Tensor, "*#batch m d_v"],
+) -> Float[Tensor, "*batch d_v"]:
+    """What that gap can be at most: the length of r - p, times that of each column
+    of V."""
+    return (r - p).norm(dim=-1, keepdim=True) * V.norm(dim=-2)
 
 
 # --8<-- [end:gap]

@@ -27,7 +27,7 @@ A matrix is a Kronecker product exactly if its rearrangement has rank one at mos
 >>> W = torch.randn(3, 4, 4, generator=generator, dtype=torch.float64)  # (heads, d, p)
 >>> for heads in (1, 2, 3):
 ...     whole = heads_matrix(P[:heads], W[:heads])
-...     rank = torch.linalg.matrix_rank(rearranged(whole, 5, 5, 4, 4)).item()
+...     rank = torch.linalg.matrix_rank(rearranged(whole, n=5, m=5, d=4, p=4)).item()
 ...     print(f"heads {heads}   matrix {tuple(whole.shape)}   rank of its rearrangement {rank}")
 heads 1   matrix (20, 20)   rank of its rearrangement 1
 heads 2   matrix (20, 20)   rank of its rearrangement 2
@@ -36,80 +36,92 @@ heads 3   matrix (20, 20)   rank of its rearrangement 3
 --8<-- [end:example-rank]
 """
 
+from jaxtyping import Float
 from torch import Tensor
-
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:head]
-def head(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
-    """A head with its weights P given, and its two matrices for values and output merged to W."""
-    check_shapes("P: n m, X: m d, W: d p", P, X, W)
-    return P @ X @ W  # (..., n, m) (..., m, d) (..., d, p) -> (..., n, p)
+def head(
+    P: Float[Tensor, "*#batch n m"],
+    X: Float[Tensor, "*#batch m d"],
+    W: Float[Tensor, "*#batch d p"],
+) -> Float[Tensor, "*batch n p"]:
+    """A head with its weights P given, and W for values and output merged."""
+    return P @ X @ W
 
 
 # --8<-- [end:head]
 
 
 # --8<-- [start:flattened]
-def kronecker(A: Tensor, B: Tensor) -> Tensor:
-    """Every entry of A times a copy of B; as torch.kron, which refuses some transposed matrices."""
-    check_shapes("A: n m, B: p d", A, B)
-    products = (
-        A[:, None, :, None] * B[:, None, :]
-    )  # (n, 1, m, 1) (p, 1, d) -> (n, p, m, d)
-    return products.reshape(len(A) * len(B), -1)  # (n * p, m * d)
+def kronecker(
+    A: Float[Tensor, "n m"], B: Float[Tensor, "p d"]
+) -> Float[Tensor, "n*p m*d"]:
+    """Every entry of A times a copy of B.
+
+    As torch.kron, which refuses some transposed matrices.
+    """
+    products = A[:, None, :, None] * B[:, None, :]  # (n, p, m, d)
+    return products.reshape(len(A) * len(B), -1)
 
 
-def by_rows(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
-    """The same as one matrix on the input read row by row, as PyTorch stores it. No batch."""
-    check_shapes("P: n m, X: m d, W: d p", P, X, W)
-    whole = kronecker(P, W.mT)  # (n, m) (p, d) -> (n * p, m * d)
-    return (whole @ X.flatten()).view(len(P), -1)  # (n * p,) -> (n, p)
+def by_rows(
+    P: Float[Tensor, "n m"], X: Float[Tensor, "m d"], W: Float[Tensor, "d p"]
+) -> Float[Tensor, "n p"]:
+    """The head as one matrix on the input read row by row, as it is stored."""
+    whole = kronecker(P, W.mT)  # (n * p, m * d)
+    return (whole @ X.flatten()).view(len(P), -1)
 
 
-def by_columns(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
-    """The transpose: the input read column by column, and the factors swapped. No batch."""
-    check_shapes("P: n m, X: m d, W: d p", P, X, W)
-    whole = kronecker(W.mT, P)  # (p, d) (n, m) -> (p * n, d * m)
-    return (whole @ X.mT.flatten()).view(-1, len(P))  # (p * n,) -> (p, n)
+def by_columns(
+    P: Float[Tensor, "n m"], X: Float[Tensor, "m d"], W: Float[Tensor, "d p"]
+) -> Float[Tensor, "p n"]:
+    """The transpose: the input read column by column, the factors swapped."""
+    whole = kronecker(W.mT, P)  # (p * n, d * m)
+    return (whole @ X.mT.flatten()).view(-1, len(P))
 
 
 # --8<-- [end:flattened]
 
 
 # --8<-- [start:heads]
-def heads(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
+def heads(
+    P: Float[Tensor, "heads n m"],
+    X: Float[Tensor, "m d"],
+    W: Float[Tensor, "heads d p"],
+) -> Float[Tensor, "n p"]:
     """The sum over heads, each with weights and a matrix of its own."""
-    check_shapes("P: heads n m, X: m d, W: heads d p", P, X, W)
-    return (P @ X @ W).sum(
-        -3
-    )  # (heads, n, m) (m, d) (heads, d, p) -> (heads, n, p) -> (n, p)
+    return (P @ X @ W).sum(-3)  # of (heads, n, p)
 
 
-def heads_matrix(P: Tensor, W: Tensor) -> Tensor:
+def heads_matrix(
+    P: Float[Tensor, "heads n m"], W: Float[Tensor, "heads d p"]
+) -> Float[Tensor, "n*p m*d"]:
     """The one matrix of all heads: a sum of Kronecker products."""
-    check_shapes("P: heads n m, W: heads d p", P, W)
-    return sum(
-        kronecker(P_i, W_i.mT) for P_i, W_i in zip(P, W, strict=True)
-    )  # (n * p, m * d)
+    return sum(kronecker(P_i, W_i.mT) for P_i, W_i in zip(P, W, strict=True))
 
 
-def heads_by_rows(P: Tensor, X: Tensor, W: Tensor) -> Tensor:
+def heads_by_rows(
+    P: Float[Tensor, "heads n m"],
+    X: Float[Tensor, "m d"],
+    W: Float[Tensor, "heads d p"],
+) -> Float[Tensor, "n p"]:
     """The sum over heads by way of that matrix."""
-    check_shapes("P: heads n m, X: m d, W: heads d p", P, X, W)
-    return (heads_matrix(P, W) @ X.flatten()).view(
-        P.shape[-2], -1
-    )  # (n * p,) -> (n, p)
+    return (heads_matrix(P, W) @ X.flatten()).view(P.shape[-2], -1)
 
 
 # --8<-- [end:heads]
 
 
 # --8<-- [start:rearranged]
-def rearranged(whole: Tensor, n: int, m: int, d: int, p: int) -> Tensor:
-    """The entries of a matrix (n * p, m * d) with a row for each pair of tokens and a column for
-    each pair of features: the matrix is a Kronecker product if and only if this has rank 1 or 0."""
+def rearranged(
+    whole: Float[Tensor, "np md"], *, n: int, m: int, d: int, p: int
+) -> Float[Tensor, "nm dp"]:
+    """The entries with a row for each pair of tokens, a column for features.
+
+    The matrix is a Kronecker product if and only if this has rank 1 or 0.
+    Raises ValueError for a matrix of another shape.
+    """
     if whole.shape != (n * p, m * d):
         raise ValueError(
             f"whole {tuple(whole.shape)} is not of shape {(n * p, m * d)}; "

@@ -5,16 +5,16 @@
 >>> from snippets.heads.module import MultiHeadAttention
 >>> generator = torch.Generator().manual_seed(0)
 >>> _ = torch.manual_seed(0)
->>> layer = MultiHeadAttention(512, heads=8)
+>>> layer = MultiHeadAttention(512, num_heads=8)
 >>> x = torch.randn(128, 64, 512, generator=generator)  # (batch, n, d)
 >>> with torch.no_grad():
 ...     print(tuple(layer(x).shape))
 (128, 64, 512)
 >>> context = torch.randn(128, 10, 512, generator=generator)  # another length
 >>> with torch.no_grad():
-...     print(tuple(layer(x, context).shape))
+...     print(tuple(layer(x, context=context).shape))
 (128, 64, 512)
->>> MultiHeadAttention(512, heads=7)
+>>> MultiHeadAttention(512, num_heads=7)
 Traceback (most recent call last):
 ValueError: 7 heads do not divide the width 512
 
@@ -33,9 +33,10 @@ The same as PyTorch's own layer, its weights copied across. Their masks mean the
 >>> context = torch.randn(2, 7, 16, generator=generator, dtype=torch.float64)
 >>> keep = torch.rand(5, 7, generator=generator) < 0.7
 >>> output, weights = theirs(x, context, context, attn_mask=~keep, average_attn_weights=False)
->>> torch.allclose(ours(x, context, mask=keep), output)
+>>> torch.allclose(ours(x, context=context, attn_mask=keep), output)
 True
->>> torch.allclose(ours.weights(x, context, mask=keep), weights)  # (batch, heads, n, m)
+>>> ours_weights = ours.weights(x, context=context, attn_mask=keep)
+>>> torch.allclose(ours_weights, weights)  # (batch, heads, n, m)
 True
 
 --8<-- [end:example-pytorch]
@@ -72,27 +73,22 @@ False
 --8<-- [end:example-order]
 """
 
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from snippets.attention.formula import attention, attention_weights
 from snippets.heads.split import combine_heads, split_heads
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:one-head]
 def one_head(
-    X: Tensor, Z: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor
-) -> Tensor:
+    X: Float[Tensor, "*#batch n d"],
+    Z: Float[Tensor, "*#batch m d"],
+    W_Q: Float[Tensor, "*#batch d d_k"],
+    W_K: Float[Tensor, "*#batch d d_k"],
+    W_V: Float[Tensor, "*#batch d d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
     """One head: queries from X, keys and values from the context Z."""
-    check_shapes(
-        "X: n d, Z: m d, W_Q: d d_k, W_K: d d_k, W_V: d d_v",
-        X,
-        Z,
-        W_Q,
-        W_K,
-        W_V,
-    )
-    # (..., n, d_k) (..., m, d_k) (..., m, d_v) -> (..., n, d_v)
     return attention(X @ W_Q, Z @ W_K, Z @ W_V)
 
 
@@ -100,73 +96,88 @@ def one_head(
 
 
 # --8<-- [start:module]
-class MultiHeadAttention(nn.Module):
-    """Attention with several heads, each of an equal part of the width.
+# For (*batch, heads, n, m): what is True is kept, what is a number is added.
+HeadsMask = (
+    Bool[Tensor, "*#batch #heads #n #m"]
+    | Float[Tensor, "*#batch #heads #n #m"]
+    | Bool[Tensor, "#n #m"]
+    | Float[Tensor, "#n #m"]
+    | Bool[Tensor, "#m"]
+    | Float[Tensor, "#m"]
+)
 
-    dropout is the probability with which a weight is dropped, and so is a number of the output.
-    """
+
+class MultiHeadAttention(nn.Module):
+    """Attention with several heads, each of an equal part of the width."""
 
     def __init__(
-        self, d: int, heads: int, bias: bool = True, dropout: float = 0.0
-    ):
+        self,
+        d: int,
+        num_heads: int,
+        *,
+        bias: bool = True,
+        dropout: float = 0.0,
+        output_dropout: float = 0.0,
+    ) -> None:
+        """A weight is dropped with probability dropout, as in PyTorch's layer.
+
+        A number of the output is with probability output_dropout.
+        Raises ValueError for a number of heads that does not divide d.
+        """
         super().__init__()
-        if heads < 1 or d % heads:
-            raise ValueError(f"{heads} heads do not divide the width {d}")
-        self.heads = heads
+        if num_heads < 1 or d % num_heads:
+            raise ValueError(f"{num_heads} heads do not divide the width {d}")
+        self.num_heads = num_heads
         self.query, self.key, self.value, self.output = (
             nn.Linear(d, d, bias) for _ in range(4)
         )
         self.dropout = nn.Dropout(dropout)
+        self.output_dropout = nn.Dropout(output_dropout)
+
+    def split(
+        self, x: Float[Tensor, "*batch n d"]
+    ) -> Float[Tensor, "*batch heads n d_k"]:
+        """Projected features, split into the heads of this layer."""
+        return split_heads(x, num_heads=self.num_heads)
 
     def project(
-        self, x: Tensor, context: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values, without heads as yet."""
-        check_shapes("x: n d, context: m d", x, context)
-        return (
-            self.query(x),
-            self.key(context),
-            self.value(context),
-        )  # (..., n, d), (..., m, d) twice
+        self, x: Float[Tensor, "*#batch n d"], z: Float[Tensor, "*#batch m d"]
+    ) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... m d"]]:
+        """Queries from x, keys from the context z."""
+        return self.query(x), self.key(z)
 
     def weights(
         self,
-        x: Tensor,
-        context: Tensor | None = None,
-        mask: Tensor | None = None,
+        x: Float[Tensor, "*#batch n d"],
+        *,
+        context: Float[Tensor, "*#batch m d"] | None = None,
+        attn_mask: HeadsMask | None = None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Float[Tensor, "*batch heads n m"]:
         """The weights of each head."""
-        query, key, _ = self.project(x, x if context is None else context)
-        query, key = (
-            split_heads(part, self.heads) for part in (query, key)
-        )  # (..., heads, n, d_k)
+        query, key = self.project(x, x if context is None else context)
         return attention_weights(
-            query, key, attn_mask=mask, is_causal=is_causal
-        )  # (..., heads, n, m)
+            self.split(query),
+            self.split(key),
+            attn_mask=attn_mask,
+            is_causal=is_causal,
+        )
 
     def forward(
         self,
-        x: Tensor,
-        context: Tensor | None = None,
-        mask: Tensor | None = None,
+        x: Float[Tensor, "*#batch n d"],
+        *,
+        context: Float[Tensor, "*#batch m d"] | None = None,
+        attn_mask: HeadsMask | None = None,
         is_causal: bool = False,
-    ) -> Tensor:
-        """x attends to the context, or to itself.
-
-        The mask keeps what is True, and broadcasts to (..., heads, n, m).
-        """
-        context = x if context is None else context
-        query, key, value = (
-            split_heads(part, self.heads) for part in self.project(x, context)
+    ) -> Float[Tensor, "*batch n d"]:
+        """x attends to the context, or to itself."""
+        weights = self.weights(
+            x, context=context, attn_mask=attn_mask, is_causal=is_causal
         )
-        weights = attention_weights(
-            query, key, attn_mask=mask, is_causal=is_causal
-        )  # (..., heads, n, m)
-        combined = combine_heads(
-            self.dropout(weights) @ value
-        )  # (..., heads, n, d_v) -> (..., n, d)
-        return self.dropout(self.output(combined))  # (..., n, d)
+        value = self.split(self.value(x if context is None else context))
+        combined = combine_heads(self.dropout(weights) @ value)
+        return self.output_dropout(self.output(combined))
 
 
 # --8<-- [end:module]
@@ -174,29 +185,34 @@ class MultiHeadAttention(nn.Module):
 
 # --8<-- [start:pytorch]
 def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
-    """Our layer with the weights of PyTorch's, which stacks three projections in one matrix."""
-    if (
-        layer.in_proj_weight is None
-        or layer.bias_k is not None
-        or layer.add_zero_attn
-    ):
+    """Our layer with the weights of PyTorch's, which stacks three in one matrix.
+
+    Raises ValueError for a layer that takes its tokens in another order, or
+    that does what ours does not.
+    """
+    if not layer.batch_first:
         raise ValueError(
-            "expected a layer with one width, without bias_k, bias_v and add_zero_attn"
+            "the layer takes (n, batch, d), and ours (batch, n, d); "
+            "expected a layer with batch_first=True"
+        )
+    more = layer.bias_k is not None or layer.add_zero_attn
+    if layer.in_proj_weight is None or more:
+        raise ValueError(
+            "expected a layer with one width, "
+            "without bias_k, bias_v and add_zero_attn"
         )
     bias = layer.in_proj_bias is not None
-    copy = MultiHeadAttention(layer.embed_dim, layer.num_heads, bias)
+    copy = MultiHeadAttention(
+        layer.embed_dim, layer.num_heads, bias=bias, dropout=layer.dropout
+    )
     copy = copy.to(layer.in_proj_weight).train(layer.training)
     state = {"output.weight": layer.out_proj.weight}
-    state |= zip(
-        ("query.weight", "key.weight", "value.weight"),
-        layer.in_proj_weight.chunk(3),
-    )
+    names = "query.weight", "key.weight", "value.weight"
+    state |= zip(names, layer.in_proj_weight.chunk(3), strict=True)
     if bias:
         state |= {"output.bias": layer.out_proj.bias}
-        state |= zip(
-            ("query.bias", "key.bias", "value.bias"),
-            layer.in_proj_bias.chunk(3),
-        )
+        names = "query.bias", "key.bias", "value.bias"
+        state |= zip(names, layer.in_proj_bias.chunk(3), strict=True)
     copy.load_state_dict(state)
     return copy
 
@@ -209,13 +225,16 @@ class MisnamedAttention(MultiHeadAttention):
     """The slip: the layer named key makes the queries, and the other way round."""
 
     def project(
-        self, x: Tensor, context: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        return self.key(x), self.query(context), self.value(context)
+        self, x: Float[Tensor, "*#batch n d"], z: Float[Tensor, "*#batch m d"]
+    ) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... m d"]]:
+        """Wrong: queries from the layer named key, keys from that named query."""
+        return self.key(x), self.query(z)
 
 
-def swap_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same parameters, those of query under the name key and the other way round."""
+def swap_names(
+    state: dict[str, Float[Tensor, "..."]],
+) -> dict[str, Float[Tensor, "..."]]:
+    """The same parameters, those of query named key and the other way round."""
     other = {"query": "key", "key": "query"}
     parts = {name: name.split(".") for name in state}  # as in query.weight
     return {

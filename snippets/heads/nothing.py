@@ -44,24 +44,34 @@ A query without any key needs no special case:
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from snippets.attention.formula import attention, scores
-from snippets.shapes import check_shapes
+from snippets.attention.formula import attention, scores, upcast
+from snippets.attention.masks import Mask, mask_scores
 
 
 # --8<-- [start:softmax]
-def softmax_with_sink(scores: Tensor, sink: Tensor) -> Tensor:
-    """The weights where one more key, with the score sink, takes its share and brings nothing."""
-    sink = sink.expand(scores.shape[:-1]).unsqueeze(-1)  # (..., 1)
-    return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[
-        ..., :-1
-    ]  # (..., m) -> (..., m)
+def softmax_with_sink(
+    scores: Float[Tensor, "*batch n m"] | Float[Tensor, " m"],
+    sink: Float[Tensor, "*#batch"],
+) -> Float[Tensor, "*batch n m"] | Float[Tensor, " m"]:
+    """The weights where one more key takes its share and brings nothing.
+
+    Its score is sink: one for all, or one for each head, for scores of shape
+    (batch, heads, n, m).
+    """
+    if sink.dim():
+        sink = sink[..., None, None]  # the same for all queries of a head
+    sink = sink.expand(*scores.shape[:-1], 1)
+    return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]
 
 
-def softmax_plus_one(scores: Tensor) -> Tensor:
-    """The same with the score 0: exp(s) / (1 + the sum of all exp(s)), without overflow."""
+def softmax_plus_one(
+    scores: Float[Tensor, "*batch m"],
+) -> Float[Tensor, "*batch m"]:
+    """The same with the score 0: exp(s) / (1 + the sum of all exp(s))."""
     return softmax_with_sink(scores, scores.new_zeros(()))
 
 
@@ -70,22 +80,30 @@ def softmax_plus_one(scores: Tensor) -> Tensor:
 
 # --8<-- [start:attention]
 def attention_or_nothing(
-    query: Tensor, key: Tensor, value: Tensor, scale: float | None = None
-) -> Tensor:
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    attn_mask: Mask | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Float[Tensor, "*batch n d_v"]:
     """Attention whose weights sum to less than one."""
-    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    weights = softmax_plus_one(scores(query, key, scale=scale))  # (..., n, m)
-    return weights @ value  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+    logits = scores(upcast(query), upcast(key), scale=scale)
+    logits = mask_scores(logits, attn_mask=attn_mask, is_causal=is_causal)
+    return (softmax_plus_one(logits) @ upcast(value)).to(query.dtype)
 
 
 def attention_with_zero_key(
-    query: Tensor, key: Tensor, value: Tensor, scale: float | None = None
-) -> Tensor:
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    scale: float | None = None,
+) -> Float[Tensor, "*batch n d_v"]:
     """Attention proper, to one more key and value, both of them zero."""
-    key, value = (
-        pad(tensor, (0, 0, 0, 1)) for tensor in (key, value)
-    )  # (..., m + 1, d)
-    return attention(query, key, value, scale=scale)  # (..., n, d_v)
+    key, value = (pad(one, (0, 0, 0, 1)) for one in (key, value))  # m + 1
+    return attention(query, key, value, scale=scale)
 
 
 # --8<-- [end:attention]

@@ -48,53 +48,56 @@ heads 32   weights 1,048,576   biases 2,048   PyTorch 1,050,624
 import copy
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from snippets.attention.formula import attention_weights
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:biases]
 def weights_with_biases(
-    query: Tensor,
-    key: Tensor,
-    query_bias: Tensor | None = None,
-    key_bias: Tensor | None = None,
-) -> Tensor:
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    *,
+    query_bias: Float[Tensor, "#n d_k"] | Float[Tensor, " d_k"] | None = None,
+    key_bias: Float[Tensor, "#m d_k"] | Float[Tensor, " d_k"] | None = None,
+) -> Float[Tensor, "*batch n m"]:
     """The weights where a bias is added to every query, and one to every key."""
     if query_bias is not None:
-        query = query + query_bias  # (..., n, d_k) + (..., 1, d_k) or (d_k,)
+        query = query + query_bias
     if key_bias is not None:
-        key = key + key_bias  # (..., m, d_k) + (..., 1, d_k) or (d_k,)
-    return attention_weights(query, key)  # (..., n, m)
+        key = key + key_bias
+    return attention_weights(query, key)
 
 
 # --8<-- [end:biases]
 
 
 # --8<-- [start:fold]
-def folded_bias(value_bias: Tensor, W_O: Tensor, output_bias: Tensor) -> Tensor:
+def folded_bias(
+    value_bias: Float[Tensor, " d_v"],
+    W_O: Float[Tensor, "d_v d"],
+    output_bias: Float[Tensor, " d"],
+) -> Float[Tensor, " d"]:
     """The output's bias with the values' bias folded in."""
-    check_shapes(
-        "value_bias: one d_v, W_O: d_v d, output_bias: one d",
-        value_bias,
-        W_O,
-        output_bias,
-    )
-    return (
-        value_bias @ W_O + output_bias
-    )  # (..., 1, d_v) (..., d_v, d) -> (..., 1, d)
+    return value_bias @ W_O + output_bias
 
 
 @torch.no_grad()
 def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
-    """The same layer without a bias for keys or values, where its dropout is off."""
+    """The same layer without a bias for keys or values, where its dropout is off.
+
+    Raises ValueError for a layer with a key that has no such bias, since the
+    bias of the others is then not idle.
+    """
+    if layer.bias_k is not None or layer.add_zero_attn:
+        raise ValueError("expected a layer without bias_k and add_zero_attn")
     layer = copy.deepcopy(layer)
+    if layer.in_proj_bias is None:
+        return layer  # it has no biases at all
     _, key_bias, value_bias = layer.in_proj_bias.chunk(3)  # views: (d,) each
     output = layer.out_proj
-    output.bias.copy_(
-        folded_bias(value_bias[None], output.weight.mT, output.bias[None])[0]
-    )
+    output.bias.copy_(folded_bias(value_bias, output.weight.mT, output.bias))
     key_bias.zero_()
     value_bias.zero_()
     return layer
@@ -104,14 +107,14 @@ def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
 
 
 # --8<-- [start:count]
-def weight_count(d: int, heads: int, d_k: int, d_v: int) -> int:
-    """Numbers in the matrices for queries, keys and values of every head, and for the output."""
-    return heads * (2 * d * d_k + d * d_v) + heads * d_v * d
+def weight_count(d: int, num_heads: int, d_k: int, d_v: int) -> int:
+    """Numbers in the matrices for queries, keys, values and the output."""
+    return num_heads * (2 * d * d_k + d * d_v) + num_heads * d_v * d
 
 
-def bias_count(d: int, heads: int, d_k: int, d_v: int) -> int:
+def bias_count(d: int, num_heads: int, d_k: int, d_v: int) -> int:
     """Numbers in the biases that go with them."""
-    return heads * (2 * d_k + d_v) + d
+    return num_heads * (2 * d_k + d_v) + d
 
 
 # --8<-- [end:count]

@@ -5,13 +5,13 @@ Two tokens of four features, split into two heads:
 --8<-- [start:example-split]
 >>> import torch
 >>> from snippets.heads.split import combine_heads, split_heads
->>> x = torch.tensor([[11, 12, 13, 14],
-...                   [21, 22, 23, 24]])  # (n, d): first digit token, second feature
->>> split_heads(x, heads=2).tolist()
-[[[11, 12], [21, 22]], [[13, 14], [23, 24]]]
->>> combine_heads(split_heads(x, heads=2)).equal(x)
+>>> x = torch.tensor([[11.0, 12.0, 13.0, 14.0],
+...                   [21.0, 22.0, 23.0, 24.0]])  # (n, d): first digit token, second feature
+>>> split_heads(x, num_heads=2).tolist()
+[[[11.0, 12.0], [21.0, 22.0]], [[13.0, 14.0], [23.0, 24.0]]]
+>>> combine_heads(split_heads(x, num_heads=2)).equal(x)
 True
->>> split_heads(x, heads=3)
+>>> split_heads(x, num_heads=3)
 Traceback (most recent call last):
 ValueError: 3 heads do not divide d = 4 of x (2, 4); expected x (..., n, d)
 
@@ -20,9 +20,9 @@ ValueError: 3 heads do not divide d = 4 of x (2, 4); expected x (..., n, d)
 Without the transpose, the first head gets the whole first token, and the second head the second:
 
 --8<-- [start:example-view]
->>> from snippets.heads.split import view_heads
->>> view_heads(x, heads=2).tolist()
-[[[11, 12], [13, 14]], [[21, 22], [23, 24]]]
+>>> from snippets.heads.split import split_heads_wrong
+>>> split_heads_wrong(x, num_heads=2).tolist()
+[[[11.0, 12.0], [13.0, 14.0]], [[21.0, 22.0], [23.0, 24.0]]]
 
 --8<-- [end:example-view]
 
@@ -34,8 +34,8 @@ One wide projection gives what a loop over the heads gives, and so does one prod
 >>> generator = torch.Generator().manual_seed(0)
 >>> X = torch.randn(10, 12, 16, generator=generator, dtype=torch.float64)  # (batch, n, d)
 >>> W = torch.randn(16, 24, generator=generator, dtype=torch.float64)  # 4 heads of width 6
->>> O = project_fused(X, W, heads=4)
->>> tuple(O.shape), torch.allclose(O, project_each(X, W, heads=4))
+>>> O = project_fused(X, W, num_heads=4)
+>>> tuple(O.shape), torch.allclose(O, project_each(X, W, num_heads=4))
 ((10, 4, 12, 6), True)
 >>> W_O = torch.randn(4, 6, 16, generator=generator, dtype=torch.float64)  # (heads, d_v, d)
 >>> torch.allclose(combine_and_project(O, W_O), project_and_add(O, W_O))
@@ -49,7 +49,8 @@ The scores of the heads add up to those of one wide head, but each head takes a 
 >>> from snippets.heads.split import one_wide_head, sum_of_heads
 >>> from snippets.attention.formula import scores
 >>> wide = X @ W  # used both for queries and for keys
->>> of_heads = scores(split_heads(wide, 4), split_heads(wide, 4), scale=1)  # (batch, heads, n, n)
+>>> split = split_heads(wide, num_heads=4)
+>>> of_heads = scores(split, split, scale=1)  # (batch, heads, n, n)
 >>> torch.allclose(of_heads.sum(-3), scores(wide, wide, scale=1))
 True
 >>> [torch.linalg.matrix_rank(S).unique().item() for S in (of_heads, scores(wide, wide))]
@@ -65,100 +66,118 @@ True
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
-
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:split]
-def split_heads(x: Tensor, heads: int) -> Tensor:
-    """Each token's features cut into heads of equal width, and the heads put before the tokens."""
-    check_shapes("x: n d", x)
-    if heads < 1 or x.shape[-1] % heads:
+def split_heads(
+    x: Float[Tensor, "*batch n d"], *, num_heads: int
+) -> Float[Tensor, "*batch heads n d_k"]:
+    """Each token's features in equal parts, the heads; heads before tokens.
+
+    Raises ValueError for a number of heads that does not divide d.
+    """
+    if num_heads < 1 or x.shape[-1] % num_heads:
         raise ValueError(
-            f"{heads} heads do not divide d = {x.shape[-1]} of x {tuple(x.shape)}; "
-            "expected x (..., n, d)"
+            f"{num_heads} heads do not divide d = {x.shape[-1]} "
+            f"of x {tuple(x.shape)}; expected x (..., n, d)"
         )
-    return x.unflatten(-1, (heads, -1)).transpose(
-        -3, -2
-    )  # (..., n, d) -> (..., heads, n, d / heads)
+    return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
 
 
-def combine_heads(x: Tensor) -> Tensor:
+def combine_heads(
+    x: Float[Tensor, "*batch heads n d_v"],
+) -> Float[Tensor, "*batch n heads*d_v"]:
     """The way back: the heads of each token side by side."""
-    check_shapes("x: heads n d_v", x)
-    return x.transpose(-3, -2).flatten(
-        -2
-    )  # (..., heads, n, d_v) -> (..., n, heads * d_v)
+    return x.transpose(-3, -2).flatten(-2)
 
 
 # --8<-- [end:split]
 
 
 # --8<-- [start:view]
-def view_heads(x: Tensor, heads: int) -> Tensor:
-    """The slip: the right shape, but what stands in one head are all the features of a few tokens."""
-    return x.reshape(
-        *x.shape[:-2], heads, x.shape[-2], -1
-    )  # (..., heads, n, d / heads)
+def split_heads_wrong(
+    x: Float[Tensor, "*batch n d"], *, num_heads: int
+) -> Float[Tensor, "*batch heads n d_k"]:
+    """Wrong: the right shape, but a head has all features of a few tokens.
+
+    Raises RuntimeError for a number of heads that does not divide n * d.
+    """
+    return x.reshape(*x.shape[:-2], num_heads, x.shape[-2], -1)
 
 
 # --8<-- [end:view]
 
 
 # --8<-- [start:fused]
-def project_fused(x: Tensor, W: Tensor, heads: int) -> Tensor:
-    """One projection for all heads, then a split."""
-    check_shapes("x: n d, W: d w", x, W)
-    return split_heads(
-        x @ W, heads
-    )  # (..., n, d) (..., d, w) -> (..., heads, n, w / heads)
+def project_fused(
+    x: Float[Tensor, "*#batch n d"],
+    W: Float[Tensor, "*#batch d w"],
+    *,
+    num_heads: int,
+) -> Float[Tensor, "*batch heads n d_k"]:
+    """One projection for all heads, then a split.
+
+    Raises ValueError for a number of heads that does not divide w.
+    """
+    return split_heads(x @ W, num_heads=num_heads)
 
 
-def project_each(x: Tensor, W: Tensor, heads: int) -> Tensor:
-    """The same in a loop over the heads, each with its own columns of W."""
-    check_shapes("x: n d, W: d w", x, W)
-    return torch.stack(
-        [x @ columns for columns in W.chunk(heads, dim=-1)], dim=-3
-    )
+def project_each(
+    x: Float[Tensor, "*#batch n d"],
+    W: Float[Tensor, "*#batch d w"],
+    *,
+    num_heads: int,
+) -> Float[Tensor, "*batch heads n d_k"]:
+    """The same in a loop over the heads, each with its own columns of W.
+
+    Raises RuntimeError for a number of heads that does not divide w.
+    """
+    columns = W.tensor_split(num_heads, dim=-1)
+    return torch.stack([x @ W_i for W_i in columns], dim=-3)
 
 
 # --8<-- [end:fused]
 
 
 # --8<-- [start:output]
-def combine_and_project(O: Tensor, W_O: Tensor) -> Tensor:
-    """The heads side by side, times one tall matrix: the blocks of W_O below one another."""
-    check_shapes("O: heads n d_v, W_O: heads d_v d", O, W_O)
-    return combine_heads(O) @ W_O.flatten(
-        -3, -2
-    )  # (..., n, h d_v) (h d_v, d) -> (..., n, d)
+def combine_and_project(
+    O: Float[Tensor, "*#batch heads n d_v"],
+    W_O: Float[Tensor, "*#batch heads d_v d"],
+) -> Float[Tensor, "*batch n d"]:
+    """The heads side by side, times one tall matrix: the blocks of W_O."""
+    return combine_heads(O) @ W_O.flatten(-3, -2)
 
 
-def project_and_add(O: Tensor, W_O: Tensor) -> Tensor:
+def project_and_add(
+    O: Float[Tensor, "*#batch heads n d_v"],
+    W_O: Float[Tensor, "*#batch heads d_v d"],
+) -> Float[Tensor, "*batch n d"]:
     """Each head times its own block, and the sum over the heads."""
-    check_shapes("O: heads n d_v, W_O: heads d_v d", O, W_O)
-    return (O @ W_O).sum(
-        -3
-    )  # (..., heads, n, d_v) (heads, d_v, d) -> (..., n, d)
+    return (O @ W_O).sum(-3)
 
 
 # --8<-- [end:output]
 
 
 # --8<-- [start:wide]
-def sum_of_heads(A: Tensor, C: Tensor, V: Tensor) -> Tensor:
+def sum_of_heads(
+    A: Float[Tensor, "*#batch n m"],
+    C: Float[Tensor, "*#batch n m"],
+    V: Float[Tensor, "*#batch m d"],
+) -> Float[Tensor, "*batch n d"]:
     """Two heads with scores A and C, and the same values."""
-    check_shapes("A: n m, C: n m, V: m d", A, C, V)
-    return (
-        torch.softmax(A, dim=-1) @ V + torch.softmax(C, dim=-1) @ V
-    )  # (..., n, d)
+    return torch.softmax(A, dim=-1) @ V + torch.softmax(C, dim=-1) @ V
 
 
-def one_wide_head(A: Tensor, C: Tensor, V: Tensor) -> Tensor:
+def one_wide_head(
+    A: Float[Tensor, "*#batch n m"],
+    C: Float[Tensor, "*#batch n m"],
+    V: Float[Tensor, "*#batch m d"],
+) -> Float[Tensor, "*batch n d"]:
     """One head with the sum of both scores, and the sum of both values."""
-    check_shapes("A: n m, C: n m, V: m d", A, C, V)
-    return torch.softmax(A + C, dim=-1) @ (V + V)  # (..., n, d)
+    return torch.softmax(A + C, dim=-1) @ (V + V)
 
 
 # --8<-- [end:wide]

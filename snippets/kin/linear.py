@@ -4,16 +4,16 @@ A linear layer has one slope, whatever comes in. Attention has another one for e
 
 --8<-- [start:example-slopes]
 >>> import torch
->>> from snippets.kin.linear import slope
+>>> from snippets.kin.linear import jacobian
 >>> from snippets.attention.formula import attention
 >>> generator = torch.Generator().manual_seed(0)
 >>> one, other = torch.randn(2, 4, 3, generator=generator, dtype=torch.float64)  # (n, d) each
 >>> A = torch.randn(4, 4, generator=generator, dtype=torch.float64)
 >>> layer = lambda x: A @ x
->>> torch.allclose(slope(layer, one), slope(layer, other))
+>>> torch.allclose(jacobian(layer, one), jacobian(layer, other))
 True
 >>> self_attention = lambda x: attention(x, x, x)
->>> torch.allclose(slope(self_attention, one), slope(self_attention, other))
+>>> torch.allclose(jacobian(self_attention, one), jacobian(self_attention, other))
 False
 
 --8<-- [end:example-slopes]
@@ -85,74 +85,114 @@ Random features come as near to softmax as their number allows:
 from collections.abc import Callable
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from snippets.shapes import check_shapes
+from snippets.attention.formula import upcast
 
 
 # --8<-- [start:slope]
-def slope(function: Callable[[Tensor], Tensor], X: Tensor) -> Tensor:
+def jacobian(
+    function: Callable[[Float[Tensor, "..."]], Float[Tensor, "..."]],
+    X: Float[Tensor, "*input"],
+) -> Float[Tensor, "*output_and_input"]:
     """The derivative of every output by every input, at X."""
-    return torch.autograd.functional.jacobian(function, X)  # (*output, *input)
+    return torch.autograd.functional.jacobian(function, X)
 
 
 # --8<-- [end:slope]
 
 
 # --8<-- [start:groupings]
-def weigh_then_mix(F: Tensor, G: Tensor, V: Tensor) -> Tensor:
+def weigh_then_mix(
+    F: Float[Tensor, "*#batch n r"],
+    G: Float[Tensor, "*#batch m r"],
+    V: Float[Tensor, "*#batch m d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
     """(F G^T) V: every query with every key, then the values."""
-    check_shapes("F: n r, G: m r, V: m d_v", F, G, V)
-    return (
-        F @ G.transpose(-2, -1)
-    ) @ V  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+    return (F @ G.mT) @ V
 
 
-def sum_then_ask(F: Tensor, G: Tensor, V: Tensor) -> Tensor:
+def sum_then_ask(
+    F: Float[Tensor, "*#batch n r"],
+    G: Float[Tensor, "*#batch m r"],
+    V: Float[Tensor, "*#batch m d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
     """F (G^T V): one sum over all keys and values, which every query asks."""
-    check_shapes("F: n r, G: m r, V: m d_v", F, G, V)
-    return F @ (
-        G.transpose(-2, -1) @ V
-    )  # (..., n, r) (..., r, d_v) -> (..., n, d_v)
+    return F @ (G.mT @ V)
 
 
 # --8<-- [end:groupings]
 
 
 # --8<-- [start:linear]
-def kernel_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Weights from products of features, here exponentials; softmax has no part in it."""
-    check_shapes("query: n d_k, key: m d_k, value: m d_v", query, key, value)
-    weights = query.exp() @ key.exp().transpose(
-        -2, -1
-    )  # (..., n, m), all positive
-    return weights @ value / weights.sum(-1, keepdim=True)  # (..., n, d_v)
+def exponentials(
+    query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
+) -> tuple[Float[Tensor, "... n d_k"], Float[Tensor, "... m d_k"]]:
+    """exp(query) and exp(key), but for a factor that each query cancels.
+
+    None is above 1, and for every query one product is 1.
+    """
+    query, key = upcast(query), upcast(key)
+    largest = key.amax(-2, keepdim=True)  # of each feature
+    query = query + largest
+    query = query - query.amax(-1, keepdim=True)
+    return query.exp(), (key - largest).exp()
 
 
-def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The same, regrouped: no tensor here has an axis for queries and another for keys."""
-    state = sum_then_ask(query.exp(), key.exp(), value)  # (..., n, d_v)
-    return state / sum_then_ask(
-        query.exp(), key.exp(), torch.ones_like(value[..., :1])
-    )
+def kernel_attention(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
+    """Weights from products of features, here exponentials, and no softmax."""
+    F, G = exponentials(query, key)
+    weights = F @ G.mT  # (*batch, n, m)
+    total = weights.sum(-1, keepdim=True)
+    return (weights @ upcast(value) / total).to(query.dtype)
+
+
+def linear_attention(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
+    """The same, regrouped: no tensor has an axis for queries and one for keys."""
+    F, G = exponentials(query, key)
+    total = sum_then_ask(F, G, torch.ones_like(G[..., :1]))
+    return (sum_then_ask(F, G, upcast(value)) / total).to(query.dtype)
 
 
 # --8<-- [end:linear]
 
 
 # --8<-- [start:scan]
-def causal_scan(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Causal linear attention as a recurrent network: token by token, with one state."""
-    check_shapes("query: n d_k, key: n d_k, value: n d_v", query, key, value)
-    state, normaliser, outputs = 0, 0, []
-    for q, k, v in zip(
-        *(x.unbind(-2) for x in (query.exp(), key.exp(), value))
-    ):
-        state = state + k.unsqueeze(-1) * v.unsqueeze(-2)  # (..., d_k, d_v)
-        normaliser = normaliser + k  # (..., d_k)
-        output = (q.unsqueeze(-2) @ state).squeeze(-2)  # (..., d_v)
-        outputs.append(output / (q * normaliser).sum(-1, keepdim=True))
-    return torch.stack(outputs, dim=-2)  # (..., n, d_v)
+def causal_scan(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch n d_k"],
+    value: Float[Tensor, "*#batch n d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
+    """Causal linear attention, token by token with one state: Katharopoulos et al. (2020).
+
+    largest is that of each feature of the keys so far, and when it grows, the
+    state shrinks by as much. So nothing overflows.
+    Raises ValueError for numbers of tokens that differ.
+    """
+    parts = (upcast(x).unbind(-2) for x in (query, key, value))
+    largest, state, total, outputs = upcast(key)[..., 0, :], 0, 0, []
+    for q, k, v in zip(*parts, strict=True):
+        before, largest = largest, torch.maximum(largest, k)
+        shrink, k = (
+            (before - largest).exp(),
+            (k - largest).exp(),
+        )  # (*batch, d_k)
+        state = shrink.unsqueeze(-1) * state + k.unsqueeze(-1) * v.unsqueeze(-2)
+        total = shrink * total + k
+        q = q + largest
+        q = (q - q.amax(-1, keepdim=True)).exp()
+        output = (q.unsqueeze(-2) @ state).squeeze(-2)  # (*batch, d_v)
+        outputs.append(output / (q * total).sum(-1, keepdim=True))
+    return torch.stack(outputs, dim=-2).to(query.dtype)
 
 
 # --8<-- [end:scan]
@@ -173,31 +213,36 @@ def linear_multiplications(n: int, m: int, r: int, d_v: int) -> int:
 
 
 # --8<-- [start:gaussian]
-def squared_distances(query: Tensor, key: Tensor) -> Tensor:
+def squared_distances(
+    query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
+) -> Float[Tensor, "*batch n m"]:
     """The squared distance of every query from every key."""
-    check_shapes("query: n d_k, key: m d_k", query, key)
-    difference = query.unsqueeze(-2) - key.unsqueeze(-3)  # (..., n, m, d_k)
-    return difference.square().sum(-1)  # (..., n, m)
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)  # (*batch, n, m, d_k)
+    return difference.square().sum(-1)
 
 
-def gaussian_weights(query: Tensor, key: Tensor) -> Tensor:
+def gaussian_weights(
+    query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
+) -> Float[Tensor, "*batch n m"]:
     """Kernel regression: weights fall as a Gaussian of variance sqrt(d_k) does."""
-    return torch.softmax(
-        -squared_distances(query, key) / (2 * query.shape[-1] ** 0.5), dim=-1
-    )
+    distances = squared_distances(upcast(query), upcast(key))
+    logits = -distances / (2 * query.shape[-1] ** 0.5)
+    return torch.softmax(logits, dim=-1).to(query.dtype)
 
 
 # --8<-- [end:gaussian]
 
 
 # --8<-- [start:features]
-def random_features(x: Tensor, draws: Tensor) -> Tensor:
-    """Positive features of x from Gaussian draws; products of them average to exp(q.k)."""
-    check_shapes("x: d, draws: r d", x, draws)
-    exponent = (draws @ x.unsqueeze(-1)).squeeze(-1) - x.square().sum(
-        -1, keepdim=True
-    ) / 2
-    return exponent.exp() / draws.shape[-2] ** 0.5  # (..., r)
+def random_features(
+    x: Float[Tensor, "*batch d"], draws: Float[Tensor, "r d"]
+) -> Float[Tensor, "*batch r"]:
+    """Positive features of x from Gaussian draws: Choromanski et al. (2021).
+
+    Products of them average to exp(q.k).
+    """
+    exponent = x @ draws.mT - x.square().sum(-1, keepdim=True) / 2
+    return exponent.exp() / draws.shape[-2] ** 0.5
 
 
 # --8<-- [end:features]

@@ -7,14 +7,15 @@ The cell is PyTorch's, weight for weight:
 >>> from snippets.kin.lstm import lstm_step
 >>> theirs = torch.nn.LSTMCell(3, 4, dtype=torch.float64)
 >>> x, h, c = (torch.randn(2, size, dtype=torch.float64) for size in (3, 4, 4))
->>> weights = theirs.weight_ih.T, theirs.weight_hh.T, theirs.bias_ih + theirs.bias_hh
->>> ours = lstm_step(x, h, c, *weights)
+>>> U, W = theirs.weight_ih.T, theirs.weight_hh.T
+>>> bias = theirs.bias_ih + theirs.bias_hh
+>>> ours = lstm_step(x, h, c, U, W, bias=bias)
 >>> all(map(torch.allclose, ours, theirs(x, (h, c))))
 True
 
 --8<-- [end:example-lstm]
 
-The slope of the cell after T steps by the cell before, along the cell alone, for forget gates held
+The gradient of the cell after T steps by the cell before, along the cell alone, for forget gates held
 at one opening and for gates that open as time goes on:
 
 --8<-- [start:example-gates]
@@ -33,9 +34,9 @@ T 1000   held at 0.50: 9e-302   0.88: 8e-56   0.998: 8e-02   opening: 0.500
 All paths together can stretch a gradient, although the cell's own never does:
 
 --8<-- [start:example-paths]
->>> from snippets.kin.lstm import slopes
+>>> from snippets.kin.lstm import cell_gradients
 >>> for u in (0.0, 4.0):
-...     along, full = slopes(u)
+...     along, full = cell_gradients(u)
 ...     print(f"recurrent weight {u:.0f}   along the cell {along:.2f}   all paths {full:.2f}")
 recurrent weight 0   along the cell 0.50   all paths 0.50
 recurrent weight 4   along the cell 0.50   all paths 2.50
@@ -45,47 +46,43 @@ recurrent weight 4   along the cell 0.50   all paths 2.50
 A residual block has the identity in its slope:
 
 --8<-- [start:example-residual]
->>> from snippets.kin.lstm import residual
+>>> from snippets.kin.lstm import residual_block
 >>> A, B = torch.zeros(3, 5), torch.ones(5, 3)  # (d, r), (r, d)
 >>> jacobian = torch.autograd.functional.jacobian
->>> jacobian(lambda x: residual(x, A, B), torch.ones(3)).tolist()
+>>> jacobian(lambda x: residual_block(x, A, B), torch.ones(3)).tolist()
 [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
 --8<-- [end:example-residual]
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
-
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:cell]
-def gate(z: Tensor) -> Tensor:
+def gate(z: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """The logistic function: how far a gate is open, from 0 to 1."""
-    return torch.sigmoid(z)  # (...) -> (...)
+    return torch.sigmoid(z)
 
 
 def lstm_step(
-    x: Tensor,
-    h: Tensor,
-    c: Tensor,
-    U: Tensor,
-    W: Tensor,
-    bias: Tensor | float = 0.0,
-) -> tuple[Tensor, Tensor]:
-    """The next output and the next cell. U and W hold, side by side, the input, forget,
-    candidate and output parts, in PyTorch's order."""
-    check_shapes("x: p, h: d, c: d, U: p 4d, W: d 4d", x, h, c, U, W)
-    if W.shape[-1] != 4 * c.shape[-1]:
-        raise ValueError(
-            f"W {tuple(W.shape)} has {W.shape[-1]} columns; "
-            f"expected 4 for each of the {c.shape[-1]} features of c {tuple(c.shape)}"
-        )
-    i, f, g, o = (h @ W + x @ U + bias).chunk(4, dim=-1)  # (..., d) each
-    c = gate(f) * c + gate(i) * torch.tanh(
-        g
-    )  # the forget gate keeps, the input gate lets in
+    x: Float[Tensor, "*batch p"],
+    h: Float[Tensor, "*batch d"],
+    c: Float[Tensor, "*batch d"],
+    U: Float[Tensor, "p 4*d"],
+    W: Float[Tensor, "d 4*d"],
+    *,
+    bias: Float[Tensor, " 4*d"] | float = 0.0,
+) -> tuple[Float[Tensor, "*batch d"], Float[Tensor, "*batch d"]]:
+    """The next output and the next cell: Hochreiter and Schmidhuber (1997).
+
+    U and W hold, side by side, the input, forget, candidate and output parts,
+    in PyTorch's order.
+    """
+    i, f, g, o = (h @ W + x @ U + bias).chunk(4, dim=-1)
+    # The forget gate keeps, the input gate lets in.
+    c = gate(f) * c + gate(i) * torch.tanh(g)
     return gate(o) * torch.tanh(c), c
 
 
@@ -93,36 +90,37 @@ def lstm_step(
 
 
 # --8<-- [start:gates]
-def cell_path(f: Tensor) -> Tensor:
-    """The slope of the last cell by the first along the cell: the product of the forget gates."""
-    return f.prod(-1)  # (..., T) -> (...)
+def cell_path(f: Float[Tensor, "*batch T"]) -> Float[Tensor, "*batch"]:
+    """The last cell's gradient by the first along the cell: a product of gates."""
+    return f.prod(-1)
 
 
-def opening_gates(T: int) -> Tensor:
+def opening_gates(
+    T: int,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, " T"]:
     """T gates that open as time goes on: 3/4, 8/9, 15/16 and so on."""
-    return 1 - torch.arange(2, T + 2, dtype=torch.float64) ** -2  # (T)
+    return 1 - torch.arange(2.0, T + 2.0, dtype=dtype, device=device) ** -2
 
 
 # --8<-- [end:gates]
 
 
 # --8<-- [start:slopes]
-def slopes(u: float) -> tuple[float, float]:
-    """The slope of a cell of one feature by the cell before, along the cell and over all paths.
+def cell_gradients(u: float) -> tuple[float, float]:
+    """A cell's gradient by the cell before, along the cell and over all paths.
 
-    The cell is at 0, the output gate open, and the candidate reads the last output with weight u.
+    The cell has one feature and is at 0, its output gate open, and the
+    candidate reads the last output with weight u.
     """
+    x = torch.zeros(1, dtype=torch.float64)
     before = torch.zeros(1, dtype=torch.float64, requires_grad=True)
-    W = torch.tensor([[0.0, 0.0, u, 0.0]], dtype=torch.float64)  # (1, 4)
+    W = torch.tensor([[0.0, 0.0, u, 0.0]], dtype=torch.float64)
     found = []
     for h in (torch.tanh(before).detach(), torch.tanh(before)):
-        _, after = lstm_step(
-            torch.zeros(1, dtype=torch.float64),
-            h,
-            before,
-            torch.zeros_like(W),
-            W,
-        )
+        _, after = lstm_step(x, h, before, torch.zeros_like(W), W)
         found.append(torch.autograd.grad(after.sum(), before)[0].item())
     return found[0], found[1]
 
@@ -131,10 +129,13 @@ def slopes(u: float) -> tuple[float, float]:
 
 
 # --8<-- [start:residual]
-def residual(x: Tensor, A: Tensor, B: Tensor) -> Tensor:
+def residual_block(
+    x: Float[Tensor, "*batch d"],
+    A: Float[Tensor, "d r"],
+    B: Float[Tensor, "r d"],
+) -> Float[Tensor, "*batch d"]:
     """The input, and what a small network makes of it, added."""
-    check_shapes("x: d, A: d r, B: r d", x, A, B)
-    return x + torch.tanh(x @ A) @ B  # (..., d) -> (..., d)
+    return x + torch.tanh(x @ A) @ B
 
 
 # --8<-- [end:residual]

@@ -23,9 +23,9 @@ Three patterns are stored. The state starts as the first one, with noise on ever
 >>> state = stored[0] + 0.8 * torch.randn(64, generator=generator, dtype=torch.float64)
 >>> for step in range(3):
 ...     off = (state - stored[0]).norm().item()
-...     level = energy(state, stored, 0.125).item()
+...     level = energy(state, stored, beta=0.125).item()
 ...     print(f"step {step}   off by {off:.4f}   energy {level:9.4f}")
-...     state = recall(state, stored, 0.125)
+...     state = recall(state, stored, beta=0.125)
 step 0   off by 6.1698   energy   -1.7895
 step 1   off by 0.4424   energy  -20.4003
 step 2   off by 0.0829   energy  -20.4703
@@ -33,68 +33,74 @@ step 2   off by 0.0829   energy  -20.4703
 --8<-- [end:example-recall]
 """
 
-import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from snippets.attention.formula import attention
-from snippets.shapes import check_shapes
+from snippets.attention.formula import attention, upcast
 
 
 # --8<-- [start:step]
-def loss(weight: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Half the sum of the squared errors of a linear layer that should give each key its value."""
-    check_shapes("weight: d d_v, key: n d, value: n d_v", weight, key, value)
-    return (key @ weight - value).square().sum(
-        dim=(-2, -1)
-    ) / 2  # (..., n, d_v), then (...)
+def loss(
+    weight: Float[Tensor, "*#batch d d_v"],
+    key: Float[Tensor, "*#batch n d"],
+    value: Float[Tensor, "*#batch n d_v"],
+) -> Float[Tensor, "*batch"]:
+    """Half the sum of squares of what a linear layer gets wrong of the values."""
+    return (key @ weight - value).square().sum(dim=(-2, -1)) / 2
 
 
 def ask_after_step(
-    query: Tensor, weight: Tensor, key: Tensor, value: Tensor, rate: float
-) -> Tensor:
+    query: Float[Tensor, "*#batch t d"],
+    weight: Float[Tensor, "*#batch d d_v"],
+    key: Float[Tensor, "*#batch n d"],
+    value: Float[Tensor, "*#batch n d_v"],
+    *,
+    rate: float,
+) -> Float[Tensor, "*batch t d_v"]:
     """Take one step down the loss, then ask the layer."""
-    check_shapes(
-        "query: t d, weight: d d_v, key: n d, value: n d_v",
-        query,
-        weight,
-        key,
-        value,
-    )
-    slope = key.mT @ (key @ weight - value)  # (..., d, d_v)
-    return query @ (weight - rate * slope)  # (..., t, d_v)
+    gradient = key.mT @ (key @ weight - value)
+    return query @ (weight - rate * gradient)
 
 
 def attend_to_errors(
-    query: Tensor, weight: Tensor, key: Tensor, value: Tensor, rate: float
-) -> Tensor:
-    """The same by linear attention: the scores weigh what the layer still gets wrong."""
-    check_shapes(
-        "query: t d, weight: d d_v, key: n d, value: n d_v",
-        query,
-        weight,
-        key,
-        value,
-    )
-    error = value - key @ weight  # (..., n, d_v)
-    return query @ weight + rate * (query @ key.mT) @ error  # (..., t, d_v)
+    query: Float[Tensor, "*#batch t d"],
+    weight: Float[Tensor, "*#batch d d_v"],
+    key: Float[Tensor, "*#batch n d"],
+    value: Float[Tensor, "*#batch n d_v"],
+    *,
+    rate: float,
+) -> Float[Tensor, "*batch t d_v"]:
+    """The same by linear attention: scores weigh what the layer gets wrong."""
+    error = value - key @ weight
+    return query @ weight + rate * (query @ key.mT) @ error
 
 
 # --8<-- [end:step]
 
 
 # --8<-- [start:memory]
-def energy(state: Tensor, stored: Tensor, beta: float) -> Tensor:
+def energy(
+    state: Float[Tensor, "*#batch d"],
+    stored: Float[Tensor, "*#batch n d"],
+    *,
+    beta: float,
+) -> Float[Tensor, "*batch"]:
     """Low where the state is short and near a stored pattern; beta is not zero."""
-    check_shapes("state: d, stored: n d", state, stored)
-    scores = beta * (stored @ state.unsqueeze(-1)).squeeze(-1)  # (..., n)
-    return state.square().sum(dim=-1) / 2 - scores.logsumexp(dim=-1) / beta
+    x, patterns = upcast(state), upcast(stored)
+    scores = beta * (patterns @ x.unsqueeze(-1)).squeeze(-1)
+    level = x.square().sum(-1) / 2 - scores.logsumexp(-1) / beta
+    return level.to(state.dtype)
 
 
-def recall(state: Tensor, stored: Tensor, beta: float) -> Tensor:
-    """One step down the energy: the state asks, and the patterns are keys and values."""
-    return attention(
-        torch.atleast_2d(state), stored, stored, scale=beta
-    ).view_as(state)
+def recall(
+    state: Float[Tensor, "*#batch d"],
+    stored: Float[Tensor, "*#batch n d"],
+    *,
+    beta: float,
+) -> Float[Tensor, "*batch d"]:
+    """One step down the energy: the state asks, patterns are keys and values."""
+    query = state.unsqueeze(-2)
+    return attention(query, stored, stored, scale=beta).squeeze(-2)
 
 
 # --8<-- [end:memory]

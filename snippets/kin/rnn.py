@@ -4,28 +4,28 @@ One step, with the weights of PyTorch's own network copied across:
 
 --8<-- [start:example-rnn]
 >>> import torch
->>> from snippets.kin.rnn import run
+>>> from snippets.kin.rnn import rnn
 >>> theirs = torch.nn.RNN(3, 4, batch_first=True, dtype=torch.float64)
 >>> x = torch.randn(2, 5, 3, dtype=torch.float64)  # (batch, n, p)
 >>> U, W = theirs.weight_ih_l0.T, theirs.weight_hh_l0.T  # (p, d), (d, d)
 >>> bias = theirs.bias_ih_l0 + theirs.bias_hh_l0  # (d)
->>> states = run(x, torch.zeros(2, 4, dtype=torch.float64), U, W, bias)
+>>> states = rnn(x, torch.zeros(2, 4, dtype=torch.float64), U, W, bias=bias)
 >>> torch.allclose(states, theirs(x)[0])
 True
 
 --8<-- [end:example-rnn]
 
-The size of the slope of the last state by the first, over T steps. W is w times a rotation. In the
+The size of the gradient of the last state by the first, over T steps. W is w times a rotation. In the
 last two columns a query attends to T tokens: to all equally, or to the first with a score of 16.
 The network's columns have a w of 0.9 and of 1.5, without tanh and with it:
 
 --8<-- [start:example-reach]
->>> from snippets.kin.rnn import attention_reach, linear_step, reach, step
+>>> from snippets.kin.rnn import attention_reach, linear_step, reach, rnn_step
 >>> generator = torch.Generator().manual_seed(0)
 >>> for T in (1, 4, 16, 64):
-...     measured = [reach(T, w, rule, generator).item()
-...                 for rule in (linear_step, step) for w in (0.9, 1.5)]
-...     looked = [attention_reach(T, score).item() for score in (0.0, 16.0)]
+...     measured = [reach(rule, T=T, w=w, generator=generator, dtype=torch.float64).item()
+...                 for rule in (linear_step, rnn_step) for w in (0.9, 1.5)]
+...     looked = [attention_reach(T=T, score=score).item() for score in (0.0, 16.0)]
 ...     print("T {:2}   linear {:.0e} {:.0e}   tanh {:.0e} {:.0e}   attention {:.2f} {:.2f}".format(
 ...         T, *measured, *looked))
 T  1   linear 9e-01 2e+00   tanh 9e-01 1e+00   attention 1.00 1.00
@@ -39,21 +39,21 @@ T 64   linear 1e-03 2e+11   tanh 2e-16 5e-07   attention 0.02 1.00
 from collections.abc import Callable
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import attention
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:squash]
-def squash(t: Tensor) -> Tensor:
+def squash(t: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """The hyperbolic tangent."""
-    return torch.tanh(t)  # (...) -> (...)
+    return torch.tanh(t)
 
 
-def squash_slope(t: Tensor) -> Tensor:
-    """Its derivative; unlike 1 - tanh(t)^2 it does not cancel to 0 where tanh rounds to 1."""
-    return torch.cosh(t).square().reciprocal()  # (...) -> (...)
+def squash_gradient(t: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Its derivative, which is not 0 where 1 - tanh(t)^2 cancels to 0."""
+    return torch.cosh(t).square().reciprocal()
 
 
 # --8<-- [end:squash]
@@ -61,29 +61,43 @@ def squash_slope(t: Tensor) -> Tensor:
 
 # --8<-- [start:step]
 def linear_step(
-    x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
-) -> Tensor:
+    x: Float[Tensor, "*batch p"],
+    h: Float[Tensor, "*batch d"],
+    U: Float[Tensor, "p d"],
+    W: Float[Tensor, "d d"],
+    *,
+    bias: Float[Tensor, " d"] | float = 0.0,
+) -> Float[Tensor, "*batch d"]:
     """The state h and the token x, each through its matrix, added."""
-    check_shapes("x: p, h: d, U: p d, W: d d", x, h, U, W)
-    return h @ W + x @ U + bias  # (..., d)
+    return h @ W + x @ U + bias
 
 
-def step(
-    x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
-) -> Tensor:
+def rnn_step(
+    x: Float[Tensor, "*batch p"],
+    h: Float[Tensor, "*batch d"],
+    U: Float[Tensor, "p d"],
+    W: Float[Tensor, "d d"],
+    *,
+    bias: Float[Tensor, " d"] | float = 0.0,
+) -> Float[Tensor, "*batch d"]:
     """One step of a recurrent network: the next state."""
-    return torch.tanh(linear_step(x, h, U, W, bias))  # (..., d)
+    return torch.tanh(linear_step(x, h, U, W, bias=bias))
 
 
-def run(
-    x: Tensor, h: Tensor, U: Tensor, W: Tensor, bias: Tensor | float = 0.0
-) -> Tensor:
-    """All states, one after the other: no step can begin before the last has ended."""
+def rnn(
+    x: Float[Tensor, "*batch n p"],
+    h: Float[Tensor, "*batch d"],
+    U: Float[Tensor, "p d"],
+    W: Float[Tensor, "d d"],
+    *,
+    bias: Float[Tensor, " d"] | float = 0.0,
+) -> Float[Tensor, "*batch n d"]:
+    """All states: no step can begin before the last has ended."""
     states = []
-    for token in x.unbind(-2):  # (..., p)
-        h = step(token, h, U, W, bias)
+    for token in x.unbind(-2):
+        h = rnn_step(token, h, U, W, bias=bias)
         states.append(h)
-    return torch.stack(states, dim=-2)  # (..., n, p) -> (..., n, d)
+    return torch.stack(states, dim=-2)
 
 
 # --8<-- [end:step]
@@ -91,37 +105,52 @@ def run(
 
 # --8<-- [start:reach]
 def reach(
-    T: int, w: float, rule: Callable, generator: torch.Generator, d: int = 8
-) -> Tensor:
+    rule: Callable[..., Float[Tensor, " d"]],
+    *,
+    T: int,
+    w: float,
+    d: int = 8,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, ""]:
     """The largest factor by which T steps stretch a change of the first state."""
+    made = {"dtype": dtype, "device": device}
     rotation, _ = torch.linalg.qr(
-        torch.randn(d, d, generator=generator, dtype=torch.float64)
+        torch.randn(d, d, generator=generator, **made)
     )
-    tokens = torch.randn(T, d, generator=generator, dtype=torch.float64)
-    one = torch.eye(d, dtype=torch.float64)
+    tokens = torch.randn(T, d, generator=generator, **made)
+    one = torch.eye(d, **made)
 
     def last(h: Tensor) -> Tensor:
         for x in tokens:
             h = rule(x, h, one, w * rotation)
         return h
 
-    start = torch.zeros(d, dtype=torch.float64)
-    slope = torch.autograd.functional.jacobian(last, start)  # (d, d)
-    return torch.linalg.matrix_norm(slope, ord=2)
+    start = torch.zeros(d, **made)
+    gradient = torch.autograd.functional.jacobian(last, start)  # (d, d)
+    return torch.linalg.matrix_norm(gradient, ord=2)
 
 
-def attention_reach(T: int, score: float, d: int = 8) -> Tensor:
-    """The same for attention to T tokens, of which the first has this score and the others 0."""
-    key = torch.zeros(T, 1, dtype=torch.float64)
+def attention_reach(
+    *,
+    T: int,
+    score: float,
+    d: int = 8,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, ""]:
+    """The same for attention to T tokens: the first has this score, others 0."""
+    made = {"dtype": dtype, "device": device}
+    query, value = torch.ones(1, 1, **made), torch.zeros(T, d, **made)
+    key = torch.zeros(T, 1, **made)
     key[0] = score
-    query = torch.ones(1, 1, dtype=torch.float64)
-    value = torch.zeros(T, d, dtype=torch.float64)
-    slope = torch.autograd.functional.jacobian(
-        lambda v: attention(query, key, v)[0], value
-    )
-    return torch.linalg.matrix_norm(
-        slope[:, 0], ord=2
-    )  # (d, T, d), of which (d, d)
+
+    def output(value: Tensor) -> Tensor:
+        return attention(query, key, value)[0]
+
+    gradient = torch.autograd.functional.jacobian(output, value)  # (d, T, d)
+    return torch.linalg.matrix_norm(gradient[:, 0], ord=2)
 
 
 # --8<-- [end:reach]

@@ -1,35 +1,42 @@
-"""Causal attention: its slopes, a cache of keys and values, and how much a cache holds.
+"""Causal attention: its gradients, a cache of keys and values, and how much a cache holds.
 
 A token that the query may not look at does not move the output:
 
---8<-- [start:example-slopes]
+--8<-- [start:example-gradients]
 >>> import torch
->>> from snippets.order.causal import token_slopes
+>>> from snippets.order.causal import token_gradients
 >>> generator = torch.Generator().manual_seed(0)
->>> query, X = torch.randn(3, generator=generator), torch.randn(5, 3, generator=generator)
+>>> query = torch.randn(3, generator=generator)
+>>> X = torch.randn(5, 3, generator=generator)
 >>> keep = torch.tensor([1.0, 1.0, 1.0, 0.0, 0.0])  # the first three
->>> slopes = token_slopes(query, X, keep)  # (d, n, d)
->>> [round(slope, 4) for slope in slopes.abs().amax((0, 2)).tolist()]  # the steepest for each token
+>>> gradients = token_gradients(query, X, keep)  # (d, n, d)
+>>> largest = gradients.abs().amax((0, 2))  # for each token
+>>> [round(entry, 4) for entry in largest.tolist()]
 [1.0424, 0.345, 0.013, 0.0, 0.0]
 >>> from snippets.attention.formula import attention
 >>> def causal(tokens):
 ...     return attention(tokens, tokens, tokens, is_causal=True)
 >>> by_all = torch.func.jacrev(causal)(X)  # (n, d, n, d)
->>> (by_all != 0).any(3).any(1).int().tolist()  # does an output, a row, move with a token?
-[[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+>>> (by_all != 0).any(3).any(1).int()  # does an output, a row, move with a token?
+tensor([[1, 0, 0, 0, 0],
+        [1, 1, 0, 0, 0],
+        [1, 1, 1, 0, 0],
+        [1, 1, 1, 1, 0],
+        [1, 1, 1, 1, 1]], dtype=torch.int32)
 
---8<-- [end:example-slopes]
+--8<-- [end:example-gradients]
 
 So an output can be computed when its token comes, from what was kept of the earlier ones:
 
 --8<-- [start:example-cache]
->>> from snippets.order.causal import step
+>>> from snippets.order.causal import decode_step
 >>> X = torch.randn(6, 8, generator=generator, dtype=torch.float64)  # (n, d)
 >>> W_Q, W_K, W_V = torch.randn(3, 8, 4, generator=generator, dtype=torch.float64)
 >>> whole = attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
 >>> cache = None
 >>> for i in range(6):
-...     output, cache = step(X[i:i + 1], W_Q, W_K, W_V, cache)  # one token
+...     token = X[i:i + 1]
+...     output, cache = decode_step(token, W_Q, W_K, W_V, cache=cache)
 ...     print(tuple(cache.key.shape), torch.allclose(output[0], whole[i]))
 (1, 4) True
 (2, 4) True
@@ -43,10 +50,10 @@ So an output can be computed when its token comes, from what was kept of the ear
 What is cut off counts by its share of the weight:
 
 --8<-- [start:example-window]
->>> from snippets.order.causal import cut
+>>> from snippets.order.causal import window_outputs
 >>> scores = torch.tensor([[3.0, 2.0, 0.0, -1.0]]).double()
 >>> value = torch.tensor([[1.0], [2.0], [30.0], [40.0]]).double()
->>> kept, rest, share = cut(scores, value, keep=2)
+>>> kept, rest, share = window_outputs(scores, value, keep=2)
 >>> whole = torch.softmax(scores, -1) @ value
 >>> [round(x.item(), 4) for x in (whole, kept, rest, share)]
 [2.7591, 1.2689, 32.6894, 0.0474]
@@ -71,7 +78,8 @@ with 8 heads of keys and values that the query heads share:
 
 --8<-- [start:example-size]
 >>> from snippets.order.causal import cache_bytes
->>> [cache_bytes(4096, 32, heads, 128, 2) / 2**30 for heads in (32, 8)]
+>>> [cache_bytes(4096, layers=32, num_heads=heads, d_k=128, itemsize=2) / 2**30
+...  for heads in (32, 8)]
 [2.0, 0.5]
 
 --8<-- [end:example-size]
@@ -80,7 +88,7 @@ Six query heads share two heads of keys and values: the first three the first, a
 
 --8<-- [start:example-shared]
 >>> query = torch.randn(6, 5, 8, generator=generator)  # (heads, n, d_k)
->>> key, value = torch.randn(2, 2, 5, 8, generator=generator)  # (kv heads, n, d_k) each
+>>> key, value = torch.randn(2, 2, 5, 8, generator=generator)  # (kv heads, n, d_k)
 >>> shared = attention(query, key, value, is_causal=True, enable_gqa=True)
 >>> on_the_spot = (x.repeat_interleave(3, dim=0) for x in (key, value))
 >>> torch.allclose(shared, attention(query, *on_the_spot, is_causal=True))
@@ -95,82 +103,107 @@ False
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import attention
-from snippets.shapes import check_shapes
 
 
-# --8<-- [start:slopes]
-def kept_weights(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
-    """The exponential of each score, times a factor: 0 where the query may not look; normalised."""
-    check_shapes("query: d, X: n d, keep: n", query, X, keep)
-    kept = keep * torch.exp(X @ query)  # (n, d) (d) -> (n)
-    return kept / kept.sum()  # (n)
+# --8<-- [start:gradients]
+def kept_weights(
+    query: Float[Tensor, " d"],
+    X: Float[Tensor, "n d"],
+    keep: Float[Tensor, " n"],
+) -> Float[Tensor, " n"]:
+    """The exponential of each score, times a factor, over their sum.
+
+    The factor is 0 where the query may not look; for one token at least it is not.
+    """
+    scores = (X @ query).masked_fill(keep == 0, -torch.inf)
+    # A shift changes no weight, and the largest exponential is 1.
+    kept = keep * torch.exp(scores - scores.amax().detach())
+    return kept / kept.sum()
 
 
-def kept_mean(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
+def kept_mean(
+    query: Float[Tensor, " d"],
+    X: Float[Tensor, "n d"],
+    keep: Float[Tensor, " n"],
+) -> Float[Tensor, " d"]:
     """The mean of the tokens under these weights."""
-    return kept_weights(query, X, keep) @ X  # (n) (n, d) -> (d)
+    return kept_weights(query, X, keep) @ X
 
 
-def token_slopes(query: Tensor, X: Tensor, keep: Tensor) -> Tensor:
-    """The derivative of each entry of that by each entry of every token, by autograd."""
-    return torch.func.jacrev(kept_mean, argnums=1)(query, X, keep)  # (d, n, d)
+def token_gradients(
+    query: Float[Tensor, " d"],
+    X: Float[Tensor, "n d"],
+    keep: Float[Tensor, " n"],
+) -> Float[Tensor, "d n d"]:
+    """The derivative of each entry of that by each entry of every token."""
+    return torch.func.jacrev(kept_mean, argnums=1)(query, X, keep)
 
 
-# --8<-- [end:slopes]
+# --8<-- [end:gradients]
 
 
 # --8<-- [start:cache]
 class Cache(NamedTuple):
     """Keys and values of the tokens so far."""
 
-    key: Tensor  # (..., i, d_k)
-    value: Tensor  # (..., i, d_v)
+    key: Float[Tensor, "*batch i d_k"]
+    value: Float[Tensor, "*batch i d_v"]
 
 
-def step(
-    x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, cache: Cache | None = None
-) -> tuple[Tensor, Cache]:
-    """The output for one more token, and the cache with its key and value."""
-    check_shapes(
-        "x: one d, W_Q: d d_k, W_K: d d_k, W_V: d d_v", x, W_Q, W_K, W_V
-    )
+def decode_step(
+    x: Float[Tensor, "*batch 1 d"],
+    W_Q: Float[Tensor, "d d_k"],
+    W_K: Float[Tensor, "d d_k"],
+    W_V: Float[Tensor, "d d_v"],
+    *,
+    cache: Cache | None = None,
+) -> tuple[Float[Tensor, "*batch 1 d_v"], Cache]:
+    """The output for one more token, and the cache with its key and value.
+
+    Raises ValueError for more tokens than one: they would see each other.
+    Raises RuntimeError for a cache of other widths, or of another batch.
+    """
     if x.shape[-2] != 1:
         raise ValueError(
             f"x {tuple(x.shape)} holds {x.shape[-2]} tokens; expected x (..., 1, d)"
         )
-    new = Cache(x @ W_K, x @ W_V)  # (..., 1, d_k), (..., 1, d_v)
+    new = Cache(x @ W_K, x @ W_V)
     if cache is not None:
         new = Cache(*(torch.cat(pair, dim=-2) for pair in zip(cache, new)))
-    return attention(x @ W_Q, *new), new  # (..., 1, d_v)
+    return attention(x @ W_Q, new.key, new.value), new
 
 
 # --8<-- [end:cache]
 
 
 # --8<-- [start:window]
-def cut(
-    scores: Tensor, value: Tensor, keep: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The outputs of the first `keep` keys alone and of the others alone, and the others' share."""
-    check_shapes("scores: n m, value: m d_v", scores, value)
+def window_outputs(
+    scores: Float[Tensor, "*#batch n m"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    keep: int,
+) -> tuple[
+    Float[Tensor, "*batch n d_v"],
+    Float[Tensor, "*batch n d_v"],
+    Float[Tensor, "*_ n 1"],
+]:
+    """The outputs of the first `keep` keys alone and of the others alone, and the
+    others' share.
+
+    Raises ValueError where one of the two groups has no key.
+    """
     if not 0 < keep < scores.shape[-1]:
         raise ValueError(
             f"keep is {keep}; expected at least 1 and less than m, {scores.shape[-1]}"
         )
-    share = torch.softmax(scores, dim=-1)[..., keep:].sum(
-        -1, keepdim=True
-    )  # (..., n, 1)
-    first = (
-        torch.softmax(scores[..., :keep], dim=-1) @ value[..., :keep, :]
-    )  # (..., n, d_v)
-    return (
-        first,
-        torch.softmax(scores[..., keep:], dim=-1) @ value[..., keep:, :],
-        share,
-    )
+    first = torch.softmax(scores[..., :keep], dim=-1) @ value[..., :keep, :]
+    others = torch.softmax(scores[..., keep:], dim=-1) @ value[..., keep:, :]
+    share = torch.softmax(scores, dim=-1)[..., keep:].sum(-1, keepdim=True)
+    return first, others, share
 
 
 # --8<-- [end:window]
@@ -183,17 +216,19 @@ def causal_pairs(n: int) -> int:
 
 
 def marker_share(n: int) -> float:
-    """What token n gets if all scores are equal and only the first value is 1, not 0."""
-    same, marker = (
-        torch.zeros(n, 1, dtype=torch.float64),
-        torch.eye(n, 1, dtype=torch.float64),
-    )
+    """What token n gets if all scores are equal and only the first value is 1, not
+    0."""
+    same = torch.zeros(n, 1, dtype=torch.float64)
+    marker = torch.eye(n, 1, dtype=torch.float64)
     return attention(same, same, marker, is_causal=True)[-1].item()
 
 
-def cache_bytes(n: int, layers: int, heads: int, d_k: int, size: int) -> int:
-    """A key and a value for each token, layer and head, both d_k numbers of that size."""
-    return 2 * layers * heads * d_k * n * size
+def cache_bytes(
+    n: int, layers: int, num_heads: int, d_k: int, itemsize: int
+) -> int:
+    """A key and a value for each token, layer and head, both d_k numbers of that
+    size."""
+    return 2 * layers * num_heads * d_k * n * itemsize
 
 
 # --8<-- [end:counts]

@@ -4,14 +4,17 @@ A multiplication and an addition are two operations. The count does not depend o
 
 --8<-- [start:example-forward]
 >>> import torch
->>> from snippets.order.cost import forward_operations, layer, operations
+>>> from snippets.order.cost import attention_layer, forward_operations, operations
 >>> generator = torch.Generator().manual_seed(0)
 >>> n, d = 20, 32
 >>> x, *W = torch.randn(5, d, d, generator=generator)
 >>> x = x[:n]
->>> [operations(layer, x, *W, heads) for heads in (1, 4, 32)], forward_operations(n, d)
-([215040, 215040, 215040], 215040)
->>> operations(layer, x, *W, 4, is_causal=True)  # no less: the full square is computed
+>>> [operations(attention_layer, x, *W, num_heads=h) for h in (1, 4, 32)]
+[215040, 215040, 215040]
+>>> forward_operations(n, d)
+215040
+>>> # no less: the full square is computed
+>>> operations(attention_layer, x, *W, num_heads=4, is_causal=True)
 215040
 
 --8<-- [end:example-forward]
@@ -19,9 +22,10 @@ A multiplication and an addition are two operations. The count does not depend o
 The way back costs twice as much, so that a step of training costs three times a forward pass:
 
 --8<-- [start:example-backward]
->>> from snippets.order.cost import backward_of_product, training_step
+>>> from snippets.order.cost import training_step
 >>> x, *W = (tensor.requires_grad_() for tensor in (x, *W))
->>> operations(training_step, x, *W, 4) == 3 * forward_operations(n, d)
+>>> step = operations(training_step, x, *W, num_heads=4)
+>>> step == 3 * forward_operations(n, d)
 True
 
 --8<-- [end:example-backward]
@@ -29,10 +33,11 @@ True
 At a width of 512, twice the words cost a little over twice as much at first:
 
 --8<-- [start:example-doubling]
->>> from snippets.order.cost import doubling_ratio, pair_operations, projection_operations
+>>> from snippets.order.cost import doubling_ratio, pair_operations
 >>> for n in (64, 256, 1024, 4096, 65536):
 ...     share = pair_operations(n, 512) / forward_operations(n, 512)
-...     print(f"{n:6} tokens   share of pairs {share:.3f}   twice {doubling_ratio(n, 512):.3f}")
+...     ratio = doubling_ratio(n, 512)
+...     print(f"{n:6} tokens   share of pairs {share:.3f}   twice {ratio:.3f}")
     64 tokens   share of pairs 0.059   twice 2.118
    256 tokens   share of pairs 0.200   twice 2.400
   1024 tokens   share of pairs 0.500   twice 3.000
@@ -55,11 +60,13 @@ What is held: for 16 heads of width 64, the weights of 65,536 tokens would be
 Tokens that come one by one, with and without what is kept of the earlier ones:
 
 --8<-- [start:example-cache]
->>> from snippets.order.cost import operations_with_cache, operations_without_cache
+>>> from snippets.order.cost import (
+...     operations_with_cache, operations_without_cache)
 >>> for n in (1, 16, 256, 4096):
 ...     whole = forward_operations(n, 512)
-...     kept, anew = operations_with_cache(n, 512), operations_without_cache(n, 512)
-...     print(f"{n:4} tokens   with {kept / whole:.2f}   without {anew / whole:7.2f}   of one pass")
+...     kept = operations_with_cache(n, 512) / whole
+...     anew = operations_without_cache(n, 512) / whole
+...     print(f"{n:4} tokens   with {kept:.2f}   without {anew:7.2f}   of one pass")
    1 tokens   with 1.00   without    1.00   of one pass
   16 tokens   with 0.99   without    8.46   of one pass
  256 tokens   with 0.90   without  119.97   of one pass
@@ -69,56 +76,59 @@ Tokens that come one by one, with and without what is kept of the earlier ones:
 """
 
 from collections.abc import Callable
+from typing import Any
 
+from jaxtyping import Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.flop_counter import FlopCounterMode
 
-from snippets.heads.split import combine_heads, split_heads
-from snippets.shapes import check_shapes
-
 
 # --8<-- [start:layer]
-def layer(
-    x: Tensor,
-    W_Q: Tensor,
-    W_K: Tensor,
-    W_V: Tensor,
-    W_O: Tensor,
-    heads: int,
+def attention_layer(
+    x: Float[Tensor, "*batch n d"],
+    W_Q: Float[Tensor, "d d"],
+    W_K: Float[Tensor, "d d"],
+    W_V: Float[Tensor, "d d"],
+    W_O: Float[Tensor, "d d"],
+    *,
+    num_heads: int,
     is_causal: bool = False,
-) -> Tensor:
-    """Self-attention with several heads: three projections, attention, one projection."""
-    check_shapes(
-        "x: n d, W_Q: d d, W_K: d d, W_V: d d, W_O: d d", x, W_Q, W_K, W_V, W_O
+) -> Float[Tensor, "*batch n d"]:
+    """Self-attention with several heads: three projections, attention, one more.
+
+    Raises RuntimeError where the heads do not divide d.
+    """
+    query, key, value = (  # (*batch, heads, n, d / heads) each
+        (x @ W).unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+        for W in (W_Q, W_K, W_V)
     )
-    query, key, value = (split_heads(x @ W, heads) for W in (W_Q, W_K, W_V))
     output = scaled_dot_product_attention(
         query, key, value, is_causal=is_causal
     )
-    return (
-        combine_heads(output) @ W_O
-    )  # (..., heads, n, d / heads) -> (..., n, d)
+    return output.transpose(-3, -2).flatten(-2) @ W_O
 
 
-def training_step(x: Tensor, *weights_and_heads) -> None:
+def training_step(
+    x: Float[Tensor, "*batch n d"],
+    *weights: Float[Tensor, "d d"],
+    num_heads: int,
+) -> None:
     """Forward and backward."""
-    layer(x, *weights_and_heads).sum().backward()
+    attention_layer(x, *weights, num_heads=num_heads).sum().backward()
 
 
 # --8<-- [end:layer]
 
 
 # --8<-- [start:operations]
-def operations(function: Callable, *args, **keywords) -> int:
+def operations(function: Callable, *args: Any, **kwargs: Any) -> int:
     """Floating-point operations in matrix products, as PyTorch counts them."""
     # The counter does not see into the fused kernels of the CPU.
-    with (
-        sdpa_kernel(SDPBackend.MATH),
-        FlopCounterMode(display=False) as counter,
-    ):
-        function(*args, **keywords)
+    counter = FlopCounterMode(display=False)
+    with sdpa_kernel(SDPBackend.MATH), counter:
+        function(*args, **kwargs)
     return counter.get_total_flops()
 
 
@@ -127,12 +137,12 @@ def operations(function: Callable, *args, **keywords) -> int:
 
 # --8<-- [start:formulas]
 def projection_operations(n: int, d: int) -> int:
-    """The projections to queries, keys, values, and back: four products (n, d) (d, d)."""
+    """To queries, keys, values, and back: four products (n, d) (d, d)."""
     return 8 * n * d**2
 
 
 def pair_operations(n: int, d: int) -> int:
-    """Scores and mixing: (n, d_k) (d_k, n) and (n, n) (n, d_k) in each of d / d_k heads."""
+    """Scores and mixing: (n, d_k) (d_k, n) and (n, n) (n, d_k), in d / d_k heads."""
     return 4 * n**2 * d
 
 
@@ -142,7 +152,7 @@ def forward_operations(n: int, d: int) -> int:
 
 
 def backward_of_product(n: int, m: int, p: int) -> int:
-    """For A B, (n, m) (m, p): a product with the transpose of B, and one with that of A."""
+    """For A B, (n, m) (m, p): a product with B transposed, and one with A."""
     return 2 * n * p * m + 2 * m * n * p
 
 
@@ -164,9 +174,9 @@ def excess_of_pairs(n: int, d: int) -> int:
 
 
 # --8<-- [start:memory]
-def weights_held(n: int, heads: int) -> int:
+def weights_held(n: int, num_heads: int) -> int:
     """How many weights there are, if all are held at once."""
-    return heads * n**2
+    return num_heads * n**2
 
 
 def weights_per_output(n: int, d_k: int) -> float:

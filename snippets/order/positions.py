@@ -2,22 +2,23 @@
 
 --8<-- [start:example-encoding]
 >>> import torch
->>> from snippets.order.positions import encoding, frequencies
->>> frequencies(6).tolist() == [1.0, 10000 ** (-1 / 3), 10000 ** (-2 / 3)]
-True
->>> encoding(3, 4)  # (n, d): sines in even columns, cosines in odd ones, counted from 0
+>>> from snippets.order.positions import frequencies, sinusoidal_encoding
+>>> frequencies(6, base=1000.0)
+tensor([1.0000, 0.1000, 0.0100])
+>>> # (n, d): a sine in column 0, its cosine in column 1, and so on
+>>> sinusoidal_encoding(3, 4, base=100.0)
 tensor([[ 0.0000,  1.0000,  0.0000,  1.0000],
-        [ 0.8415,  0.5403,  0.0100,  1.0000],
-        [ 0.9093, -0.4161,  0.0200,  0.9998]], dtype=torch.float64)
+        [ 0.8415,  0.5403,  0.0998,  0.9950],
+        [ 0.9093, -0.4161,  0.1987,  0.9801]])
 
 --8<-- [end:example-encoding]
 
 A shift of the position is a turn of each pair, the same turn for every position:
 
 --8<-- [start:example-shift]
->>> from snippets.order.positions import shift
->>> PE = encoding(100, 32)
->>> torch.allclose(shift(PE[:93], 7), PE[7:])
+>>> from snippets.order.positions import shift_encoding
+>>> PE = sinusoidal_encoding(100, 32, dtype=torch.float64)
+>>> torch.allclose(shift_encoding(PE[:93], k=7), PE[7:])
 True
 
 --8<-- [end:example-shift]
@@ -25,7 +26,7 @@ True
 The product of two encodings depends on their distance alone, and not on its sign:
 
 --8<-- [start:example-product]
->>> PE = encoding(100, 512)
+>>> PE = sinusoidal_encoding(100, 512, dtype=torch.float64)
 >>> G = PE @ PE.mT
 >>> [round(G[50, 50 + k].item(), 2) for k in (-9, -3, 0, 3, 9)]
 [179.46, 211.75, 256.0, 211.75, 179.46]
@@ -37,8 +38,8 @@ True
 How it falls with the distance, and how often it rises on the way:
 
 --8<-- [start:example-decay]
->>> [round(G[0, k].item(), 1) for k in range(12)]
-[256.0, 249.1, 231.7, 211.7, 196.7, 189.6, 188.2, 187.9, 185.0, 179.5, 173.8, 170.4]
+>>> [round(G[0, k].item(), 1) for k in range(8)]
+[256.0, 249.1, 231.7, 211.7, 196.7, 189.6, 188.2, 187.9]
 >>> (G[0, 1:] > G[0, :-1]).sum().item()  # of 99 steps
 13
 
@@ -48,7 +49,8 @@ The longest of 256 waves, in turns of 2 pi, and as a length:
 
 --8<-- [start:example-longest]
 >>> from snippets.order.positions import longest_wave
->>> [round(longest_wave(256, 10000.0, turn), 1) for turn in (1.0, 2 * torch.pi)]
+>>> [round(longest_wave(256, 10000.0, turn), 1)
+...  for turn in (1.0, 2 * torch.pi)]
 [9646.6, 60611.5]
 
 --8<-- [end:example-longest]
@@ -56,76 +58,109 @@ The longest of 256 waves, in turns of 2 pi, and as a length:
 Without positions a layer cannot tell an order from another; with them it can:
 
 --8<-- [start:example-order]
->>> import torch
->>> from snippets.order.permutation import layer
->>> from snippets.order.positions import encoding
+>>> from snippets.order.permutation import merged_self_attention
 >>> generator = torch.Generator().manual_seed(0)
 >>> X = torch.randn(6, 4, generator=generator, dtype=torch.float64)
 >>> A, M = torch.randn(2, 1, 4, 4, generator=generator, dtype=torch.float64)
->>> PE = encoding(6, 4)
->>> torch.allclose(layer(X.flip(0), A, M).mean(0), layer(X, A, M).mean(0))
+>>> def mean_output(tokens):
+...     return merged_self_attention(tokens, A, M).mean(0)
+>>> PE = sinusoidal_encoding(6, 4, dtype=torch.float64)
+>>> torch.allclose(mean_output(X.flip(0)), mean_output(X))
 True
->>> torch.allclose(layer(X.flip(0) + PE, A, M).mean(0), layer(X + PE, A, M).mean(0))
+>>> torch.allclose(mean_output(X.flip(0) + PE), mean_output(X + PE))
 False
 
 --8<-- [end:example-order]
 """
 
 import torch
+from jaxtyping import Float, Real
 from torch import Tensor
 
-from snippets.shapes import check_shapes
+from snippets.attention.formula import upcast
 
 
 # --8<-- [start:encoding]
-def frequencies(d: int, base: float = 10000.0) -> Tensor:
-    """One frequency for each pair of features, from 1 down, each a fixed part of the one before."""
+def frequencies(
+    d: int,
+    *,
+    base: float = 10000.0,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, " half"]:
+    """One for each pair of features, from 1 down by equal ratios.
+
+    Raises ValueError for an odd d, or one below 2.
+    """
     if d < 2 or d % 2:
         raise ValueError(
             f"d is {d}; expected an even number, for pairs of features"
         )
-    return base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)  # (d / 2)
+    return base ** (torch.arange(0, d, 2, dtype=dtype, device=device) / -d)
 
 
-def waves(position: Tensor, omega: Tensor) -> tuple[Tensor, Tensor]:
-    """The cosines and the sines of a position, one of each for every frequency."""
-    angle = (
-        torch.as_tensor(position).unsqueeze(-1) * omega
-    )  # (...) (h) -> (..., h)
+def waves(
+    position: Real[Tensor, "*shape"], omega: Float[Tensor, " h"]
+) -> tuple[Float[Tensor, "*shape h"], Float[Tensor, "*shape h"]]:
+    """The cosines and the sines of positions, one of each for every frequency."""
+    angle = position.unsqueeze(-1) * omega
     return torch.cos(angle), torch.sin(angle)
 
 
-def encoding(n: int, d: int, base: float = 10000.0) -> Tensor:
-    """The encodings of positions 0, 1, ...: sine and cosine of the first frequency, and so on."""
-    cosines, sines = waves(
-        torch.arange(n), frequencies(d, base)
-    )  # (n, d / 2) each
-    return torch.stack([sines, cosines], dim=-1).flatten(
-        -2
-    )  # (n, d / 2, 2) -> (n, d)
+def sinusoidal_encoding(
+    n: int,
+    d: int,
+    *,
+    base: float = 10000.0,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "{n} {d}"]:
+    """Of each place a sine and a cosine, the next ones, and so on.
+
+    Places count from 0: Vaswani et al. (2017), section 3.5.
+    """
+    dtype = dtype or torch.get_default_dtype()
+    single = torch.promote_types(
+        dtype, torch.float32
+    )  # or one with more digits
+    omega = frequencies(d, base=base, dtype=single, device=device)
+    cosines, sines = waves(torch.arange(n, device=device), omega)
+    return torch.stack([sines, cosines], dim=-1).flatten(-2).to(dtype)
 
 
 # --8<-- [end:encoding]
 
 
 # --8<-- [start:shift]
-def shift(PE: Tensor, k: float, base: float = 10000.0) -> Tensor:
-    """The encodings of positions that are k further on, from the encodings alone."""
-    check_shapes("PE: n d", PE)
-    cosines, sines = waves(k, frequencies(PE.shape[-1], base))  # (d / 2) each
-    sine, cosine = PE[..., 0::2], PE[..., 1::2]  # (..., n, d / 2) each
+def shift_encoding(
+    PE: Float[Tensor, "*batch n d"], *, k: int | float, base: float = 10000.0
+) -> Float[Tensor, "*batch n d"]:
+    """The encodings of places that are k further on, from the encodings alone.
+
+    Raises ValueError for an odd d, by `frequencies`.
+    """
+    wide = upcast(PE)
+    omega = frequencies(
+        PE.shape[-1], base=base, dtype=wide.dtype, device=PE.device
+    )
+    cosines, sines = torch.cos(k * omega), torch.sin(k * omega)
+    sine, cosine = wide[..., 0::2], wide[..., 1::2]  # (*batch, n, d / 2) each
     turned = cosines * sine + sines * cosine, cosines * cosine - sines * sine
-    return torch.stack(turned, dim=-1).flatten(-2)  # (..., n, d)
+    return torch.stack(turned, dim=-1).flatten(-2).to(PE.dtype)
 
 
 # --8<-- [end:shift]
 
 
 # --8<-- [start:product]
-def encoding_product(p: Tensor, r: Tensor, omega: Tensor) -> Tensor:
+def encoding_product(
+    p: Real[Tensor, "*#shape"],
+    r: Real[Tensor, "*#shape"],
+    omega: Float[Tensor, " h"],
+) -> Float[Tensor, "*shape"]:
     """The dot product of the encodings of two positions."""
     (cos_p, sin_p), (cos_r, sin_r) = waves(p, omega), waves(r, omega)
-    return (sin_p * sin_r + cos_p * cos_r).sum(-1)  # (..., h) -> (...)
+    return (sin_p * sin_r + cos_p * cos_r).sum(-1)
 
 
 # --8<-- [end:product]

@@ -2,12 +2,12 @@
 
 --8<-- [start:example-relative]
 >>> import torch
->>> from snippets.order.positions import frequencies
->>> from snippets.order.rotary import rotate
+>>> from snippets.order.rotary import apply_rotary
 >>> generator = torch.Generator().manual_seed(0)
 >>> query, key = torch.randn(2, 8, generator=generator, dtype=torch.float64)  # (d_k)
 >>> def score(s, t):
-...     return (rotate(query, s) @ rotate(key, t)).item()
+...     at = torch.tensor(s), torch.tensor(t)
+...     return (apply_rotary(query, at[0]) @ apply_rotary(key, at[1])).item()
 >>> [round(score(s, s + 5), 6) for s in (0, 3, 1000)]
 [-2.007486, -2.007486, -2.007486]
 >>> round(score(0, -5), 6)
@@ -19,12 +19,13 @@ Two layouts: a pair of features may stand side by side, or half the width apart.
 the same if queries and keys keep to one layout, and only then:
 
 --8<-- [start:example-layouts]
->>> from snippets.order.rotary import interleave, rotate_interleaved
+>>> from snippets.order.rotary import apply_rotary_interleaved, interleave
 >>> Q, K = torch.randn(2, 5, 8, generator=generator, dtype=torch.float64)  # (n, d_k)
 >>> place = torch.arange(5)
->>> halves = rotate(Q, place) @ rotate(K, place).mT
->>> sides = rotate_interleaved(interleave(Q), place) @ rotate_interleaved(interleave(K), place).mT
->>> mixed = rotate_interleaved(Q, place) @ rotate(K, place).mT
+>>> halves = apply_rotary(Q, place) @ apply_rotary(K, place).mT
+>>> q, k = (apply_rotary_interleaved(interleave(x), place) for x in (Q, K))
+>>> sides = q @ k.mT
+>>> mixed = apply_rotary_interleaved(Q, place) @ apply_rotary(K, place).mT
 >>> torch.allclose(sides, halves), torch.allclose(mixed, halves)
 (True, False)
 
@@ -33,12 +34,15 @@ the same if queries and keys keep to one layout, and only then:
 One frequency does not decay with distance at all, and many do not decay steadily:
 
 --8<-- [start:example-decay]
+>>> from snippets.order.positions import frequencies
 >>> from snippets.order.rotary import mean_cosine
->>> [round(mean_cosine(k, frequencies(2)).item(), 2) for k in (0, 3, 6)]
+>>> one, many = (frequencies(d, dtype=torch.float64) for d in (2, 64))
+>>> mean_cosine(torch.tensor([0, 3, 6]), one).round(decimals=2).tolist()
 [1.0, -0.99, 0.96]
->>> [round(mean_cosine(k, frequencies(64)).item(), 2) for k in (0, 3, 6, 12, 50, 100, 200)]
+>>> distance = torch.tensor([0, 3, 6, 12, 50, 100, 200])
+>>> mean_cosine(distance, many).round(decimals=2).tolist()
 [1.0, 0.8, 0.74, 0.67, 0.49, 0.56, 0.36]
->>> curve = mean_cosine(torch.arange(200), frequencies(64))
+>>> curve = mean_cosine(torch.arange(200), many)
 >>> (curve[1:] > curve[:-1]).sum().item()  # of 199 steps, how many go up
 82
 
@@ -48,96 +52,131 @@ With a bias by distance that stays the same from some distance on, what is far h
 
 --8<-- [start:example-clipped]
 >>> from snippets.order.rotary import clipped_bias
->>> clipped_bias(torch.tensor([1, 2, 3, 4, 5]), n=4, m=6)  # for distances -2, -1, 0, 1, 2
-tensor([[3, 4, 5, 5, 5, 5],
-        [2, 3, 4, 5, 5, 5],
-        [1, 2, 3, 4, 5, 5],
-        [1, 1, 2, 3, 4, 5]])
+>>> table = torch.tensor([1.0, 2, 3, 4, 5])  # for distances -2, -1, 0, 1, 2
+>>> clipped_bias(table, n=4, m=6)
+tensor([[3., 4., 5., 5., 5., 5.],
+        [2., 3., 4., 5., 5., 5.],
+        [1., 2., 3., 4., 5., 5.],
+        [1., 1., 2., 3., 4., 5.]])
 
 --8<-- [end:example-clipped]
 """
 
 import torch
+from jaxtyping import Float, Real
 from torch import Tensor
 
+from snippets.attention.formula import upcast
 from snippets.order.positions import frequencies, waves
 
 
 # --8<-- [start:turn]
 def turn(
-    first: Tensor, second: Tensor, position: Tensor, omega: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Every pair of a number in first and one in second, turned by position times frequency."""
-    cosines, sines = waves(position, omega)  # (..., h) each
-    return (
-        first * cosines - second * sines,
-        first * sines + second * cosines,
-    )  # (..., h) each
+    first: Float[Tensor, "*#batch h"],
+    second: Float[Tensor, "*#batch h"],
+    position: Real[Tensor, "*#batch"],
+    omega: Float[Tensor, " h"],
+) -> tuple[Float[Tensor, "*batch h"], Float[Tensor, "*batch h"]]:
+    """Each pair of a number in first and one in second, turned by position times
+    frequency."""
+    cosines, sines = waves(position, omega)
+    return first * cosines - second * sines, first * sines + second * cosines
 
 
 def turned_score(
-    q_1: Tensor,
-    q_2: Tensor,
-    k_1: Tensor,
-    k_2: Tensor,
-    s: Tensor,
-    t: Tensor,
-    omega: Tensor,
-) -> Tensor:
-    """The score of a query at position s with a key at position t, without the scale."""
+    q_1: Float[Tensor, "*#batch h"],
+    q_2: Float[Tensor, "*#batch h"],
+    k_1: Float[Tensor, "*#batch h"],
+    k_2: Float[Tensor, "*#batch h"],
+    s: Real[Tensor, "*#batch"],
+    t: Real[Tensor, "*#batch"],
+    omega: Float[Tensor, " h"],
+) -> Float[Tensor, "*batch"]:
+    """The score of a query at position s with a key at t, without the scale."""
     (a_1, a_2), (b_1, b_2) = turn(q_1, q_2, s, omega), turn(k_1, k_2, t, omega)
-    return (a_1 * b_1 + a_2 * b_2).sum(-1)  # (..., h) -> (...)
+    return (a_1 * b_1 + a_2 * b_2).sum(-1)
 
 
 # --8<-- [end:turn]
 
 
 # --8<-- [start:layouts]
-def rotate(x: Tensor, position: Tensor, base: float = 10000.0) -> Tensor:
-    """Queries or keys turned by position; a pair is a feature and the one half the width on."""
-    omega = frequencies(x.shape[-1], base)
-    return torch.cat(
-        turn(*x.chunk(2, dim=-1), position, omega), dim=-1
-    )  # (..., d_k)
+def apply_rotary(
+    x: Float[Tensor, "*#batch d_k"],
+    position: Real[Tensor, "*#batch"],
+    *,
+    base: float = 10000.0,
+) -> Float[Tensor, "*batch d_k"]:
+    """RoPE: queries or keys, turned by their positions: Su et al. (2021).
+
+    A pair is a feature and the one half the width further on.
+    Raises ValueError for an odd d_k, by `frequencies`.
+    """
+    first, second = upcast(x).chunk(2, dim=-1)
+    omega = frequencies(
+        x.shape[-1], base=base, dtype=first.dtype, device=x.device
+    )
+    turned = turn(first, second, position, omega)
+    return torch.cat(turned, dim=-1).to(x.dtype)
 
 
-def rotate_interleaved(
-    x: Tensor, position: Tensor, base: float = 10000.0
-) -> Tensor:
-    """The same where a pair is two features that stand side by side."""
-    omega = frequencies(x.shape[-1], base)
-    return torch.stack(
-        turn(x[..., 0::2], x[..., 1::2], position, omega), dim=-1
-    ).flatten(-2)
+def apply_rotary_interleaved(
+    x: Float[Tensor, "*#batch d_k"],
+    position: Real[Tensor, "*#batch"],
+    *,
+    base: float = 10000.0,
+) -> Float[Tensor, "*batch d_k"]:
+    """The same where a pair is two features that stand side by side.
+
+    Raises ValueError for an odd d_k, by `frequencies`.
+    """
+    first, second = upcast(x)[..., 0::2], upcast(x)[..., 1::2]
+    omega = frequencies(
+        x.shape[-1], base=base, dtype=first.dtype, device=x.device
+    )
+    turned = turn(first, second, position, omega)
+    return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
 
 
-def interleave(x: Tensor) -> Tensor:
-    """From the first layout to the second: the two halves, feature by feature in turn."""
-    return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)  # (..., d_k)
+def interleave(x: Float[Tensor, "*batch d_k"]) -> Float[Tensor, "*batch d_k"]:
+    """From the first layout to the second: the two halves, feature by feature.
+
+    Raises RuntimeError for an odd d_k.
+    """
+    return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
 
 
 # --8<-- [end:layouts]
 
 
 # --8<-- [start:decay]
-def mean_cosine(distance: Tensor, omega: Tensor) -> Tensor:
-    """The score of a vector with itself at a distance, if all pairs are of one length, in all 1."""
-    return waves(distance, omega)[0].mean(-1)  # (...) -> (...)
+def mean_cosine(
+    distance: Real[Tensor, "*shape"], omega: Float[Tensor, " h"]
+) -> Float[Tensor, "*shape"]:
+    """The score of a vector of length 1 with itself at a distance, if all its pairs
+    are of one length."""
+    return waves(distance, omega)[0].mean(-1)
 
 
 # --8<-- [end:decay]
 
 
 # --8<-- [start:clipped]
-def clipped_bias(table: Tensor, n: int, m: int) -> Tensor:
-    """A bias for each query and key, by distance; beyond its reach, the table's ends."""
-    if table.dim() != 1 or table.shape[0] % 2 == 0:
+def clipped_bias(
+    table: Float[Tensor, " size"], *, n: int, m: int
+) -> Float[Tensor, "{n} {m}"]:
+    """A bias for each query and key by their distance; beyond the table, its ends.
+
+    Clipped as in Shaw, Uszkoreit and Vaswani (2018).
+    Raises ValueError for a table without a middle.
+    """
+    if len(table) % 2 == 0:
         raise ValueError(
             f"table is {tuple(table.shape)}; expected (2 * reach + 1)"
         )
-    reach = table.shape[0] // 2
-    distance = torch.arange(m) - torch.arange(n).unsqueeze(-1)  # (n, m)
-    return table[distance.clamp(-reach, reach) + reach]  # (n, m)
+    reach, place = len(table) // 2, torch.arange(max(n, m), device=table.device)
+    distance = place[:m] - place[:n].unsqueeze(-1)  # (n, m)
+    return table[distance.clamp(-reach, reach) + reach]
 
 
 # --8<-- [end:clipped]

@@ -1,36 +1,19 @@
 """What the two heads of the trained model do, and what their weights do not say.
 
-What each head looks at:
-
---8<-- [start:example-look]
->>> import torch
->>> from snippets.seeing.heads import head_weights, read_association
->>> from snippets.seeing.recall import draw_cases, load
->>> model = load()
->>> tokens, answers = draw_cases(2_000, torch.Generator().manual_seed(2), held_out=False)
->>> first, second = head_weights(model, tokens)  # (2000, 15, 15) each
->>> place = torch.arange(1, 14)
->>> before = first[:, place, place - 1]  # (2000, 13): how much each looks at the one before
->>> print(f"first head, on the letter before: mean {before.mean():.3f}, least {before.amin():.2f}")
-first head, on the letter before: mean 0.995, least 0.76
->>> most = second[:, -1].amax(-1)  # (2000,): how much the question looks where it looks most
->>> print(f"second head, from the question: mean {most.mean():.3f}, least {most.amin():.2f}")
-second head, from the question: mean 0.990, least 0.50
->>> right = read_association(second, tokens) == answers
->>> print(f"and that is on the answer in {right.double().mean():.1%} of the cases")
-and that is on the answer in 100.0% of the cases
-
---8<-- [end:example-look]
-
 Each head's weights replaced in turn, on 2,000 questions that training asks:
 
 --8<-- [start:example-replace]
->>> from snippets.seeing.heads import replacements
->>> from snippets.seeing.recall import accuracy
+>>> import torch
+>>> from snippets.seeing.heads import head_weights, replacements
+>>> from snippets.seeing.recall import accuracy, draw_cases, load
+>>> model = load("attention")
+>>> tokens, answers = draw_cases(
+...     2_000, held_out=False, generator=torch.Generator().manual_seed(2))
+>>> first, second = head_weights(model, tokens)  # (2000, 15, 15) each
 >>> for place, own in enumerate((first, second)):
 ...     for kind, given in replacements(own).items():
 ...         weights = [given, None] if place == 0 else [None, given]
-...         share = accuracy(model, tokens, answers, weights)
+...         share = accuracy(model, tokens, answers, weights=weights)
 ...         print(f"head {place + 1}, weights {kind:10} {share:6.1%}")
 head 1, weights its own    100.0%
 head 1, weights their mean 100.0%
@@ -43,13 +26,33 @@ head 2, weights none         8.2%
 
 --8<-- [end:example-replace]
 
+What each head looks at:
+
+--8<-- [start:example-look]
+>>> from snippets.seeing.heads import read_association
+>>> place = torch.arange(1, 14)
+>>> before = first[:, place, place - 1]  # (2000, 13): on the one before
+>>> print(f"first head, on the letter before: mean {before.mean():.3f}, "
+...       f"least {before.amin():.2f}")
+first head, on the letter before: mean 0.995, least 0.76
+>>> most = second[:, -1].amax(-1)  # (2000): of the question, the largest
+>>> print(f"second head, from the question: mean {most.mean():.3f}, "
+...       f"least {most.amin():.2f}")
+second head, from the question: mean 0.990, least 0.50
+>>> right = read_association(second, tokens) == answers
+>>> print(f"and that is on the answer in {right.double().mean():.1%} of the cases")
+and that is on the answer in 100.0% of the cases
+
+--8<-- [end:example-look]
+
 One row of tokens, read through both heads:
 
 --8<-- [start:example-row]
 >>> from snippets.seeing.recall import read, spell
 >>> row = read("h f c n k b p e d j m a o i k")
 >>> first, second = head_weights(model, row)
->>> spell(read_association(second, row).view(1)), spell(model(row).argmax().view(1))
+>>> guess = model(row).argmax()
+>>> spell(read_association(second, row).view(1)), spell(guess.view(1))
 ('b', 'b')
 >>> path = second @ first  # (15, 15): from the question to where it stood before
 >>> spell(read_association(path, row).view(1))
@@ -65,9 +68,10 @@ Other weights for the question, and the same output:
 >>> for name, head in zip(("first", "second"), model.heads):
 ...     weights, value = head.weights(x)[-1], head.value(x)  # (15), (15, 8)
 ...     other = other_weights(weights, value)
-...     same, change = torch.allclose(other @ value, weights @ value), (other - weights).abs().max()
+...     same = torch.allclose(other @ value, weights @ value)
 ...     print(f"{name:6} head   largest weight {weights.max():.2f}   "
-...           f"changed by up to {change:.2f}   same output {same}")
+...           f"changed by up to {(other - weights).abs().max():.2f}   "
+...           f"same output {same}")
 ...     x = x + head(x)
 first  head   largest weight 0.14   changed by up to 0.14   same output True
 second head   largest weight 1.00   changed by up to 0.00   same output True
@@ -76,53 +80,59 @@ second head   largest weight 1.00   changed by up to 0.00   same output True
 """
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from snippets.seeing.recall import Recall
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:two-heads]
 def second_head(
-    A: Tensor, B: Tensor, X: Tensor, W: Tensor, U: Tensor
-) -> Tensor:
-    """What a head with weights B brings, after one with weights A has added to the tokens X.
+    A: Float[Tensor, "*#batch n n"],
+    B: Float[Tensor, "*#batch n n"],
+    X: Float[Tensor, "*#batch n d"],
+    W: Float[Tensor, "*#batch d d"],
+    U: Float[Tensor, "*#batch d d"],
+) -> Float[Tensor, "*batch n d"]:
+    """What a head with weights B brings, after one with weights A has added to the
+    tokens X.
 
     W and U are the heads' values and outputs, each merged to one matrix.
     """
-    check_shapes("A: n n, B: n n, X: n d, W: d d, U: d d", A, B, X, W, U)
-    return B @ (X + A @ X @ W) @ U  # (..., n, d)
+    return B @ (X + A @ X @ W) @ U
 
 
 # --8<-- [end:two-heads]
 
 
 # --8<-- [start:other]
-def other_weights(weights: Tensor, value: Tensor) -> Tensor:
-    """Weights that give the same output: towards uniform ones, and on until one of them is zero."""
-    check_shapes("weights: m, value: m d_v", weights, value)
-    known = torch.cat(
-        [value, torch.ones_like(value[:, :1])], dim=-1
-    )  # (m, d_v + 1): and their sum
-    change = 1 / len(weights) - weights  # (m)
-    change = (
-        change - known @ torch.linalg.pinv(known) @ change
-    )  # what neither output nor sum sees
-    if change.abs().max() < 1e-9:  # then the output determines the weights
-        return weights
+def other_weights(
+    weights: Float[Tensor, " m"], value: Float[Tensor, "m d_v"]
+) -> Float[Tensor, " m"]:
+    """Weights that give the same output: towards uniform ones, and on until one of
+    them is zero."""
+    ones = torch.ones_like(value[:, :1])
+    known = torch.cat([value, ones], dim=-1)  # (m, d_v + 1): and their sum
+    change = 1 / len(weights) - weights
+    # What neither output nor sum sees of it.
+    change = change - known @ torch.linalg.pinv(known) @ change
+    if change.abs().max() < torch.finfo(weights.dtype).eps ** 0.5:
+        return weights  # but for rounding, the output determines them
     falling = change < 0
-    return weights + (weights[falling] / -change[falling]).min() * change  # (m)
+    return weights + (weights[falling] / -change[falling]).min() * change
 
 
 # --8<-- [end:other]
 
 
 # --8<-- [start:weights]
-def head_weights(model: Recall, tokens: Tensor) -> list[Tensor]:
+def head_weights(
+    model: Recall, tokens: Int[Tensor, "*batch 15"]
+) -> list[Float[Tensor, "... n n"]]:
     """The weights of each head, first to last, on the same tokens."""
-    x, found = model.letter(tokens) + model.place.weight, []  # (..., n, d)
+    x, found = model.letter(tokens) + model.place.weight, []  # (*batch, n, d)
     for head in model.heads:
-        found.append(head.weights(x))  # (..., n, n)
+        found.append(head.weights(x))
         x = x + head(x)
     return found
 
@@ -131,30 +141,41 @@ def head_weights(model: Recall, tokens: Tensor) -> list[Tensor]:
 
 
 # --8<-- [start:read]
-def read_association(weights: Tensor, tokens: Tensor) -> Tensor:
+def read_association(
+    weights: Float[Tensor, "*batch n m"], tokens: Int[Tensor, "*batch m"]
+) -> Int[Tensor, "*batch"]:
     """The token to which the last one gives the most weight."""
-    place = weights[..., -1, :].argmax(-1, keepdim=True)  # (..., 1)
-    return tokens.gather(-1, place).squeeze(-1)  # (...)
+    place = weights[..., -1, :].argmax(-1, keepdim=True)
+    return tokens.gather(-1, place).squeeze(-1)
 
 
 # --8<-- [end:read]
 
 
 # --8<-- [start:replace]
-def uniform_weights(n: int) -> Tensor:
+def uniform_weights(
+    n: int,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "{n} {n}"]:
     """Every token gives the same weight to itself and to each one before it."""
-    lower = torch.ones(n, n, dtype=torch.float64).tril()
-    return lower / lower.sum(-1, keepdim=True)  # (n, n)
+    lower = torch.ones(n, n, dtype=dtype, device=device).tril()
+    return lower / lower.sum(-1, keepdim=True)
 
 
-def replacements(weights: Tensor) -> dict[str, Tensor | None]:
-    """What may stand in for a head's weights on many rows of tokens (count, n, n)."""
-    n = weights.shape[-1]
+def replacements(
+    weights: Float[Tensor, "count n n"],
+) -> dict[str, Float[Tensor, "n n"] | None]:
+    """What may stand in for a head's weights on many rows of tokens."""
+    mean = weights.mean(0)
     return {
         "its own": None,
-        "their mean": weights.mean(0),  # (n, n)
-        "uniform": uniform_weights(n),
-        "none": torch.zeros(n, n, dtype=weights.dtype),
+        "their mean": mean,
+        "uniform": uniform_weights(
+            len(mean), dtype=mean.dtype, device=mean.device
+        ),
+        "none": torch.zeros_like(mean),
     }
 
 

@@ -3,13 +3,16 @@
 --8<-- [start:example-task]
 >>> import torch
 >>> from snippets.seeing.recall import draw_cases, held_out_pairs, spell
->>> held = [spell(pair) for pair in held_out_pairs().nonzero() if pair[0] != pair[1]]
+>>> pairs = held_out_pairs().nonzero()
+>>> held = [spell(pair) for pair in pairs if pair[0] != pair[1]]
 >>> len(held), held[:4]
 (15, ['a e', 'b m', 'c b', 'd c'])
 >>> generator = torch.Generator().manual_seed(1)
 >>> for held_out in (False, True):
-...     for row, answer in zip(*draw_cases(2, generator, held_out)):
-...         print(f"{spell(row[:-1])}   what followed {spell(row[-1:])}?   {spell(answer.view(1))}")
+...     cases = draw_cases(2, held_out=held_out, generator=generator)
+...     for row, answer in zip(*cases):
+...         print(f"{spell(row[:-1])}   what followed {spell(row[-1:])}?   "
+...               f"{spell(answer.view(1))}")
 e b n g c j p o l i k m d h   what followed g?   c
 m f h e i g b j a o d l k n   what followed b?   j
 k c d h o e j l f p i m b a   what followed h?   o
@@ -22,12 +25,15 @@ Three models, trained alike, on 2,000 questions that training asks and 2,000 tha
 --8<-- [start:example-accuracy]
 >>> from snippets.seeing.recall import KINDS, accuracy, load
 >>> generator = torch.Generator().manual_seed(1)
->>> asked, never_asked = (draw_cases(2_000, generator, held_out) for held_out in (False, True))
+>>> asked, never_asked = (
+...     draw_cases(2_000, held_out=held_out, generator=generator)
+...     for held_out in (False, True))
 >>> for kind in KINDS:
 ...     model = load(kind)
 ...     count = sum(parameter.numel() for parameter in model.parameters())
-...     print(f"{kind:22} {count} parameters   asked {accuracy(model, *asked):6.1%}   "
-...           f"never asked {accuracy(model, *never_asked):6.1%}")
+...     right, unseen = accuracy(model, *asked), accuracy(model, *never_asked)
+...     print(f"{kind:22} {count} parameters   asked {right:6.1%}   "
+...           f"never asked {unseen:6.1%}")
 attention              1776 parameters   asked 100.0%   never asked 100.0%
 one layer of attention 1264 parameters   asked   8.4%   never asked   0.0%
 fixed mixing           1714 parameters   asked   8.2%   never asked   0.0%
@@ -40,7 +46,8 @@ The construction, on five letters as unit vectors: after the second came the thi
 >>> from snippets.seeing.recall import match_weight, recall_by_hand
 >>> X = torch.eye(5, dtype=torch.float64)  # (n, d): orthonormal tokens
 >>> for beta in (1, 4, 16):
-...     print(f"beta {beta:2}  ", *(f"{entry:.4f}" for entry in recall_by_hand(X, X[1], beta)))
+...     found = recall_by_hand(X, X[1], beta=beta)
+...     print(f"beta {beta:2}  ", *(f"{entry:.4f}" for entry in found))
 beta  1   0.1488 0.1488 0.4046 0.1488 0.1488
 beta  4   0.0171 0.0171 0.9317 0.0171 0.0171
 beta 16   0.0000 0.0000 1.0000 0.0000 0.0000
@@ -50,10 +57,10 @@ beta 16   0.0000 0.0000 1.0000 0.0000 0.0000
 Each layer of fixed mixing is one matrix product more, and two make one:
 
 --8<-- [start:example-mix]
->>> from snippets.seeing.recall import mix
->>> generator = torch.Generator().manual_seed(0)
+>>> from snippets.seeing.recall import fixed_mixing
 >>> A, B, W, U, X = torch.randn(5, 4, 4, generator=generator, dtype=torch.float64)
->>> torch.allclose(mix(B, mix(A, X, W), U), mix(B @ A, X, W @ U))
+>>> two = fixed_mixing(B, fixed_mixing(A, X, W), U)
+>>> torch.allclose(two, fixed_mixing(B @ A, X, W @ U))
 True
 
 --8<-- [end:example-mix]
@@ -61,68 +68,68 @@ True
 
 import json
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 
 import torch
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from snippets.attention.formula import attention_weights
 from snippets.attention.masks import mask_scores, masked_softmax
 from snippets.seeing.stored import DIGEST
-from snippets.shapes import check_shapes
 
-LETTERS, CONTEXT = (
-    16,
-    14,
-)  # how many letters there are, and how many come before the question
+LETTERS = 16
+CONTEXT = 14  # how many letters come before the question
 LENGTH = CONTEXT + 1
-STORED = files("snippets.seeing").joinpath("recall.json")
+STORED = Path(__file__).with_name("recall.json")
 
 
 # --8<-- [start:task]
-def held_out_pairs() -> Tensor:
-    """Which pairs of letters training never asks about: some of them, drawn once."""
-    return (
-        torch.rand(LETTERS, LETTERS, generator=torch.Generator().manual_seed(1))
-        < 0.1
-    )
+def held_out_pairs(
+    *, device: torch.device | str | None = None
+) -> Bool[Tensor, "letters letters"]:
+    """Which pairs of letters training never asks about: some, drawn once."""
+    generator = torch.Generator().manual_seed(1)
+    uniform = torch.rand(LETTERS, LETTERS, generator=generator)
+    return (uniform < 0.1).to(device)
 
 
 def draw_cases(
-    count: int, generator: torch.Generator, held_out: bool
-) -> tuple[Tensor, Tensor]:
-    """Rows of 14 different letters and one of them again, and the letter that followed it first."""
-    order = torch.rand(2 * count, LETTERS, generator=generator).argsort(-1)[
-        :, :CONTEXT
-    ]
-    may_ask = (
-        held_out_pairs()[order[:, :-1], order[:, 1:]] == held_out
-    )  # (2 count, 13)
-    rows = may_ask.any(-1).nonzero()[
-        :count, 0
-    ]  # a row without such a pair is left out
-    order, may_ask = order[rows], may_ask[rows]
-    place = torch.multinomial(
-        may_ask.double(), 1, generator=generator
-    )  # (count, 1)
-    tokens = torch.cat([order, order.gather(1, place)], dim=1)  # (count, 15)
-    return tokens, order.gather(1, place + 1).squeeze(
-        1
-    )  # (count, 15), (count,)
+    count: int,
+    *,
+    held_out: bool,
+    generator: torch.Generator | None = None,
+    device: torch.device | str | None = None,
+) -> tuple[Int[Tensor, "count length"], Int[Tensor, " count"]]:
+    """Rows of 14 different letters and one of them again, and the letter that
+    followed it first."""
+    uniform = torch.rand(2 * count, LETTERS, generator=generator, device=device)
+    order = uniform.argsort(-1)[:, :CONTEXT]
+    asked = held_out_pairs(device=device)[order[:, :-1], order[:, 1:]]
+    may_ask = asked == held_out  # (2 count, 13)
+    # A row without such a pair is left out.
+    rows = may_ask.any(-1).nonzero()[:count, 0]
+    order, chances = order[rows], may_ask[rows].double()
+    place = torch.multinomial(chances, 1, generator=generator)  # (count, 1)
+    tokens = torch.cat([order, order.gather(1, place)], dim=1)
+    return tokens, order.gather(1, place + 1).squeeze(1)
 
 
 # --8<-- [end:task]
 
 
 # --8<-- [start:letters]
-def spell(tokens: Tensor) -> str:
+def spell(tokens: Int[Tensor, " n"]) -> str:
     """The tokens as letters."""
     return " ".join(chr(ord("a") + token) for token in tokens.tolist())
 
 
-def read(text: str) -> Tensor:
+def read(
+    text: str, *, device: torch.device | str | None = None
+) -> Int[Tensor, " n"]:
     """Letters as tokens."""
-    return torch.tensor([ord(letter) - ord("a") for letter in text.split()])
+    places = [ord(letter) - ord("a") for letter in text.split()]
+    return torch.tensor(places, device=device)
 
 
 # --8<-- [end:letters]
@@ -132,44 +139,57 @@ def read(text: str) -> Tensor:
 class Head(nn.Module):
     """One attention head. In place of its own weights it can be handed others."""
 
-    def __init__(self, d: int, d_k: int):
+    def __init__(self, d: int, d_k: int) -> None:
+        """For tokens of width d, with queries, keys and values of width d_k."""
         super().__init__()
         self.query, self.key, self.value = (
             nn.Linear(d, d_k, bias=False) for _ in range(3)
         )
         self.output = nn.Linear(d_k, d, bias=False)
 
-    def weights(self, x: Tensor) -> Tensor:
-        return attention_weights(
-            self.query(x), self.key(x), is_causal=True
-        )  # (..., n, n)
+    def weights(
+        self, x: Float[Tensor, "*batch n d"]
+    ) -> Float[Tensor, "... n n"]:
+        """Its own weights for these tokens."""
+        return attention_weights(self.query(x), self.key(x), is_causal=True)
 
-    def forward(self, x: Tensor, weights: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Float[Tensor, "*batch n d"],
+        *,
+        weights: Float[Tensor, "... n n"] | None = None,
+    ) -> Float[Tensor, "*batch n d"]:
+        """What it adds to each token."""
         weights = self.weights(x) if weights is None else weights
-        return self.output(weights @ self.value(x))  # (..., n, d)
+        return self.output(weights @ self.value(x))
 
 
 class Recall(nn.Module):
-    """Letters and places embedded, one head after another added on, a guess at the last token."""
+    """Letters and places embedded, one head after another added on, a guess at the
+    last token."""
 
     def __init__(
-        self, d: int = 16, d_k: int = 8, layers: int = 2, head: type = Head
-    ):
+        self, *, d: int = 16, d_k: int = 8, layers: int = 2, head: type = Head
+    ) -> None:
+        """So many layers of one head each."""
         super().__init__()
-        self.letter, self.place = (
-            nn.Embedding(LETTERS, d),
-            nn.Embedding(LENGTH, d),
-        )
+        self.letter = nn.Embedding(LETTERS, d)
+        self.place = nn.Embedding(LENGTH, d)
         self.heads = nn.ModuleList(head(d, d_k) for _ in range(layers))
         self.answer = nn.Linear(d, LETTERS, bias=False)
 
-    def forward(self, tokens: Tensor, weights: list | None = None) -> Tensor:
-        x = self.letter(tokens) + self.place.weight  # (..., n, d)
-        for head, given in zip(
-            self.heads, weights or [None] * len(self.heads), strict=True
-        ):
-            x = x + head(x, given)
-        return self.answer(x[..., -1, :])  # (..., letters)
+    def forward(
+        self,
+        tokens: Int[Tensor, "*batch 15"],
+        *,
+        weights: list[Float[Tensor, "... n n"] | None] | None = None,
+    ) -> Float[Tensor, "*batch letters"]:
+        """The logits of every letter. Each head may be given its weights."""
+        x = self.letter(tokens) + self.place.weight  # (*batch, n, d)
+        own = [None] * len(self.heads)
+        for head, given in zip(self.heads, weights or own, strict=True):
+            x = x + head(x, weights=given)
+        return self.answer(x[..., -1, :])
 
 
 # --8<-- [end:model]
@@ -177,15 +197,20 @@ class Recall(nn.Module):
 
 # --8<-- [start:fixed]
 class FixedHead(Head):
-    """The same, but its weights are a table that is learned: they see places and no letters."""
+    """The same, but its weights are a table that is learned: they see places and no
+    letters."""
 
-    def __init__(self, d: int, d_k: int):
+    def __init__(self, d: int, d_k: int) -> None:
+        """For tokens of width d, with values of width d_k."""
         super().__init__(d, d_k)
         del self.query, self.key
         self.table = nn.Parameter(torch.zeros(LENGTH, LENGTH))
 
-    def weights(self, x: Tensor) -> Tensor:
-        return masked_softmax(mask_scores(self.table, is_causal=True))  # (n, n)
+    def weights(
+        self, x: Float[Tensor, "*batch n d"]
+    ) -> Float[Tensor, "... n n"]:
+        """The same for all tokens."""
+        return masked_softmax(mask_scores(self.table, is_causal=True))
 
 
 # --8<-- [end:fixed]
@@ -200,26 +225,28 @@ KINDS = {
 
 
 # --8<-- [start:load]
-def restore(kind: str, parameters: dict[str, list]) -> Recall:
+def restore(parameters: dict[str, list], *, kind: str) -> Recall:
     """The model of one kind with the parameters given as nested lists."""
     model = Recall(**KINDS[kind]).double()
-    model.load_state_dict(
-        {
-            name: torch.tensor(value, dtype=torch.float64)
-            for name, value in parameters.items()
-        }
-    )
+    state = {
+        name: torch.tensor(value, dtype=torch.float64)
+        for name, value in parameters.items()
+    }
+    model.load_state_dict(state)
     return model.requires_grad_(False)
 
 
-def load(kind: str = "attention") -> Recall:
-    """A trained model, from the file that `python -m snippets.seeing.train` makes."""
+def load(kind: str) -> Recall:
+    """A trained model, from the file that `python -m snippets.seeing.train` makes.
+
+    Raises ValueError for another file.
+    """
     content = STORED.read_bytes()
     if sha256(content).hexdigest() != DIGEST:
         raise ValueError(
             f"{STORED.name} is not the file that training wrote; train again"
         )
-    return restore(kind, json.loads(content)[kind]["parameters"])
+    return restore(json.loads(content)[kind]["parameters"], kind=kind)
 
 
 # --8<-- [end:load]
@@ -227,51 +254,61 @@ def load(kind: str = "attention") -> Recall:
 
 # --8<-- [start:accuracy]
 def accuracy(
-    model: Recall, tokens: Tensor, answers: Tensor, weights: list | None = None
+    model: Recall,
+    tokens: Int[Tensor, "*batch 15"],
+    answers: Int[Tensor, "*batch"],
+    *,
+    weights: list[Float[Tensor, "... n n"] | None] | None = None,
 ) -> float:
     """The share of cases in which the model's first guess is right."""
-    return (model(tokens, weights).argmax(-1) == answers).double().mean().item()
+    guesses = model(tokens, weights=weights).argmax(-1)
+    return (guesses == answers).double().mean().item()
 
 
 # --8<-- [end:accuracy]
 
 
 # --8<-- [start:mix]
-def mix(A: Tensor, X: Tensor, W: Tensor) -> Tensor:
+def fixed_mixing(
+    A: Float[Tensor, "*#batch n m"],
+    X: Float[Tensor, "*#batch m d"],
+    W: Float[Tensor, "*#batch d p"],
+) -> Float[Tensor, "*batch n p"]:
     """Tokens mixed under fixed weights, then mapped."""
-    check_shapes("A: n m, X: m d, W: d p", A, X, W)
-    return A @ X @ W  # (..., n, m) (..., m, d) (..., d, p) -> (..., n, p)
+    return A @ X @ W
 
 
 # --8<-- [end:mix]
 
 
 # --8<-- [start:match]
-def match_weight(match: Tensor, others: Tensor) -> Tensor:
-    """The weight of a key with the score `match`, beside keys with the scores `others`."""
-    scores = torch.cat([match.unsqueeze(-1), others], dim=-1)  # (..., 1 + m)
-    return torch.softmax(scores, dim=-1)[..., 0]  # (...)
+def match_weight(
+    match: Float[Tensor, "*batch"], others: Float[Tensor, "*batch m"]
+) -> Float[Tensor, "*batch"]:
+    """The weight of a key with the score `match`, beside keys with the scores
+    `others`."""
+    scores = torch.cat([match.unsqueeze(-1), others], dim=-1)  # (*batch, 1 + m)
+    return torch.softmax(scores, dim=-1)[..., 0]
 
 
 # --8<-- [end:match]
 
 
 # --8<-- [start:by-hand]
-def recall_by_hand(X: Tensor, q: Tensor, beta: float) -> Tensor:
-    """What followed q among the tokens of X, as two heads find it; surer with larger beta.
+def recall_by_hand(
+    X: Float[Tensor, "*#batch n d"],
+    q: Float[Tensor, "*#batch d"],
+    *,
+    beta: float,
+) -> Float[Tensor, "*batch d"]:
+    """What followed q among the tokens of X, as two heads find it; surer with larger
+    beta.
 
     The first token is taken to follow the last, so that each follows one.
     """
-    check_shapes("X: n d, q: d", X, q)
-    before = X.roll(
-        1, dims=-2
-    )  # (..., n, d): the first head brings each token the one before it
-    scores = beta * (before @ q.unsqueeze(-1)).squeeze(
-        -1
-    )  # (..., n): the second compares
-    return (torch.softmax(scores, dim=-1).unsqueeze(-2) @ X).squeeze(
-        -2
-    )  # (..., d)
+    before = X.roll(1, dims=-2)  # the first head brings each the one before it
+    scores = beta * (before @ q.unsqueeze(-1)).mT  # the second compares
+    return (torch.softmax(scores, dim=-1) @ X).squeeze(-2)
 
 
 # --8<-- [end:by-hand]

@@ -31,7 +31,7 @@ TOLERANCE = 2 * 10**-DIGITS
 
 # --8<-- [start:train]
 def train(
-    kind: str, steps: int, seed: int = SEED
+    kind: str, steps: int, *, seed: int = SEED
 ) -> tuple[Recall, list[float]]:
     """A model of one kind after so many steps of Adam, and the loss at each step."""
     with torch.random.fork_rng():
@@ -41,7 +41,7 @@ def train(
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     losses = []
     for _ in range(steps):
-        tokens, answers = draw_cases(BATCH, generator, held_out=False)
+        tokens, answers = draw_cases(BATCH, held_out=False, generator=generator)
         loss = cross_entropy(model(tokens), answers)
         optimizer.zero_grad()
         loss.backward()
@@ -53,14 +53,14 @@ def train(
 # --8<-- [end:train]
 
 
-def numbers(tensor: Tensor) -> list:
+def _numbers(tensor: Tensor) -> list:
     return [
-        numbers(row) if row.dim() else round(row.item(), DIGITS)
+        _numbers(row) if row.dim() else round(row.item(), DIGITS)
         for row in tensor
     ]
 
 
-def record(kind: str, steps: int = STEPS) -> dict:
+def record(kind: str, *, steps: int = STEPS) -> dict:
     """What the file holds of one model: its parameters, rounded, and some of its losses."""
     model, losses = train(kind, steps)
     return {
@@ -70,12 +70,12 @@ def record(kind: str, steps: int = STEPS) -> dict:
             if step % 100 == 99 or step < 30 and step % 7 == 0
         },
         "parameters": {
-            name: numbers(value) for name, value in model.state_dict().items()
+            name: _numbers(value) for name, value in model.state_dict().items()
         },
     }
 
 
-def furthest(one: dict, other: dict) -> float:
+def _furthest(one: dict, other: dict) -> float:
     """The largest difference between the parameters of two records."""
     pairs = (
         (
@@ -87,15 +87,17 @@ def furthest(one: dict, other: dict) -> float:
     return max((a - b).abs().max().item() for a, b in pairs)
 
 
-def share(kind: str, record: dict) -> float:
+def _share(kind: str, record: dict) -> float:
     """How often the model of a record is right, on questions that training asks."""
     cases = draw_cases(
-        2_000, torch.Generator().manual_seed(SEED + 1), held_out=False
+        2_000,
+        held_out=False,
+        generator=torch.Generator().manual_seed(SEED + 1),
     )
-    return accuracy(restore(kind, record["parameters"]), *cases)
+    return accuracy(restore(record["parameters"], kind=kind), *cases)
 
 
-def write(records: dict[str, dict]) -> None:
+def _write(records: dict[str, dict]) -> None:
     """The file, one line to each tensor, and its digest."""
     content = json.dumps(records, indent=1)
     content = re.sub(r"\n {4,}| *\n {3}(?=[]}])", "", content).encode()
@@ -107,14 +109,14 @@ DIGEST = "{sha256(content).hexdigest()}"
     STORED.with_name("stored.py").write_text(module, encoding="utf-8")
 
 
-def differ(records: dict[str, dict], stored: dict[str, dict]) -> bool:
+def _differ(records: dict[str, dict], stored: dict[str, dict]) -> bool:
     """Print how records differ from those of the file; True if one of two is right more often."""
     wrong = False
     for kind, made in records.items():
         gap, now, then = (
-            furthest(made, stored[kind]),
-            share(kind, made),
-            share(kind, stored[kind]),
+            _furthest(made, stored[kind]),
+            _share(kind, made),
+            _share(kind, stored[kind]),
         )
         same = (
             "the same numbers"
@@ -129,18 +131,18 @@ def differ(records: dict[str, dict], stored: dict[str, dict]) -> bool:
     return wrong
 
 
-def main(check: bool) -> int:
+def _main(check: bool) -> int:
     """Train every kind of model; write the file, or compare with it. 1 if the comparison fails."""
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     records = {kind: record(kind) for kind in KINDS}
     if check:
         return int(
-            differ(records, json.loads(STORED.read_text(encoding="utf-8")))
+            _differ(records, json.loads(STORED.read_text(encoding="utf-8")))
         )
-    write(records)
+    _write(records)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv))
+    sys.exit(_main("--check" in sys.argv))

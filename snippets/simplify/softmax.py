@@ -5,7 +5,8 @@
 >>> z = torch.tensor([1.0, 3.0], dtype=torch.float64).log()
 >>> [torch.softmax(c * z, -1).round(decimals=6).tolist() for c in (1, 2)]
 [[0.25, 0.75], [0.1, 0.9]]
->>> of_sum, sum_of = torch.softmax(z - z, -1), torch.softmax(z, -1) + torch.softmax(-z, -1)
+>>> of_sum = torch.softmax(z - z, -1)
+>>> sum_of = torch.softmax(z, -1) + torch.softmax(-z, -1)
 >>> of_sum.round(decimals=6).tolist(), sum_of.round(decimals=6).tolist()
 ([0.5, 0.5], [1.0, 1.0])
 
@@ -41,38 +42,37 @@ Scores of rank one, weights of rank three:
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import scores
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:across]
-def matrix_after(S: Tensor, X: Tensor) -> Tensor:
+def matrix_after(
+    S: Float[Tensor, "*#batch n m"], X: Float[Tensor, "*#batch m p"]
+) -> Float[Tensor, "*batch n p"]:
     """softmax(S) X: what attention computes."""
-    check_shapes("S: n m, X: m p", S, X)
-    return (
-        torch.softmax(S, dim=-1) @ X
-    )  # (..., n, m) (..., m, p) -> (..., n, p)
+    return torch.softmax(S, dim=-1) @ X
 
 
-def matrix_inside(S: Tensor, X: Tensor) -> Tensor:
+def matrix_inside(
+    S: Float[Tensor, "*#batch n m"], X: Float[Tensor, "*#batch m p"]
+) -> Float[Tensor, "*batch n p"]:
     """softmax(S X): not the same; its rows sum to 1 whatever X is."""
-    check_shapes("S: n m, X: m p", S, X)
-    return torch.softmax(
-        S @ X, dim=-1
-    )  # (..., n, m) (..., m, p) -> (..., n, p)
+    return torch.softmax(S @ X, dim=-1)
 
 
 # --8<-- [end:across]
 
 
 # --8<-- [start:rank-one]
-def rank_one_scores(q: Tensor, k: Tensor) -> Tensor:
-    """The scores of queries and keys that have one feature each: every row is a multiple of k."""
-    return scores(
-        q.unsqueeze(-1), k.unsqueeze(-1)
-    )  # (..., n, m); the scale is 1
+def rank_one_scores(
+    q: Float[Tensor, "*#batch n"], k: Float[Tensor, "*#batch m"]
+) -> Float[Tensor, "*batch n m"]:
+    """The scores of queries and keys with one feature each: every row is a multiple
+    of k."""
+    return scores(q.unsqueeze(-1), k.unsqueeze(-1))  # the scale is 1
 
 
 # --8<-- [end:rank-one]

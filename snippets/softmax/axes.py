@@ -10,14 +10,15 @@ Three axes are a batch of matrices. The product takes them one by one:
 (10, 3, 5)
 >>> batched_product(A, swap_last_axes(B))
 Traceback (most recent call last):
-ValueError: m is 4 in A (10, 3, 4) but 5 in B (10, 5, 4); expected A (..., n, m), B (..., m, p)
+RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [10, 4] but got: [10, 5].
 
 --8<-- [end:example-product]
 
 The scores of every query with every key, whatever axes lead:
 
 --8<-- [start:example-scores]
->>> query, key = torch.ones(2, 8, 6, 16), torch.ones(2, 8, 7, 16)  # (batch, head, token, feature)
+>>> # (batch, head, token, feature)
+>>> query, key = torch.ones(2, 8, 6, 16), torch.ones(2, 8, 7, 16)
 >>> tuple(batched_product(query, swap_last_axes(key)).shape)
 (2, 8, 6, 7)
 
@@ -43,8 +44,9 @@ every sum is 1; along the other two axes the sums differ:
 >>> X = torch.randn(2, 3, 4, generator=generator, dtype=torch.float64)
 >>> for dim in range(3):
 ...     weights = torch.softmax(X, dim)
-...     shape, total = tuple(sums(X, dim).shape), weights.sum().item()
-...     print(f"dim {dim}   sums {shape}   ones along {normalised_axes(weights)}   in all {total:.1f}")
+...     shape, total = tuple(sums(X, dim=dim).shape), weights.sum()
+...     print(f"dim {dim}   sums {shape}   "
+...           f"ones along {normalised_axes(weights)}   in all {total:.1f}")
 dim 0   sums (3, 4)   ones along [0]   in all 12.0
 dim 1   sums (2, 4)   ones along [1]   in all 8.0
 dim 2   sums (2, 3)   ones along [2]   in all 6.0
@@ -54,46 +56,49 @@ dim 2   sums (2, 3)   ones along [2]   in all 6.0
 With one query the wrong axis makes every weight 1, whatever the scores:
 
 --8<-- [start:example-wrong]
->>> from snippets.softmax.axes import mix
->>> scores, value = torch.tensor([[9.0, 0.0, -9.0]]), torch.tensor([[1.0], [10.0], [100.0]])
->>> mix(scores, value, dim=-1).round(decimals=2).tolist()
+>>> from snippets.softmax.axes import mix_values
+>>> scores = torch.tensor([[9.0, 0.0, -9.0]])
+>>> value = torch.tensor([[1.0], [10.0], [100.0]])
+>>> mix_values(scores, value, dim=-1).round(decimals=2).tolist()
 [[1.0]]
->>> mix(scores, value, dim=-2).tolist()
+>>> mix_values(scores, value, dim=-2).tolist()
 [[111.0]]
 
 --8<-- [end:example-wrong]
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
-
-from snippets.shapes import check_shapes
 
 
 # --8<-- [start:product]
-def batched_product(A: Tensor, B: Tensor) -> Tensor:
-    """The product of each matrix of A with the matrix of B at the same place in the batch."""
-    check_shapes("A: n m, B: m p", A, B)
-    return A @ B  # (..., n, m) (..., m, p) -> (..., n, p)
+def batched_product(
+    A: Float[Tensor, "*#batch n m"], B: Float[Tensor, "*#batch m p"]
+) -> Float[Tensor, "*batch n p"]:
+    """Each matrix of A times the matrix of B at the same place in the batch."""
+    return A @ B
 
 
-def swap_last_axes(X: Tensor) -> Tensor:
-    """The transpose of each matrix in a batch. Tensor.T would reverse all the axes."""
-    return X.transpose(-2, -1)  # (..., n, m) -> (..., m, n)
+def swap_last_axes(
+    X: Float[Tensor, "*batch n m"],
+) -> Float[Tensor, "*batch m n"]:
+    """The transpose of each matrix in a batch. Tensor.T would reverse all axes."""
+    return X.transpose(-2, -1)
 
 
 # --8<-- [end:product]
 
 
 # --8<-- [start:sums]
-def sums(X: Tensor, dim: int) -> Tensor:
-    """The sums that softmax along an axis makes 1: one for each place on the other axes."""
+def sums(X: Float[Tensor, "*shape"], *, dim: int) -> Float[Tensor, "..."]:
+    """The sums that softmax along an axis makes 1: one for each place on the others."""
     return torch.softmax(X, dim).sum(dim)
 
 
-def normalised_axes(weights: Tensor) -> list[int]:
-    """The axes along which weights sum to 1. For attention it should be the last, the keys'."""
-    one = torch.ones((), dtype=weights.dtype)
+def normalised_axes(weights: Float[Tensor, "*shape"]) -> list[int]:
+    """The axes along which weights sum to 1. For attention the last, the keys'."""
+    one = weights.new_ones(())
     return [
         dim
         for dim in range(weights.dim())
@@ -105,12 +110,15 @@ def normalised_axes(weights: Tensor) -> list[int]:
 
 
 # --8<-- [start:mix]
-def mix(scores: Tensor, value: Tensor, dim: int = -1) -> Tensor:
-    """The outputs for given scores. The axis is the keys', the last; -2 is the classic mistake."""
-    check_shapes("scores: n m, value: m d_v", scores, value)
-    return (
-        torch.softmax(scores, dim) @ value
-    )  # (..., n, m) (..., m, d_v) -> (..., n, d_v)
+def mix_values(
+    scores: Float[Tensor, "*#batch n m"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    dim: int = -1,
+) -> Float[Tensor, "*batch n d_v"]:
+    """The outputs for given scores. The axis is the keys', the last; -2 is the
+    classic mistake."""
+    return torch.softmax(scores, dim) @ value
 
 
 # --8<-- [end:mix]

@@ -20,8 +20,9 @@ Three copies of a key, or one whose score is higher by log 3:
 >>> score, value = torch.tensor(1.0), torch.tensor(10.0)
 >>> scores, values = torch.tensor([2.0, 0.0]), torch.tensor([0.0, 1.0])
 >>> for copies in (1, 3):
-...     print(f"{mean_with_copies(score, value, scores, values, copies):.4f}",
-...           f"{mean_with_bias(score, value, scores, values, copies):.4f}")
+...     given = score, value, scores, values
+...     print(f"{mean_with_copies(*given, copies=copies):.4f}",
+...           f"{mean_with_bias(*given, copies=copies):.4f}")
 2.5373 2.5373
 4.9897 4.9897
 
@@ -31,12 +32,14 @@ Three copies of a key, or one whose score is higher by log 3:
 import math
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 
 # --8<-- [start:thin]
 def most_weight(gap: float, n: int) -> float:
-    """The largest weight among n keys, if its score exceeds every other by the gap or less."""
+    """The largest weight among n keys, if its score exceeds every other by the gap
+    or less."""
     return 1 / (1 + (n - 1) * math.exp(-gap))
 
 
@@ -50,19 +53,31 @@ def needed_gap(weight: float, n: int) -> float:
 
 # --8<-- [start:copies]
 def mean_with_copies(
-    score: Tensor, value: Tensor, scores: Tensor, values: Tensor, copies: int
-) -> Tensor:
-    """An output, where one key and its value stand several times among the others."""
-    scores = torch.cat([score.expand(copies), scores])  # (copies + n,)
-    values = torch.cat([value.expand(copies), values])  # (copies + n,)
+    score: Float[Tensor, ""],
+    value: Float[Tensor, ""],
+    scores: Float[Tensor, " n"],
+    values: Float[Tensor, " n"],
+    *,
+    copies: int,
+) -> Float[Tensor, ""]:
+    """An output, where one key and its value stand several times among others."""
+    scores = torch.cat([score.expand(copies), scores])  # (copies + n)
+    values = torch.cat([value.expand(copies), values])  # (copies + n)
     return torch.softmax(scores, dim=-1) @ values
 
 
 def mean_with_bias(
-    score: Tensor, value: Tensor, scores: Tensor, values: Tensor, copies: int
-) -> Tensor:
-    """The same with that key once, and the logarithm of the number of copies added to its score."""
-    return mean_with_copies(score + math.log(copies), value, scores, values, 1)
+    score: Float[Tensor, ""],
+    value: Float[Tensor, ""],
+    scores: Float[Tensor, " n"],
+    values: Float[Tensor, " n"],
+    *,
+    copies: int,
+) -> Float[Tensor, ""]:
+    """The same with that key once, and the logarithm of the number of copies added
+    to its score."""
+    score = score + math.log(copies)
+    return mean_with_copies(score, value, scores, values, copies=1)
 
 
 # --8<-- [end:copies]

@@ -9,7 +9,8 @@
 ([0.042, 0.1142, 0.8438], 1.0)
 >>> softmax(z + 1000).round(decimals=4).tolist()  # exp(1000) alone would overflow
 [0.042, 0.1142, 0.8438]
->>> gaps(weights).round(decimals=4).tolist()  # the weights still hold every gap between scores
+>>> # the weights still hold every gap between scores
+>>> gaps(weights).round(decimals=4).tolist()
 [[0.0, -1.0, -3.0], [1.0, 0.0, -2.0], [3.0, 2.0, 0.0]]
 
 --8<-- [end:example-softmax]
@@ -18,7 +19,7 @@ How many keys do the weights spread over? Three, or one, or something between:
 
 --8<-- [start:example-effective]
 >>> from snippets.softmax.distribution import effective_keys
->>> scores = torch.tensor([[0.0, 0.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.0, 50.0]]).double()
+>>> scores = torch.tensor([[0.0, 0, 0], [0, 1, 3], [0, 0, 50]]).double()
 >>> effective_keys(scores).round(decimals=2).tolist()
 [3.0, 1.38, 1.0]
 
@@ -27,10 +28,10 @@ How many keys do the weights spread over? Three, or one, or something between:
 The scale goes into the scores. Applied to the weights, it makes rows that do not sum to 1:
 
 --8<-- [start:example-scale]
->>> from snippets.softmax.distribution import scaled_after, scaled_before
+>>> from snippets.softmax.distribution import scaled_after_wrong, scaled_before
 >>> scaled_before(z, d_k=16).sum().item()
 1.0
->>> round(scaled_after(z, d_k=16).sum().item(), 6)
+>>> round(scaled_after_wrong(z, d_k=16).sum().item(), 6)
 0.25
 
 --8<-- [end:example-scale]
@@ -52,7 +53,7 @@ In single precision, the same: two scores whose gap is lost, and weights whose s
 >>> large = torch.tensor([2.0**24, 2.0**24 + 1], dtype=torch.float64)
 >>> softmax(large).round(decimals=4).tolist(), softmax(large.float()).tolist()
 ([0.2689, 0.7311], [0.5, 0.5])
->>> third = softmax(torch.zeros(3))  # three numbers in single precision, added exactly
+>>> third = softmax(torch.zeros(3))  # in single precision, added exactly
 >>> f"{third.double().sum().item():.10f}"
 '1.0000000298'
 
@@ -60,47 +61,60 @@ In single precision, the same: two scores whose gap is lost, and weights whose s
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
+
+from snippets.attention.formula import upcast
 
 
 # --8<-- [start:softmax]
-def softmax(scores: Tensor) -> Tensor:
-    """Weights from scores. With the largest score taken off first, no exponential overflows."""
-    exps = torch.exp(
-        scores - scores.amax(-1, keepdim=True)
-    )  # (..., m), each from 0 to 1
-    return exps / exps.sum(-1, keepdim=True)  # (..., m) -> (..., m)
+def softmax(scores: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch m"]:
+    """Weights from scores. With the largest score taken off first, no exponential
+    overflows."""
+    gap = upcast(scores) - scores.amax(-1, keepdim=True)
+    exps = torch.exp(gap)  # each from 0 to 1
+    return (exps / exps.sum(-1, keepdim=True)).to(scores.dtype)
 
 
-def gaps(weights: Tensor) -> Tensor:
+def gaps(weights: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch m m"]:
     """Every score minus every other, read off the weights."""
     logs = weights.log()
-    return logs.unsqueeze(-1) - logs.unsqueeze(-2)  # (..., m) -> (..., m, m)
+    return logs.unsqueeze(-1) - logs.unsqueeze(-2)
 
 
 # --8<-- [end:softmax]
 
 
 # --8<-- [start:effective]
-def effective_keys(scores: Tensor) -> Tensor:
-    """How many equal weights have the same sum of squares: m if all are equal, 1 if one has all."""
-    return (
-        torch.softmax(scores, dim=-1).square().sum(-1).reciprocal()
-    )  # (..., m) -> (...)
+def effective_keys(
+    scores: Float[Tensor, "*batch m"],
+) -> Float[Tensor, "*batch"]:
+    """How many equal weights have the same sum of squares: m if all are equal, 1 if
+    one has all."""
+    squares = torch.softmax(upcast(scores), dim=-1).square()
+    return squares.sum(-1).reciprocal().to(scores.dtype)
 
 
 # --8<-- [end:effective]
 
 
 # --8<-- [start:scale]
-def scaled_before(scores: Tensor, d_k: int) -> Tensor:
+def scaled_before(
+    scores: Float[Tensor, "*batch m"], *, d_k: int
+) -> Float[Tensor, "*batch m"]:
     """Weights from scaled scores."""
-    return torch.softmax(scores / d_k**0.5, dim=-1)  # (..., m) -> (..., m)
-
-
-def scaled_after(scores: Tensor, d_k: int) -> Tensor:
-    """Scaled weights, which are no weights."""
-    return torch.softmax(scores, dim=-1) / d_k**0.5  # (..., m) -> (..., m)
+    return torch.softmax(scores / d_k**0.5, dim=-1)
 
 
 # --8<-- [end:scale]
+
+
+# --8<-- [start:scale-wrong]
+def scaled_after_wrong(
+    scores: Float[Tensor, "*batch m"], *, d_k: int
+) -> Float[Tensor, "*batch m"]:
+    """Wrong: scaled weights, which are no weights."""
+    return torch.softmax(scores, dim=-1) / d_k**0.5
+
+
+# --8<-- [end:scale-wrong]

@@ -20,11 +20,11 @@
 Its eigenvalues lie between 0 and a half. Two equal weights have the half:
 
 --8<-- [start:example-eigenvalues]
->>> from snippets.softmax.jacobian import steepest
+>>> from snippets.softmax.jacobian import largest_eigenvalue
 >>> for scores in ([0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.0, 9.0]):
 ...     weights = torch.softmax(torch.tensor(scores, dtype=torch.float64), dim=-1)
 ...     least = torch.linalg.eigvalsh(softmax_jacobian(weights))[0].abs().item()
-...     print(scores, f"{least:.4f} to {steepest(weights).item():.4f}")
+...     print(scores, f"{least:.4f} to {largest_eigenvalue(weights).item():.4f}")
 [0.0, 0.0] 0.0000 to 0.5000
 [0.0, 0.0, 0.0] 0.0000 to 0.3333
 [0.0, 1.0, 3.0] 0.0000 to 0.2173
@@ -34,44 +34,55 @@ Its eigenvalues lie between 0 and a half. Two equal weights have the half:
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
+
+from snippets.attention.formula import upcast
 
 
 # --8<-- [start:jacobian]
-def softmax_jacobian(weights: Tensor) -> Tensor:
+def softmax_jacobian(
+    weights: Float[Tensor, "*batch m"],
+) -> Float[Tensor, "*batch m m"]:
     """The derivative of each weight by each score."""
-    outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)  # (..., m, m)
-    return torch.diag_embed(weights) - outer  # (..., m) -> (..., m, m)
+    outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    return torch.diag_embed(weights) - outer
 
 
 # --8<-- [end:jacobian]
 
 
 # --8<-- [start:through]
-def through_softmax(weights: Tensor, change: Tensor) -> Tensor:
+def through_softmax(
+    weights: Float[Tensor, "*#batch m"], change: Float[Tensor, "*#batch m"]
+) -> Float[Tensor, "*batch m"]:
     """The Jacobian times a vector, without the Jacobian.
 
-    A change of the scores gives that of the weights; a gradient by the weights, that by the scores.
+    A change of the scores gives that of the weights; a gradient by the weights,
+    that by the scores.
     """
-    mean = (weights * change).sum(-1, keepdim=True)  # (..., 1)
-    return weights * (change - mean)  # (..., m) (..., m) -> (..., m)
+    mean = (weights * change).sum(-1, keepdim=True)
+    return weights * (change - mean)
 
 
 # --8<-- [end:through]
 
 
 # --8<-- [start:variance]
-def variance(weights: Tensor, x: Tensor) -> Tensor:
+def variance(
+    weights: Float[Tensor, "*#batch m"], x: Float[Tensor, "*#batch m"]
+) -> Float[Tensor, "*batch"]:
     """The variance of the numbers x under the weights."""
-    mean = (weights * x).sum(-1, keepdim=True)  # (..., 1)
-    return (weights * (x - mean).square()).sum(-1)  # (..., m) (..., m) -> (...)
+    mean = (weights * x).sum(-1, keepdim=True)
+    return (weights * (x - mean).square()).sum(-1)
 
 
-def steepest(weights: Tensor) -> Tensor:
-    """The largest variance of any x of length 1: the largest eigenvalue of the Jacobian."""
-    return torch.linalg.eigvalsh(softmax_jacobian(weights))[
-        ..., -1
-    ]  # (..., m) -> (...)
+def largest_eigenvalue(
+    weights: Float[Tensor, "*batch m"],
+) -> Float[Tensor, "*batch"]:
+    """That of the Jacobian: the largest variance of any x of length 1."""
+    eigenvalues = torch.linalg.eigvalsh(softmax_jacobian(upcast(weights)))
+    return eigenvalues[..., -1].to(weights.dtype)
 
 
 # --8<-- [end:variance]

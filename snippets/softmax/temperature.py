@@ -3,11 +3,12 @@
 --8<-- [start:example-temperatures]
 >>> import torch
 >>> from snippets.scaling.saturation import entropy
->>> from snippets.softmax.temperature import at_temperature
+>>> from snippets.softmax.temperature import softmax_with_temperature
 >>> z = torch.tensor([3.0, 3.0, 2.0, 0.0], dtype=torch.float64)
 >>> for tau in (100.0, 10.0, 1.0, 0.1, 0.01):
-...     weights = at_temperature(z, tau)
-...     print(f"{tau:6}   entropy {entropy(weights):.4f}  ", weights.round(decimals=4).tolist())
+...     weights = softmax_with_temperature(z, tau=tau)
+...     print(f"{tau:6}   entropy {entropy(weights):.4f}  ",
+...           weights.round(decimals=4).tolist())
  100.0   entropy 1.3862   [0.2525, 0.2525, 0.25, 0.245]
   10.0   entropy 1.3793   [0.2743, 0.2743, 0.2482, 0.2032]
    1.0   entropy 1.0967   [0.4136, 0.4136, 0.1522, 0.0206]
@@ -20,7 +21,8 @@ A colder softmax is a power of a warmer one:
 
 --8<-- [start:example-sharpen]
 >>> from snippets.softmax.temperature import sharpen
->>> sharpen(at_temperature(z, 1.0), 10.0).round(decimals=4).tolist()  # temperature 0.1
+>>> cold = sharpen(torch.softmax(z, -1), beta=10.0)  # temperature 0.1
+>>> cold.round(decimals=4).tolist()
 [0.5, 0.5, 0.0, 0.0]
 
 --8<-- [end:example-sharpen]
@@ -30,7 +32,8 @@ No other weights have so large a sum of mean score and entropy:
 --8<-- [start:example-objective]
 >>> from snippets.softmax.temperature import objective
 >>> for name, tau in (("softmax", 1.0), ("hotter", 2.0), ("colder", 0.5)):
-...     print(f"{name:7}", f"{objective(at_temperature(z, tau), z):.4f}")
+...     weights = softmax_with_temperature(z, tau=tau)
+...     print(f"{name:7}", f"{objective(weights, z):.4f}")
 softmax 3.8828
 hotter  3.8147
 colder  3.8266
@@ -45,9 +48,10 @@ Distillation: at a high temperature its gradient compares the scores themselves.
 
 --8<-- [start:example-distillation]
 >>> from snippets.softmax.temperature import distillation_gradient
->>> student, teacher = torch.tensor([[3.0, 0.0, 0.0], [2.0, 1.0, 0.0]], dtype=torch.float64)
+>>> student = torch.tensor([3.0, 0.0, 0.0], dtype=torch.float64)
+>>> teacher = torch.tensor([2.0, 1.0, 0.0], dtype=torch.float64)
 >>> for tau in (1.0, 10.0, 1000.0):
-...     gradient = tau**2 * distillation_gradient(student, teacher, tau)
+...     gradient = tau**2 * distillation_gradient(student, teacher, tau=tau)
 ...     print(tau, gradient.round(decimals=4).tolist())
 1.0 [0.2442, -0.1994, -0.0448]
 10.0 [0.3579, -0.337, -0.0209]
@@ -57,52 +61,73 @@ Distillation: at a high temperature its gradient compares the scores themselves.
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from snippets.scaling.saturation import entropy
 
 
 # --8<-- [start:temperature]
-def at_temperature(scores: Tensor, tau: float) -> Tensor:
-    """Weights at a temperature: 1 is plain softmax, above it they are softer, below it sharper."""
-    return torch.softmax(scores / tau, dim=-1)  # (..., m) -> (..., m)
+def softmax_with_temperature(
+    scores: Float[Tensor, "*batch m"], *, tau: float
+) -> Float[Tensor, "*batch m"]:
+    """Softmax: at temperature 1 the plain one, above it softer, below it sharper."""
+    return torch.softmax(scores / tau, dim=-1)
 
 
-def sharpen(weights: Tensor, beta: float) -> Tensor:
-    """The weights that scores multiplied by beta would have had, from the weights alone."""
-    return torch.softmax(beta * weights.log(), dim=-1)  # (..., m) -> (..., m)
+def sharpen(
+    weights: Float[Tensor, "*batch m"], *, beta: float
+) -> Float[Tensor, "*batch m"]:
+    """The weights that scores multiplied by beta would have had, from the weights
+    alone; a weight of 0 stays 0."""
+    none = weights == 0
+    logs = weights.masked_fill(none, 1).log()  # finite, and so are gradients
+    return torch.softmax((beta * logs).masked_fill(none, -torch.inf), dim=-1)
 
 
 # --8<-- [end:temperature]
 
 
 # --8<-- [start:objective]
-def objective(weights: Tensor, scores: Tensor, tau: float = 1.0) -> Tensor:
-    """The mean score under the weights, plus the temperature times their entropy."""
-    return (weights * scores).sum(-1) + tau * entropy(
-        weights
-    )  # (..., m) (..., m) -> (...)
+def objective(
+    weights: Float[Tensor, "*#batch m"],
+    scores: Float[Tensor, "*#batch m"],
+    *,
+    tau: float = 1.0,
+) -> Float[Tensor, "*batch"]:
+    """The mean score under the weights, plus the temperature times their entropy.
+
+    A key without weight adds nothing, even if its score is -inf.
+    """
+    scores = torch.where(weights == 0, 0, scores)
+    return (weights * scores).sum(-1) + tau * entropy(weights)
 
 
 # --8<-- [end:objective]
 
 
 # --8<-- [start:distillation]
-def distillation_loss(student: Tensor, teacher: Tensor, tau: float) -> Tensor:
-    """The cross entropy of the student's weights under the teacher's, both at one temperature."""
+def distillation_loss(
+    student: Float[Tensor, "*#batch m"],
+    teacher: Float[Tensor, "*#batch m"],
+    *,
+    tau: float,
+) -> Float[Tensor, "*batch"]:
+    """The cross entropy of the student's weights under the teacher's, both at one
+    temperature."""
     logs = torch.log_softmax(student / tau, dim=-1)
-    return -(at_temperature(teacher, tau) * logs).sum(
-        -1
-    )  # (..., m) (..., m) -> (...)
+    return -(softmax_with_temperature(teacher, tau=tau) * logs).sum(-1)
 
 
 def distillation_gradient(
-    student: Tensor, teacher: Tensor, tau: float
-) -> Tensor:
+    student: Float[Tensor, "*#batch m"],
+    teacher: Float[Tensor, "*#batch m"],
+    *,
+    tau: float,
+) -> Float[Tensor, "*batch m"]:
     """The gradient of that loss by the student's scores."""
-    return (
-        at_temperature(student, tau) - at_temperature(teacher, tau)
-    ) / tau  # (..., m)
+    given = softmax_with_temperature(student, tau=tau)
+    return (given - softmax_with_temperature(teacher, tau=tau)) / tau
 
 
 # --8<-- [end:distillation]

@@ -81,16 +81,8 @@ def test_general_scores_are_those_of_projections():
     torch.testing.assert_close(general_scores(query[0], key[0], bilinear.weight[0]), expected)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda z: additive_scores(z(3, 4), z(5, 6), z(4, 7), z(6, 8), z(7)), r"r is 7 in W_1 \(4, 7\) but 8 in W_2 \(6, 8\)"),
-        (lambda z: concat_scores(z(3, 4), z(5, 6), z(10, 7), z(8)), r"r is 7 in W \(10, 7\) but 8 in v \(8,\)"),
-        (lambda z: concat_scores(z(3, 4), z(5, 6), z(9, 7), z(7)), r"W has 9 rows; expected 4 \+ 6"),
-        (lambda z: plain_weights(z(4), z(5, 6), z(3, 7), z(6, 7), z(7)), r"d_q is 4 in q \(4,\) but 3 in W_1 \(3, 7\)"),
-        (lambda z: general_scores(z(3, 4), z(5, 6), z(4, 4)), r"d_k is 6 in key \(5, 6\) but 4 in W \(4, 4\)"),
-    ],
-)
-def test_mismatched_shapes_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(torch.zeros)
+def test_a_query_alone_is_compared_with_a_batch_of_keys():
+    query, key, W_1, W_2, v = draw(7, (3, 4), (2, 5, 6), (4, 7), (6, 7), (7,))
+    added = additive_scores(query, key, W_1, W_2, v)
+    assert added.shape == (2, 3, 5)
+    torch.testing.assert_close(concat_scores(query, key, torch.cat([W_1, W_2]), v), added)

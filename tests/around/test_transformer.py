@@ -7,7 +7,16 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from snippets.around.transformer import block_parameters, embed, encoder_block, feed_forward, linear_share, multi_head, one_hot
+from snippets.around.transformer import (
+    block_parameters,
+    embed,
+    encoder_arguments,
+    encoder_block,
+    feed_forward,
+    linear_share,
+    multi_head,
+    one_hot,
+)
 
 
 def draw(seed, *shape):
@@ -27,10 +36,53 @@ def theirs(d, heads, d_f, norm_first=False):
 @pytest.mark.parametrize(("batch", "n", "d", "heads", "d_f"), [(2, 5, 8, 2, 32), (1, 1, 4, 4, 3), (3, 2, 6, 1, 1), (0, 3, 4, 2, 5)])
 def test_the_block_is_pytorchs_layer_weight_for_weight(batch, n, d, heads, d_f, norm_first):
     layer, X = theirs(d, heads, d_f, norm_first), draw(1, batch, n, d)
-    ours = encoder_block(X, layer.state_dict(), heads, norm_first)
+    ours = encoder_block(X, layer.state_dict(), num_heads=heads, norm_first=norm_first)
     assert ours.shape == X.shape
     if batch:
         torch.testing.assert_close(ours, layer(X))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "gelu", torch.nn.functional.silu])
+@pytest.mark.parametrize("eps", [1e-5, 0.5])
+def test_the_arguments_say_all_that_the_weights_do_not(norm_first, activation, eps):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        options = dict(dropout=0.0, batch_first=True, dtype=torch.float64)
+        layer = torch.nn.TransformerEncoderLayer(8, 2, 32, norm_first=norm_first, activation=activation, layer_norm_eps=eps, **options)
+    X = 4 * draw(9, 2, 5, 8)
+    torch.testing.assert_close(encoder_block(X, **encoder_arguments(layer)), layer(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_first": False}, "expected a layer with batch_first=True"),
+        ({"bias": False}, "expected a layer with biases"),
+        ({"dropout": 0.1}, "expected a layer with no dropout, or in eval mode"),
+    ],
+)
+def test_a_layer_that_the_block_cannot_be_is_refused(options, message):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 32, **{"dropout": 0.0, "batch_first": True} | options)
+    with pytest.raises(ValueError, match=message):
+        encoder_arguments(layer)
+
+
+def test_two_eps_are_refused_and_dropout_is_not_where_it_is_off():
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 32, batch_first=True).eval()
+    X = draw(10, 2, 5, 8).float()
+    torch.testing.assert_close(encoder_block(X, **encoder_arguments(layer)), layer(X), atol=1e-5, rtol=1e-5)
+    layer.norm2.eps = 0.1
+    with pytest.raises(ValueError, match="expected a layer with one eps"):
+        encoder_arguments(layer)
+
+
+def test_what_is_wide_inside_is_not_cut_off():
+    """Numbers above 6 pass, which a ReLU6 would not let."""
+    layer, X = theirs(4, 2, 8), 20 * draw(11, 5, 4)
+    hidden = layer.linear1(X)
+    assert hidden.max() > 12
+    torch.testing.assert_close(feed_forward(X, layer.state_dict()), layer.linear2(hidden.relu()))
 
 
 def test_stacked_blocks_are_pytorchs_encoder():
@@ -38,16 +90,16 @@ def test_stacked_blocks_are_pytorchs_encoder():
     encoder = torch.nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
     ours = X
     for one in encoder.layers:
-        ours = encoder_block(ours, one.state_dict(), heads=2)
+        ours = encoder_block(ours, one.state_dict(), num_heads=2)
     torch.testing.assert_close(ours, encoder(X))
 
 
 def test_heads_that_do_not_divide_the_width_are_refused():
     weights = theirs(8, 2, 16).state_dict()
-    with pytest.raises(ValueError, match=r"3 heads do not divide the 8 features of X \(5, 8\); expected a multiple"):
-        multi_head(draw(3, 5, 8), weights, heads=3)
-    with pytest.raises(ValueError, match=r"d is 6 in X \(5, 6\) but 8 in norm1.weight \(8,\)"):
-        encoder_block(draw(3, 5, 6), weights, heads=2)
+    with pytest.raises(ValueError, match=r"3 heads do not divide d = 8"):
+        multi_head(draw(3, 5, 8), weights, num_heads=3)
+    with pytest.raises(ValueError, match="X has 1 features; the weights have 8"):
+        encoder_block(draw(3, 5, 1), weights, num_heads=2, norm_first=True)
 
 
 def test_the_feed_forward_layer_takes_every_token_alone():
@@ -63,21 +115,16 @@ def test_the_block_commutes_with_every_order():
     weights, X = theirs(4, 2, 8).state_dict(), draw(5, 4, 4)
     for seed in range(5):
         order = torch.randperm(4, generator=torch.Generator().manual_seed(seed))
-        torch.testing.assert_close(encoder_block(X[order], weights, 2), encoder_block(X, weights, 2)[order])
+        torch.testing.assert_close(encoder_block(X[order], weights, num_heads=2), encoder_block(X, weights, num_heads=2)[order])
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 3), (0, 5)])
 def test_the_embedding_is_a_product_with_one_hot_rows(shape):
     token = torch.randint(10, shape, generator=torch.Generator().manual_seed(6))
     table = draw(7, 10, 3)
-    assert one_hot(token, 10).sum(-1).eq(1).all()
-    assert torch.equal(embed(token, table), one_hot(token, 10).double() @ table)
+    assert one_hot(token, vocabulary=10).sum(-1).eq(1).all()
+    assert torch.equal(embed(token, table), one_hot(token, vocabulary=10).double() @ table)
     assert torch.equal(embed(token, table), torch.nn.Embedding.from_pretrained(table)(token))
-
-
-def test_embed_refuses_what_is_no_table():
-    with pytest.raises(ValueError, match=r"table \(3,\) has too few axes"):
-        embed(torch.tensor([0]), torch.zeros(3))
 
 
 @pytest.mark.parametrize(("d", "d_f"), [(1, 1), (8, 32), (12, 5), (768, 3072)])

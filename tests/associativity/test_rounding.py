@@ -108,12 +108,6 @@ def test_the_bound_is_not_vacuous():
     assert 1e-3 < ratio.max() < 0.5
 
 
-def test_bound_and_gap_refuse_mismatched_shapes():
-    for function in (rounding_bound, grouping_gap):
-        with pytest.raises(ValueError, match=r"p is 3 in A \(2, 3\) but 4 in B \(4, 5\)"):
-            function(torch.zeros(2, 3), torch.zeros(4, 5), torch.zeros(5, 6))
-
-
 # Counterexamples
 
 
@@ -144,12 +138,12 @@ def test_cancellation_separates_them_without_underflow_and_within_the_bound():
 @varied
 def test_division_by_a_power_of_two_is_exact(shapes, seed, c):
     A, B = random(seed, *shapes.input_shapes, spread=8)
-    assert torch.equal(divide_after(A, B, c), divide_first(A, B, c))  # bit by bit
+    assert torch.equal(divide_after(A, B, c=c), divide_first(A, B, c=c))  # bit by bit
 
 
 def test_division_by_3_is_not_but_stays_close():
     A, B = random(0, (64, 64), (64, 64))
-    after, first = divide_after(A, B, 3), divide_first(A, B, 3)
+    after, first = divide_after(A, B, c=3), divide_first(A, B, c=3)
     assert (after != first).float().mean() > 0.5
     # (AB)/3 and A(B/3) round every term at most p + 1 times: the bound's argument, with a number for C.
     bound = 2 * gamma(65, torch.float32) * (A.double().abs() @ B.double().abs()) / 3
@@ -159,28 +153,22 @@ def test_division_by_3_is_not_but_stays_close():
 def test_5_and_1_are_the_smallest_whole_numbers_that_division_by_3_separates():
     def separated(a, b):
         A, B = torch.tensor([[float(a)]]), torch.tensor([[float(b)]])
-        return divide_after(A, B, 3).item() != divide_first(A, B, 3).item()
+        return divide_after(A, B, c=3).item() != divide_first(A, B, c=3).item()
 
     pairs = sorted(itertools.product(range(1, 8), repeat=2), key=lambda pair: (sum(pair), -pair[0]))
     assert next(pair for pair in pairs if separated(*pair)) == (5, 1)
     # (5 * 1) / 3 is rounded once, so it is the nearest number to 5/3; the other is the next one up.
     once = torch.tensor(float(Fraction(5, 3)), dtype=torch.float32)
     A, B = torch.tensor([[5.0]]), torch.tensor([[1.0]])
-    assert divide_after(A, B, 3).item() == once.item()
-    assert divide_first(A, B, 3).item() == torch.nextafter(once, torch.tensor(2.0)).item()
+    assert divide_after(A, B, c=3).item() == once.item()
+    assert divide_first(A, B, c=3).item() == torch.nextafter(once, torch.tensor(2.0)).item()
 
 
 def test_out_of_range_even_division_by_2_is_not_exact():
     A = torch.tensor([[2.0]])
     smallest, large = torch.tensor([[2.0**-149]]), torch.tensor([[2.0**127]])
-    assert (divide_after(A, smallest, 2).item(), divide_first(A, smallest, 2).item()) == (2.0**-149, 0.0)
-    assert (divide_after(A, large, 2).item(), divide_first(A, large, 2).item()) == (float("inf"), 2.0**127)
-
-
-def test_division_refuses_mismatched_shapes():
-    for divide in (divide_after, divide_first):
-        with pytest.raises(ValueError, match=r"p is 3 in A \(2, 3\) but 4 in B \(4, 5\)"):
-            divide(torch.zeros(2, 3), torch.zeros(4, 5), 2)
+    assert (divide_after(A, smallest, c=2).item(), divide_first(A, smallest, c=2).item()) == (2.0**-149, 0.0)
+    assert (divide_after(A, large, c=2).item(), divide_first(A, large, c=2).item()) == (float("inf"), 2.0**127)
 
 
 # What the source measured
@@ -199,5 +187,5 @@ def test_the_figures_of_the_source_are_those_of_single_precision():
 
 def test_halving_leaves_a_difference_of_exactly_0_and_a_third_does_not():
     drawn = torch.rand(2, 500, 3, 3, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(divide_after(*drawn, 2), divide_first(*drawn, 2))
-    assert not torch.equal(divide_after(*drawn, 3), divide_first(*drawn, 3))
+    assert torch.equal(divide_after(*drawn, c=2), divide_first(*drawn, c=2))
+    assert not torch.equal(divide_after(*drawn, c=3), divide_first(*drawn, c=3))

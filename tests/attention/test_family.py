@@ -69,6 +69,24 @@ def test_a_mask_of_whole_numbers_is_refused(name, kind):
         WITH_REFERENCE[name](query, key, value, attn_mask=mask)
 
 
+@pytest.mark.parametrize("compute", [attention, weights, peer, lambda q, k, v, **flags: mask_scores(q @ k.mT, **flags) @ v])
+def test_a_causal_mask_beside_another_is_refused(compute):
+    query, key, value = normal((3, 4), (5, 4), (5, 2))
+    for mask in (torch.ones(3, 5, dtype=torch.bool), torch.zeros(3, 5, dtype=torch.float64)):
+        with pytest.raises((ValueError, RuntimeError), match="attn_mask .*is_causal"):
+            compute(query, key, value, attn_mask=mask, is_causal=True)
+
+
+@every
+@pytest.mark.parametrize("masked", [False, True])
+def test_queries_and_keys_without_features_give_the_mean_of_the_values(name, masked):
+    query, key, value = normal((3, 0), (5, 0), (5, 2))
+    flags = {"attn_mask": torch.arange(5).expand(3, 5) > 2} if masked else {}
+    expected = value[3 if masked else 0 :].mean(0).expand(3, 2)
+    for compute in (WITH_REFERENCE[name], peer):
+        torch.testing.assert_close(compute(query, key, value, **flags), expected)
+
+
 @every
 @pytest.mark.parametrize("shape", [(3, 5), (2, 1, 5), (1, 4), (1, 6)], ids=str)
 @pytest.mark.parametrize("boolean", [False, True])

@@ -49,6 +49,21 @@ def test_filling_deleting_and_renormalising_agree_with_pytorch(m, seed, data):
         assert (weights[..., ~keep] == 0).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("lead", [30.0, 1000.0, 60000.0])
+def test_renormalising_beside_a_masked_key_that_takes_all(lead, dtype):
+    scores, keep = torch.tensor([1.0, lead, 2.0, 3.0], dtype=dtype), torch.tensor([True, False, True, True])
+    for factors in (keep, keep.to(dtype)):
+        found = scores.clone().requires_grad_()
+        weights = renormalised_weights(found, factors)
+        assert weights.dtype == dtype
+        # The logarithms are off by a rounding, in single precision at least, of a number as large as the lead.
+        slack = 4 * lead * torch.finfo(torch.promote_types(dtype, torch.float32)).eps + 2 * torch.finfo(dtype).eps
+        torch.testing.assert_close(weights.double(), deleted_weights(scores.double(), keep), rtol=slack, atol=0)
+        (gradient,) = torch.autograd.grad((weights * torch.arange(4)).sum(), found)
+        assert gradient.isfinite().all() and gradient[1] == 0 and (gradient != 0).any()
+
+
 def test_renormalising_is_exact_in_fractions():
     # Scores log 1, log 2, log 3 and log 4, of which the second and the fourth are kept.
     scores, keep = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64).log(), torch.tensor([False, True, False, True])

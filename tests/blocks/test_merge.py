@@ -15,8 +15,8 @@ from snippets.blocks.merge import (
     attention_in_blocks,
     average,
     log_sum,
-    merge,
     merge_averages,
+    merge_states,
     move,
     one_more,
     over_all,
@@ -67,7 +67,7 @@ def test_a_merge_in_fractions():
         state(torch.tensor(one, dtype=torch.float64).log(), torch.tensor(two, dtype=torch.float64)[:, None])
         for one, two in zip(powers, values)
     ]
-    merged = merge(*blocks)
+    merged = merge_states(*blocks)
     weights, entries = sum(powers, []), sum(values, [])
     expected = Fraction(sum(w * e for w, e in zip(weights, entries)), sum(weights))
     assert average(merged).item() == pytest.approx(float(expected), rel=1e-14)
@@ -85,19 +85,19 @@ def test_random_splits_merge_in_any_order(seed):
     states = cut(3 * scores, value, sizes)
     order = torch.randperm(len(states), generator=generator).tolist()
     for row in (states, states[::-1], [states[one] for one in order]):
-        torch.testing.assert_close(average(reduce(merge, row)), expected)
+        torch.testing.assert_close(average(reduce(merge_states, row)), expected)
     whole = state(3 * scores, value)
-    for name, merged, at_once in zip(FIELDS, reduce(merge, states), whole):
+    for name, merged, at_once in zip(FIELDS, reduce(merge_states, states), whole):
         torch.testing.assert_close(merged, at_once, msg=name)
 
 
 def test_grouping_changes_no_more_than_rounding():
     scores, value = random(9, (50, 9), (9, 2))
     first, second, third = cut(20 * scores, value, [2, 3, 4])
-    left, right = merge(merge(first, second), third), merge(first, merge(second, third))
+    left, right = merge_states(merge_states(first, second), third), merge_states(first, merge_states(second, third))
     assert torch.equal(left.reference, right.reference)
     torch.testing.assert_close(left, right, rtol=1e-14, atol=1e-14)
-    assert all(torch.equal(*pair) for pair in zip(merge(first, second), merge(second, first)))
+    assert all(torch.equal(*pair) for pair in zip(merge_states(first, second), merge_states(second, first)))
 
 
 def test_a_merge_is_that_of_exact_exponentials_at_any_references():
@@ -108,7 +108,7 @@ def test_a_merge_is_that_of_exact_exponentials_at_any_references():
     for part, reference in ((slice(0, 2), 3.0), (slice(2, 6), -4.0)):
         terms = torch.exp(scores[part] - reference)
         blocks.append(State(torch.tensor([reference]).double(), terms.sum(-1, keepdim=True), terms @ value[part]))
-    merged = merge(*blocks)
+    merged = merge_states(*blocks)
     assert merged.reference.item() == 3.0
     torch.testing.assert_close(average(merged), expected)
 
@@ -130,6 +130,26 @@ def test_masks_are_cut_with_the_keys(block, kind):
     output = attention_in_blocks(query, key, value, block_size=block, attn_mask=mask)
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value, attn_mask=mask))
     assert kind in ("one row for all", "one column for all") or (output[:, 2] == 0).all()
+
+
+@pytest.mark.parametrize("block", [1, 3, 5, 99])
+@pytest.mark.parametrize(("n", "m"), [(5, 5), (3, 7), (7, 3)])
+def test_causal_blocks_are_pytorchs(block, n, m):
+    query, key, value = random(25, (2, n, 4), (2, m, 4), (2, m, 3))
+    output = attention_in_blocks(query, key, value, block_size=block, is_causal=True)
+    torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value, is_causal=True))
+    with pytest.raises(ValueError, match="attn_mask and is_causal are given; expected one"):
+        attention_in_blocks(query, key, value, block_size=block, is_causal=True, attn_mask=torch.ones(m, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("block", [2, 99])
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_heads_that_share_keys_are_pytorchs(block, groups):
+    query, key, value = random(26, (2, 4, 5, 8), (2, groups, 7, 8), (2, groups, 7, 3))
+    output = attention_in_blocks(query, key, value, block_size=block, enable_gqa=True)
+    torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value, enable_gqa=True))
+    with pytest.raises(ValueError, match="3 heads of keys do not divide 4 of queries"):
+        attention_in_blocks(query, key[:, :1].expand(-1, 3, -1, -1), value, block_size=block, enable_gqa=True)
 
 
 @pytest.mark.parametrize("block", [2, 5, 9])
@@ -187,7 +207,7 @@ def test_blocks_far_apart():
     value = torch.tensor([[1.0], [2.0]])
     for low, high in ((-1e4, 1e4), (0.0, 1e4), (-1e30, -1e4), (-INF, -1e4), (-INF, 1e4)):
         states = cut(torch.tensor([low, high]), value, [1, 1])
-        for merged in (merge(*states), merge(*states[::-1])):
+        for merged in (merge_states(*states), merge_states(*states[::-1])):
             assert merged.reference.item() == high and merged.total.item() == 1 and average(merged).item() == 2
 
 
@@ -196,9 +216,9 @@ def test_a_block_without_keys_adds_nothing():
     nothing = state(torch.full((3, 5), -INF, dtype=torch.float64), torch.ones(5, 2, dtype=torch.float64))
     kept = state(scores, value)
     assert (nothing.reference == -INF).all() and (nothing.total == 0).all() and (nothing.mixed == 0).all()
-    for merged in (merge(nothing, kept), merge(kept, nothing)):
+    for merged in (merge_states(nothing, kept), merge_states(kept, nothing)):
         assert all(torch.equal(*pair) for pair in zip(merged, kept))
-    empty = merge(nothing, nothing)
+    empty = merge_states(nothing, nothing)
     assert all(torch.equal(*pair) for pair in zip(empty, nothing)) and (average(empty) == 0).all()
 
 
@@ -312,11 +332,7 @@ def test_an_empty_batch():
             [(2, 3), (5, 3), (5, 1)],
             "block_size is 0; expected at least 1 key",
         ),
-        (over_all, [(2,), (2, 3), (4,), (5, 3)], "p is 4 in more (4,) but 5 in more_value (5, 3)"),
         (over_two_blocks, [(2,), (2, 3), (4,), (4, 1)], "d_v is 3 in first but 1 in second"),
-        (merge_averages, [(3,), (), (1,), ()], "d_v is 3 in first (3,) but 1 in second (1,)"),
-        (one_more, [(3,), (1,), (1,), (1,), (1,)], "d_v is 3 in mixed (3,) but 1 in value (1,)"),
-        (about, [(2,), (3, 1), ()], "m is 2 in scores (2,) but 3 in value (3, 1)"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(function, shapes, message):

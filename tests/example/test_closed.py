@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.formula import attention, attention_weights
 from snippets.example.closed import closed_outputs, closed_weights
-from snippets.example.integers import project, tokens, weights
+from snippets.example.integers import project_tokens, projections, tokens
 
 SCORES, VALUES = [[2, 4, 4], [4, 16, 12], [4, 12, 10]], [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
 
@@ -26,7 +26,7 @@ def test_the_closed_forms_are_right():
 
 
 def test_they_are_what_attention_computes():
-    Q, K, V = (project(tokens(), W) for W in weights())
+    Q, K, V = (project_tokens(tokens(), W) for W in projections())
     torch.testing.assert_close(attention_weights(Q, K, scale=1.0), closed_weights())
     torch.testing.assert_close(attention(Q, K, V, scale=1.0), closed_outputs())
     torch.testing.assert_close(scaled_dot_product_attention(Q, K, V, scale=1.0), closed_outputs())

@@ -29,10 +29,10 @@ def test_exact_weights():
 
 
 def test_a_sink_of_its_own_for_each_head():
-    z, sink = random(1, (2, 3, 5, 7), (3, 1))
-    expected = z.exp() / (sink.exp()[..., None] + z.exp().sum(-1, keepdim=True))
+    z, sink = random(1, (2, 3, 5, 7), (3,))
+    expected = z.exp() / (sink.exp()[:, None, None] + z.exp().sum(-1, keepdim=True))
     torch.testing.assert_close(softmax_with_sink(z, sink), expected)
-    torch.testing.assert_close(softmax_with_sink(z, sink), softmax_plus_one(z - sink[..., None]))
+    torch.testing.assert_close(softmax_with_sink(z, sink), softmax_plus_one(z - sink[:, None, None]))
 
 
 def test_it_neither_overflows_nor_vanishes_too_early():
@@ -67,8 +67,8 @@ def test_both_forms_of_attention_agree_with_a_loop(leading, n, m, d_k, d_v, scal
     factor = d_k**-0.5 if scale is None else scale
     e = (torch.einsum("...nk,...mk->...nm", query, key) * factor).exp()
     expected = torch.einsum("...nm,...mv->...nv", e, value) / (1 + e.sum(-1, keepdim=True))
-    torch.testing.assert_close(attention_or_nothing(query, key, value, scale), expected)
-    torch.testing.assert_close(attention_with_zero_key(query, key, value, scale), expected)
+    torch.testing.assert_close(attention_or_nothing(query, key, value, scale=scale), expected)
+    torch.testing.assert_close(attention_with_zero_key(query, key, value, scale=scale), expected)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 4])
@@ -89,3 +89,20 @@ def test_mismatched_shapes_are_refused():
         attention_or_nothing(torch.zeros(3, 4), torch.zeros(5, 6), torch.zeros(5, 2))
     with pytest.raises((ValueError, RuntimeError)):
         attention_with_zero_key(torch.zeros(3, 4), torch.zeros(5, 4), torch.zeros(6, 2))
+
+
+def test_sinks_are_laid_on_heads_and_not_on_queries():
+    """As many queries as heads, so that a wrong axis would not be refused; as in gpt-oss, they stand beside the scores of their head."""
+    z, sink = random(5, (2, 3, 3, 7), (3,))
+    beside = torch.cat([z, sink.reshape(1, -1, 1, 1).expand(2, -1, 3, 1)], dim=-1)
+    torch.testing.assert_close(softmax_with_sink(z, sink), beside.softmax(-1)[..., :-1])
+
+
+def test_what_is_masked_gets_nothing():
+    query, key, value = random(6, (2, 5, 4), (2, 7, 4), (2, 7, 3))
+    keep = torch.arange(7) < 4
+    expected = attention_or_nothing(query, key[:, :4], value[:, :4])
+    torch.testing.assert_close(attention_or_nothing(query, key, value, attn_mask=keep), expected)
+    assert attention_or_nothing(query, key, value, attn_mask=keep & False).eq(0).all()
+    first = attention_or_nothing(query, key, value, is_causal=True)[:, :1]
+    torch.testing.assert_close(first, attention_or_nothing(query[:, :1], key[:, :1], value[:, :1]))

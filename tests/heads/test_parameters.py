@@ -29,12 +29,12 @@ def test_a_key_bias_does_nothing_and_a_query_bias_does():
     with_query_bias = weights_with_biases(query, key, query_bias=bias)
     torch.testing.assert_close(with_query_bias, torch.softmax((query + bias) @ key.mT / 2, -1))
     assert not torch.allclose(with_query_bias, plain)
-    torch.testing.assert_close(weights_with_biases(query, key, bias, bias), with_query_bias)
+    torch.testing.assert_close(weights_with_biases(query, key, query_bias=bias, key_bias=bias), with_query_bias)
 
 
 def test_with_one_key_no_bias_does_anything():
     query, key, bias = random(1, (5, 4), (1, 4), (4,))
-    assert weights_with_biases(query, key, bias, bias).eq(1).all()
+    assert weights_with_biases(query, key, query_bias=bias, key_bias=bias).eq(1).all()
 
 
 def test_a_key_bias_that_is_turned_with_position_does_something():
@@ -49,6 +49,11 @@ def test_the_gradient_of_a_key_bias_is_zero_but_for_rounding():
     theirs(x, context, context)[0].square().sum().backward()
     query, key, value = theirs.in_proj_bias.grad.chunk(3)
     assert key.abs().max() < 1e-8 < 1e-2 < min(query.abs().max(), value.abs().max())
+    query, key = theirs.in_proj_weight.detach()[:12] @ x.mT, theirs.in_proj_weight.detach()[12:24] @ context.mT
+    biases = [bias.requires_grad_() for bias in random(9, (12,), (12,))]
+    weights = weights_with_biases(query.mT, key.mT, query_bias=biases[0], key_bias=biases[1])
+    of_query, of_key = torch.autograd.grad(weights.square().sum(), biases)
+    assert of_key.abs().max() < 1e-12 < 1e-6 < of_query.abs().max()
 
 
 @pytest.mark.parametrize("heads", [1, 3, 12])
@@ -65,7 +70,7 @@ def test_pytorchs_layer_without_the_idle_biases_gives_the_same(heads, is_causal)
 
 
 def test_a_value_bias_folds_into_the_output_bias():
-    query, key, value, b_V, W_O, b_O = random(5, (2, 5, 4), (2, 7, 4), (2, 7, 3), (1, 3), (3, 6), (1, 6))
+    query, key, value, b_V, W_O, b_O = random(5, (2, 5, 4), (2, 7, 4), (2, 7, 3), (3,), (3, 6), (6,))
     expected = attention(query, key, value + b_V) @ W_O + b_O
     torch.testing.assert_close(attention(query, key, value) @ W_O + folded_bias(b_V, W_O, b_O), expected)
 
@@ -94,8 +99,20 @@ def test_the_counts_of_heads_of_other_widths():
     assert bias_count(d, heads, d_k, d_v) == sum(layer.bias.numel() for layer in layers)
 
 
-def test_mismatched_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"d_v is 3 in value_bias \(1, 3\) but 4 in W_O \(4, 6\)"):
-        folded_bias(torch.zeros(1, 3), torch.zeros(4, 6), torch.zeros(1, 6))
-    with pytest.raises(ValueError, match=r"one is 1 in value_bias \(1, 3\) but 2 in output_bias \(2, 6\)"):
-        folded_bias(torch.zeros(1, 3), torch.zeros(3, 6), torch.zeros(2, 6))
+@pytest.mark.parametrize("heads", [1, 3])
+def test_of_a_layer_without_biases_none_is_idle(heads):
+    theirs, (x,) = layer(heads=heads, bias=False), random(7, (2, 5, 12))
+    leaner = without_idle_biases(theirs)
+    assert leaner is not theirs and leaner.in_proj_bias is None
+    assert leaner(x, x, x)[0].equal(theirs(x, x, x)[0])
+
+
+@pytest.mark.parametrize("option", ["add_bias_kv", "add_zero_attn"])
+def test_where_one_key_has_no_bias_that_of_the_others_is_not_idle(option):
+    theirs, (x,) = layer(**{option: True}), random(8, (2, 5, 12))
+    without = layer(**{option: True})
+    with torch.no_grad():
+        without.in_proj_bias[12:24] = 0
+    assert not torch.allclose(without(x, x, x)[0], theirs(x, x, x)[0])
+    with pytest.raises(ValueError, match="expected a layer without bias_k and add_zero_attn"):
+        without_idle_biases(theirs)

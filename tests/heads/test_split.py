@@ -13,8 +13,8 @@ from snippets.heads.split import (
     project_each,
     project_fused,
     split_heads,
+    split_heads_wrong,
     sum_of_heads,
-    view_heads,
 )
 
 
@@ -29,7 +29,7 @@ SIZES = [((), 1, 1, 1), ((), 5, 4, 3), ((2,), 3, 1, 6), ((2, 3), 4, 6, 1), ((0,)
 @pytest.mark.parametrize(("leading", "n", "heads", "d_k"), SIZES)
 def test_a_split_puts_each_feature_where_it_belongs(leading, n, heads, d_k):
     (x,) = random(0, (*leading, n, heads * d_k))
-    split = split_heads(x, heads)
+    split = split_heads(x, num_heads=heads)
     assert split.shape == (*leading, heads, n, d_k)
     for i in range(heads):
         for t in range(n):
@@ -40,22 +40,22 @@ def test_a_split_puts_each_feature_where_it_belongs(leading, n, heads, d_k):
 @pytest.mark.parametrize(("leading", "n", "heads", "d_k"), SIZES)
 def test_combining_undoes_splitting_and_the_other_way_round(leading, n, heads, d_k):
     x, O = random(1, (*leading, n, heads * d_k), (*leading, heads, n, d_k))
-    assert combine_heads(split_heads(x, heads)).equal(x)
-    assert split_heads(combine_heads(O), heads).equal(O)
+    assert combine_heads(split_heads(x, num_heads=heads)).equal(x)
+    assert split_heads(combine_heads(O), num_heads=heads).equal(O)
     assert combine_heads(O).equal(torch.cat(O.unbind(-3), dim=-1))
 
 
 def test_a_split_copies_nothing():
     (x,) = random(2, (5, 12))
-    assert split_heads(x, 3).data_ptr() == x.data_ptr()
+    assert split_heads(x, num_heads=3).data_ptr() == x.data_ptr()
 
 
 @pytest.mark.parametrize(("leading", "n", "heads", "d_k"), SIZES)
 def test_one_projection_is_a_loop_over_heads(leading, n, heads, d_k):
     x, W = random(3, (*leading, n, 7), (7, heads * d_k))
     expected = torch.einsum("...nd,dhk->...hnk", x, W.view(7, heads, d_k))
-    torch.testing.assert_close(project_fused(x, W, heads), expected)
-    torch.testing.assert_close(project_each(x, W, heads), expected)
+    torch.testing.assert_close(project_fused(x, W, num_heads=heads), expected)
+    torch.testing.assert_close(project_each(x, W, num_heads=heads), expected)
 
 
 @pytest.mark.parametrize(("leading", "n", "heads", "d_v"), SIZES)
@@ -76,7 +76,7 @@ def test_the_columns_may_stand_in_any_order():
 
 def test_the_scores_of_the_heads_add_up_to_those_of_one_wide_head():
     Q, K = random(6, (2, 5, 12), (2, 7, 12))
-    of_heads = scores(split_heads(Q, 4), split_heads(K, 4), scale=1)
+    of_heads = scores(split_heads(Q, num_heads=4), split_heads(K, num_heads=4), scale=1)
     torch.testing.assert_close(of_heads.sum(-3), torch.einsum("bnd,bmd->bnm", Q, K))
     assert (torch.linalg.matrix_rank(of_heads) == 3).all()
     assert (torch.linalg.matrix_rank(of_heads.sum(-3)) == 5).all()
@@ -92,39 +92,39 @@ def test_two_heads_and_one_wide_head_against_pytorch():
 
 def test_a_view_alone_mixes_tokens():
     (x,) = random(8, (4, 4))
-    assert view_heads(x, 4)[..., 0].equal(x) and split_heads(x, 4)[..., 0].equal(x.T)
+    assert split_heads_wrong(x, num_heads=4)[..., 0].equal(x) and split_heads(x, num_heads=4)[..., 0].equal(x.T)
     x, changed = random(9, (2, 6, 8), (2, 6, 8))
     changed[:, 0] = x[:, 0]  # only the first token stays
-    assert view_heads(x, 2).shape == split_heads(x, 2).shape == (2, 2, 6, 4)
+    assert split_heads_wrong(x, num_heads=2).shape == split_heads(x, num_heads=2).shape == (2, 2, 6, 4)
     # Of the right split, every head keeps its first token; of the view, the first head keeps two of its tokens.
-    same = split_heads(x, 2).isclose(split_heads(changed, 2)).all(-1)
+    same = split_heads(x, num_heads=2).isclose(split_heads(changed, num_heads=2)).all(-1)
     assert same[0].tolist() == [[True] + [False] * 5] * 2
-    same = view_heads(x, 2).isclose(view_heads(changed, 2)).all(-1)
+    same = split_heads_wrong(x, num_heads=2).isclose(split_heads_wrong(changed, num_heads=2)).all(-1)
     assert same[0].tolist() == [[True, True] + [False] * 4, [False] * 6]
 
 
 def test_with_one_head_or_one_token_nothing_can_be_mixed():
     (x,) = random(10, (2, 5, 6))
-    assert view_heads(x, 1).equal(split_heads(x, 1))
-    assert view_heads(x[:, :1], 3).equal(split_heads(x[:, :1], 3))
+    assert split_heads_wrong(x, num_heads=1).equal(split_heads(x, num_heads=1))
+    assert split_heads_wrong(x[:, :1], num_heads=3).equal(split_heads(x[:, :1], num_heads=3))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda z: split_heads(z(5, 8), 3), r"3 heads do not divide d = 8 of x \(5, 8\); expected x \(..., n, d\)"),
-        (lambda z: split_heads(z(5, 8), 0), r"0 heads do not divide d = 8"),
-        (lambda z: split_heads(z(5, 8), -2), r"-2 heads do not divide d = 8"),
-        (lambda z: split_heads(z(8), 2), r"x \(8,\) has too few axes"),
-        (lambda z: combine_heads(z(5, 8)), r"x \(5, 8\) has too few axes; expected x \(..., heads, n, d_v\)"),
-        (lambda z: project_fused(z(5, 8), z(7, 6), 3), r"d is 8 in x \(5, 8\) but 7 in W \(7, 6\)"),
-        (lambda z: project_each(z(5, 9), z(7, 6), 3), r"d is 9 in x \(5, 9\) but 7 in W \(7, 6\)"),
-        (lambda z: combine_and_project(z(4, 5, 3), z(2, 3, 7)), r"heads is 4 in O \(4, 5, 3\) but 2 in W_O \(2, 3, 7\)"),
-        (lambda z: project_and_add(z(4, 5, 3), z(4, 2, 7)), r"d_v is 3 in O \(4, 5, 3\) but 2 in W_O \(4, 2, 7\)"),
-        (lambda z: sum_of_heads(z(5, 6), z(5, 7), z(6, 2)), r"m is 6 in A \(5, 6\) but 7 in C \(5, 7\)"),
-        (lambda z: one_wide_head(z(5, 6), z(5, 6), z(7, 2)), r"m is 6 in A \(5, 6\) but 7 in V \(7, 2\)"),
+        (lambda z: split_heads(z(5, 8), num_heads=3), r"3 heads do not divide d = 8 of x \(5, 8\); expected x \(..., n, d\)"),
+        (lambda z: split_heads(z(5, 8), num_heads=0), r"0 heads do not divide d = 8"),
+        (lambda z: split_heads(z(5, 8), num_heads=-2), r"-2 heads do not divide d = 8"),
     ],
 )
-def test_mismatched_shapes_are_refused(call, message):
+def test_heads_that_do_not_divide_the_width_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)
+
+
+def test_no_loop_leaves_a_head_out():
+    """Six columns are no four heads: in chunks, they would be three."""
+    x, W = random(11, (5, 8), (8, 6))
+    for projected in (project_each, project_fused):
+        with pytest.raises((ValueError, RuntimeError)):
+            projected(x, W, num_heads=4)

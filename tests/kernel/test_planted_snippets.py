@@ -1,6 +1,7 @@
 """Snippets that are wrong in ways that numbers alone do not show, planted in place of a page's own: each is refused, and says why."""
 
 import random as python_random
+from collections.abc import Callable
 from itertools import count
 
 import numpy
@@ -260,10 +261,21 @@ def with_a_generator(A, B, C):
     return right(A, B, C) + (0 * noise).to(A.dtype)
 
 
+def with_types(A, B, C, *, kind=Callable[[list[int]], dict[str, int]]):  # noqa: B008
+    return right(A, B, C)
+
+
 @pytest.mark.parametrize(
     "good",
-    [right, kept_view, with_a_generator, lambda A, B, C: (right(A, B, C), A @ (B @ C)), lambda A, B, C: right(A, B, C).requires_grad_()],
-    ids=["itself", "a copy overwritten", "a generator of its own", "two results", "with a gradient"],
+    [
+        right,
+        kept_view,
+        with_a_generator,
+        with_types,
+        lambda A, B, C: (right(A, B, C), A @ (B @ C)),
+        lambda A, B, C: right(A, B, C).requires_grad_(),
+    ],
+    ids=["itself", "a copy overwritten", "a generator of its own", "a type of types", "two results", "with a gradient"],
 )
 def test_what_is_right_stays_accepted(monkeypatch, good):
     monkeypatch.setattr(PRODUCT, good)

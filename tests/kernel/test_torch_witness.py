@@ -501,14 +501,14 @@ def test_results_keywords_calls_in_calls_and_free_indices():
     W = matrix("W", m, d)
     scores, merge, merged = (
         "snippets.attention.formula.scores",
-        "snippets.simplify.bilinear.merge",
+        "snippets.simplify.bilinear.merge_projections",
         "snippets.simplify.bilinear.merged_scores",
     )
     nested = [(scores, A @ W, A @ W, {"scale": 1}), (merged, A, (merge, W, W, {"scale": 1}))]
     result = verdict("identity", ((A @ W) @ (A @ W).T)[j, i], (A @ (W @ W.T) @ A.T)[j, i], code=nested)
     assert result[0] == "agrees" and merge in result[2]
     turned = verdict(
-        "identity", (A @ B)[i, j], total(A[i, l] * B[l, j], l), code=[("snippets.associativity.rounding.divide_after", A, B, 1)]
+        "identity", (A @ B)[i, j], total(A[i, l] * B[l, j], l), code=[("snippets.associativity.rounding.divide_after", A, B, {"c": 1})]
     )
     assert turned[0] == "agrees"
 

@@ -1,21 +1,23 @@
 """A causal mask: slopes that are exactly zero, a cache that changes nothing, what a window leaves out, and counts."""
 
 import itertools
+import math
 
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from snippets.attention.formula import attention
 from snippets.order.causal import (
     Cache,
     cache_bytes,
     causal_pairs,
-    cut,
+    decode_step,
     kept_mean,
     kept_weights,
     marker_share,
-    step,
-    token_slopes,
+    token_gradients,
+    window_outputs,
 )
 
 
@@ -24,18 +26,31 @@ def random(seed, *shapes):
     return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
 
 
-def test_no_output_moves_with_a_later_token():
+@pytest.mark.parametrize("compute", [attention, scaled_dot_product_attention], ids=["ours", "PyTorch's"])
+def test_no_output_moves_with_a_later_token(compute):
     X, W_Q, W_K, W_V = random(0, (5, 4), (4, 3), (4, 3), (4, 2))
 
     def causal(tokens):
-        return scaled_dot_product_attention(tokens @ W_Q, tokens @ W_K, tokens @ W_V, is_causal=True)
+        return compute(tokens @ W_Q, tokens @ W_K, tokens @ W_V, is_causal=True)
 
-    slopes = torch.func.jacrev(causal)(X)  # (n, d_v, n, d)
-    moves = (slopes != 0).any(3).any(1)
+    gradients = torch.func.jacrev(causal)(X)  # (n, d_v, n, d)
+    moves = (gradients != 0).any(3).any(1)
     assert torch.equal(moves, torch.ones(5, 5, dtype=torch.bool).tril())  # exactly 0, not nearly
 
 
-def test_token_slopes_are_those_of_the_formula():
+@pytest.mark.parametrize("scale", [1e3, 1e5])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_large_scores_leave_weights_and_gradients_finite(scale, dtype):
+    """The largest score of all may be that of a token which the query may not look at."""
+    query, X = (x.to(dtype) for x in random(5, (3,), (5, 3)))
+    for best in range(5):
+        keep = (torch.arange(5) != (X @ query).argsort()[best]).to(dtype)
+        expected = (scale * X @ query).masked_fill(keep == 0, -torch.inf).softmax(0)
+        torch.testing.assert_close(kept_weights(scale * query, X, keep), expected)
+        assert token_gradients(scale * query, X, keep).isfinite().all()
+
+
+def test_token_gradients_are_those_of_the_formula():
     q, X = random(1, (3,), (5, 3))
     keep = torch.tensor([1.0, 0.5, 0.0, 1.0, 0.0], dtype=torch.float64)
     weights = keep * (X @ q).exp()
@@ -46,9 +61,19 @@ def test_token_slopes_are_those_of_the_formula():
     expected = torch.zeros(3, 5, 3, dtype=torch.float64)
     for a, j, b in itertools.product(range(3), range(5), range(3)):
         expected[a, j, b] = weights[j] * ((a == b) + (X[j, a] - output[a]) * q[b])
-    slopes = token_slopes(q, X, keep)
-    torch.testing.assert_close(slopes, expected)
-    assert (slopes[:, keep == 0] == 0).all() and (slopes[:, keep != 0] != 0).any()
+    gradients = token_gradients(q, X, keep)
+    torch.testing.assert_close(gradients, expected)
+    assert (gradients[:, keep == 0] == 0).all() and (gradients[:, keep != 0] != 0).any()
+
+
+@pytest.mark.parametrize("peak", [800.0, 1e5])
+def test_kept_weights_of_large_scores(peak):
+    """The largest score is that of a key which is not kept, and the next one is as far above the others."""
+    X = torch.tensor([[3 * peak], [2 * peak], [0.0], [2 * peak - 1]], dtype=torch.float64)
+    keep = torch.tensor([0.0, 1.0, 1.0, 0.5], dtype=torch.float64)
+    weights = kept_weights(torch.ones(1, dtype=torch.float64), X, keep)
+    share = 1 / (1 + 0.5 * math.exp(-1))
+    torch.testing.assert_close(weights, torch.tensor([0.0, share, 0.0, 1 - share], dtype=torch.float64))
 
 
 def test_kept_mean_is_masked_attention():
@@ -64,7 +89,7 @@ def test_a_cache_gives_every_row_of_causal_attention(leading):
     whole = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
     cache, outputs = None, []
     for i in range(6):
-        output, cache = step(X[..., i : i + 1, :], W_Q, W_K, W_V, cache)
+        output, cache = decode_step(X[..., i : i + 1, :], W_Q, W_K, W_V, cache=cache)
         assert isinstance(cache, Cache) and cache.key.shape == (*leading, i + 1, 3) and cache.value.shape == (*leading, i + 1, 2)
         outputs.append(output)
     torch.testing.assert_close(torch.cat(outputs, dim=-2), whole)
@@ -74,15 +99,15 @@ def test_a_cache_gives_every_row_of_causal_attention(leading):
 
 def test_every_causal_row_is_attention_on_the_tokens_so_far():
     query, key, value = random(4, (6, 3), (6, 3), (6, 2))
-    whole = scaled_dot_product_attention(query, key, value, is_causal=True)
+    whole = attention(query, key, value, is_causal=True)
     for i in range(1, 7):
-        torch.testing.assert_close(scaled_dot_product_attention(query[i - 1 : i], key[:i], value[:i]), whole[i - 1 : i])
+        torch.testing.assert_close(attention(query[i - 1 : i], key[:i], value[:i]), whole[i - 1 : i])
 
 
 @pytest.mark.parametrize("keep", [1, 3, 6])
 def test_what_is_cut_off_counts_by_its_share(keep):
     scores, value = random(keep, (2, 5, 7), (2, 7, 3))
-    kept, rest, share = cut(scores, value, keep)
+    kept, rest, share = window_outputs(scores, value, keep=keep)
     weights = scores.softmax(-1)
     torch.testing.assert_close(share, weights[..., keep:].sum(-1, keepdim=True))
     torch.testing.assert_close((1 - share) * kept + share * rest, weights @ value)
@@ -93,9 +118,9 @@ def test_what_is_cut_off_counts_by_its_share(keep):
 
 
 @pytest.mark.parametrize("keep", [0, 7, -1])
-def test_cut_leaves_something_on_both_sides(keep):
+def test_a_window_leaves_something_on_both_sides(keep):
     with pytest.raises(ValueError, match=f"keep is {keep}; expected at least 1 and less than m, 7"):
-        cut(torch.zeros(5, 7), torch.zeros(7, 3), keep)
+        window_outputs(torch.zeros(5, 7), torch.zeros(7, 3), keep=keep)
 
 
 def test_pairs_are_those_of_the_mask():
@@ -116,16 +141,7 @@ def test_cache_bytes_are_those_of_the_tensors():
         assert cache_bytes(n, layers, heads, d_k, size) == key.numel() * size + value.numel() * size
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda z: step(z(2, 4), z(4, 3), z(4, 3), z(4, 3)), r"x \(2, 4\) holds 2 tokens; expected x \(..., 1, d\)"),
-        (lambda z: step(z(1, 4), z(4, 3), z(4, 2), z(4, 3)), r"d_k is 3 in W_Q \(4, 3\) but 2 in W_K \(4, 2\)"),
-        (lambda z: kept_mean(z(3), z(5, 4), z(5)), r"d is 3 in query \(3,\) but 4 in X \(5, 4\)"),
-        (lambda z: token_slopes(z(3), z(5, 3), z(4)), r"n is 5 in X \(5, 3\) but 4 in keep \(4,\)"),
-        (lambda z: cut(z(5, 7), z(6, 3), 2), r"m is 7 in scores \(5, 7\) but 6 in value \(6, 3\)"),
-    ],
-)
-def test_mismatched_shapes_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(torch.zeros)
+def test_a_step_takes_one_token():
+    x, W = torch.zeros(2, 4), torch.zeros(4, 3)
+    with pytest.raises(ValueError, match=r"x \(2, 4\) holds 2 tokens; expected x \(..., 1, d\)"):
+        decode_step(x, W, W, W)

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from snippets.order.cost import (
+    attention_layer,
     backward_of_product,
     doubling_ratio,
     excess_of_pairs,
     forward_operations,
-    layer,
     operations,
     operations_with_cache,
     operations_without_cache,
@@ -40,7 +40,7 @@ def test_the_layer_is_pytorchs(heads, is_causal):
         module.out_proj.weight.copy_(W_O.T)
     blocked = ~torch.ones(5, 5, dtype=torch.bool).tril() if is_causal else None  # here True blocks
     expected, _ = module(x, x, x, attn_mask=blocked, need_weights=False)
-    torch.testing.assert_close(layer(x, W_Q, W_K, W_V, W_O, heads, is_causal), expected)
+    torch.testing.assert_close(attention_layer(x, W_Q, W_K, W_V, W_O, num_heads=heads, is_causal=is_causal), expected)
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 4), (7, 4), (5, 12), (40, 8)])
@@ -48,18 +48,18 @@ def test_forward_is_what_pytorch_counts_whatever_the_heads(n, d):
     x, *W = random(0, (n, d), *[(d, d)] * 4)
     for heads in (1, 2, 4):
         for is_causal in (False, True):  # the full square is computed either way
-            assert operations(layer, x, *W, heads, is_causal=is_causal) == forward_operations(n, d)
+            assert operations(attention_layer, x, *W, num_heads=heads, is_causal=is_causal) == forward_operations(n, d)
     assert operations(lambda: [x @ w for w in W]) == projection_operations(n, d)
     assert operations(lambda: (x @ x.T) @ x) == pair_operations(n, d)
     batch = x.expand(3, n, d)
-    assert operations(layer, batch, *W, 2) == 3 * forward_operations(n, d)
+    assert operations(attention_layer, batch, *W, num_heads=2) == 3 * forward_operations(n, d)
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 4), (7, 4), (5, 12)])
 def test_training_costs_three_times_as_much(n, d):
     for heads in (1, 4):
         tensors = random(0, (n, d), *[(d, d)] * 4, grad=True)
-        assert operations(training_step, *tensors, heads) == 3 * forward_operations(n, d)
+        assert operations(training_step, *tensors, num_heads=heads) == 3 * forward_operations(n, d)
         assert all(tensor.grad is not None for tensor in tensors)
 
 
@@ -111,9 +111,7 @@ def test_a_step_with_a_cache_is_what_pytorch_counts():
     assert operations(step) == step_operations(i, d)
 
 
-def test_bad_shapes_and_heads_are_refused():
+def test_heads_that_do_not_divide_the_width_are_refused():
     x, *W = random(0, (3, 4), *[(4, 4)] * 4)
-    with pytest.raises(ValueError, match=r"d is 4 in x \(3, 4\) but 5 in W_K \(5, 5\)"):
-        layer(x, W[0], torch.zeros(5, 5), W[2], W[3], 2)
-    with pytest.raises(ValueError, match="3 heads do not divide d = 4"):
-        layer(x, *W, 3)
+    with pytest.raises(RuntimeError, match="unflatten"):
+        attention_layer(x, *W, num_heads=3)

@@ -1,13 +1,17 @@
 """Rotary positions against complex multiplication and explicit matrices, in both layouts; biases by distance against a loop."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.order.positions import frequencies
-from snippets.order.rotary import clipped_bias, interleave, mean_cosine, rotate, rotate_interleaved, turn, turned_score
+from snippets.attention.formula import attention
+from snippets.order import positions
+from snippets.order.rotary import apply_rotary, apply_rotary_interleaved, clipped_bias, interleave, mean_cosine, turn, turned_score
+
+frequencies = partial(positions.frequencies, dtype=torch.float64)
 
 
 def random(seed, *shapes):
@@ -26,8 +30,8 @@ def by_complex_numbers(x, position):
 def test_turning_is_multiplication_by_a_complex_number(d):
     (x,) = random(d, (3, 7, d))
     place = torch.arange(7)
-    torch.testing.assert_close(rotate_interleaved(x, place), by_complex_numbers(x, place))
-    torch.testing.assert_close(interleave(rotate(x, place)), by_complex_numbers(interleave(x), place))
+    torch.testing.assert_close(apply_rotary_interleaved(x, place), by_complex_numbers(x, place))
+    torch.testing.assert_close(interleave(apply_rotary(x, place)), by_complex_numbers(interleave(x), place))
 
 
 def test_interleave_takes_the_halves_in_turn():
@@ -37,25 +41,25 @@ def test_interleave_takes_the_halves_in_turn():
 def test_scores_know_the_distance_alone():
     query, key = random(0, (8,), (8,))
     place = torch.arange(12)
-    scores = rotate(query.expand(12, 8), place) @ rotate(key.expand(12, 8), place).T
+    scores = apply_rotary(query.expand(12, 8), place) @ apply_rotary(key.expand(12, 8), place).T
     for offset in range(-11, 12):
         diagonal = scores.diagonal(offset)
         torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal))
-    torch.testing.assert_close(scores[0, 5], query @ rotate(key, torch.tensor(5)))
+    torch.testing.assert_close(scores[0, 5], query @ apply_rotary(key, torch.tensor(5)))
     assert not math.isclose(scores[0, 5].item(), scores[5, 0].item())  # unlike sines and cosines added, it tells the direction
 
 
 def test_turned_score_is_the_score_of_the_halves():
     query, key = random(1, (8,), (8,))
     score = turned_score(*query.chunk(2), *key.chunk(2), torch.tensor(3), torch.tensor(10), frequencies(8))
-    torch.testing.assert_close(score, rotate(query, torch.tensor(3)) @ rotate(key, torch.tensor(10)))
+    torch.testing.assert_close(score, apply_rotary(query, torch.tensor(3)) @ apply_rotary(key, torch.tensor(10)))
     first, second = turn(*key.chunk(2), torch.tensor(10), frequencies(8))
-    torch.testing.assert_close(torch.cat([first, second]), rotate(key, torch.tensor(10)))
+    torch.testing.assert_close(torch.cat([first, second]), apply_rotary(key, torch.tensor(10)))
 
 
 def test_turns_add_up_and_keep_lengths():
     (x,) = random(2, (4, 6))
-    for rotation in (rotate, rotate_interleaved):
+    for rotation in (apply_rotary, apply_rotary_interleaved):
         torch.testing.assert_close(rotation(rotation(x, torch.tensor(3)), torch.tensor(4)), rotation(x, torch.tensor(7)))
         torch.testing.assert_close(rotation(x, torch.tensor(9)).norm(dim=-1), x.norm(dim=-1))
         torch.testing.assert_close(rotation(x, torch.tensor(0)), x)
@@ -64,29 +68,31 @@ def test_turns_add_up_and_keep_lengths():
 def test_both_layouts_give_one_set_of_weights_and_a_mixture_another():
     Q, K, V = random(3, (6, 8), (6, 8), (6, 5))
     place = torch.arange(6)
-    halves = scaled_dot_product_attention(rotate(Q, place), rotate(K, place), V)
-    sides = scaled_dot_product_attention(rotate_interleaved(interleave(Q), place), rotate_interleaved(interleave(K), place), V)
+    halves = scaled_dot_product_attention(apply_rotary(Q, place), apply_rotary(K, place), V)
+    sides = scaled_dot_product_attention(apply_rotary_interleaved(interleave(Q), place), apply_rotary_interleaved(interleave(K), place), V)
     torch.testing.assert_close(sides, halves)
-    assert not torch.allclose(scaled_dot_product_attention(rotate_interleaved(Q, place), rotate_interleaved(K, place), V), halves)
+    assert not torch.allclose(
+        scaled_dot_product_attention(apply_rotary_interleaved(Q, place), apply_rotary_interleaved(K, place), V), halves
+    )
 
 
 def test_mean_cosine_is_the_score_of_a_vector_with_itself():
     ones = torch.cat([torch.ones(4), torch.zeros(4)]).double() / 2  # four pairs of length a half, 1 in all
     for distance in (0, 1, 7, 100):
-        expected = rotate(ones, torch.tensor(0)) @ rotate(ones, torch.tensor(distance))
+        expected = apply_rotary(ones, torch.tensor(0)) @ apply_rotary(ones, torch.tensor(distance))
         torch.testing.assert_close(mean_cosine(torch.tensor(distance), frequencies(8)), expected)
 
 
 def test_one_frequency_rises_again():
-    assert mean_cosine(3, frequencies(2)).item() == pytest.approx(math.cos(3))
+    assert mean_cosine(torch.tensor(3), frequencies(2)).item() == pytest.approx(math.cos(3))
     assert f"{math.cos(3):.2f} {math.cos(6):.2f}" == "-0.99 0.96"
-    assert mean_cosine(6, frequencies(2)) > mean_cosine(3, frequencies(2))
+    assert mean_cosine(torch.tensor(6), frequencies(2)) > mean_cosine(torch.tensor(3), frequencies(2))
 
 
 @pytest.mark.parametrize(("reach", "n", "m"), [(0, 2, 3), (1, 4, 4), (2, 3, 6), (9, 3, 3)])
 def test_clipped_bias_is_a_table_by_distance(reach, n, m):
     (table,) = random(reach, (2 * reach + 1,))
-    bias = clipped_bias(table, n, m)
+    bias = clipped_bias(table, n=n, m=m)
     assert bias.shape == (n, m)
     for i in range(n):
         for j in range(m):
@@ -95,7 +101,7 @@ def test_clipped_bias_is_a_table_by_distance(reach, n, m):
 
 def test_beyond_the_reach_order_does_not_count_and_within_it_does():
     query, key, value, table = random(4, (1, 4), (6, 4), (6, 3), (5,))
-    bias = clipped_bias(table, 1, 6)
+    bias = clipped_bias(table, n=1, m=6)
     output = scaled_dot_product_attention(query, key, value, attn_mask=bias)
     for first, second, same in ((3, 5, True), (2, 4, True), (0, 1, False), (1, 5, False)):
         order = list(range(6))
@@ -104,13 +110,48 @@ def test_beyond_the_reach_order_does_not_count_and_within_it_does():
         assert torch.allclose(swapped, output) == same
 
 
-@pytest.mark.parametrize("shape", [(4,), (0,), (3, 3)])
+@pytest.mark.parametrize("shape", [(4,), (0,)])
 def test_a_table_has_a_middle(shape):
     with pytest.raises(ValueError, match=r"expected \(2 \* reach \+ 1\)"):
-        clipped_bias(torch.zeros(shape), 2, 2)
+        clipped_bias(torch.zeros(shape), n=2, m=2)
 
 
-@pytest.mark.parametrize("rotation", [rotate, rotate_interleaved])
+@pytest.mark.parametrize("rotation", [apply_rotary, apply_rotary_interleaved])
 def test_turning_needs_pairs(rotation):
     with pytest.raises(ValueError, match="d is 5; expected an even number"):
         rotation(torch.zeros(2, 5), torch.tensor(1))
+
+
+rotations = pytest.mark.parametrize("rotation", [apply_rotary, apply_rotary_interleaved])
+
+
+@rotations
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_turned_queries_and_keys_go_into_attention(rotation, dtype):
+    """What is turned keeps its format, so that it fits the values; places are whole numbers or floats."""
+    query, key, value = (x.to(dtype) for x in random(5, (6, 8), (6, 8), (6, 5)))
+    for place in (torch.arange(6), torch.arange(6.0), torch.arange(6, dtype=torch.float64)):
+        turned = rotation(query, place), rotation(key, place)
+        assert turned[0].dtype == turned[1].dtype == attention(*turned, value).dtype == dtype
+
+
+@rotations
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_half_precision_a_turn_is_rounded_once(rotation, dtype):
+    (x,) = random(6, (4, 8))
+    x, place = x.to(dtype), torch.tensor([0, 1, 300, 4097])
+    assert torch.equal(rotation(x, place), rotation(x.float(), place).to(dtype))
+
+
+@rotations
+def test_the_base_sets_the_frequencies(rotation):
+    x = torch.ones(4, dtype=torch.float64)
+    expected = [math.cos(3 / 100 ** (k / 2)) - math.sin(3 / 100 ** (k / 2)) for k in (0, 1)]  # of both pairs, the first number
+    found = rotation(x, torch.tensor(3), base=100.0)
+    assert (found[:2] if rotation is apply_rotary else found[::2]).tolist() == pytest.approx(expected)
+
+
+@rotations
+def test_what_is_turned_stays_where_it_is(rotation):
+    assert rotation(torch.zeros(3, 4, device="meta"), torch.arange(3, device="meta")).device.type == "meta"
+    assert clipped_bias(torch.zeros(3, device="meta"), n=2, m=4).device.type == "meta"

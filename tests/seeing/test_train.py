@@ -8,7 +8,7 @@ import torch
 from snippets.seeing import train as module
 from snippets.seeing.recall import KINDS, STORED
 from snippets.seeing.stored import DIGEST
-from snippets.seeing.train import DIGITS, STEPS, differ, furthest, main, record, train
+from snippets.seeing.train import DIGITS, STEPS, _differ, _furthest, _main, record, train
 
 
 def stored():
@@ -50,30 +50,30 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_what_training_writes_is_what_checking_reads(folder, capsys):
-    assert main(check=False) == 0
+    assert _main(check=False) == 0
     written = json.loads((folder / "recall.json").read_text())
     assert set(written) == set(KINDS)
     assert "DIGEST" in (folder / "stored.py").read_text() and DIGEST not in (folder / "stored.py").read_text()
-    assert main(check=True) == 0
+    assert _main(check=True) == 0
     assert capsys.readouterr().out.count("differ by 0.0e+00 at most: the same numbers") == len(KINDS)
     written["fixed mixing"]["parameters"]["answer.weight"][3][5] += 0.001
     (folder / "recall.json").write_text(json.dumps(written))
-    assert main(check=True) == 0
+    assert _main(check=True) == 0
     assert "differ by 1.0e-03 at most: other numbers" in capsys.readouterr().out
 
 
 def test_a_model_that_solves_the_task_and_one_that_does_not_differ(capsys):
     records = stored()
-    assert not differ(records, stored())
+    assert not _differ(records, stored())
     records["attention"] = record("attention", steps=2)
-    assert differ(records, stored())
+    assert _differ(records, stored())
     assert "attention: right in " in capsys.readouterr().out
 
 
 def test_furthest():
     one = {"parameters": {"a": [[1.0, 2.0]], "b": [3.0]}}
-    assert furthest(one, {"parameters": {"a": [[1.0, 2.5]], "b": [2.75]}}) == 0.5
-    assert furthest(one, one) == 0
+    assert _furthest(one, {"parameters": {"a": [[1.0, 2.5]], "b": [2.75]}}) == 0.5
+    assert _furthest(one, one) == 0
 
 
 def test_the_stored_numbers_are_rounded():

@@ -13,9 +13,9 @@ from derivations.kernel.core.claims import Refused
 from derivations.kernel.exact.witness import exact
 from snippets.simplify.attempts import (
     another_solution,
-    commuted_merge,
+    commuted_merge_wrong,
     least_squares_for_scores,
-    residual,
+    score_residual,
     solve_for_scores,
     unscaled_scores,
 )
@@ -56,25 +56,18 @@ def test_commuted_merge_is_refuted_by_a_small_whole_example():
     A, eye = torch.tensor([[0, 1], [0, 0]]), torch.eye(2, dtype=torch.int64)
     assert ((A @ eye) @ (A @ eye).T).tolist() == [[1, 0], [0, 0]]
     assert unscaled_scores(A.double(), eye.double(), eye.double()).tolist() == [[1, 0], [0, 0]]
-    assert commuted_merge(A, eye, eye).tolist() == [[0, 0], [0, 0]]
+    assert commuted_merge_wrong(A, eye, eye).tolist() == [[0, 0], [0, 0]]
 
 
 @given(mutually_broadcastable_shapes(signature="(n,n),(n,n),(n,n)->(n,n)", max_side=4), st.integers(0, 99))
 @varied
 def test_commuted_merge_is_its_formula_and_right_for_a_number_alone(shapes, seed):
     A, Q, K = random(seed, *shapes.input_shapes)
-    merged = commuted_merge(A, Q, K)
+    merged = commuted_merge_wrong(A, Q, K)
     assert merged.shape == shapes.result_shape
     torch.testing.assert_close(merged, torch.einsum("...ij,...jk,...lm,...mk->...il", A, A, Q, K))
     agrees = torch.allclose(merged, unscaled_scores(A, Q, K))
     assert agrees == (A.shape[-1] == 1)
-
-
-def test_commuted_merge_refuses_what_is_not_square():
-    with pytest.raises(ValueError, match=r"n is 3 in A \(3, 2\) but 2 in A \(3, 2\); expected A \(..., n, n\), Q"):
-        commuted_merge(torch.zeros(3, 2), torch.zeros(2, 2), torch.zeros(2, 2))
-    with pytest.raises(ValueError, match=r"n is 3 in A \(3, 3\) but 2 in Q \(3, 2\)"):
-        commuted_merge(torch.zeros(3, 3), torch.zeros(3, 2), torch.zeros(3, 2))
 
 
 # Solving
@@ -128,14 +121,6 @@ def test_an_input_that_is_not_square_is_refused(shape):
         solve_for_scores(torch.ones(shape), weights, weights)
 
 
-@pytest.mark.parametrize("function", [unscaled_scores, solve_for_scores, least_squares_for_scores])
-def test_mismatched_shapes_are_refused(function):
-    with pytest.raises(ValueError, match=r"d is 3 in A \(3, 3\) but 2 in Q \(2, 2\); expected A \(..., n, d\), Q"):
-        function(torch.ones(3, 3), torch.ones(2, 2), torch.ones(2, 2))
-    with pytest.raises(ValueError, match=r"d_k is 2 in Q \(3, 2\) but 4 in K \(3, 4\)"):
-        function(torch.ones(3, 3), torch.ones(3, 2), torch.ones(3, 4))
-
-
 # Least squares
 
 
@@ -173,16 +158,11 @@ def test_another_solution_solves_too_and_differs_when_columns_are_dependent(shap
     (Z,) = random(seed + 1000, X.shape)
     Y = another_solution(A, X, Z)
     zero = torch.zeros(X.shape[:-2] + (A.shape[-2],) * 2, dtype=torch.float64)
-    torch.testing.assert_close(residual(A, Y, Q, K), zero, rtol=0, atol=1e-9)
+    torch.testing.assert_close(score_residual(A, Y, Q, K), zero, rtol=0, atol=1e-9)
     n, d = A.shape[-2:]
     assert torch.allclose(X, Y) == (n >= d)
     if n < d:  # adding a part of another direction makes it longer
         assert (Y.norm(dim=(-2, -1)) > X.norm(dim=(-2, -1))).all()
-
-
-def test_another_solution_refuses_mismatched_shapes():
-    with pytest.raises(ValueError, match=r"d is 3 in A \(2, 3\) but 2 in X \(2, 2\); expected A \(..., n, d\), X"):
-        another_solution(torch.ones(2, 3), torch.ones(2, 2), torch.ones(2, 2))
 
 
 # Keeping X and changing A
@@ -191,16 +171,11 @@ def test_another_solution_refuses_mismatched_shapes():
 def test_residual_is_zero_at_its_own_input_and_not_at_another():
     A, other, Q, K = random(0, (5, 3, 3), (5, 3, 3), (3, 2), (3, 2))
     X = solve_for_scores(A, Q, K)
-    torch.testing.assert_close(residual(A, X, Q, K), torch.zeros_like(A), rtol=0, atol=1e-9)
+    torch.testing.assert_close(score_residual(A, X, Q, K), torch.zeros_like(A), rtol=0, atol=1e-9)
     # By how much: with X = Q K^T A^T, what remains at the other input is other Q K^T (other - A)^T.
     expected = other @ Q @ K.T @ transposed(other - A)
-    torch.testing.assert_close(residual(other, X, Q, K), expected)
+    torch.testing.assert_close(score_residual(other, X, Q, K), expected)
     assert (expected.std((-2, -1)) > 0.1).all()
-
-
-def test_residual_refuses_mismatched_shapes():
-    with pytest.raises(ValueError, match=r"n is 2 in A \(2, 3\) but 3 in X \(3, 3\); expected A \(..., n, d\), X"):
-        residual(torch.ones(2, 3), torch.ones(3, 3), torch.ones(3, 2), torch.ones(3, 2))
 
 
 # What the source measured
@@ -212,9 +187,9 @@ def measured(dtype=torch.float32):
     A, Q, K, other = torch.rand(4, 500, 3, 3, generator=generator, dtype=torch.float64).to(dtype)
     X = torch.linalg.solve(A, unscaled_scores(A, Q, K))
     left = {
-        "sorted": unscaled_scores(A, Q, K) - commuted_merge(A, Q, K),
-        "solved": residual(A, X, Q, K),
-        "another input": residual(other, X, Q, K),
+        "sorted": unscaled_scores(A, Q, K) - commuted_merge_wrong(A, Q, K),
+        "solved": score_residual(A, X, Q, K),
+        "another input": score_residual(other, X, Q, K),
     }
     return {name: (gap.mean((-2, -1)), gap.std((-2, -1))) for name, gap in left.items()}
 

@@ -105,7 +105,7 @@ def test_a_chapter_that_does_not_exist_is_met_with_those_that_do(refused, argume
 
 def test_the_block_stands_on_a_page(page):
     html = page("# Title\n\n/// api | simplify\n///\n\nText.\n")
-    assert 'id="snippets.simplify.bilinear.merge"' in html and "\x02" not in html and html.endswith("<p>Text.</p>")
+    assert 'id="snippets.simplify.bilinear.merge_projections"' in html and "\x02" not in html and html.endswith("<p>Text.</p>")
 
 
 def test_every_chapter_is_on_the_page_with_all_it_offers():

@@ -22,7 +22,7 @@ class T:
     """A tensor of this shape, of Gaussian entries in the format that is asked for; `kind` says what else its entries are."""
 
     shape: tuple[int, ...]
-    kind: str = "normal"  # weights: rows that sum to 1; places: 0, 1, 2; keep: mostly True; whole: 0, 1 or 2
+    kind: str = "normal"  # weights: rows that sum to 1; places: 0, 1, 2; keep: mostly True; whole: 0, 1 or 2; real: may be whole, too
 
     def __init__(self, *shape: int, kind: str = "normal"):
         object.__setattr__(self, "shape", shape)
@@ -33,6 +33,7 @@ class T:
         made = {
             "normal": lambda x: x.to(dtype),
             "weights": lambda x: x.softmax(-1).to(dtype),
+            "real": lambda x: x.to(dtype),
             "places": lambda x: torch.arange(x.numel(), dtype=dtype).view(x.shape),
             "positive": lambda x: x.abs().to(dtype),
             "complex": lambda x: torch.complex(x, x.flip(-1)).to(dtype.to_complex()),

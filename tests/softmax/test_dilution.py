@@ -66,8 +66,8 @@ def test_copies_of_a_key_against_a_loop_and_a_bias(copies, others):
     pairs = [(score, value)] * copies + list(zip(scores, values))
     total = sum(math.exp(s) for s, _ in pairs)
     expected = sum(math.exp(s) * v for s, v in pairs) / total
-    torch.testing.assert_close(mean_with_copies(score, value, scores, values, copies), expected)
-    torch.testing.assert_close(mean_with_bias(score, value, scores, values, copies), expected)
+    torch.testing.assert_close(mean_with_copies(score, value, scores, values, copies=copies), expected)
+    torch.testing.assert_close(mean_with_bias(score, value, scores, values, copies=copies), expected)
 
 
 def test_the_bias_is_a_float_mask_for_merged_tokens():
@@ -80,5 +80,5 @@ def test_the_bias_is_a_float_mask_for_merged_tokens():
         scores = key @ query[i] / 8**0.5
         rest = [0, 2, 3, 3]  # the third of three copies apart
         for feature in range(5):
-            one = mean_with_copies(scores[1], value[1, feature], scores[rest], value[rest, feature], 3)
+            one = mean_with_copies(scores[1], value[1, feature], scores[rest], value[rest, feature], copies=3)
             torch.testing.assert_close(one, repeated[i, feature])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
 from snippets.simplify.softmax import matrix_after
-from snippets.softmax.distribution import effective_keys, gaps, scaled_after, scaled_before, softmax
+from snippets.softmax.distribution import effective_keys, gaps, scaled_after_wrong, scaled_before, softmax
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 
@@ -37,6 +37,15 @@ def test_softmax_does_not_overflow_and_ignores_a_shift():
     assert softmax(torch.tensor([7.0])).tolist() == [1.0]
     assert softmax(torch.tensor([1.0, -torch.inf, 1.0])).tolist() == [0.5, 0.0, 0.5]
     assert softmax(torch.zeros(0, 3)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_half_precision_softmax_is_rounded_once(dtype):
+    (z,) = random(3, (20, 50))
+    z = z.to(dtype)
+    assert torch.equal(softmax(z), softmax(z.float()).to(dtype))
+    torch.testing.assert_close(softmax(z), torch.softmax(z, -1), rtol=2 * torch.finfo(dtype).eps, atol=0)
+    assert effective_keys(torch.zeros(5000, dtype=dtype)).item() == torch.tensor(5000.0, dtype=dtype).item()  # the squares underflow
 
 
 @given(array_shapes(min_dims=1, max_dims=3, max_side=5), st.integers(0, 99))
@@ -96,10 +105,10 @@ def test_effective_keys_lie_between_one_and_the_number_of_keys():
 def test_scaled_weights_sum_to_the_scale_and_scaled_scores_give_weights(d_k):
     (z,) = random(2, (3, 5))
     exps = (z / math.sqrt(d_k)).exp()
-    torch.testing.assert_close(scaled_before(z, d_k), exps / exps.sum(-1, keepdim=True))
-    torch.testing.assert_close(scaled_after(z, d_k), z.exp() / (math.sqrt(d_k) * z.exp().sum(-1, keepdim=True)))
-    torch.testing.assert_close(scaled_after(z, d_k).sum(-1), torch.full((3,), d_k**-0.5, dtype=torch.float64))
-    assert torch.allclose(scaled_before(z, d_k), scaled_after(z, d_k)) == (d_k == 1)
+    torch.testing.assert_close(scaled_before(z, d_k=d_k), exps / exps.sum(-1, keepdim=True))
+    torch.testing.assert_close(scaled_after_wrong(z, d_k=d_k), z.exp() / (math.sqrt(d_k) * z.exp().sum(-1, keepdim=True)))
+    torch.testing.assert_close(scaled_after_wrong(z, d_k=d_k).sum(-1), torch.full((3,), d_k**-0.5, dtype=torch.float64))
+    assert torch.allclose(scaled_before(z, d_k=d_k), scaled_after_wrong(z, d_k=d_k)) == (d_k == 1)
 
 
 def test_rounding_does_not_commute_with_softmax():

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
-from snippets.softmax.jacobian import softmax_jacobian, steepest, through_softmax, variance
+from snippets.softmax.distribution import softmax
+from snippets.softmax.jacobian import largest_eigenvalue, softmax_jacobian, through_softmax, variance
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 
@@ -63,9 +64,9 @@ def test_the_variance_of_a_worked_case():
 
 def test_steepest_is_a_half_for_two_equal_weights_and_one_over_n_for_n():
     for n in range(2, 8):
-        assert steepest(torch.full((n,), 1 / n, dtype=torch.float64)).item() == pytest.approx(1 / n)
-    assert steepest(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64)).item() == pytest.approx(0.5)
-    assert steepest(torch.ones(1, dtype=torch.float64)).item() == 0.0
+        assert largest_eigenvalue(torch.full((n,), 1 / n, dtype=torch.float64)).item() == pytest.approx(1 / n)
+    assert largest_eigenvalue(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64)).item() == pytest.approx(0.5)
+    assert largest_eigenvalue(torch.ones(1, dtype=torch.float64)).item() == 0.0
 
 
 def test_no_eigenvalue_is_negative_or_above_a_half_and_the_rank_is_one_less_than_the_number_of_keys():
@@ -73,15 +74,15 @@ def test_no_eigenvalue_is_negative_or_above_a_half_and_the_rank_is_one_less_than
     weights = (3 * z).softmax(-1)
     eigenvalues = torch.linalg.eigvalsh(softmax_jacobian(weights))
     assert (eigenvalues[:, 0].abs() < 1e-12).all() and (eigenvalues[:, 1:] > 0).all() and (eigenvalues <= 0.5).all()
-    torch.testing.assert_close(steepest(weights), eigenvalues[:, -1])
+    torch.testing.assert_close(largest_eigenvalue(weights), eigenvalues[:, -1])
     torch.testing.assert_close(eigenvalues.sum(-1), 1 - weights.square().sum(-1))
     steps = torch.linspace(0, 2 * math.pi, 201, dtype=torch.float64)
     plane = torch.stack([steps.cos(), steps.sin()], -1)  # every direction for two scores
     two = torch.tensor([0.3, 0.7], dtype=torch.float64)
-    assert variance(two, plane).max().item() == pytest.approx(steepest(two).item(), rel=1e-3)
+    assert variance(two, plane).max().item() == pytest.approx(largest_eigenvalue(two).item(), rel=1e-3)
 
 
 def test_a_step_in_the_scores_moves_the_weights_by_at_most_half_its_length():
     z, step = random(4, (200, 5), (200, 5))
-    moved = torch.softmax(z + 3 * step, -1) - torch.softmax(z, -1)
+    moved = softmax(z + 3 * step) - softmax(z)
     assert (moved.norm(dim=-1) <= (3 * step).norm(dim=-1) / 2).all()

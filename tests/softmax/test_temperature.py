@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
+from snippets.attention.masks import mask_scores, masked_softmax
 from snippets.scaling.saturation import entropy
+from snippets.softmax.distribution import softmax
 from snippets.softmax.jacobian import variance
-from snippets.softmax.temperature import at_temperature, distillation_gradient, distillation_loss, objective, sharpen
+from snippets.softmax.temperature import distillation_gradient, distillation_loss, objective, sharpen, softmax_with_temperature
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 
@@ -26,14 +28,23 @@ def test_weights_at_a_temperature_are_powers_of_the_weights(shape, seed, tau):
     (z,) = random(seed, shape)
     exps = (z / tau).exp()
     expected = exps / exps.sum(-1, keepdim=True)
-    torch.testing.assert_close(at_temperature(z, tau), expected)
+    torch.testing.assert_close(softmax_with_temperature(z, tau=tau), expected)
     powers = z.softmax(-1) ** (1 / tau)
-    torch.testing.assert_close(sharpen(z.softmax(-1), 1 / tau), powers / powers.sum(-1, keepdim=True))
-    torch.testing.assert_close(sharpen(z.softmax(-1), 1 / tau), expected)
+    torch.testing.assert_close(sharpen(z.softmax(-1), beta=1 / tau), powers / powers.sum(-1, keepdim=True))
+    torch.testing.assert_close(sharpen(z.softmax(-1), beta=1 / tau), expected)
 
 
 def test_sharpening_keeps_a_weight_of_zero():
-    assert sharpen(torch.tensor([0.0, 0.2, 0.8]).double(), 2.0).tolist() == pytest.approx([0.0, 1 / 17, 16 / 17])
+    assert sharpen(torch.tensor([0.0, 0.2, 0.8]).double(), beta=2.0).tolist() == pytest.approx([0.0, 1 / 17, 16 / 17])
+
+
+def test_sharpening_a_weight_of_zero_has_a_gradient():
+    weights = torch.tensor([0.0, 0.2, 0.8], dtype=torch.float64)
+    for beta in (0.0, 0.5, 2.0):
+        gradient = torch.func.grad(lambda w: (sharpen(w, beta=beta) * torch.arange(3)).sum())(weights)
+        expected = torch.func.grad(lambda w: (sharpen(w, beta=beta) * torch.arange(1, 3)).sum())(weights[1:])
+        torch.testing.assert_close(gradient, torch.cat([torch.zeros(1), expected]))
+    assert sharpen(weights, beta=0.0).tolist() == [0.0, 0.5, 0.5]  # equal weights, but for it
 
 
 @pytest.mark.parametrize(
@@ -48,10 +59,10 @@ def test_sharpening_keeps_a_weight_of_zero():
 def test_hot_and_cold(scores, leaders):
     z = torch.tensor(scores, dtype=torch.float64)
     equal = torch.full_like(z, 1 / len(scores))
-    torch.testing.assert_close(at_temperature(z, 1e9), equal, rtol=1e-8, atol=0)
+    torch.testing.assert_close(softmax_with_temperature(z, tau=1e9), equal, rtol=1e-8, atol=0)
     shared = torch.zeros_like(z)
     shared[leaders] = 1 / len(leaders)
-    torch.testing.assert_close(at_temperature(z, 1e-3), shared, rtol=0, atol=1e-300)
+    torch.testing.assert_close(softmax_with_temperature(z, tau=1e-3), shared, rtol=0, atol=1e-300)
 
 
 @pytest.mark.parametrize("tau", [0.5, 3.0, 1e6])
@@ -59,7 +70,7 @@ def test_hot_and_cold(scores, leaders):
 def test_no_weight_is_further_from_an_equal_share_than_the_gap_allows(keys, tau):
     (z,) = random(keys, (50, keys))
     factor = ((z.amax(-1, keepdim=True) - z.amin(-1, keepdim=True)) / tau).exp()
-    shares = keys * at_temperature(z, tau)
+    shares = keys * softmax_with_temperature(z, tau=tau)
     assert (shares <= factor * (1 + 1e-14)).all() and (shares * factor >= 1 - 1e-14).all()
 
 
@@ -69,10 +80,10 @@ def test_a_leader_has_the_weight_that_its_lead_secures(lead, keys):
     (z,) = random(keys, (50, keys))
     z[:, 0] = z[:, 1:].amax(-1) + lead if keys > 1 else z[:, 0]
     bound = math.exp(lead) / (math.exp(lead) + keys - 1)
-    assert (z.softmax(-1)[:, 0] >= bound - 1e-15).all()
+    assert (softmax(z)[:, 0] >= bound - 1e-15).all()
     tight = torch.zeros(keys, dtype=torch.float64)
     tight[0] = lead
-    assert tight.softmax(-1)[0].item() == pytest.approx(bound)
+    assert softmax(tight)[0].item() == pytest.approx(bound)
 
 
 # Entropy and mean score
@@ -100,9 +111,9 @@ def test_the_objective_is_largest_at_softmax_where_it_is_logsumexp():
     (z,) = random(2, (4, 7))
     (others,) = random(3, (500, 4, 7))
     for tau in (1.0, 0.3, 4.0):
-        best = objective(at_temperature(z, tau), z, tau)
+        best = objective(softmax_with_temperature(z, tau=tau), z, tau=tau)
         torch.testing.assert_close(best, tau * (z / tau).logsumexp(-1))
-        assert (objective((2 * others).softmax(-1), z, tau) < best).all()
+        assert (objective((2 * others).softmax(-1), z, tau=tau) < best).all()
     torch.testing.assert_close(objective(z.softmax(-1), z), z.logsumexp(-1))  # at temperature 1 unless told otherwise
     corners = torch.eye(7, dtype=torch.float64)
     torch.testing.assert_close(objective(corners, z[:1].expand(7, 7)), z[0])  # one key alone: its score, and no entropy
@@ -117,6 +128,17 @@ def test_the_objective_falls_on_every_way_from_softmax_as_a_variance_says(t):
     assert (slope * at).item() <= 0
 
 
+def test_the_objective_of_masked_scores_is_finite_and_has_a_gradient():
+    """A masked key has the weight 0 and the score -inf."""
+    (z,) = random(7, (4, 4))
+    z.requires_grad_()
+    masked = mask_scores(z, is_causal=True)
+    total = objective(masked_softmax(masked), masked)
+    torch.testing.assert_close(total, masked.logsumexp(-1))
+    (gradient,) = torch.autograd.grad(total.sum(), z)
+    torch.testing.assert_close(gradient, masked.softmax(-1).detach())
+
+
 # Distillation
 
 
@@ -124,16 +146,16 @@ def test_the_objective_falls_on_every_way_from_softmax_as_a_variance_says(t):
 def test_distillation_against_pytorch(tau):
     student, teacher = random(5, (3, 4), (3, 4))
     student.requires_grad_()
-    loss = distillation_loss(student, teacher, tau)
+    loss = distillation_loss(student, teacher, tau=tau)
     expected = torch.nn.functional.cross_entropy(student / tau, (teacher / tau).softmax(-1), reduction="none")
     torch.testing.assert_close(loss, expected)
     (gradient,) = torch.autograd.grad(loss.sum(), student)
-    torch.testing.assert_close(distillation_gradient(student, teacher, tau).detach(), gradient)
-    assert (distillation_gradient(teacher, teacher, tau) == 0).all()
+    torch.testing.assert_close(distillation_gradient(student, teacher, tau=tau).detach(), gradient)
+    assert (distillation_gradient(teacher, teacher, tau=tau) == 0).all()
 
 
 def test_distillation_at_a_high_temperature_compares_scores_less_their_means():
     student, teacher = random(6, (5, 3), (5, 3))
-    gradient = 1e4**2 * distillation_gradient(student, teacher, 1e4)
+    gradient = 1e4**2 * distillation_gradient(student, teacher, tau=1e4)
     centred = (student - student.mean(-1, keepdim=True)) - (teacher - teacher.mean(-1, keepdim=True))
     torch.testing.assert_close(gradient, centred / 3, rtol=0, atol=1e-3)

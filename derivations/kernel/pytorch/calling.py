@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import reduce
 from itertools import count
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType
 from typing import Any
 
 import torch
@@ -24,7 +24,7 @@ from .errors import Disagrees
 
 # What PyTorch says of an operation that it does not have in a format.
 UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
-DULL = (ModuleType, FunctionType, BuiltinFunctionType, type)  # no place where a snippet of a page keeps anything
+DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # no place where a snippet of a page keeps anything
 
 
 class CannotRun(Disagrees):

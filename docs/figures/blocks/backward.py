@@ -4,7 +4,7 @@ import torch
 
 from derivations.kernel.pages.drawing import Picture, below, heat_map, operations
 from snippets.attention.formula import attention_weights
-from snippets.blocks.backward import row_sums, score_slopes
+from snippets.blocks.backward import row_sums, score_gradients
 
 
 def steps() -> Picture:
@@ -51,10 +51,10 @@ def steps() -> Picture:
 
 def three_matrices() -> Picture:
     generator = torch.Generator().manual_seed(5)
-    query, key, value, slope = (2 * torch.randn(4, 4, generator=generator, dtype=torch.float64) for _ in range(4))
+    query, key, value, gradient = (2 * torch.randn(4, 4, generator=generator, dtype=torch.float64) for _ in range(4))
     query[3] = 0  # this one weighs all keys alike
-    weights, weight_slopes = attention_weights(query, key), slope @ value.mT / 4
-    score = score_slopes(weights, weight_slopes, row_sums(weights, weight_slopes))
+    weights, weight_gradients = attention_weights(query, key), gradient @ value.mT / 4
+    score = score_gradients(weights, weight_gradients, row_sums(weights, weight_gradients))
     sums = score.sum(-1, keepdim=True)
     keys, queries = [f"key {j}" for j in range(1, 5)], [f"query {i}" for i in range(1, 5)]
 
@@ -64,12 +64,12 @@ def three_matrices() -> Picture:
     return below(
         heat_map(weights, queries, keys, digits=2, title="The weights", description=f"Four rows, one for each query: {rows(weights)}."),
         heat_map(
-            weight_slopes,
+            weight_gradients,
             queries,
             keys,
             digits=2,
             title="The slopes by the weights",
-            description=f"Four rows, one for each query: {rows(weight_slopes)}.",
+            description=f"Four rows, one for each query: {rows(weight_gradients)}.",
         ),
         heat_map(
             torch.cat([score, sums.abs().round(decimals=9)], dim=-1),

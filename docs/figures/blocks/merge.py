@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves, operations
-from snippets.blocks.merge import merge, state
+from snippets.blocks.merge import merge_states, state
 
 
 def graph() -> Picture:
@@ -52,7 +52,7 @@ def running() -> Picture:
     keys = [state(score[None], torch.ones(1, 1, dtype=torch.float64)) for score in scores]
     states = keys[:1]
     for one in keys[1:]:
-        states.append(merge(states[-1], one))
+        states.append(merge_states(states[-1], one))
     places = list(range(1, len(keys) + 1))
     largest = [kept.reference.item() for kept in states]
     log_sums = [(kept.reference + kept.total.log()).item() for kept in states]

@@ -1,11 +1,12 @@
 """Pictures of the worked example in integers."""
 
 from derivations.kernel.pages.drawing import Picture, below, beside, heat_map
-from snippets.example.integers import project, tokens, weights
+from snippets.example import integers
+from snippets.example.integers import project_tokens, tokens
 
 
 def projections() -> Picture:
-    X, (W_Q, W_K, W_V), names = tokens(), weights(), ["token 1", "token 2", "token 3"]
+    X, (W_Q, W_K, W_V), names = tokens(), integers.projections(), ["token 1", "token 2", "token 3"]
 
     def drawn(values, title: str, rows=(), marked=()) -> Picture:
         said = "; ".join(" ".join(f"{entry:.0f}" for entry in row) for row in values.tolist())
@@ -14,7 +15,7 @@ def projections() -> Picture:
     row, column = {(2, j) for j in range(4)}, {(i, 2) for i in range(4)}
     return below(
         beside(drawn(X, "The tokens", names, row), drawn(W_Q, "The matrix for queries", marked=column), title="A row and a column"),
-        drawn(project(X, W_Q), "The queries", names, {(2, 2)}),
-        beside(drawn(project(X, W_K), "The keys", names), drawn(project(X, W_V), "The values"), title="By two more matrices"),
+        drawn(project_tokens(X, W_Q), "The queries", names, {(2, 2)}),
+        beside(drawn(project_tokens(X, W_K), "The keys", names), drawn(project_tokens(X, W_V), "The values"), title="By two more matrices"),
         title="Three tokens, and their queries, keys and values",
     )

@@ -4,13 +4,13 @@ import torch
 
 from derivations.kernel.pages.drawing import Picture, bars
 from snippets.example.closed import closed_weights
-from snippets.example.integers import project, tokens, weights
+from snippets.example.integers import project_tokens, projections, tokens
 from snippets.example.rounding import to_places
 
 
 def outputs() -> Picture:
-    V, P = project(tokens(), weights()[2]), closed_weights()
-    kinds = {"exact": P[0], "rounded": to_places(P[0], 1), "the source": torch.tensor([0.0, 0.5, 0.5]).double()}
+    V, P = project_tokens(tokens(), projections()[2]), closed_weights()
+    kinds = {"exact": P[0], "rounded": to_places(P[0], places=1), "the source": torch.tensor([0.0, 0.5, 0.5]).double()}
     rows = [(f"feature {feature + 1}, {kind}", (row @ V)[feature].item()) for feature in range(3) for kind, row in kinds.items()]
     return bars(
         [*rows[:3], None, *rows[3:6], None, *rows[6:]],

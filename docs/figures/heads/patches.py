@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, below, heat_map
-from snippets.heads.patches import cut, cut_wrongly
+from snippets.heads.patches import patchify, patchify_wrong
 
 SIDE, WIDTH = 2, 6
 
@@ -13,10 +13,12 @@ def owners() -> Picture:
 
     def drawn(into_patches, title: str) -> Picture:
         patch = torch.zeros(image.numel())
-        for number, pixels in enumerate(into_patches(image, SIDE)):
+        for number, pixels in enumerate(into_patches(image, patch_size=SIDE)):
             patch[pixels] = number + 1
         patch = patch.view(4, WIDTH)
         said = "; ".join(f"row {r + 1}: patches {', '.join(f'{one:.0f}' for one in row)}" for r, row in enumerate(patch.tolist()))
         return heat_map(patch, title=title, description=f"{said}.")
 
-    return below(drawn(cut, "Cut"), drawn(cut_wrongly, "Reshaped without a transpose"), title="Which patch each pixel of an image goes to")
+    return below(
+        drawn(patchify, "Cut"), drawn(patchify_wrong, "Reshaped without a transpose"), title="Which patch each pixel of an image goes to"
+    )

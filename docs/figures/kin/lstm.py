@@ -50,7 +50,11 @@ def gates() -> Picture:
     def held(z):
         return [cell_path(gate(z * torch.ones(T).double())).item() for T in counts]
 
-    drawn = [("opening", [cell_path(opening_gates(T)).item() for T in counts]), ("held at 0.998", held(6)), ("held at 0.88", held(2))]
+    drawn = [
+        ("opening", [cell_path(opening_gates(T, dtype=torch.float64)).item() for T in counts]),
+        ("held at 0.998", held(6)),
+        ("held at 0.88", held(2)),
+    ]
     return curves(
         [(name, counts, values) for name, values in drawn],
         log="x",

@@ -12,7 +12,7 @@ def distances(stored: torch.Tensor, state: torch.Tensor, beta: float) -> list[fl
     found = []
     for _ in range(STEPS + 1):
         found.append((state - stored[0]).norm().item())
-        state = recall(state, stored, beta)
+        state = recall(state, stored, beta=beta)
     return found
 
 

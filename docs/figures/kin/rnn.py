@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
-from snippets.kin.rnn import attention_reach, linear_step, reach, step
+from snippets.kin.rnn import attention_reach, linear_step, reach, rnn_step
 
 
 def reached() -> Picture:
@@ -11,13 +11,13 @@ def reached() -> Picture:
     generator = torch.Generator().manual_seed(0)
 
     def over(rule, w):
-        return [reach(T, w, rule, generator).item() for T in steps]
+        return [reach(rule, T=T, w=w, generator=generator, dtype=torch.float64).item() for T in steps]
 
     drawn = [
         ("linear, 1.5", over(linear_step, 1.5)),
-        ("attention", [attention_reach(T, 0.0).item() for T in steps]),
+        ("attention", [attention_reach(T=T, score=0.0, dtype=torch.float64).item() for T in steps]),
         ("linear, 0.9", over(linear_step, 0.9)),
-        ("tanh, 0.9", over(step, 0.9)),
+        ("tanh, 0.9", over(rnn_step, 0.9)),
     ]
     return curves(
         [(name, steps, values) for name, values in drawn],

@@ -3,12 +3,12 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
-from snippets.order.positions import encoding, frequencies, waves
+from snippets.order.positions import frequencies, sinusoidal_encoding, waves
 
 
 def encodings() -> Picture:
     place = torch.arange(0, 64.25, 0.25, dtype=torch.float64)
-    omega = frequencies(8)
+    omega = frequencies(8, dtype=torch.float64)
     sines = waves(place, omega)[1]
     return curves(
         [(f"feature {2 * k + 1}", place, sines[:, k]) for k in range(3)],
@@ -22,7 +22,7 @@ def encodings() -> Picture:
 
 
 def products() -> Picture:
-    PE = encoding(121, 512)
+    PE = sinusoidal_encoding(121, 512, dtype=torch.float64)
     product = PE[60] @ PE.mT
     place = torch.arange(-60, 61)
     return curves(

@@ -10,7 +10,8 @@ from snippets.order.rotary import mean_cosine
 def decay() -> Picture:
     distance = torch.arange(0, 100.5, 0.5, dtype=torch.float64)
     drawn = [
-        (name, distance, mean_cosine(distance, frequencies(d))) for name, d in (("2 features", 2), ("8 features", 8), ("128 features", 128))
+        (name, distance, mean_cosine(distance, frequencies(d, dtype=torch.float64)))
+        for name, d in (("2 features", 2), ("8 features", 8), ("128 features", 128))
     ]
     many = drawn[2][2]
     return curves(

@@ -11,7 +11,7 @@ ROW = "h f c n k b p e d j m a o i k"
 
 
 def view() -> Picture:
-    letters, tokens, model = ROW.split(), read(ROW), load()
+    letters, tokens, model = ROW.split(), read(ROW), load("attention")
     first, second = head_weights(model, tokens)
     found = spell(model(tokens).argmax().view(1))
     place = second[-1].argmax().item()
@@ -29,8 +29,8 @@ def view() -> Picture:
 
 
 def mean_weights() -> Picture:
-    tokens, _ = draw_cases(500, torch.Generator().manual_seed(3), held_out=False)
-    mean = head_weights(load(), tokens)[0].mean(0)
+    tokens, _ = draw_cases(500, held_out=False, generator=torch.Generator().manual_seed(3))
+    mean = head_weights(load("attention"), tokens)[0].mean(0)
     places = [str(place + 1) for place in range(len(mean))]
     before = mean.diagonal(-1)[:-1]
     return heat_map(

@@ -10,7 +10,7 @@ from snippets.seeing.recall import KINDS, STORED, accuracy, draw_cases, load
 
 def compared() -> Picture:
     generator = torch.Generator().manual_seed(1)
-    asked, never = (draw_cases(2_000, generator, held_out) for held_out in (False, True))
+    asked, never = (draw_cases(2_000, held_out=held_out, generator=generator) for held_out in (False, True))
     models = {kind: load(kind) for kind in KINDS}
     rows = [
         (f"{kind}, {name}", 100 * accuracy(model, *cases))

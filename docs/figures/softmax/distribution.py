@@ -3,13 +3,13 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
-from snippets.softmax.axes import mix
+from snippets.softmax.axes import mix_values
 
 
 def hull() -> Picture:
     generator = torch.Generator().manual_seed(0)
     values = torch.tensor([[0.0, 0.0], [4.0, 1.0], [3.0, 4.0], [1.0, 3.0]], dtype=torch.float64)
-    outputs = mix(2 * torch.randn(150, 4, generator=generator, dtype=torch.float64), values)
+    outputs = mix_values(2 * torch.randn(150, 4, generator=generator, dtype=torch.float64), values)
     around = torch.cat([values, values[:1]])
     return curves(
         [("", *around.T), ("", *outputs.T, True), ("", *values.T, True)],

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
-from snippets.softmax.jacobian import steepest
+from snippets.softmax.jacobian import largest_eigenvalue
 
 
 def eigenvalues() -> Picture:
@@ -12,7 +12,7 @@ def eigenvalues() -> Picture:
     def largest(keys: int):
         scores = torch.zeros(len(lead), keys, dtype=torch.float64)
         scores[:, 0] = lead
-        return steepest(torch.softmax(scores, dim=-1))
+        return largest_eigenvalue(torch.softmax(scores, dim=-1))
 
     two, three = largest(2), largest(3)
     return curves(

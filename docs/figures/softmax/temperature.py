@@ -4,14 +4,14 @@ import torch
 
 from derivations.kernel.pages.drawing import Picture, curves, heat_map
 from snippets.scaling.saturation import entropy
-from snippets.softmax.temperature import at_temperature
+from snippets.softmax.temperature import softmax_with_temperature
 
 SCORES = torch.tensor([3.0, 3.0, 2.0, 0.0], dtype=torch.float64)
 
 
 def weights() -> Picture:
     temperatures = (100.0, 10.0, 1.0, 0.3, 0.1)
-    rows = torch.stack([at_temperature(SCORES, tau) for tau in temperatures])
+    rows = torch.stack([softmax_with_temperature(SCORES, tau=tau) for tau in temperatures])
     return heat_map(
         rows.tolist(),
         [f"{tau:g}" for tau in temperatures],

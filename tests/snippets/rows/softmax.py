@@ -1,0 +1,42 @@
+"""Inputs for snippets/softmax."""
+
+from tests.snippets.sample import Row, T
+
+SCORES, WEIGHTS = T(2, 3, 5), T(2, 3, 5, kind="weights")
+COPIED = T(), T(), T(3), T(3)
+
+ROWS = {
+    "axes": {
+        "batched_product": [Row(T(2, 3, 4), T(4, 5)), Row(T(3, 4), T(2, 4, 5))],
+        "swap_last_axes": [Row(SCORES)],
+        "sums": [Row(SCORES, dim=1), Row(SCORES, dim=-1)],
+        "normalised_axes": [Row(WEIGHTS, not_on_meta="it compares numbers")],
+        "mix_values": [Row(SCORES, T(5, 6)), Row(T(3, 5), T(2, 5, 6), dim=-2)],
+    },
+    "dilution": {
+        "most_weight": [Row(2.0, 5)],
+        "needed_gap": [Row(0.5, 5)],
+        "mean_with_copies": [Row(*COPIED, copies=3)],
+        "mean_with_bias": [Row(*COPIED, copies=3)],
+    },
+    "distribution": {
+        "softmax": [Row(SCORES), Row(T(5))],
+        "gaps": [Row(WEIGHTS)],
+        "effective_keys": [Row(SCORES), Row(T(5))],
+        "scaled_before": [Row(SCORES, d_k=4)],
+        "scaled_after_wrong": [Row(SCORES, d_k=4)],
+    },
+    "jacobian": {
+        "softmax_jacobian": [Row(WEIGHTS)],
+        "through_softmax": [Row(WEIGHTS, T(5)), Row(T(5, kind="weights"), SCORES)],
+        "variance": [Row(WEIGHTS, T(5))],
+        "largest_eigenvalue": [Row(WEIGHTS)],
+    },
+    "temperature": {
+        "softmax_with_temperature": [Row(SCORES, tau=2.0)],
+        "sharpen": [Row(WEIGHTS, beta=2.0)],
+        "objective": [Row(WEIGHTS, T(5)), Row(T(5, kind="weights"), SCORES, tau=2.0)],
+        "distillation_loss": [Row(SCORES, T(5), tau=2.0)],
+        "distillation_gradient": [Row(SCORES, T(5), tau=2.0)],
+    },
+}
