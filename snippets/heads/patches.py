@@ -23,6 +23,7 @@ A reshape alone has the right shape too, but gives strips in place of squares:
 
 --8<-- [start:example-wrong]
 >>> from snippets.heads.patches import patchify_wrong
+>>> image = torch.arange(16.0).view(1, 4, 4)
 >>> patchify_wrong(image, patch_size=2).tolist()
 [[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0], [12.0, 13.0, 14.0, 15.0]]
 

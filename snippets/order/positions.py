@@ -58,7 +58,9 @@ The longest of 256 waves, in turns of 2 pi, and as a length:
 Without positions a layer cannot tell an order from another; with them it can:
 
 --8<-- [start:example-order]
+>>> import torch
 >>> from snippets.order.permutation import merged_self_attention
+>>> from snippets.order.positions import sinusoidal_encoding
 >>> generator = torch.Generator().manual_seed(0)
 >>> X = torch.randn(6, 4, generator=generator, dtype=torch.float64)
 >>> A, M = torch.randn(2, 1, 4, 4, generator=generator, dtype=torch.float64)

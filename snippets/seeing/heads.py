@@ -1,15 +1,35 @@
 """What the two heads of the trained model do, and what their weights do not say.
 
-Each head's weights replaced in turn, on 2,000 questions that training asks:
+What each head looks at:
 
---8<-- [start:example-replace]
+--8<-- [start:example-look]
 >>> import torch
->>> from snippets.seeing.heads import head_weights, replacements
->>> from snippets.seeing.recall import accuracy, draw_cases, load
+>>> from snippets.seeing.heads import head_weights, read_association
+>>> from snippets.seeing.recall import draw_cases, load
 >>> model = load("attention")
 >>> tokens, answers = draw_cases(
 ...     2_000, held_out=False, generator=torch.Generator().manual_seed(2))
 >>> first, second = head_weights(model, tokens)  # (2000, 15, 15) each
+>>> place = torch.arange(1, 14)
+>>> before = first[:, place, place - 1]  # (2000, 13): on the one before
+>>> print(f"first head, on the letter before: mean {before.mean():.3f}, "
+...       f"least {before.amin():.2f}")
+first head, on the letter before: mean 0.995, least 0.76
+>>> most = second[:, -1].amax(-1)  # (2000): of the question, the largest
+>>> print(f"second head, from the question: mean {most.mean():.3f}, "
+...       f"least {most.amin():.2f}")
+second head, from the question: mean 0.990, least 0.50
+>>> right = read_association(second, tokens) == answers
+>>> print(f"and that is on the answer in {right.double().mean():.1%} of the cases")
+and that is on the answer in 100.0% of the cases
+
+--8<-- [end:example-look]
+
+Each head's weights replaced in turn, on 2,000 questions that training asks:
+
+--8<-- [start:example-replace]
+>>> from snippets.seeing.heads import replacements
+>>> from snippets.seeing.recall import accuracy
 >>> for place, own in enumerate((first, second)):
 ...     for kind, given in replacements(own).items():
 ...         weights = [given, None] if place == 0 else [None, given]
@@ -25,25 +45,6 @@ head 2, weights uniform      8.1%
 head 2, weights none         8.2%
 
 --8<-- [end:example-replace]
-
-What each head looks at:
-
---8<-- [start:example-look]
->>> from snippets.seeing.heads import read_association
->>> place = torch.arange(1, 14)
->>> before = first[:, place, place - 1]  # (2000, 13): on the one before
->>> print(f"first head, on the letter before: mean {before.mean():.3f}, "
-...       f"least {before.amin():.2f}")
-first head, on the letter before: mean 0.995, least 0.76
->>> most = second[:, -1].amax(-1)  # (2000): of the question, the largest
->>> print(f"second head, from the question: mean {most.mean():.3f}, "
-...       f"least {most.amin():.2f}")
-second head, from the question: mean 0.990, least 0.50
->>> right = read_association(second, tokens) == answers
->>> print(f"and that is on the answer in {right.double().mean():.1%} of the cases")
-and that is on the answer in 100.0% of the cases
-
---8<-- [end:example-look]
 
 One row of tokens, read through both heads:
 

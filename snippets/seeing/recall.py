@@ -58,6 +58,7 @@ Each layer of fixed mixing is one matrix product more, and two make one:
 
 --8<-- [start:example-mix]
 >>> from snippets.seeing.recall import fixed_mixing
+>>> generator = torch.Generator().manual_seed(0)
 >>> A, B, W, U, X = torch.randn(5, 4, 4, generator=generator, dtype=torch.float64)
 >>> two = fixed_mixing(B, fixed_mixing(A, X, W), U)
 >>> torch.allclose(two, fixed_mixing(B @ A, X, W @ U))
@@ -68,7 +69,7 @@ True
 
 import json
 from hashlib import sha256
-from pathlib import Path
+from importlib.resources import files
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -81,7 +82,7 @@ from snippets.seeing.stored import DIGEST
 LETTERS = 16
 CONTEXT = 14  # how many letters come before the question
 LENGTH = CONTEXT + 1
-STORED = Path(__file__).with_name("recall.json")
+STORED = files("snippets.seeing").joinpath("recall.json")
 
 
 # --8<-- [start:task]

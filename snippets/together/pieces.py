@@ -18,10 +18,13 @@ True
 A token that comes later changes an old row by nothing if it is masked, and else changes it:
 
 --8<-- [start:example-old]
+>>> import torch
 >>> from snippets.together.pieces import old_row
+>>> generator = torch.Generator().manual_seed(1)
+>>> K, V = torch.randn(2, 6, 4, generator=generator, dtype=torch.float64)  # (t, d)
 >>> query, key, value = torch.randn(3, 4, generator=generator, dtype=torch.float64)
->>> masked, seen = (old_row(query, K_1, K_2, key, value, masked) for masked in (True, False))
->>> alone = torch.softmax(K_1 @ query, dim=-1) @ K_2
+>>> masked, seen = (old_row(query, K, V, key, value, masked) for masked in (True, False))
+>>> alone = torch.softmax(K @ query, dim=-1) @ V
 >>> torch.allclose(masked, alone), torch.allclose(seen, alone)
 (True, False)
 
