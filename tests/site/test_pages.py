@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 from derivations.kernel import pages
 from derivations.kernel.pages.claims import KINDS
-from derivations.kernel.pages.maths import MathsError, breadth, is_relation, mathml, notation, prose
+from derivations.kernel.pages.maths import MathsError, breadth, is_relation, mathml, notation, prose, relation_in
 
 samples = sys.modules["site_samples"]  # by conftest.py
 EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
@@ -201,17 +201,22 @@ def test_text_from_a_certificate_is_never_markup(page, certificates, text):
     harmless, _ = fill(certificates, "x") or elements()
     found, html = fill(certificates, text) or elements()
     assert found == harmless
-    assert soup(html).select_one("#mean .claim__title").text == text
+    assert soup(html).select_one("#mean .claim__title").text == authored_text(text)
     assert soup(html).select_one("#mean .claim__needed").text == f"without it: {text}"
+
+
+def authored_text(text):
+    """Of what an author writes, nothing that relates two things is shown, be it markup."""
+    return "x" if relation_in(text) else text
 
 
 def fill(certificates, text):
     for one in certificates["scaling/variance"]["claims"]:
-        one |= {"title": text, "scope": text}
+        one |= {"title": authored_text(text), "scope": text}
         one["assumptions"] = [{"latex": "q", "text": text, "needed": text}]
         one["witnesses"] = [{"name": text, "verdict": "proved", "scope": text, "note": text, "seconds": 0.0}]
         for part in one["steps"]:
-            part["reason"] = text
+            part["reason"] = authored_text(text)
 
 
 @pytest.mark.parametrize("field", ["start", "left", "right"])
@@ -278,6 +283,15 @@ BROKEN = {
     "no start": (lambda one: one.pop("start"), "the certificate lacks something"),
     "bad LaTeX": (change(start=r"\nonsense{x}"), 'Unknown command "\\nonsense"'),
     "bad LaTeX in text": (change(title=r"the $\nonsense$"), 'Unknown command "\\nonsense"'),
+    "a relation in its title": (change(title=r"softmax is linear: $\operatorname{softmax}(z) = z$"), "states a relation (=) by hand"),
+    "a relation among the words of its title": (
+        change(title="so p = z"),
+        "'so p = z' states a relation (=) by hand, and only a claim's formula",
+    ),
+    "a relation in a reason": (
+        lambda one: one["steps"][0].update(reason=r"for $x \leq y$ at once"),
+        r"$x \leq y$ states a relation (≤) by hand",
+    ),
     "bad use": (change(uses=["no such claim"]), "it uses 'no such claim', which names no claim"),
 }
 

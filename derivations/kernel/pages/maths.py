@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from html import escape
 from xml.etree import ElementTree
@@ -131,9 +132,26 @@ def breadth(markup: str) -> int:
 
 
 def prose(text: str) -> str:
-    """Text from a certificate as HTML: everything escaped, `$...$` as mathematics. Raises MathsError."""
+    """Text that the kernel wrote as HTML: everything escaped, `$...$` as mathematics. Raises MathsError."""
+    return _with_formulas(text, escape, mathml)
+
+
+def authored(text: str) -> str:
+    """Text that an author gave a claim as HTML: no more than `prose` may it state a relation, since no witness has looked at it."""
+
+    def words(part: str) -> str:
+        if sign := relation_in(part):
+            raise MathsError(
+                f"{text!r} states a relation ({sign}) by hand, and only a claim's formula is checked: say it in words, or as a claim of its own"
+            )
+        return escape(part)
+
+    return _with_formulas(text, words, notation)
+
+
+def _with_formulas(text: str, words: Callable[[str], str], formula: Callable[[str], str]) -> str:
     parts = re.split(r"(?<!\\)\$(.+?)(?<!\\)\$", text, flags=re.DOTALL)
-    return "".join(mathml(part) if i % 2 else escape(part.replace(r"\$", "$")) for i, part in enumerate(parts))
+    return "".join(formula(part) if i % 2 else words(part.replace(r"\$", "$")) for i, part in enumerate(parts))
 
 
 def _tree(markup: str) -> ElementTree.Element:
