@@ -68,10 +68,13 @@ def moment_not_stated(claim: Claim) -> str:
 
 
 def growth(body, name: str, place: tuple, env: dict) -> int:
-    """The power with which an expression grows as one random entry does; 0 where it is no polynomial in it."""
+    """The power with which an expression grows as one random entry does; 0 where it is no polynomial in it, or has no value there."""
     if any(n.op in ("function", "softmax") for n in walk(body)):
         return 0
-    near, far = (abs(scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
+    try:
+        near, far = (abs(scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
+    except Undefined:
+        return 0
     return int(mp.nint(mp.log10(far / near) / 20)) if near and far else 0
 
 

@@ -1,7 +1,8 @@
 """Which sizes are tried: those at which assumptions about sizes alone hold, and of those enough.
 
 Every size takes every small value, and of any two each is the larger one once. A polynomial of some degree vanishes everywhere if it does at
-more values than that: where sizes are numbers in a claim as well, each takes more values than its degree there.
+more values than that: where sizes are numbers in a claim as well, each takes more values than its degree there. Where no degree is known,
+each such size is once larger than the small ones, and the others are one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..core.claims import Claim
 from ..core.expr import Expr, symbols, walk
 
 MOST, MOST_COUNTED = 400, 64  # of how many sizes in all; where something is counted, which takes longer
+LARGER = 5  # than each of the small sizes
 LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions rule out the small ones
 KINDS = {"positive": lambda v: v > 0, "nonnegative": lambda v: v >= 0, "nonzero": lambda v: v != 0}
 
@@ -103,8 +105,10 @@ def enough_sizes(claim: Claim, names: list) -> list:
     pairs = sides(claim)
     in_it = [n for n in names if any(is_number(t, n) for pair in pairs for t in pair)]
     many = {n: 1 + max(difference(*pair, n) for pair in pairs) for n in in_it}
-    if not in_it or prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
+    if not in_it:
         return []
+    if prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
+        return [tuple(LARGER if n == name else 1 for n in names) for name in in_it]
     return list(product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names)))
 
 
