@@ -691,3 +691,26 @@ def test_an_assumption_that_is_a_little_too_weak_is_seen_to_be(factor, power):
     assert tw.witness(bound(leads(1, 1)))[0] == "agrees"
     with pytest.raises(Refused, match="the left side is larger"):
         tw.witness(bound(leads(factor, power)))
+
+
+SLACK = {
+    "none": lambda a: exp(x) - a,
+    "twice": lambda a: 2 * exp(x) - a,
+    "half": lambda a: exp(x) - a / 2,
+    "one more": lambda a: exp(x) - a + 1,
+}
+
+
+@pytest.mark.parametrize("slack", SLACK)
+def test_of_the_points_that_an_assumption_allows_some_have_almost_nothing_to_spare(slack):
+    """Where two bounds are needed at once, a point at which one of them is too weak shows it only if the other is almost met."""
+    a, c, w = scalars("a"), vector("c", n), vector("w", n)
+    sum_ = total(softmax(w)[j] * c[j], j)
+    because = total(exp(w[j]) * (exp(x) * (exp(x) * c[j] - 1) + (exp(x) - a)), j) / total(exp(w[j]), j)
+    given_ = [nonnegative(SLACK[slack](a)), nonnegative(exp(x) * c[j] - 1)]
+    stated = claim("inequality", a, exp(2 * x) * sum_, because=because, given=given_)
+    if slack == "none":
+        assert tw.witness(stated)[0] == "agrees"
+    else:
+        with pytest.raises(Refused, match="the left side is larger"):
+            tw.witness(stated)

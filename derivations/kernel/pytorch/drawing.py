@@ -22,6 +22,7 @@ from .rounding import Value
 from .trial import Trial, involved
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
+NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
 LARGE, AT_ONCE, FEW = 8, 4, 2  # from where a size is large, how many are at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
 
@@ -149,6 +150,8 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if any(n.op == "derivative" for e in trees for n in walk(e)) else []
     for x in edges:
         put_on_edge(x, t, count)
+    if claim.kind == "inequality" and not t.exactly:
+        put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
     put_values(t, named, at)
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
@@ -180,6 +183,31 @@ def put_on_edge(x: Expr, t: Trial, points: int):
             there = third & (evaluate(x, t).v == 0)
             v = torch.where(there, moved, known.v)
             t.values[name] = Value(v, torch.where(there, 0.0, known.e))
+
+
+def put_near_edges(assumed: list, t: Trial, points: int):
+    """At every third point, a symbol in each thing that is assumed not to be negative is moved so that almost nothing is left of that.
+
+    Where it is assumed of too little, a bound that rests on it fails there. The symbol has one value for each value of the open indices, and
+    what it stands in is linear in it, or so nearly linear that a step towards 0 is a small thing that is not negative.
+    """
+    third = (torch.arange(points) % 3 == 2).reshape(-1, *(1,) * (t.leading - 1))
+    moved: set = set()
+    for x in assumed:
+        open_ = sorted(free_indices(x), key=lambda i: i.data[0])
+        for name, s in sorted(symbols(x).items()):
+            if s.data[1] == "real" and name not in moved and s.shape == tuple(i.data[1] for i in open_) and len(open_) < 2:
+                known, here = t.values[name], evaluate(x, t).v
+                t.values[name] = Value(known.v + 1, known.e)
+                step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
+                there = (third & step.isfinite()).expand(step.shape)
+                step = torch.where(there, step, 0.0)
+                for i in open_:  # the axis of the index becomes the tensor's own
+                    step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)
+                v = known.v - step
+                t.values[name] = Value(v, torch.zeros_like(v))
+                moved.add(name)
+                break
 
 
 def edges_first(kept: Tensor, edges: list, t: Trial) -> Tensor:
