@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from ..core.expr import E, Expr, I, Var, array, diff, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
+from ..core.expr import E, Expr, I, Var, array, diff, each, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
 from ..printing.names import GREEK
 from .reading_back import NotReadable
 
@@ -181,11 +181,31 @@ class Reader:
     def bracket(self) -> Expr:
         inside = [self.sum()]
         if self.met(")"):
-            return paren(inside[0])
+            indices = self.listed()
+            return each(inside[0], *indices) if indices else paren(inside[0])
         while self.met(",") and self.peek() != ")":
             inside.append(self.sum())
         self.expect(")")
         return array(inside)
+
+    def listed(self) -> list[Expr]:
+        """The indices of a tensor that is given entry by entry, which stand below its bracket with where they begin; their sizes above."""
+        before, found = self.at, []
+        while self.met("," if found else "_") and (found or self.met("{")):
+            index_ = self.names.get(self.name())
+            if not self.met("=", "1"):
+                self.at = before
+                return []
+            found.append(index_)
+        if not found:
+            self.at = before
+            return []
+        self.expect("}", "^", "{")
+        sizes = [self.sum(), *(self.closed_by_comma() for _ in found[1:])]
+        self.expect("}")
+        if wrong := [n for i, n in zip(found, sizes) if i is None or i.op != "index" or i.data[1] != n]:
+            raise NotReadable(f"what is bound is not an index that runs to {wrong[0]}, in {self.text!r}")
+        return found
 
     def fraction(self) -> Expr:
         if not self.met("{", r"\partial"):
