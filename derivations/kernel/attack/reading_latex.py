@@ -91,11 +91,9 @@ class Reader:
         if not self.met(r"\sum"):
             return self.product()
         self.expect("_", "{")
-        index_ = self.names.get(self.name())
+        name = self.name()
         self.expect("=", "1", "}", "^")
-        size = self.group()
-        if index_ is None or index_.op != "index" or index_.data[1] != size:
-            raise NotReadable(f"the index of a sum is not one that runs to {size}, in {self.text!r}")
+        index_ = self.bound(name, self.group())
         return total(self.term(), index_)
 
     def product(self) -> Expr:
@@ -189,23 +187,31 @@ class Reader:
         return array(inside)
 
     def listed(self) -> list[Expr]:
-        """The indices of a tensor that is given entry by entry, which stand below its bracket with where they begin; their sizes above."""
+        """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
         before, found = self.at, []
-        while self.met("," if found else "_") and (found or self.met("{")):
-            index_ = self.names.get(self.name())
+        while self.met(",") if found else self.met("_", "{"):
+            name = self.name()
             if not self.met("=", "1"):
                 self.at = before
                 return []
-            found.append(index_)
+            found.append(name)
         if not found:
-            self.at = before
             return []
         self.expect("}", "^", "{")
-        sizes = [self.sum(), *(self.closed_by_comma() for _ in found[1:])]
+        sizes = [self.sum()]
+        while self.met(","):
+            sizes.append(self.sum())
         self.expect("}")
-        if wrong := [n for i, n in zip(found, sizes) if i is None or i.op != "index" or i.data[1] != n]:
-            raise NotReadable(f"what is bound is not an index that runs to {wrong[0]}, in {self.text!r}")
-        return found
+        if len(sizes) != len(found):
+            raise NotReadable(f"{len(found)} indices have {len(sizes)} sizes, in {self.text!r}")
+        return [self.bound(name, size) for name, size in zip(found, sizes)]
+
+    def bound(self, name: str, size: Expr) -> Expr:
+        """An index that is bound, with its size, which has to be its own."""
+        index_ = self.names.get(name)
+        if index_ is None or index_.op != "index" or index_.data[1] != size:
+            raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
+        return index_
 
     def fraction(self) -> Expr:
         if not self.met("{", r"\partial"):

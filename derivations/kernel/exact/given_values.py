@@ -81,8 +81,8 @@ class Sizes:
 
 def stranger(claim: Claim, name: str) -> str:
     """Why nothing takes this value."""
-    if any(n.op in BINDERS and n.data[0] == name for tree in claim.trees for n in walk(tree)):
-        return "is bound, by a sum or by each(...): it takes each of its values"
+    if binders := [n.op for tree in claim.trees for n in walk(tree) if n.op in BINDERS and n.data[0] == name]:
+        return f"is {'summed over' if 'sum' in binders else 'what each(...) runs over'}: it takes each of its values"
     if any(i.data[0] == name for a in claim.given for x in a.args for i in free_indices(x)):
         return "stands in an assumption only: that is about each of its values"
     return "the claim does not mention"
