@@ -139,7 +139,7 @@ def difference(left: Expr, right: Expr, name: str) -> float:
 
 def degrees(e: Expr, name: str) -> tuple:
     """Bounds on the degrees of numerator and denominator in a size; infinite where it is no quotient of polynomials."""
-    if not any(is_number(x, name) or runs(x, name) for x in walk(e)):
+    if not is_number(e, name) and not any(runs(x, name) for x in walk(e)):
         return 0, 0
     if e.op in ("symbol", "index"):
         return int(is_number(e, name)), 0
