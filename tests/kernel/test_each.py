@@ -29,6 +29,7 @@ from derivations.kernel import (
     ones,
     positive,
     random,
+    rank,
     scalars,
     sizes,
     softmax,
@@ -95,6 +96,8 @@ TRUE = {
     "a slope of an entry": (diff(each(z[i] ** 2, i)[j], z[l]), 2 * z[j] * eye(n)[j, l], []),
     "a slope of what is the same at each entry": (diff(each(z[j] ** 2, i)[l], z[l]), 2 * z[j] * eye(n)[j, l], []),
     "moduli away from their corners": (diff(each(absolute(z[i]), i) @ v, z[j]), z[j] / absolute(z[j]) * v[j], [nonzero(z[i])]),
+    "rows of moduli": (diff(each(absolute(z), r)[1, l], z[j]), z[j] / absolute(z[j]) * eye(n)[j, l], [nonzero(z[i])]),
+    "a Jacobian": (each(diff(softmax(z)[i], z[j]), i, j) @ v, softmax(z) * (v - (softmax(z) @ v) * ones(n)), []),
     "a mean": (E(each(q[i] * k[i], i) @ v), 0 * x, [independent(q, k), mean(q, 0), has_moment(k, 1)]),
     "a variance": (Var(total(each(q[i] * v[i], i)[l], l)), v @ v, [independent(q), variance(q, 1)]),
     "a variance of copies": (Var(each(q[1], i) @ ones(n)), n**2 * one, [variance(q, 1)]),
@@ -162,6 +165,7 @@ FALSE = {
     "an assumption of another vector": (absolute(z[i]), z[i], [positive(each(v[i], i)[i])]),
     "a modulus by an assumption about another": (absolute(z[i]), z[i], [nonnegative(each(z[1], i)[i])]),
     "moduli at their corners": (diff(each(absolute(z[i]), i) @ v, z[j]), z[j] / absolute(z[j]) * v[j], []),
+    "rows of moduli at their corners": (diff(each(absolute(z), r)[1, l], z[j]), z[j] / absolute(z[j]) * eye(n)[j, l], []),
     "a root at its corner": (diff(each(sqrt(z[i] ** 2), i)[j], z[j]), one, [nonnegative(z[i])]),
 }
 
@@ -372,6 +376,25 @@ def test_it_stands_in_inequalities_limits_and_refutations(proved, refused, sympy
     bound = {z: [1, 2], v: [1, 1], i: 2}
     says = refused(lambda D: D.refute("claim", each(z[i], i) @ v, z @ z, at=bound))
     assert says == "a value is given for i, which is what each(...) runs over: it takes each of its values"
+
+
+@pytest.mark.parametrize("moves", [each(z[i] + x / n, i) @ v, total(z[i] + x / n, i)])
+def test_a_limit_in_its_size_is_refused(moves, refused):
+    says = "a limit in n, which is the size of a sum or a tensor here"
+    assert says in refused(lambda D: D.limit("claim", moves, n, "oo", x))
+    derivation = Derivation("test")
+    derivation.limit("claim", moves, n, "oo", x)
+    assert pytorch(derivation.claims[0]) == ("not applicable", "", says)
+
+
+def test_a_rank_one_matrix_and_hessians(proved, refused):
+    first = index("f", 1)
+    factors = (each(z[i], i, first), each(v[j], first, j))
+    assert proved(lambda D: D.inequality("claim", rank(each(z[i] * v[j], i, j)), 1, because=factors))
+    assert refused(lambda D: D.inequality("claim", rank(each(z[i] * v[j] + z[j], i, j)), 1, because=factors))
+    hessian = each(diff(diff(z @ (S @ z), z[i]), z[j]), i, j)
+    assert proved(lambda D: D.identity("claim", hessian, S + S.T))
+    assert refused(lambda D: D.identity("claim", hessian, 2 * S))
 
 
 def test_the_place_of_a_refutation_does_not_reach_what_is_bound(proved):

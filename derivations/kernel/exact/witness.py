@@ -232,7 +232,7 @@ def prove_definition(claim, left, right, facts):
     if open_:
         raise Fails(
             f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
-            "z * g or A @ B or exp(z), and take its entry where the name is used, or write the sum out with total(...)"
+            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
         )
     read(right, facts)
     return ""

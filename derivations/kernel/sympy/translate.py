@@ -342,7 +342,11 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
             t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
             t.near = moved
-            listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
+            if loops and e.shape:  # the entries of a tensor, at each value of the indices around it
+                part = t.names.of("part", "part")
+                listed = f"*({part} {' '.join(loops)} for {part} in flat({inside}))"
+            else:
+                listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
             if listed not in found["above" if larger else "off"]:
                 found["above" if larger else "off"].append(listed)
         if e.op in BINDERS:
