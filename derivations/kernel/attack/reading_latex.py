@@ -179,32 +179,12 @@ class Reader:
     def bracket(self) -> Expr:
         inside = [self.sum()]
         if self.met(")"):
-            indices = self.listed()
+            indices = listed(self)
             return each(inside[0], *indices) if indices else paren(inside[0])
         while self.met(",") and self.peek() != ")":
             inside.append(self.sum())
         self.expect(")")
         return array(inside)
-
-    def listed(self) -> list[Expr]:
-        """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
-        before, found = self.at, []
-        while self.met(",") if found else self.met("_", "{"):
-            name = self.name()
-            if not self.met("=", "1"):
-                self.at = before
-                return []
-            found.append(name)
-        if not found:
-            return []
-        self.expect("}", "^", "{")
-        sizes = [self.sum()]
-        while self.met(","):
-            sizes.append(self.sum())
-        self.expect("}")
-        if len(sizes) != len(found):
-            raise NotReadable(f"{len(found)} indices have {len(sizes)} sizes, in {self.text!r}")
-        return [self.bound(name, size) for name, size in zip(found, sizes)]
 
     def bound(self, name: str, size: Expr) -> Expr:
         """An index that is bound, with its size, which has to be its own."""
@@ -231,6 +211,27 @@ class Reader:
     def applied(self, name: str) -> Expr:
         self.expect("(")
         return function(name, self.closed(self.sum, ")"))
+
+
+def listed(reader: Reader) -> list[Expr]:
+    """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
+    before, found = reader.at, []
+    while reader.met(",") if found else reader.met("_", "{"):
+        name = reader.name()
+        if not reader.met("=", "1"):
+            reader.at = before
+            return []
+        found.append(name)
+    if not found:
+        return []
+    reader.expect("}", "^", "{")
+    sizes = [reader.sum()]
+    while reader.met(","):
+        sizes.append(reader.sum())
+    reader.expect("}")
+    if len(sizes) != len(found):
+        raise NotReadable(f"{len(found)} indices have {len(sizes)} sizes, in {reader.text!r}")
+    return [reader.bound(name, size) for name, size in zip(found, sizes)]
 
 
 def matrix(reader: Reader) -> Expr:
