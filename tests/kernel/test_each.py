@@ -3,6 +3,8 @@
 from random import Random
 
 import pytest
+from sympy import Idx, IndexedBase
+from sympy import symbols as sympy_symbols
 
 from derivations.kernel import (
     Derivation,
@@ -334,6 +336,15 @@ def test_its_index_is_bound_and_others_stay_open():
     assert free_indices(each(z[i] * v[j], i)[i]) == {i, j}
     assert each(z[i], i).shape == (n,) and each(z[i] * b[r], i, r).shape == (n, m) and each(A, j).shape == (n, n, m)
     assert each(z[i] * b[r], i, r) == each(each(z[i] * b[r], r), i)
+
+
+def test_sympys_indices_are_bound_as_well():
+    size = sympy_symbols("n", integer=True, positive=True)
+    vector_, place = IndexedBase("z", shape=(size,), real=True), Idx("i", (1, size))
+    assert each(vector_[place] ** 2, place) == each(z[i] ** 2, i)
+    assert total(vector_[place], place) == total(z[i], i)
+    with pytest.raises(KernelError, match="not i twice"):
+        each(vector_[place], place, i)
 
 
 def test_a_definition_may_be_given_entry_by_entry_and_holds_no_open_index(proved, refused):

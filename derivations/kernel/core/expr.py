@@ -403,7 +403,7 @@ def total(body: Term, *indices: Expr) -> Expr:
         >>> print(total(q[i] * k[i], i))
         sum(q[i]*k[i], i = 1..d)
     """
-    return bind("sum", scalar_of(body), indices)
+    return bind("sum", scalar_of(body), tuple(map(lift, indices)))
 
 
 def each(body: Term, *indices: Expr) -> Expr:
@@ -425,12 +425,12 @@ def each(body: Term, *indices: Expr) -> Expr:
         >>> derivation = Derivation("Softmax, entry by entry")
         >>> derivation.identity("softmax", softmax(z), weights)
     """
-    return bind("each", lift(body), indices)
+    return bind("each", lift(body), tuple(map(lift, indices)))
 
 
 def bind(op: str, body: Expr, indices: tuple[Expr, ...]) -> Expr:
     """The body with its indices bound, the first of them outermost."""
-    wrong = [show(i) + " twice" * (indices.count(i) > 1) for i in map(lift, indices) if i.op != "index" or indices.count(i) > 1]
+    wrong = [show(i) + " twice" * (indices.count(i) > 1) for i in indices if i.op != "index" or indices.count(i) > 1]
     if wrong or not indices:
         raise KernelError(f"{BINDERS[op]} over what index(name, size) made, not {[*wrong, 'nothing: name its index'][0]}")
     for index_ in reversed(indices):
