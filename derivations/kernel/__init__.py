@@ -4,7 +4,7 @@
 |---|---|
 | a derivation and its claims | `Derivation` |
 | numbers and tensors | `scalars`, `vector`, `matrix`, `random`, `array`, `zeros`, `ones`, `eye`, `I` |
-| sizes and indices | `sizes`, `index`, `total` |
+| sizes and indices | `sizes`, `index`, `total`, `each` |
 | functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
 | assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is` |
 | assumptions about what is random | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
@@ -49,6 +49,7 @@ from .core.expr import (
     absolute,
     array,
     diff,
+    each,
     exp,
     eye,
     index,
@@ -85,6 +86,7 @@ __all__ = [
     "array",
     "cos",
     "diff",
+    "each",
     "exp",
     "eye",
     "gaussian",

@@ -117,6 +117,16 @@ derivation.inequality(
 )
 # --8<-- [end:functions]
 
+# --8<-- [start:each]
+from derivations.kernel import each
+
+outer = each(z[i] * q[a], i, a)
+
+derivation.identity("written-out", softmax(z), each(exp(z[i]) / total(exp(z[l]), l), i))
+derivation.identity("outer-product", outer @ k, (q @ k) * z)
+derivation.identity("length", norm(each(a * q[a], a)) ** 2, total(a**2 * q[a] ** 2, a))
+# --8<-- [end:each]
+
 # --8<-- [start:order]
 a_0, b_0 = scalars("a_0 b_0")
 scores = [nonnegative(z[l] - a_0), nonnegative(b_0 - z[l])]  # every score lies between the two

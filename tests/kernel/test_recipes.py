@@ -7,9 +7,9 @@ import pytest
 
 from derivations.kernel import (
     absolute,
-    array,
     cos,
     diff,
+    each,
     exp,
     eye,
     index,
@@ -129,7 +129,9 @@ def test_what_cannot_be_said_is_refused_when_it_is_written(text, write):
 
 # Ways round, as the page says them: an expression, and another with the same meaning.
 WAYS_ROUND = {
-    "entries divided one by one": (lambda: array([z[1] / w[1]])[1] * w[1], lambda: z[1], [nonzero(w[1])]),
+    "entries divided one by one": (lambda: each(z[i] / w[i], i)[l] * w[l], lambda: z[l], [nonzero(w[i])]),
+    "entries squared": (lambda: each(z[i] ** 2, i), lambda: z * z, []),
+    "entries at other places": (lambda: each(A[l, i], i, l), lambda: A.T, []),
     "a number added to every entry": (lambda: (z + x * ones(n))[i], lambda: z[i] + x, []),
     "a hyperbolic sine": (lambda: tanh(x) * (exp(x) + exp(-x)) / 2, lambda: (exp(x) - exp(-x)) / 2, []),
     "a hyperbolic cosine": (lambda: ((exp(x) + exp(-x)) / 2) * tanh(x), lambda: (exp(x) - exp(-x)) / 2, []),

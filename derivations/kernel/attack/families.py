@@ -259,6 +259,10 @@ def sums(generator):
     return identity(generator, ("tensors", "sum"), ("scalars", "sizes", "delta", "dot"), open_=ROWS)
 
 
+def entry_by_entry(generator):
+    return identity(generator, ("tensors", "each"), ("scalars", "sizes", "delta", "dot", "sum"), depth=(2, 2, 3), open_=ROWS)
+
+
 def products(generator):
     shape = generator.choice([shape for shape in TENSORS if TENSORS[shape]])
     return identity_of(Grower(generator).tensor(shape, generator.choice((1, 2, 2))), generator)
@@ -277,7 +281,9 @@ def softmaxes(generator):
 
 
 def derivatives(generator):
-    return identity(generator, ("diff",), ("tensors", "sum", "scalars", "exp", "log", "div", "positive"), depth=(2, 2, 3), open_=ROWS[:2])
+    return identity(
+        generator, ("diff",), ("tensors", "sum", "scalars", "exp", "log", "div", "positive", "each"), depth=(2, 2, 3), open_=ROWS[:2]
+    )
 
 
 def near_a_kink(generator):
@@ -320,7 +326,7 @@ def masks(generator):
 
 
 def laws(generator):
-    features = ("random", *(("sum", "tensors") if generator.random() < 0.4 else ()))
+    features = ("random", *(generator.choice((("sum",), ("each",))) + ("tensors",) if generator.random() < 0.4 else ()))
     grower = Grower(generator, frozenset(features), generator.choice(((), (), (i,))))
     body = grower.scalar(generator.choice((1, 1, 2)))
     if generator.random() < 0.3:
@@ -486,6 +492,7 @@ FAMILIES: dict = {
     "polynomials": (polynomials, 10),
     "quotients": (quotients, 10),
     "sums": (sums, 12),
+    "entry by entry": (entry_by_entry, 8),
     "products": (products, 10),
     "exponentials": (exponentials, 8),
     "roots": (roots, 8),

@@ -11,6 +11,7 @@ from ..core.expr import (
     Var,
     absolute,
     diff,
+    each,
     exp,
     eye,
     index,
@@ -83,7 +84,7 @@ class Grower:
         if depth <= 0 or self.chance(0.1):
             return self.leaf(scope)
         makers = [self.plus, self.plus, self.times, self.times, self.square]
-        for feature in ("div", "exp", "log", "abs", "sqrt", "sum", "dot", "softmax", "diff", "rounded", "delta", "moment"):
+        for feature in ("div", "exp", "log", "abs", "sqrt", "sum", "each", "dot", "softmax", "diff", "rounded", "delta", "moment"):
             if feature in self.features:
                 makers += [getattr(self, "of_" + feature)] * 2
         return self.generator.choice(makers)(depth - 1, scope)
@@ -120,6 +121,12 @@ class Grower:
             return self.plus(depth, scope)
         over = self.generator.choice(free)
         return total(self.scalar(depth, (*scope, over)), over)
+
+    def of_each(self, depth, scope):
+        """An entry of a vector given entry by entry. Its index may be one that stands outside as well: there it is another."""
+        over = self.generator.choice(INDICES)
+        at = self.generator.choice([a for a in scope if a.data[1] == over.data[1]] or [lift(1)])
+        return each(self.scalar(depth, (*(a for a in scope if a != over), over)), over)[at]
 
     def of_dot(self, depth, scope):
         s = self.generator.choice(SIZES)
@@ -161,4 +168,7 @@ class Grower:
         else:
             s = g.choice(SIZES)
             makers += [lambda: self.tensor((shape[0], s), depth - 1) @ self.tensor((s,), depth - 1), lambda: ones(*shape)]
+        if self.has("each"):
+            over = [g.choice([a for a in INDICES if a.data[1] == size]) for size in shape]
+            makers += [lambda: each(self.scalar(depth - 1, tuple(over)), *over)] * 3 * (len(set(over)) == len(over))
         return g.choice(makers)()

@@ -12,7 +12,7 @@ from random import Random
 from mpmath import mp, mpf
 
 from ..core.claims import Claim
-from ..core.expr import free_indices, show, symbols, walk
+from ..core.expr import BINDERS, free_indices, show, symbols, walk
 from ..errors import KernelError
 from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, Undefined, entry, places_of, scalar
 from .limits import approach
@@ -170,7 +170,7 @@ def at_most(claim: Claim, partial: bool, most: int) -> tuple:
 def tends_to(claim: Claim, partial: bool, most: int) -> tuple:
     variable, to = claim.towards
     right = claim.steps[0].expr
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for n in walk(claim.start)):
+    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for n in walk(claim.start)):
         raise CannotTell("a limit in the size of a sum")
 
     if variable.data[1] == "size" and to != "oo":

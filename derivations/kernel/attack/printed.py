@@ -14,6 +14,7 @@ from ..core.expr import (
     absolute,
     array,
     diff,
+    each,
     exp,
     eye,
     inverse,
@@ -34,7 +35,7 @@ from ..printing import latex, plain, script
 
 CALLS = {
     f.__name__: f
-    for f in (E, Var, absolute, array, diff, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
+    for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
 }
 BINARY = {
     ast.Add: lambda a, b: a + b,

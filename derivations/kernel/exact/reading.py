@@ -171,6 +171,12 @@ def lower_sum(e, at, names, facts):
     return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
+def lower_each(e, at, names, facts):
+    """The body where its index is the place on the first axis: what the index is outside does not reach in."""
+    key = Expr("index", (), (), e.data)
+    return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
+
+
 def lower_entry(e, at, names, facts):
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
@@ -319,6 +325,7 @@ RULES = {
     "fill": lambda e, at, names, facts: constant(e.data),
     "array": lower_array,
     "sum": lower_sum,
+    "each": lower_each,
     "entry": lower_entry,
     "function": lower_function,
     "softmax": lower_softmax,

@@ -381,7 +381,7 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
-    if not isinstance(sides[0], str) and not values.breaks(relation, sides[0][()], sides[1][()]):
+    if not isinstance(sides[0], str) and not any(values.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:

@@ -155,6 +155,12 @@ def sum_of(e, env, places):
     return {(): sum((the(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
 
 
+def each_of(e, env, places):
+    name, size = e.data
+    rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
+    return {p: rows[p[0]][p[1:]] for p in places}
+
+
 def entry_of(e, env, places):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     return {(): evaluate(e.args[0], env)[at]}
@@ -296,6 +302,7 @@ EVALUATE = {
     "fill": lambda e, env, places: {p: number(e.data) for p in places},
     "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
     "sum": sum_of,
+    "each": each_of,
     "entry": entry_of,
     "function": function_of,
     "softmax": softmax_of,

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import Claim, Refused, Verdict
-from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from . import logarithms, values
 from .facts import facts_of
@@ -166,7 +166,7 @@ def prove_limit(claim, left, right, facts):
             raise Unknown(
                 f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
             )
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for t in (left, right) for n in walk(t)):
+    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for t in (left, right) for n in walk(t)):
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")
@@ -232,7 +232,7 @@ def prove_definition(claim, left, right, facts):
     if open_:
         raise Fails(
             f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
-            "z * g or A @ B or exp(z), and take its entry where the name is used, or write the sum out with total(...)"
+            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
         )
     read(right, facts)
     return ""

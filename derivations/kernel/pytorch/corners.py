@@ -13,7 +13,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ..core.expr import Expr, show, symbols, walk
+from ..core.expr import BINDERS, Expr, show, symbols, walk
 from .errors import Disagrees
 from .rounding import COVER, Value
 from .trial import OUTCOME, POINT, Trial, at_point
@@ -44,7 +44,7 @@ def zeros(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Eval
     if fractional or e.op == "function" and e.data == "abs":
         x = evaluate(e.args[0], t, axes, deep)
         found = found | ((x.v == 0) & (x.e == 0)).flatten(1).any(1)
-    inside = ({**axes, e.data: deep}, deep + 1) if e.op == "sum" else (axes, deep)
+    inside = ({**axes, e.data: deep}, deep + 1) if e.op in BINDERS else (axes, deep)
     for part in e.args:
         found = found | zeros(part, target, t, *inside, evaluate)
     return found

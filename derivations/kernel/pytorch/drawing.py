@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, symbols, walk
 from .assumptions import all_of, holds
 from .bindings import bindable, put_values, sizes_in
 from .evaluate import evaluate
@@ -35,7 +35,7 @@ def shapes(claim: Claim, largest: int):
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
-    sized = any(s.op == "symbol" for n in nodes_ for s in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])))
+    sized = any(s.op == "symbol" for n in nodes_ for s in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])))
     random = torch.Generator().manual_seed(1)
     yield {n: 1 for n in names}
     yield {n: 2 for n in names}
@@ -81,7 +81,7 @@ def most_entries(trees: list, sizes: dict) -> int:
         return int(size.data) if size.op == "const" else sizes[size.data[0]]
 
     def most(e: Expr, around: int) -> int:
-        around *= number(e.data[1]) if e.op == "sum" else 1
+        around *= number(e.data[1]) if e.op in BINDERS else 1
         return max([around * prod(map(number, e.shape)), *(most(x, around) for x in e.args)])
 
     free = set().union(*map(free_indices, trees))

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ..core.expr import Expr, sqrt
+from . import tensors
 from .errors import NotForTorch
 from .evaluate import RULES as IN_FP64
 from .evaluate import aligned
@@ -183,6 +184,12 @@ def sum_(e, t, f, axes, deep):
     return Value(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + f.gamma(n - 1) * magnitude, inf))
 
 
+def each(e, t, f, axes, deep):
+    """Nothing is computed but the entries."""
+    body = bounded(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
+    return tensors.along_first(body, deep, t.size(e.data[1]), t.leading)
+
+
 def entry(e, t, f, axes, deep):
     return pick(bounded(e.args[0], t, f, axes, deep), e.args[1:], t, axes)
 
@@ -211,6 +218,7 @@ RULES = {
     "softmax": softmax,
     "matmul": matmul,
     "sum": sum_,
+    "each": each,
     "entry": entry,
     "array": array,
 }

@@ -70,6 +70,16 @@ def add_up(x: Value, axis: int, size: int) -> Value:
     )
 
 
+def along_first(x: Value, axis: int, size: int, leading: int) -> Value:
+    """What runs along a leading axis put along a new first axis of the tensor's own; the leading axis stays, with size one."""
+
+    def moved(y):
+        lead = [size if k == axis else n for k, n in enumerate(x.v.shape[:leading])]
+        return y.expand(*lead, *x.v.shape[leading:]).unsqueeze(leading).transpose(axis, leading)
+
+    return Value(moved(x.v), moved(x.e))
+
+
 def stack(parts: list, shape: tuple) -> Value:
     """An array of this shape, written out entry by entry."""
     dtype = torch.complex128 if any(x.v.is_complex() for x in parts) else torch.float64

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core.claims import Claim
-from ..core.expr import Expr, lift, matmul, show, symbols, walk
+from ..core.expr import BINDERS, Expr, lift, matmul, show, symbols, walk
 from . import counterexample, laws
 from .sizes import size_names
 from .text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
@@ -163,7 +163,7 @@ def rank_bound(claim: Claim, matrix: Expr, bound: Expr) -> Program:
 def limit(claim: Claim) -> Program:
     """With every size a symbol where none is counted to; else at small sizes, entry by entry."""
     left, right = claim.start, claim.steps[0].expr
-    counted = any(n.shape or n.op in ("sum", "index") for t in (left, right) for n in walk(t))
+    counted = any(n.shape or n.op in ("index", *BINDERS) for t in (left, right) for n in walk(t))
     goes = {s.data[0] for s in claim.towards[:1] if s.data[1] == "size"}  # it may stand in neither side
     sizes_named = frozenset({*size_names(claim), *goes})
     moving = sizes_named & {claim.towards[0].data[0]} if counted else sizes_named

@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from math import inf, prod
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols, walk
+from ..core.expr import BINDERS, Expr, symbols, walk
 
 MOST, MOST_COUNTED = 400, 64  # of how many sizes in all; where something is counted, which takes longer
 LARGER = 5  # than each of the small sizes
@@ -53,7 +53,7 @@ def explicit_sizes(claim: Claim, names: list) -> list:
 
 def counted(claim: Claim) -> bool:
     """Is a size more than a number: the length of something, or of a sum?"""
-    return any(n.shape or n.op == "sum" for t in claim.trees for n in walk(t))
+    return any(n.shape or n.op in BINDERS for t in claim.trees for n in walk(t))
 
 
 def hard(claim: Claim) -> bool:
@@ -143,12 +143,12 @@ def difference(left: Expr, right: Expr, name: str) -> float:
 
 def degrees(e: Expr, name: str) -> tuple:
     """Bounds on the degrees of numerator and denominator in a size; infinite where it is no quotient of polynomials."""
-    if not any(is_number(x, name) or runs(x, name) for x in walk(e)):
+    if not is_number(e, name) and not any(runs(x, name) for x in walk(e)):
         return 0, 0
     if e.op in ("symbol", "index"):
         return int(is_number(e, name)), 0
     parts = [degrees(x, name) for x in (e.args[:1] if e.op in ("entry", "derivative") else e.args)]
-    if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation"):
+    if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation", "each"):
         return parts[0]
     if e.op == "variance":
         return 2 * parts[0][0], 2 * parts[0][1]

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, strip, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, strip, walk
 from .names import Names, quoted
 from .trouble import Disagrees, NotForSymPy
 
@@ -257,6 +257,12 @@ def write_sum(t, e):
     return call("Add", f"*({t.write(e.args[0]).text} for {t.index(name)} in range({t.size(size)}))")
 
 
+def write_each(t, e):
+    name, size = e.data
+    each = f"({t.write(e.args[0]).text} for {t.index(name)} in range({t.size(size)}))"
+    return call("stacked", each, str(len(e.args[0].shape)))
+
+
 def write_entry(t, e):
     base, places = e.args[0], [str(int(i.data) - 1) if i.op == "const" else t.index(i.data[0]) for i in e.args[1:]]
     if base.op == "eye":
@@ -336,10 +342,14 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
             t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
             t.near = moved
-            listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
+            if loops and e.shape:  # the entries of a tensor, at each value of the indices around it
+                part = t.names.of("part", "part")
+                listed = f"*({part} {' '.join(loops)} for {part} in flat({inside}))"
+            else:
+                listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
             if listed not in found["above" if larger else "off"]:
                 found["above" if larger else "off"].append(listed)
-        if e.op == "sum":
+        if e.op in BINDERS:
             loops = [*loops, f"for {t.index(e.data[0])} in range({t.size(e.data[1])})"]
         for x in e.args:
             look(x, loops)
@@ -383,5 +393,5 @@ RULES = {name.removeprefix("write_"): rule for name, rule in list(globals().item
 
 
 def indices_of(*trees: Expr) -> list:
-    """The index variables that no sum binds, by name."""
+    """The index variables that nothing binds, by name."""
     return sorted(set(chain(*map(free_indices, trees))), key=lambda i: i.data[0])

@@ -44,6 +44,13 @@ def flat(value) -> list:
     return sp.flatten(value.tolist()) if isinstance(value, sp.NDimArray) else [sp.sympify(value)]
 
 
+def stacked(parts, axes: int):
+    """Parts side by side, along a first axis before those that each has: numbers as a vector, vectors as the rows of a matrix."""
+    parts = list(parts)
+    made, shape = [x for part in parts for x in flat(part)], (len(parts), *shape_of(parts[0])[:axes])
+    return sp.Array(made, shape) if axes > 1 else sp.Matrix(*shape, made) if axes else sp.Matrix(made)
+
+
 def contract(left, right, left_axes: int, right_axes: int):
     """The sum over the last axis of left and the first of right, where one of the three has three axes or more."""
     first, last = left.shape[:left_axes][:-1], right.shape[:right_axes][1:]
