@@ -5,7 +5,7 @@
 | a derivation and its claims | `Derivation` |
 | numbers and tensors | `scalars`, `vector`, `matrix`, `random`, `array`, `zeros`, `ones`, `eye`, `I` |
 | sizes and indices | `sizes`, `index`, `total` |
-| functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
+| functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `largest`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
 | assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is` |
 | assumptions about what is random | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
 | assumptions about rounding | `representable`, `in_range` |
@@ -71,7 +71,7 @@ from .core.expr import (
 from .errors import VOCABULARY
 from .language import readers as readers  # SymPy's expressions can be read
 from .language.errors import plain
-from .language.functions import cos, norm, sin, tanh
+from .language.functions import cos, largest, norm, sin, tanh
 from .language.script import Derivation
 
 sys.excepthook = plain
@@ -94,6 +94,7 @@ __all__ = [
     "index",
     "inverse",
     "invertible",
+    "largest",
     "log",
     "matrix",
     "mean",

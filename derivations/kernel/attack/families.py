@@ -37,6 +37,7 @@ from ..core.expr import (
     exp,
     eye,
     free_indices,
+    function,
     index,
     inverse,
     lift,
@@ -319,6 +320,26 @@ def masks(generator):
     return identity_of(tree, generator)
 
 
+def largests(generator):
+    return identity(generator, ("largest",), ("tensors", "scalars", "exp", "div", "sum", "positive"), depth=(1, 2, 2), open_=ROWS[:2])
+
+
+def bounds_by_the_largest(generator):
+    """That no entry is larger, that one of them is as large, and what is near to these and false."""
+    a = generator.choice((u, u, u + v, 2 * u, exp(u), array([x, y]), array([x, y, t]), softmax(u)))
+    top, at = function("largest", a), generator.choice([1, *[i] * (a.shape == (n,))])
+    near = generator.choice((top, top, top, function("largest", v), a[1], -function("largest", -a)))
+    below = generator.choice((a[at], a[at], a[1], v[1], u[1], lift(0)))
+    certificates = [near - below, 1 - exp(below - near), exp(near) - exp(below), (near - below) * exp(y), (near - below) ** 2]
+    if a.shape == (n,):
+        each = total(exp(a[j] - near), j)
+        certificates += [each - generator.choice((1, 1, 2, n)), n - each, log(each), log(n) - log(each), total(near - a[j], j)]
+    certificate = generator.choice(certificates)
+    left = Grower(generator, frozenset(("scalars",))).scalar(1)
+    given = (nonnegative(u[1] - u[i]),) * (generator.random() < 0.2)
+    return Draft("inequality", (left, rewritten(left + certificate, generator, generator.randint(0, 2))), given, because=(certificate,))
+
+
 def laws(generator):
     features = ("random", *(("sum", "tensors") if generator.random() < 0.4 else ()))
     grower = Grower(generator, frozenset(features), generator.choice(((), (), (i,))))
@@ -494,6 +515,8 @@ FAMILIES: dict = {
     "near a kink": (near_a_kink, 8),
     "rounding": (roundings, 6),
     "masks": (masks, 4),
+    "largest": (largests, 6),
+    "bounds by the largest": (bounds_by_the_largest, 6),
     "laws": (laws, 5),
     "inequalities": (inequalities, 10),
     "refutations": (refutations, 10),

@@ -413,7 +413,7 @@ def total(body: Term, *indices: Expr) -> Expr:
 
 def function(name: str, argument: Term) -> Expr:
     argument = lift(argument)
-    return Expr("function", (argument,), () if name == "norm" else argument.shape, name)
+    return Expr("function", (argument,), () if name in ("norm", "largest") else argument.shape, name)
 
 
 def exp(x: Term) -> Expr:

@@ -7,6 +7,7 @@ from math import inf
 from ..core.assumptions import Assumption, symbol_of
 from ..core.expr import walk
 from ..errors import KernelError
+from .attained import by_case
 from .normal import Facts, add, atom, multiply, scale
 from .reading import read
 
@@ -36,6 +37,7 @@ def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
 def as_stated(given: tuple) -> Facts:
     """What the assumptions say, one by one."""
     facts = Facts()
+    facts.by_case = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
 

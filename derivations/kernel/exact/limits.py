@@ -140,7 +140,7 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
         if mentions(f[0], small["variable"]):
             raise Unknown("a limit in which the variable stands in two different ways")
         return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
-    (head, inside), indices = f[0], f[1]
+    head, inside, indices = f[0][0], f[0][-1], f[1]
     inner = expand(instantiate(inside, indices), small, facts, order)
     if head == "exp":
         return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
@@ -153,7 +153,7 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
             return sized if power == 1 else power_series(sized, power, facts, order)
     if head == "log" and power == 1:
         return log_series(inner, small, facts, order)
-    raise Unknown(f"the limit of a power of {head}")
+    raise Unknown("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
 
 
 def split_leading(series: Series, facts: Facts):

@@ -21,7 +21,7 @@ from ..errors import KernelError
 from ..printing.plain import plain
 from ..printing.script import script
 from .fractions import Fraction
-from .polynomials import add, atom, bernoulli, constant, rename, scale, size_polynomial
+from .polynomials import RUNS, add, atom, bernoulli, constant, rename, scale, size_polynomial
 from .showing import tree
 
 MAX_RENAMINGS = 5040
@@ -56,6 +56,7 @@ class Facts:
         self.near = ()  # the trees that are read: messages take their names for indices
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
         self.here = None  # within a derivative, what is known at the point alone
+        self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
 
     @property
@@ -124,6 +125,7 @@ class Facts:
             or known(p, "positive", self)
             or self.here is not None
             and self.here.is_positive(p)
+            or self.by_case(p, "is_positive", self)
         )
 
     def is_nonnegative(self, p: dict) -> bool:
@@ -133,6 +135,7 @@ class Facts:
             or any(self.is_beyond(p, q) for q in self.stated("positive", p) + self.stated("nonnegative", p))
             or self.here is not None
             and self.here.is_positive(p)
+            or self.by_case(p, "is_nonnegative", self)
         )
 
     def is_beyond(self, p: dict, q: dict) -> bool:
@@ -252,8 +255,8 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
         return "positive"
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
-    if head[0] == "sum":
-        inner = instantiate(head[1], indices)
+    if head[0] in ("sum", "largest"):
+        inner = renamed(instantiate(head[-1], indices), {RUNS: ("held", next(FRESH))})
         if facts.is_positive(inner):
             return "positive"
         if facts.is_nonnegative(inner):
@@ -261,7 +264,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     even = power.denominator == 1 and power % 2 == 0
     if even and (known(base, "nonzero", facts) or known(scale(base, -1), "positive", facts)):
         return "positive"
-    if even or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess"):
+    if even or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
         return "non-negative"
     return ""
 
@@ -454,7 +457,7 @@ def named_alike(bound: tuple, factors: tuple) -> tuple:
 
 
 def externals(p: dict) -> list:
-    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] != "b"}, key=repr)
+    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}, key=repr)
 
 
 def freeze(p: dict) -> tuple:

@@ -1,7 +1,7 @@
 """What a normal form is made of: polynomials in atoms, and what can be done with them whatever is assumed.
 
 An index is a tuple: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload, ("c", number) a
-constant, ("held", ...) one that is bound further out, with its name where an author gave it one. A term is (sizes of its bound indices,
+constant, RUNS the one that the largest of some entries runs over, in the payload of its atom, ("held", ...) one that is bound further out, with its name where an author gave it one. A term is (sizes of its bound indices,
 factors); factors are ((head, indices), power). A polynomial is a dict from terms to non-zero coefficients.
 """
 
@@ -14,6 +14,7 @@ from ..core.expr import Expr
 from .fractions import Fraction
 
 ONE_TERM = ((), ())
+RUNS = ("m",)
 
 
 def constant(value) -> dict:

@@ -19,7 +19,7 @@ from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import LARGEST, SIGNS, counterexample, empty_size, example, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
-from .sign import doubt, increase
+from .sign import doubt, increase, of_largest
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -128,7 +128,7 @@ def prove_inequality(claim, left, right, facts):
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not increase(certificate, facts):
+    if strip(certificate) == strip(right - left) and not (increase(certificate, facts) or of_largest(certificate, facts)):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:

@@ -17,7 +17,10 @@ READ = {  # what a formula means by these, so that they name nothing else
     "pi": "the circle's number",
     "fl": "rounding",
     "Var": "the variance",
-    **{word: "a function" for word in ("abs", "cos", "exp", "log", "norm", "rank", "sin", "softmax", "sqrt", "sum", "tanh")},
+    **{
+        word: "a function"
+        for word in (*("abs", "cos", "exp", "largest", "log", "max", "norm", "rank", "sin", "softmax", "sqrt", "sum", "tanh"),)
+    },
 }
 
 

@@ -269,7 +269,7 @@ def write_entry(t, e):
 
 
 ARITHMETIC = ("add", "mul", "div", "pow", "neg")
-FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs", "cos": "cos", "sin": "sin", "tanh": "tanh", "norm": "norm"}
+FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs", "cos": "cos", "sin": "sin", "tanh": "tanh", "norm": "norm", "largest": "largest"}
 
 
 def write_function(t, e):
@@ -310,6 +310,8 @@ def write_derivative(t, e):
 def refuse_tied(t, body, name):
     """A rounding has no slope, and a mean that is stated in terms of what moves has none that is known."""
     for n in walk(body):
+        if n.op == "function" and n.data == "largest" and mentions(n, {name}) and not t.evaluated:
+            raise Disagrees(f"{show(n)} is differentiated by {name}: it need not have a slope where two entries are the largest")
         if n.op == "rounded" and mentions(n, {name}):
             raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
         tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
@@ -331,10 +333,12 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
 
     def look(e, loops):
         fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
-        if (fractional or e.op == "function" and e.data == "abs") and mentions(e, {name}):
+        if (fractional or e.op == "function" and e.data in ("abs", "largest")) and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
             t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
+            if e.op == "function" and e.data == "largest":
+                inside = f"*{call('ties', inside).text}" if not loops else refuse_ties(e)
             t.near = moved
             listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
             if listed not in found["above" if larger else "off"]:
@@ -346,6 +350,10 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
 
     look(body, [])
     return found
+
+
+def refuse_ties(e: Expr):
+    raise NotForSymPy(f"{show(e)} inside of a sum that is differentiated")
 
 
 def signs_near(t) -> dict:

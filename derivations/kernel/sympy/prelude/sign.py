@@ -29,7 +29,7 @@ class Signs:
         if not depth or e.is_negative:
             return False
         if (e, depth) not in self.settled:
-            self.settled[e, depth] = self.by_form(e, depth) or self.by_parts(e, depth)
+            self.settled[e, depth] = self.by_form(e, depth) or self.by_parts(e, depth) or self.by_case(e)
         return self.settled[e, depth]
 
     def by_form(self, e, depth: int) -> bool:
@@ -95,6 +95,16 @@ class Signs:
         if f.is_Pow and g.is_Pow and f.exp == g.exp and f.exp.is_Rational and f.exp > 0:
             return (bool(f.exp.is_odd) or self.nonnegative(g.base, depth)) and self.nonnegative(f.base - g.base, depth)
         return False
+
+    def by_case(self, e) -> bool:
+        """Whichever is the largest of those that a Max is taken of: it stands in its place, and no other is larger."""
+        for found in sorted(e.atoms(sp.Max), key=str)[:1]:
+            return all(self.beside([one - x for x in found.args]).nonnegative(sp.expand(e.xreplace({found: one}))) for one in found.args)
+        return False
+
+    def beside(self, more: list):
+        """What is known, and that these are not negative."""
+        return Signs(self.positives, [*self.known, *more], self.nonzeros)
 
     def without(self, e, rest, depth: int) -> bool:
         """Is the rest not negative? What is longer than e was is not taken apart again."""
