@@ -16,6 +16,7 @@ from ..core.expr import (
     diff,
     exp,
     eye,
+    function,
     inverse,
     lift,
     log,
@@ -36,6 +37,7 @@ CALLS = {
     f.__name__: f
     for f in (E, Var, absolute, array, diff, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
 }
+CALLS |= {name: lambda x, name=name: function(name, x) for name in ("cos", "sin", "tanh", "norm", "largest")}  # type: ignore[misc]
 BINARY = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

@@ -143,6 +143,8 @@ def degrees(e: Expr, name: str) -> tuple:
         return 0, 0
     if e.op in ("symbol", "index"):
         return int(is_number(e, name)), 0
+    if e.op == "function":
+        return 0, 0  # no polynomial: a number of its own, beside which others are polynomials
     parts = [degrees(x, name) for x in (e.args[:1] if e.op in ("entry", "derivative") else e.args)]
     if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation"):
         return parts[0]
