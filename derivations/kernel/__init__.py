@@ -6,7 +6,7 @@
 | numbers and tensors | `scalars`, `vector`, `matrix`, `random`, `array`, `zeros`, `ones`, `eye`, `I` |
 | sizes and indices | `sizes`, `index`, `total` |
 | functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `largest`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
-| assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is` |
+| assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is`, `zero_or_one` |
 | assumptions about what is random | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
 | assumptions about rounding | `representable`, `in_range` |
 | brackets that a reader should see | `paren` |
@@ -72,6 +72,7 @@ from .errors import VOCABULARY
 from .language import readers as readers  # SymPy's expressions can be read
 from .language.errors import plain
 from .language.functions import cos, largest, norm, sin, tanh
+from .language.masks import zero_or_one
 from .language.script import Derivation
 
 sys.excepthook = plain
@@ -118,6 +119,7 @@ __all__ = [
     "total",
     "variance",
     "vector",
+    "zero_or_one",
     "zeros",
 ]
 

@@ -340,6 +340,26 @@ def bounds_by_the_largest(generator):
     return Draft("inequality", (left, rewritten(left + certificate, generator, generator.randint(0, 2))), given, because=(certificate,))
 
 
+def zeros_and_ones(generator):
+    """What is stated to be 0 or 1, its powers, and exponentials of it."""
+    at = generator.choice((i, 1))
+    tree = generator.choice((u[at] ** 2, u[at] ** 3 * y, exp(x * u[at]), exp(y - x * (1 - u[at])), total(u[i] * u[i] * v[i], i)))
+    same = generator.choice(
+        (u[at], u[at] * y, 1 + u[at] * (exp(x) - 1), exp(y - x) + u[at] * (exp(y) - exp(y - x)), u @ v, (1 - u[at]) ** 2)
+    )
+    sides = generator.choice(
+        ((tree, same), (tree, rewritten(tree, generator, 2)), (tree + same**2, same**2 + rewritten(tree, generator, 1)))
+    )
+    if generator.random() < 0.3:
+        part = generator.choice((1 - u[at], u[at], total(1 - u[i], i), n - total(u[i], i), 1 - u[1] * u[at], u[at] - 1, total(u[i], i) - 1))
+        return Draft("inequality", (y, y + part), (zero_or_one(u),), because=(part,))
+    return Draft("identity", sides, (zero_or_one(u),) * (generator.random() < 0.8))
+
+
+def zero_or_one(x: Expr) -> Assumption:
+    return Assumption("zero_or_one", (x,))
+
+
 def laws(generator):
     features = ("random", *(("sum", "tensors") if generator.random() < 0.4 else ()))
     grower = Grower(generator, frozenset(features), generator.choice(((), (), (i,))))
@@ -515,6 +535,7 @@ FAMILIES: dict = {
     "near a kink": (near_a_kink, 8),
     "rounding": (roundings, 6),
     "masks": (masks, 4),
+    "zeros and ones": (zeros_and_ones, 4),
     "largest": (largests, 6),
     "bounds by the largest": (bounds_by_the_largest, 6),
     "laws": (laws, 5),

@@ -1,6 +1,6 @@
-"""What is known of the largest of some entries: it is one of them, and no other is larger.
+"""What is known of the largest of some entries: it is one of them, and no other is larger; and of what is 0 or 1.
 
-So what holds of it wherever any one entry is the largest, holds.
+So what holds of it in each case, holds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .normal import (
     factor_sign,
     hold,
     instantiate,
+    is_bit,
     logarithm,
     mentions,
     multiply,
@@ -32,14 +33,30 @@ from .reading import fresh, put, summed
 
 
 def by_case(p: dict, question: str, facts: Facts) -> bool:
-    """Is p positive, or not negative, whichever entry is the largest? question: the method of Facts that says so where none is spoken of."""
-    found = next(largests(p), None)
-    if found is None:
-        return False
+    """Is p positive, or not negative, whichever entry is the largest, and whatever is 0 or 1 of what is one of them?
+
+    question: the method of Facts that says so where neither is spoken of.
+    """
     try:
-        return all(asked(p, found, case, question, facts) for case in cases(found, facts))
+        if found := next(largests(p), None):
+            return all(asked(p, found, case, question, facts) for case in cases(found, facts))
+        bits = [f for _, factors in p for f, _ in factors if is_bit(f[0], facts)]
+        if bit := next((f for f in bits if not any(i[0] == "b" for i in f[1])), None):
+            return all(getattr(facts, question)(swapped(p, bit, constant(value), facts)) for value in (0, 1))
+        return bool(bits) and each_term(p, question, facts)
     except Unknown:
         return False
+
+
+def each_term(p: dict, question: str, facts: Facts) -> bool:
+    """Is no summand of p negative, of those over the same indices all together; and, if that is asked, one of them positive?"""
+    groups: dict = {}
+    for (bound, factors), c in p.items():
+        held = {("b", k): ("held", f"term {k}") for k in range(len(bound))}
+        groups[bound] = add(groups.get(bound, {}), scale(reduce_term({}, rename(factors, held), facts), c))
+    return all(map(facts.is_nonnegative, groups.values())) and (
+        question == "is_nonnegative" or any(map(facts.is_positive, groups.values()))
+    )
 
 
 def largests(p: dict):

@@ -56,6 +56,8 @@ def as_stated(given: tuple) -> Facts:
             facts.invertible.add(name)
             for first, second in (("entry", "inverse"), ("inverse", "entry")):
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
+        elif a.kind == "zero_or_one":
+            facts.bits.add(a.args[0].data[0])
         elif a.kind == "product":
             facts.products[joined_axes(a)] = a.args[2].data
             facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}

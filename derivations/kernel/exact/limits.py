@@ -113,13 +113,11 @@ def times(a: Series, b: Series, facts: Facts) -> Series:
 def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
     result = Series({})
     for (bound, factors), c in p.items():
-        if bound and any(mentions(f[0], small["variable"]) for f, _ in factors):
+        still = tuple((f, power) for f, power in factors if bound and not mentions(f[0], small["variable"]))
+        if any(i[0] == "b" for f in factors if f not in still for i in f[0][1]):
             raise Unknown("a limit inside a sum over an index")
-        if bound:
-            result = plus(result, Series({Fraction(0): {(bound, factors): c}}))
-            continue
-        term = Series({Fraction(0): constant(c)})
-        for f, power in factors:
+        term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(still), facts), c)})
+        for f, power in (x for x in factors if x not in still):
             term = times(term, expand_factor(f, power, small, facts, order), facts)
         result = plus(result, term)
     return result

@@ -45,6 +45,7 @@ class Facts:
         self.orders = {}  # random name -> the highest order of which each of its entries has a moment
         self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
+        self.bits = set()  # names of symbols each entry of which is 0 or 1
         self.representable = []  # polynomials that are floating-point numbers
         self.parameters = []  # means and variances, as stated
         self.tied = set()  # names that a stated product ties together
@@ -153,7 +154,7 @@ class Facts:
 
 
 # What holds at a point need not hold near.
-KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable")
+KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable", "bits")
 
 
 def moment_name(order: int) -> str:
@@ -264,9 +265,13 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     even = power.denominator == 1 and power % 2 == 0
     if even and (known(base, "nonzero", facts) or known(scale(base, -1), "positive", facts)):
         return "positive"
-    if even or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
+    if even or is_bit(factor[0], facts) or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
         return "non-negative"
     return ""
+
+
+def is_bit(head: tuple, facts: Facts) -> bool:
+    return head[0] == "entry" and head[1] in facts.bits
 
 
 def is_real(head: tuple) -> bool:
@@ -347,6 +352,8 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+        elif is_bit(head, facts) and whole and power > 0:
+            powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
             del powers[head, indices]
             sign *= Fraction(indices[0][1]) ** int(power)
@@ -526,8 +533,13 @@ def exponential(p: dict, facts: Facts) -> dict:
     for (bound, factors), c in p.items():
         logs = [f for f, power in factors if f[0][0] == "log" and power == 1]
         rest = [(f, power) for f, power in factors if not logs or f != logs[0]]
+        bit = next((f for f, power in factors if is_bit(f[0], facts) and not bound), None)
         if logs and not bound and not rest:
             result = multiply(result, raise_to(instantiate(logs[0][0][1], logs[0][1]), c, facts), facts)
+        elif bit:  # exp(kx) = 1 + k (exp(x) - 1)
+            other = exponential({((), tuple((f, power) for f, power in factors if f != bit)): c}, facts)
+            chosen = multiply({((), ((bit, Fraction(1)),)): Fraction(1)}, add(other, constant(-1)), facts)
+            result = multiply(result, add(constant(1), chosen), facts)
         else:
             result = multiply(result, function_atom("exp", {(bound, factors): Fraction(1)}, c), facts)
     return result

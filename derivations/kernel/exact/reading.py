@@ -229,6 +229,10 @@ def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
         base, power = lower(e.args[0], (), names, facts), e.args[1].data
         even = power.denominator == 1 and power % 2 == 0
         return facts.is_nonzero(base) if even else positive_by_parts(e.args[0], (), names, facts)
+    if e.op == "sum":
+        return positive_by_parts(e.args[0], (), {**names, Expr("index", (), (), e.data): fresh()}, facts)
+    if e.op == "function" and e.data == "exp":
+        return all(is_real(f[0]) for _, factors in lower(e.args[0], at, names, facts) for f, _ in factors)
     return facts.is_positive(lower(e, at, names, facts))
 
 
@@ -256,7 +260,10 @@ def lower_softmax(e, at, names, facts):
     def top(last):
         return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
 
-    return multiply(top(at[-1]), raise_to(sum_over(e.shape[-1], top, facts), Fraction(-1), facts), facts)
+    below = sum_over(e.shape[-1], top, facts)  # positive: a sum of exponentials, if they are of real numbers
+    if all(is_real(f[0]) for _, factors in below for f, _ in factors):
+        return multiply(top(at[-1]), allowed_power(below, Fraction(-1), facts), facts)
+    return multiply(top(at[-1]), raise_to(below, Fraction(-1), facts), facts)
 
 
 def lower_expectation(e, at, names, facts):

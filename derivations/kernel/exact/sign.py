@@ -64,9 +64,10 @@ def sign_is_known(e: Expr, facts: Facts) -> bool:
         return False
 
 
-def of_largest(e: Expr, facts: Facts) -> bool:
-    """Is it seen by what the largest of some entries is?"""
-    return any(n.op == "function" and n.data == "largest" for n in walk(e)) and sign_is_known(e, facts)
+def by_cases(e: Expr, facts: Facts) -> bool:
+    """Is it seen by what the largest of some entries is, or by what is 0 or 1?"""
+    spoken = any((n.op, n.data) == ("function", "largest") or n.op == "symbol" and n.data[0] in facts.bits for n in walk(e))
+    return spoken and sign_is_known(e, facts)
 
 
 def term_by_term(e: Expr, facts: Facts) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .outcome import Fails, NotSettled, quiet
-from .steps import NONE, at_sizes, told
+from .steps import NONE, at_sizes, most, told
 from .tensors import flat
 from .zero import away_from_zero, left_over, reduces
 
@@ -130,6 +130,12 @@ def shared(e, part) -> set:
     return {ratio for ratio in ratios if ratio.is_positive}
 
 
+def possible(sizes_tried, assumed) -> list:
+    """The sizes at which no assumption is certainly wrong."""
+    known = [(sizes, [[e for one in some for e in flat(one)] for some in at_sizes(assumed, sizes)]) for sizes in sizes_tried]
+    return [sizes for sizes, signs in known if not Signs(*signs).broken()]
+
+
 def inequality(claim, sizes_tried, assumed, tell=quiet):
     """right - left is the certificate at every one of the sizes, and the certificate is not negative."""
     kept, settled, count, largest = [], True, 0, 0
@@ -143,7 +149,7 @@ def inequality(claim, sizes_tried, assumed, tell=quiet):
             if away_from_zero(difference):
                 raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")
             kept.append((place, difference, certificate, signs))
-            largest = max([1, largest, *sizes.values()])
+            largest = max(largest, most(sizes))
     for place, difference, certificate, signs in kept:
         if not reduces(difference):
             raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")
