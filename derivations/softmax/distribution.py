@@ -1,6 +1,22 @@
 """Weights are a distribution: positive, of sum one, so that an output is a mean of values. And what they are not."""
 
-from derivations.kernel import Derivation, exp, eye, index, largest, log, matrix, nonnegative, rounded, scalars, sizes, softmax, sqrt, total, vector
+from derivations.kernel import (
+    Derivation,
+    exp,
+    eye,
+    index,
+    largest,
+    log,
+    matrix,
+    nonnegative,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+)
 
 n, m, d_k, d_v = sizes("n m d_k d_v")
 c = scalars("c")

@@ -38,6 +38,8 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
     small = law or has(claim, "inverse")
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     met = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # it may end where two numbers are one
+    hidden = any(n.op == "function" and n.data == "largest" for tree in claim.trees for n in walk(tree))  # smaller entries do not show
+    most *= 3 if hidden else 1
     bits = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one"}
     found, failed = 0, 0
     large = [(s.data[0], k) for k in range(4, (LARGE_OF_LAWS if law else LARGE) + 1) for s in named if s.data[1] == "size"]
@@ -56,6 +58,8 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
         elif env and not small and generator.random() < 0.06:
             env[generator.choice(sorted(env))] = generator.randint(4, LARGE)
         draw = number_drawer(claim, generator)
+        if hidden and generator.random() < 0.3:
+            draw = negative(draw)
         alike = draw() if met and generator.random() < 0.2 else None
         for s in named:
             if s.data[1] == "real":
@@ -76,6 +80,11 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
             large.pop()
         found += 1
         yield {**env, **generator.choice(env["outcomes"])[1]}  # a random entry outside an expectation is one of its values
+
+
+def negative(draw):
+    """What is drawn, and never positive."""
+    return lambda: -abs(draw())
 
 
 def number_drawer(claim: Claim, generator: Random):
