@@ -57,7 +57,7 @@ n, m = sizes("n m")
 z, y, w, three = vector("z", n), vector("y", n), vector("w", m), vector("s", 3)
 A, B = matrix("A", n, m), matrix("B", m, n)
 c, x, b = scalars("c x b")
-i, j, k = index("i", n), index("j", n), index("k", n)
+i, j, k, l = index("i", n), index("j", n), index("k", n), index("l", m)
 q = random("q", n)
 one = ones(n)
 spread = total(exp(z[j] - largest(z)), j)
@@ -141,6 +141,9 @@ FALSE = {
     "it is positive": ("inequality", 0, largest(z), largest(z)),
     "of entries written out": ("inequality", exp(c - largest(array([x, b]))), 1, 1 - exp(c - largest(array([x, b])))),
     "larger at one place": ("inequality", largest(z), largest(y), largest(y) - largest(z), nonnegative(y[1] - z[1])),
+    "a sum less one over another index": ("inequality", 0, *[total(exp(x**2 + z[j]), j) - total(exp(w[l]), l)] * 2),
+    "a size less a sum of what may be more": ("inequality", 0, *[n - total(exp(z[j]), j)] * 2),
+    "another size less a sum": ("inequality", 0, *[m - spread] * 2),
     "absolute values of it": ("inequality", absolute(z[j]), absolute(largest(z)), absolute(largest(z)) - absolute(z[j])),
 }
 

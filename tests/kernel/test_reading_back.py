@@ -16,6 +16,7 @@ from derivations.kernel import (
     eye,
     index,
     inverse,
+    largest,
     log,
     matrix,
     norm,
@@ -104,6 +105,7 @@ ONE = {
     "sin": sin,
     "tanh": tanh,
     "norm": norm,
+    "largest": largest,
     "softmax": softmax,
     "E": E,
     "Var": Var,
@@ -249,7 +251,7 @@ def comes_back(e, back):
         return False
 
 
-PAIRS = [A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j)]
+PAIRS = [A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j), x**y, x * y]
 LATEX_FAULTS = {
     "a product without brackets": ("matmul", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1], 3)}"),
     "an exponent that is no longer one": ("pow", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1])}"),
