@@ -92,6 +92,9 @@ INEQUALITIES = {
     "a mean": (total(z[j], j) / n, largest(z), total(largest(z) - z[j], j) / n),
     "a mean by weights": (total(softmax(z)[j] * y[j], j), largest(y), total(softmax(z)[j] * (largest(y) - y[j]), j)),
     "the share of the largest": (1, n * largest(softmax(z)), largest(softmax(z)) * total(1 - exp(z[j] - largest(z)), j)),
+    "no weight is larger": (softmax(z)[j], largest(softmax(z)), largest(softmax(z)) - softmax(z)[j]),
+    "an exponential of that gap": (exp(softmax(z)[j] - largest(softmax(z))), 1, 1 - exp(softmax(z)[j] - largest(softmax(z)))),
+    "of exponentials": (total(exp(z)[j], j), n * largest(exp(z)), total(largest(exp(z)) - exp(z)[j], j)),
     "absolute values": (absolute(z[j]), largest(absolute(z)), largest(absolute(z)) - absolute(z[j])),
     "one is not negative": (0, largest(array([x, -x])), largest(array([x, -x]))),
     "of two of them": (largest(array([z[k], z[j]])), largest(z), largest(z) - largest(array([z[k], z[j]]))),
@@ -144,6 +147,7 @@ FALSE = {
     "a sum less one over another index": ("inequality", 0, *[total(exp(x**2 + z[j]), j) - total(exp(w[l]), l)] * 2),
     "a size less a sum of what may be more": ("inequality", 0, *[n - total(exp(z[j]), j)] * 2),
     "another size less a sum": ("inequality", 0, *[m - spread] * 2),
+    "a weight and the largest of others": ("inequality", 0, *[largest(softmax(y)) - softmax(z)[j]] * 2),
     "absolute values of it": ("inequality", absolute(z[j]), absolute(largest(z)), absolute(largest(z)) - absolute(z[j])),
 }
 
@@ -302,7 +306,7 @@ def test_a_bound_needs_that_no_other_entry_is_larger(monkeypatch):
     whole = attained.cases
     monkeypatch.setattr(attained, "cases", lambda found, facts: ((entry, [], place) for entry, _, place in whole(found, facts)))
     with pytest.raises(Refused):
-        WITNESSES["exact"](stated("inequality", *INEQUALITIES["no entry is larger"]))
+        WITNESSES["exact"](stated("inequality", *INEQUALITIES["of a sum"]))
 
 
 def test_a_sum_of_exponentials_needs_that_it_is_one_of_them(monkeypatch):

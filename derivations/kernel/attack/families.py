@@ -351,7 +351,7 @@ def zeros_and_ones(generator):
         ((tree, same), (tree, rewritten(tree, generator, 2)), (tree + same**2, same**2 + rewritten(tree, generator, 1)))
     )
     if generator.random() < 0.3:
-        part = generator.choice((1 - u[at], u[at], total(1 - u[i], i), n - total(u[i], i), 1 - u[1] * u[at], u[at] - 1, total(u[i], i) - 1))
+        part = generator.choice((1 - u[at], 1 - u[at], u[at] * exp(y), 1 - u[1] * u[at], u[at] - 1, total(u[i], i) - 1))
         return Draft("inequality", (y, y + part), (zero_or_one(u),), because=(part,))
     return Draft("identity", sides, (zero_or_one(u),) * (generator.random() < 0.8))
 

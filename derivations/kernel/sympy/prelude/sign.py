@@ -99,8 +99,12 @@ class Signs:
     def by_case(self, e) -> bool:
         """Whichever is the largest of those that a Max is taken of: it stands in its place, and no other is larger."""
         for found in sorted(e.atoms(sp.Max), key=str)[:1]:
-            return all(self.beside([one - x for x in found.args]).nonnegative(sp.expand(e.xreplace({found: one}))) for one in found.args)
+            return all(self.beside([one - x for x in found.args]).either(e.xreplace({found: one})) for one in found.args)
         return False
+
+    def either(self, e) -> bool:
+        """Is it proved not to be negative, multiplied out or with common factors taken out?"""
+        return any(map(self.nonnegative, (sp.expand(e), sp.factor_terms(e))))
 
     def beside(self, more: list):
         """What is known, and that these are not negative."""
