@@ -21,7 +21,7 @@ from ..errors import KernelError
 from ..printing.plain import plain
 from ..printing.script import script
 from .fractions import Fraction
-from .polynomials import RUNS, add, atom, bernoulli, constant, rename, scale, size_polynomial
+from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, rename, scale, size_polynomial
 from .showing import tree
 
 MAX_RENAMINGS = 5040
@@ -577,19 +577,6 @@ def shared_factors(p: dict, facts: Facts) -> tuple:
         before = here if shared is None else shared
         shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
     return min(map(abs, p.values()), default=Fraction(1)), tuple(sorted((shared or {}).items(), key=repr))
-
-
-def factorise(q: Fraction):
-    """(prime, exponent) pairs of a positive rational, by trial division."""
-    for number, sign in ((q.numerator, 1), (q.denominator, -1)):
-        prime = 2
-        while number > 1:
-            if prime * prime > number:
-                prime = number
-            while number % prime == 0:
-                yield prime, sign
-                number //= prime
-            prime += 1
 
 
 def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:

@@ -49,3 +49,16 @@ def rename(factors, mapping: dict) -> list:
 def bernoulli(k: int) -> Fraction:
     """Bernoulli's numbers, with 1/2 for the first, so that the sum runs to n and not to n - 1."""
     return Fraction(1) - sum((comb(k, j) * bernoulli(j) / (k - j + 1) for j in range(k)), Fraction(0))
+
+
+def factorise(q: Fraction):
+    """(prime, exponent) pairs of a positive rational, by trial division."""
+    for number, sign in ((q.numerator, 1), (q.denominator, -1)):
+        prime = 2
+        while number > 1:
+            if prime * prime > number:
+                prime = number
+            while number % prime == 0:
+                yield prime, sign
+                number //= prime
+            prime += 1
