@@ -66,6 +66,12 @@ FALSE = {
     "a slope of an entry": ("identity", diff(k[i] ** 2, k[i]), 1, [bits]),
     "a mask of any numbers": ("limit", masked, k[i] * exp(z[i]) / kept, [nonzero(kept)]),
     "a mask that leaves nothing": ("limit", masked, k[i] * exp(z[i]) / kept, [bits]),
+    "a size that matters when it is large": (
+        "limit",
+        masked + (n - 1) * (n - 2) * (n - 3) * (n - 4),
+        k[i] * exp(z[i]) / kept,
+        [bits, nonzero(kept)],
+    ),
     "no mask at all": ("limit", masked, softmax(z)[i], [bits, nonzero(kept)]),
 }
 

@@ -113,7 +113,7 @@ def sides(claim: Claim) -> list:
     trees = [claim.start, *(s.expr for s in claim.steps)]
     if claim.kind == "inequality":
         return [(trees[1] - trees[0], claim.because[0])] if len(claim.because) == 1 else []
-    return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law") else []
+    return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law", "limit") else []
 
 
 def possible(claim: Claim, name: str) -> list:
