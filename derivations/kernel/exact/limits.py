@@ -114,7 +114,8 @@ def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
     result = Series({})
     for (bound, factors), c in p.items():
         still = tuple((f, power) for f, power in factors if bound and not mentions(f[0], small["variable"]))
-        if any(i[0] == "b" for f in factors if f not in still for i in f[0][1]):
+        grows = any(s.op == "symbol" and ("size", s.data[0]) == small["variable"] for s in bound)
+        if grows or any(i[0] == "b" for f in factors if f not in still for i in f[0][1]):
             raise Unknown("a limit inside a sum over an index")
         term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(still), facts), c)})
         for f, power in (x for x in factors if x not in still):
