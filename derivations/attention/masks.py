@@ -18,6 +18,7 @@ from derivations.kernel import (
     softmax,
     total,
     vector,
+    zero_or_one,
 )
 
 n, m, r, d_v = sizes("n m r d_v")
@@ -57,6 +58,26 @@ derivation.limit(
     given=[positive(k), nonnegative(a)],
     uses=["common-factor"],
     title="Any number of keys: what the masked ones bring leaves both sums",
+)
+
+derivation.limit(
+    "any-mask",
+    softmax(z - c * (ones(m) - b))[j],
+    c,
+    "oo",
+    b[j] * exp(z[j]) / kept,
+    given=[zero_or_one(b), nonzero(kept)],
+    uses=["any-number"],
+    title="Minus infinity: the limit of what is added where the mask is zero",
+)
+
+derivation.identity(
+    "masked-twice",
+    b * (b * exp(z) / kept),
+    b * exp(z) / kept,
+    given=[zero_or_one(b), nonzero(kept)],
+    code=[("snippets.attention.masks.infinite_weights", z, b)],
+    title="Then the weights are masked already: to mask them again changes nothing",
 )
 
 derivation.identity(

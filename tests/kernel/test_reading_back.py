@@ -17,6 +17,7 @@ from derivations.kernel import (
     eye,
     index,
     inverse,
+    largest,
     log,
     matrix,
     norm,
@@ -107,6 +108,7 @@ ONE = {
     "sin": sin,
     "tanh": tanh,
     "norm": norm,
+    "largest": largest,
     "softmax": softmax,
     "E": E,
     "Var": Var,
@@ -255,6 +257,7 @@ def comes_back(e, back):
 
 PAIRS = [A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j), total(u[j], i)]
 PAIRS += [each(u[i], i), each(u[j], j), each(u[j], i), each(A[i, j], i, j), each(A[i, j], j, i), each(u[i], i)[j], each(each(u[i], i), i)]
+PAIRS += [x**y, x * y]
 LATEX_FAULTS = {
     "a product without brackets": ("matmul", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1], 3)}"),
     "an exponent that is no longer one": ("pow", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1])}"),

@@ -15,6 +15,7 @@ from derivations.kernel import (
     index,
     inverse,
     invertible,
+    largest,
     log,
     matrix,
     nonnegative,
@@ -30,6 +31,7 @@ from derivations.kernel import (
     tanh,
     total,
     vector,
+    zero_or_one,
 )
 from derivations.kernel.core.claims import LOADED
 from derivations.kernel.errors import KernelError
@@ -172,6 +174,10 @@ SEEN = {
     "a rise of a square": (x**2 - y**2, [nonnegative(x - y), nonnegative(y)]),
     "an exponential less one": (exp(x) - 1, [nonnegative(x)]),
     "a logarithm of one and more": (log(1 + x), [nonnegative(x)]),
+    "the largest entry less another": (largest(z) - z[i], []),
+    "a size less a sum of what is at most one": (n - total(exp(z[l] - largest(z)), l), []),
+    "a difference of two sums": (total(exp(z[l] + x**2), l) - total(exp(z[l]), l), []),
+    "one less what is 0 or 1": (1 - w[i], [zero_or_one(w)]),
     "an index": (total(l * exp(z[l]), l), []),
     "a dot product with itself": (z @ z, []),
     "a dot product of a multiple with itself": ((2 * z) @ (2 * z), []),

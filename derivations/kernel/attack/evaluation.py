@@ -133,6 +133,8 @@ def of_entry(e, place, env):
 def of_function(e, place, env):
     if e.data == "norm":
         return mp.sqrt(sum((entry(e.args[0], place, env) ** 2 for place in places_of(e.args[0].shape, env)), mpf(0)))
+    if e.data == "largest":
+        return of_largest(e, env)
     (x,) = parts(e, place, env)
     if e.data in ("cos", "sin", "tanh"):
         return getattr(mp, e.data)(x)
@@ -145,6 +147,13 @@ def of_function(e, place, env):
     if e.data != "exp":
         raise CannotTell(f"the function '{e.data}'")
     return mp.exp(x)
+
+
+def of_largest(e, env):
+    entries = [entry(e.args[0], place, env) for place in places_of(e.args[0].shape, env)]
+    if any(mp.im(x) for x in entries):
+        raise CannotTell("the largest of complex numbers, which have no order")
+    return max(entries)
 
 
 def of_softmax(e, place, env):

@@ -10,10 +10,12 @@ from ..core.expr import (
     Expr,
     Var,
     absolute,
+    array,
     diff,
     each,
     exp,
     eye,
+    function,
     index,
     lift,
     log,
@@ -84,7 +86,8 @@ class Grower:
         if depth <= 0 or self.chance(0.1):
             return self.leaf(scope)
         makers = [self.plus, self.plus, self.times, self.times, self.square]
-        for feature in ("div", "exp", "log", "abs", "sqrt", "sum", "each", "dot", "softmax", "diff", "rounded", "delta", "moment"):
+        features = ("div", "exp", "log", "abs", "sqrt", "sum", "each", "dot", "softmax", "diff", "rounded", "delta", "moment", "largest")
+        for feature in features:
             if feature in self.features:
                 makers += [getattr(self, "of_" + feature)] * 2
         return self.generator.choice(makers)(depth - 1, scope)
@@ -139,6 +142,13 @@ class Grower:
     def of_diff(self, depth, scope):
         at = self.generator.choice([a for a in scope if a.data[1] == n] or [lift(1)])
         return diff(self.scalar(depth, scope), self.generator.choice((x, x, y, *([u[at]] if self.has("tensors") else []))))
+
+    def of_largest(self, depth, scope):
+        entries = self.tensor((self.generator.choice(SIZES),), min(depth, 1))
+        few = array([self.leaf(scope) for _ in range(self.generator.choice((1, 2, 2, 3)))])
+        scaled = self.generator.choice((x, c, -1, y**2)) * entries
+        shifted = entries + self.leaf(scope) * ones(*entries.shape)
+        return function("largest", self.generator.choice((entries, entries, few, scaled, shifted, exp(entries))))
 
     def of_rounded(self, depth, scope):
         return rounded(self.scalar(min(depth, 1), scope))

@@ -177,10 +177,13 @@ def tends_to(claim: Claim, partial: bool, most: int) -> tuple:
         return "false", "a size does not go to 0"
 
     def broken(env):
-        gaps = approach(claim.start, right, variable, to, env)
-        if gaps[1] > mpf(10) ** -6:
-            return f"it stays {mp.nstr(gaps[1], 5)} away"
-        return "it moves away" if gaps[1] > max(gaps[0], ZERO) else ""
+        for here in index_values((claim.start, right), env):
+            gaps = approach(claim.start, right, variable, to, here)
+            if gaps[1] > mpf(10) ** -6:
+                return f"it stays {mp.nstr(gaps[1], 5)} away"
+            if gaps[1] > max(gaps[0], ZERO):
+                return "it moves away"
+        return ""
 
     return over_points(claim, partial, broken, most)
 

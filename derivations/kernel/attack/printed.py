@@ -17,6 +17,7 @@ from ..core.expr import (
     each,
     exp,
     eye,
+    function,
     inverse,
     lift,
     log,
@@ -37,6 +38,7 @@ CALLS = {
     f.__name__: f
     for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
 }
+CALLS |= {name: lambda x, name=name: function(name, x) for name in ("cos", "sin", "tanh", "norm", "largest")}  # type: ignore[misc]
 BINARY = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

@@ -34,7 +34,7 @@ from ..errors import KernelError
 
 TOKEN = re.compile(r"\s*(\d+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)?|\.\.|⁻¹|[-+*@/^ᵀ()\[\],=])")
 OF_ONE: dict[str, Callable[[Expr], Expr]] = {
-    **{name: lambda x, name=name: function(name, x) for name in ("exp", "log", "abs", "cos", "sin", "tanh", "norm")},  # type: ignore[misc]
+    **{name: lambda x, name=name: function(name, x) for name in ("exp", "log", "abs", "cos", "sin", "tanh", "norm", "largest")},  # type: ignore[misc]
     "sqrt": sqrt,
     "softmax": softmax,
     "Var": Var,

@@ -265,6 +265,7 @@ BASES: dict[str, Callable[[Reader], Expr]] = {
     r"\begin": matrix,
     r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
+    r"\max": lambda reader: reader.applied("largest"),
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
     **{rf"\{name}": lambda reader, name=name: reader.applied(name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
 }

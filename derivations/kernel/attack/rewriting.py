@@ -257,6 +257,8 @@ def of_function(e):
     (a,) = e.args
     if e.shape:
         return
+    if e.data == "largest":
+        yield from of_largest(a)
     if e.data == "exp":
         if a.op == "add":
             yield exp(a.args[0]) * exp(a.args[1])
@@ -286,6 +288,23 @@ def of_function(e):
         if a.op == "function" and a.data in ("exp", "abs"):
             yield a
         yield sqrt(a**2)
+
+
+def of_largest(a):
+    """Of a factor it holds only where that is not negative."""
+    if a.op == "add":
+        for vector, shift in (a.args, a.args[::-1]):
+            if shift.op == "mul" and shift.args[1].op == "fill" and not shift.args[0].shape:
+                yield function("largest", vector) + shift.args[0] * shift.args[1].data
+    if a.op == "mul" and not a.args[0].shape:
+        yield a.args[0] * function("largest", a.args[1])
+    if a.op == "function" and a.data == "exp":
+        yield exp(function("largest", a.args[0]))
+    if a.op == "array":
+        yield function("largest", Expr("array", a.args[::-1], a.shape))
+    yield function("largest", a + 2 * ones(*a.shape)) - 2
+    yield function("largest", 2 * a) / 2
+    yield log(function("largest", exp(a)))
 
 
 def of_softmax(e):

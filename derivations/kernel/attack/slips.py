@@ -156,11 +156,15 @@ def operation_dropped(e, context):
 
 
 def function_confused(e, context):
-    """A cosine for a sine, and the other way round; a length for its square."""
+    """A cosine for a sine, and the other way round; a length for its square; the first, the smallest or the sum for the largest."""
     if e.op == "function" and e.data in ("cos", "sin"):
         yield function("sin" if e.data == "cos" else "cos", e.args[0])
     elif e.op == "function" and e.data == "norm":
         yield e.args[0] @ e.args[0]
+    elif e.op == "function" and e.data == "largest":
+        yield e.args[0][1]
+        yield -function("largest", negated(e.args[0]))
+        yield ones(*e.args[0].shape) @ e.args[0]
 
 
 def inverse_dropped(e, context):

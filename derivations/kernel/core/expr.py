@@ -440,7 +440,7 @@ def bind(op: str, body: Expr, indices: tuple[Expr, ...]) -> Expr:
 
 def function(name: str, argument: Term) -> Expr:
     argument = lift(argument)
-    return Expr("function", (argument,), () if name == "norm" else argument.shape, name)
+    return Expr("function", (argument,), () if name in ("norm", "largest") else argument.shape, name)
 
 
 def exp(x: Term) -> Expr:

@@ -16,7 +16,7 @@ from .search import candidates, holds, show_array, shown
 from .showing import show_polynomial
 from .values import Undefined
 
-TRIED = 100
+TRIED = 240
 
 
 def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:

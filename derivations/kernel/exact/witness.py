@@ -19,7 +19,7 @@ from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import LARGEST, SIGNS, counterexample, empty_size, example, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
-from .sign import doubt, increase
+from .sign import by_cases, doubt, increase
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -128,7 +128,7 @@ def prove_inequality(claim, left, right, facts):
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not increase(certificate, facts):
+    if strip(certificate) == strip(right - left) and not (increase(certificate, facts) or by_cases(certificate, facts)):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
@@ -218,7 +218,7 @@ def sides_at(claim: Claim) -> list:
 
 def law_refutation_problem(claim, left, right, facts, at):
     for a in claim.given:
-        if a.kind in (*SIGNS, "variance") and (reason := broken(a, at, left, right)):
+        if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
             return reason
     try:
         sides = law_sides(claim, facts, at)
@@ -360,8 +360,9 @@ def dropped(claim, left, right, rest):
         return needed_to_compute(claim, rest)
     if claim.kind == "refutation":
         return None
-    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists
-        return counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
+    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists, or where it goes
+        undefined = (counterexample(side, side, rest, undefined=True) for side in (left, right))
+        return next(filter(None, undefined), None) or other_limit(left, right, claim.towards, rest)
     found = counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
     return found or without_moment(left, right, rest)
 

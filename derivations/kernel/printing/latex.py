@@ -170,7 +170,7 @@ class Printer:
         return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined') else text}_{{{at}}}"
 
     def function_name(self, e):
-        return "\\" + e.data
+        return r"\max" if e.data == "largest" else "\\" + e.data
 
     def function(self, e):
         inside = self.show(e.args[0])

@@ -141,6 +141,8 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
                 v = torch.where(v == 0, 1.0, v)
+            if any(a.args == (s,) for a in by.get("zero_or_one", ())):
+                v = (v > 0).double()
             if any(name in all_of(x) for a in by.get("representable", ()) for x in a.args):
                 v = v.to(torch.float32).double()
                 v = torch.where(v.isfinite(), v, 1.0)

@@ -56,6 +56,7 @@ FUNCTIONS = {
     "sin": rounding.sine,
     "tanh": rounding.tangent,
     "norm": None,  # written out
+    "largest": tensors.largest,
 }
 
 

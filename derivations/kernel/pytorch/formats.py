@@ -22,6 +22,7 @@ from .errors import NotForTorch
 from .evaluate import RULES as IN_FP64
 from .evaluate import aligned
 from .rounding import Value
+from .tensors import largest
 from .trial import Trial, pick
 
 
@@ -137,6 +138,8 @@ def function(e, t, f, axes, deep):
     if e.data == "norm":
         return bounded(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep)
     x = bounded(e.args[0], t, f, axes, deep)
+    if e.data == "largest":
+        return largest(x)
     if e.data in ("cos", "sin", "tanh"):  # nowhere steeper than 1
         return operation(getattr(torch, e.data)(x.v), x.e, f, 2)
     if e.data == "exp":

@@ -9,7 +9,7 @@ from math import inf
 
 import torch
 
-from .errors import Undefined
+from .errors import NotForTorch, Undefined
 from .rounding import COVER, TINY, U, Value, gamma, rounding, tiny
 
 
@@ -57,6 +57,13 @@ def softmax(s: Value) -> Value:
     # score errs by u times the difference; in the sum that is less than u a term, for x exp(-x) < 1.
     off = 2 * s.e.amax(-1, keepdim=True) + U * (below + 2 * s.v.shape[-1] + 12)
     return Value(v, v * torch.expm1(off) + tiny(v < TINY))
+
+
+def largest(x: Value) -> Value:
+    """The largest of the last axis. It errs by no more than the entry that errs most."""
+    if x.v.is_complex():
+        raise NotForTorch("the largest of complex numbers")
+    return Value(x.v.amax(-1), x.e.expand(x.v.shape).amax(-1))
 
 
 def add_up(x: Value, axis: int, size: int) -> Value:

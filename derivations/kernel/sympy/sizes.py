@@ -117,7 +117,7 @@ def sides(claim: Claim) -> list:
     trees = [claim.start, *(s.expr for s in claim.steps)]
     if claim.kind == "inequality":
         return [(trees[1] - trees[0], claim.because[0])] if len(claim.because) == 1 else []
-    return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law") else []
+    return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law", "limit") else []
 
 
 def possible(claim: Claim, name: str) -> list:
@@ -147,6 +147,8 @@ def degrees(e: Expr, name: str) -> tuple:
         return 0, 0
     if e.op in ("symbol", "index"):
         return int(is_number(e, name)), 0
+    if e.op == "function":
+        return 0, 0  # no polynomial: a number of its own, beside which others are polynomials
     parts = [degrees(x, name) for x in (e.args[:1] if e.op in ("entry", "derivative") else e.args)]
     if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation", "each"):
         return parts[0]

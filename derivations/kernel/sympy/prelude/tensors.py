@@ -99,6 +99,27 @@ def norm(vector):
     return sp.sqrt(sp.Add(*(x**2 for x in vector)))
 
 
+def largest(vector):
+    """The largest entry, with what all entries share taken out: a summand, factors that are not negative, an exponential."""
+    entries = [sp.factor_terms(x) if x.is_Mul else sp.expand(x) for x in flat(vector)]
+    shared = set.intersection(*({*sp.Add.make_args(x)} for x in entries))
+    rest = [sp.factor_terms(x - sp.Add(*shared)) for x in entries]
+    factors = {x for x in set.intersection(*({*sp.Mul.make_args(x)} for x in rest)) if x.is_positive or x.is_nonnegative}
+    rest = [sp.Mul(*(y for y in sp.Mul.make_args(x) if y not in factors)) for x in rest]
+    if all(x.func is sp.exp for x in rest):
+        return sp.Add(*shared, sp.Mul(*factors, sp.exp(largest(sp.Matrix([x.args[0] for x in rest])))))
+    return sp.Add(*shared, sp.Mul(*factors, sp.Max(*rest)))
+
+
+def ties(vector):
+    """What is 0 where two entries are the largest: of numbers, how far the second is below the first."""
+    entries = flat(vector)
+    if len(entries) > 1 and all(x.is_number for x in entries):
+        second, first = sorted(entries, key=lambda x: x.evalf(50))[-2:]
+        return [first - second]
+    return [x - y for k, x in enumerate(entries) for y in entries[:k]]
+
+
 def log(v):
     """SymPy's logarithm of a negative number is a complex one, with the slope of a real one; here it has no value."""
     v = sp.sympify(v)
