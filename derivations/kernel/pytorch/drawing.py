@@ -6,6 +6,7 @@ write a folder: a check is to say the same each time. Entries that are not said 
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 
 import torch
@@ -22,6 +23,7 @@ from .rounding import Value
 from .trial import Trial, involved
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
+GRID, TIGHT = {1: 40, 2: 12, 3: 6, 4: 4}, 4  # of how many sizes each goes up to what, where few fit; how many of those are tried
 NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
 LARGE, AT_ONCE, FEW = 8, 4, 2  # from where a size is large, how many are at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
@@ -46,9 +48,22 @@ def shapes(claim: Claim, largest: int):
         yield {n: largest - (i + k) % largest for i, n in enumerate(names)}
     for _ in range(SHAPES - 2 - largest):
         yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
+    yield from at_the_bound(claim, names)
     for _, at in claim.without:  # where an assumption is needed at a size, the claim is tried at that size
         if given := sizes_in(bindable(claim), at):
             yield {n: given.get(n, 2) for n in names}
+
+
+def at_the_bound(claim: Claim, names: list):
+    """Sizes at which almost nothing is left of what is assumed of sizes alone not to be negative: where it is assumed of too little, they show it."""
+    top = GRID.get(len(names), 1)
+    for a in claim.given:
+        kinds = {s.data[1] for s in symbols(*a.args).values()}
+        if a.kind in ("positive", "nonnegative") and kinds == {"size"} and not free_indices(a.args[0]):
+            grid = [dict(zip(names, chosen)) for chosen in product(range(1, top + 1), repeat=len(names))]
+            left = [(float(evaluate(a.args[0], Trial([*a.args], sizes)).v), k) for k, sizes in enumerate(grid)]
+            enough = sorted((v, -max(grid[k].values()), k) for v, k in left if v > 0 or v == 0 and a.kind == "nonnegative")
+            yield from [grid[k] for _, _, k in enough[:TIGHT]]
 
 
 def large_shapes(claim: Claim):
@@ -68,6 +83,19 @@ def large_shapes(claim: Claim):
         options = [few | rising(group), few | rising(group[::-1]), rising(names), rising(names[::-1])]
         alone = [dict.fromkeys(names, 1) | {n: LARGE} for n in group]
         yield [sizes for sizes in options if most_entries(trees, sizes) <= ENTRIES] + alone
+
+
+def one_large(claim: Claim, told: list):
+    """For each size that was never large where something was told: large beside such small ones as go together; where one matrix times
+    another is given, what is summed over there is larger still, which leaves room for rows that are orthogonal."""
+    names = sorted(n for n, s in symbols(*involved(claim)).items() if s.data[1] == "size")
+    small = [dict(sizes) for sizes in told if max((size for _, size in sizes), default=LARGE) < LARGE]
+    inner = {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
+    for name in names:
+        if small and not any(size >= LARGE for sizes in told for other, size in sizes if other == name):
+            wide = [sizes | dict.fromkeys(inner, 2 * LARGE) | {name: LARGE} for sizes in small[:2]] if inner else []
+            options = [*(sizes | {name: LARGE} for sizes in small[-3:]), *wide]
+            yield [sizes for sizes in options if most_entries(involved(claim), sizes) <= ENTRIES]
 
 
 def rising(names: list) -> dict:

@@ -10,7 +10,7 @@ from ..core.claims import Claim
 from ..core.expr import show, symbols
 from .agreeing import Snippets
 from .comparing import at_sizes, compare, first, left_out, settled
-from .drawing import draw, large_shapes, shapes, values
+from .drawing import draw, large_shapes, one_large, shapes, values
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
 from .laws import require_moments
@@ -71,12 +71,14 @@ class Tally:
     def __init__(self):
         self.shapes, self.points, self.drawn = set(), 0, 0
 
-    def add(self, sizes: dict, goods: list, points: int):
+    def add(self, sizes: dict, goods: list, points: int) -> bool:
+        """Whether anything was told there."""
         good = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
         self.drawn += points
         self.points += int(good.expand(points).sum())
-        if good.any():
+        if told := bool(good.any()):
             self.shapes.add(tuple(sorted(sizes.items())))
+        return told
 
     def note(self) -> str:
         tried = len(self.shapes)
@@ -90,18 +92,28 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     require_moments(claim)
     tally, code = Tally(), Snippets(claim)
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
+
+    def tried(options: list, seed: int) -> bool:
+        """The first sizes for which values were found at which the assumptions hold, and for which these tell anything."""
+        found_any = False
+        for k, sizes in enumerate(options):
+            # The entries of a law that are not independent are one number at an even seed, which has the fewest outcomes.
+            trial = values(claim, trees, sizes, 2 * (seed + 100 * k) if len(options) > 1 else seed)
+            if trial is None:
+                continue
+            found_any, (t, found) = True, trial
+            told = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)))
+            code.compare(t, [found[k] for k in ends], [trees[k] for k in ends])
+            if told:
+                break
+        return found_any
+
     small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))
     for seed, options in enumerate(chain(small, large_shapes(claim))):
-        # The entries of a law that are not independent are one number at an even seed, which has the fewest outcomes.
-        drawn = ((sizes, values(claim, trees, sizes, 2 * seed if len(options) > 1 else seed)) for sizes in options)
-        sizes, found = next(((sizes, found) for sizes, found in drawn if found), ({}, None))
-        if found is None:
-            if laws and claim.code and len(options) > 1:
-                compare_certain(claim, [trees[k] for k in ends], options, code)
-            continue
-        t, found = found
-        tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)))
-        code.compare(t, [found[k] for k in ends], [trees[k] for k in ends])
+        if not tried(options, seed) and laws and claim.code and len(options) > 1:
+            compare_certain(claim, [trees[k] for k in ends], options, code)
+    for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
+        tried(options, seed)
     if not tally.drawn:
         raise NotForTorch("no values were found at which its assumptions hold")
     if 4 * tally.points < tally.drawn:
