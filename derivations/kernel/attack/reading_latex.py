@@ -15,7 +15,6 @@ from .reading_back import NotReadable
 
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
 WORDS: dict[str, Callable[[Expr], Expr]] = {
-    "abs": lambda x: function("abs", x),
     "norm": lambda x: function("norm", x),
     "softmax": softmax,
     "Var": Var,
@@ -203,8 +202,13 @@ class Reader:
         return tree
 
     def applied(self, name: str) -> Expr:
+        """A function of a number or of a vector; one of each entry of a matrix is marked, and so is an absolute value of more than a number."""
+        marked = self.met("_", "{", r"\odot", "}")
         self.expect("(")
-        return function(name, self.closed(self.sum, ")"))
+        inside = self.closed(self.sum, ")")
+        if marked != (len(inside.shape) > 1 or name == "abs" and bool(inside.shape)):
+            raise NotReadable(f"{name} is {'' if marked else 'not '}marked as one of each entry, in {self.text!r}")
+        return function(name, inside)
 
 
 def matrix(reader: Reader) -> Expr:
@@ -224,6 +228,8 @@ def word_applied(reader: Reader) -> Expr:
     if word == "E":
         reader.expect("[")
         return E(reader.closed(reader.sum, "]"))
+    if word == "abs":
+        return reader.applied(word)
     reader.expect("(")
     if word not in WORDS:
         raise NotReadable(f"{word!r} is no function, in {reader.text!r}")
