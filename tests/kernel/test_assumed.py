@@ -184,7 +184,7 @@ def test_where_it_is_stated_or_follows_the_law_holds(name):
 
 
 UNNEEDED = {
-    "nothing is averaged": (x + y, y + x, [has_moment(w, 1)], "the proof goes through without it"),
+    "nothing is averaged": (x + y, y + x, [has_moment(w, 1)], "w is random and stands in no side of the claim"),
     "a mean is stated": (E(w + x), y + x, [mean(w, y), has_moment(w, 1)], "the proof goes through without it"),
     "a higher one than is taken": (E(w + x), E(w) + x, [has_moment(w, 2)], r"Drop it, and state has_moment\(w, 1\) in its place"),
     "a mean where its value is nothing": (

@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 
 from derivations.kernel import pages
 from derivations.kernel.pages.claims import KINDS
-from derivations.kernel.pages.maths import MathsError, breadth, is_relation, mathml, notation, prose, relation_in
+from derivations.kernel.pages.maths import MathsError, breadth, mathml, notation, prose
+from derivations.kernel.pages.signs import fault_of_text, is_relation
 
 samples = sys.modules["site_samples"]  # by conftest.py
 EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
@@ -207,7 +208,7 @@ def test_text_from_a_certificate_is_never_markup(page, certificates, text):
 
 def authored_text(text):
     """Of what an author writes, nothing that relates two things is shown, be it markup."""
-    return "x" if relation_in(text) else text
+    return "x" if fault_of_text(text) else text
 
 
 def fill(certificates, text):

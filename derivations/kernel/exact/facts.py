@@ -57,12 +57,16 @@ def as_stated(given: tuple) -> Facts:
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
         elif a.kind == "product":
             if any(map(is_random, a.args)):
-                raise KernelError("a product of what is random is not stated: what is random has its mean and variance, and no fixed products")
+                raise KernelError(
+                    "a product of what is random is not stated: what is random has its mean and variance, and no fixed products"
+                )
             facts.products[joined_axes(a)] = a.args[2].data
             facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
             if len(names := {x.data[0] for x in a.args}) < len(a.args):
-                raise KernelError("an assumption of independence names one random symbol twice: nothing but a constant is independent of itself")
+                raise KernelError(
+                    "an assumption of independence names one random symbol twice: nothing but a constant is independent of itself"
+                )
             facts.independent.append(names)
         elif a.kind in ("mean", "variance"):
             table, name = means if a.kind == "mean" else variances, a.args[0].data[0]

@@ -21,8 +21,10 @@ from .search import LARGEST, SCALARS, SIGNS, TRIALS, candidates, holds, is_law, 
 from .values import Undefined, evaluate, number
 
 MOST_SIZE, SMALL = 12, 3  # each size is tried up to the one, and with many values up to the other
-LARGER = [Fraction(4), Fraction(5), Fraction(-4)]
-EQUAL = [Fraction(x) for x in (0, 1, -1, 5, -5, 1000, -1000)]  # one for all entries: hit by chance seldom, where there are many
+LARGER = [Fraction(x) for x in (4, 5, -4, *range(6, MOST_SIZE + 2))]  # what is bounded by an index may lie between two of them
+EQUAL = [
+    Fraction(x) for x in (0, 1, -1, *range(2, MOST_SIZE + 2), -5, 1000, -1000)
+]  # one for all entries: hit by chance seldom, where there are many
 
 
 def example(claim: Claim, sides: bool = True) -> bool:
@@ -100,7 +102,7 @@ def grid(sizes: list, about: tuple) -> list[tuple]:
         for k, rest in [(k, 1) for k in range(2, MOST_SIZE + 1)] + [(1, MOST_SIZE)]
         if len(sizes) > 1
     ]
-    allowed = [one for one in alike + apart if all(holds_of(a, dict(zip(sizes, one))) for a in about)]
+    allowed = [one for one in alike + sorted(apart, key=sum) if all(holds_of(a, dict(zip(sizes, one))) for a in about)]
     return allowed or sizes_to_try(sizes, about)
 
 
@@ -114,7 +116,7 @@ def holds_of(a: Assumption, env: dict) -> bool:
 def found_at(sizes: dict[str, int], signs: list, names: dict) -> bool:
     """Are there values at which these assumptions hold, with these sizes?"""
     drawn = [s for name, s in names.items() if name not in sizes]
-    trials = 20 * TRIALS if max(sizes.values()) <= SMALL else 2 * TRIALS
+    trials = 20 * TRIALS if max(sizes.values()) <= SMALL else 4 * TRIALS
     return any(all(holds_of(a, env) for a in signs) for env in drawings(drawn, sizes, trials if drawn else 1))
 
 

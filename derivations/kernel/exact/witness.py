@@ -50,6 +50,8 @@ def exact(claim: Claim) -> Verdict:
     bad_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
     if bad_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
         raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
+    if strange := strangers(claim):
+        raise Refused(claim.file, claim.line, claim.id, STRANGE.format(" and ".join(map(show, strange))))
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -84,8 +86,6 @@ PINNED = (
 
 def says_nothing(claim: Claim) -> str:
     """Why what is claimed says nothing, or less than it seems to, since its assumptions leave nothing; '' where they leave enough."""
-    if strange := strangers(claim):
-        return STRANGE.format(" and ".join(map(show, strange)))
     if not claim.given or claim.kind == "refutation":  # which names the values at which its assumptions hold
         return ""
     if not example(claim):

@@ -22,7 +22,8 @@ BIG = {"Sigma": "a sum", "Pi": "a product"}
 FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div erf erfc exp floor gcd
 gelu grad hom im inf ker lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu
 sin sinh softmax softplus span sqrt std sum sup tan tanh tr trace var vec"""
-CALLED = frozenset("f g h E F G H P zeta phi psi sigma Gamma Phi Psi".split())  # letters that formulas often call a function by
+OFTEN = "f g h E F G H P zeta phi psi sigma Gamma Phi Psi"  # letters of functions
+CALLED = frozenset(OFTEN.split())
 SPOKEN = "and as at by else equals false for if iff in is not of or then true with without"
 WORDS = {word: "a function" for word in FUNCTIONS.split()} | {word: "a word of sentences" for word in SPOKEN.split()}
 
