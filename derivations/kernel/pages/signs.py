@@ -129,7 +129,7 @@ def _fault_of_node(node: Element) -> str:
     if node.tag not in _ELEMENTS:
         return f"makes a <{node.tag}>, which moves or hides what stands in it"
     if node.tag == "mspace" and "-" in node.get("width", "") + node.get("style", "").replace("margin-left", ""):
-        return "sets one sign over another by a negative space"
+        return "sets signs one over another by a negative space"
     accents = node[1:] if node.tag in _ABOVE else []
     for part in node:
         allowed = _FORMULA | _ACCENTS if part in accents else _FORMULA
