@@ -7,6 +7,7 @@ from math import inf
 from ..core.assumptions import Assumption, is_random, symbol_of
 from ..core.expr import show, walk
 from ..errors import KernelError
+from .attained import by_case
 from .normal import Facts, add, atom, multiply, scale
 from .reading import read
 from .sign import stated, visibly_nonnegative
@@ -37,6 +38,7 @@ def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
 def as_stated(given: tuple) -> Facts:
     """What the assumptions say, one by one."""
     facts = Facts()
+    facts.by_case = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
 
@@ -55,6 +57,8 @@ def as_stated(given: tuple) -> Facts:
             facts.invertible.add(name)
             for first, second in (("entry", "inverse"), ("inverse", "entry")):
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
+        elif a.kind == "zero_or_one":
+            facts.bits.add(a.args[0].data[0])
         elif a.kind == "product":
             if any(map(is_random, a.args)):
                 raise KernelError(

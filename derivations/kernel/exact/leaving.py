@@ -6,7 +6,7 @@ looked for at which all of them hold. A search proves nothing; here it decides o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
@@ -17,7 +17,7 @@ from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols
 from ..errors import KernelError
 from . import values
-from .search import LARGEST, SCALARS, SIGNS, TRIALS, candidates, holds, is_law, of_sizes, show_array, sizes_to_try
+from .search import BITS, LARGEST, SCALARS, SIGNS, TRIALS, candidates, holds, is_law, of_sizes, show_array, sizes_to_try
 from .values import Undefined, evaluate, number
 
 MOST_SIZE, SMALL = 12, 3  # each size is tried up to the one, and with many values up to the other
@@ -29,7 +29,7 @@ EQUAL = [
 
 def example(claim: Claim, sides: bool = True) -> bool:
     """Are there values at which all assumptions of the claim hold, and its two sides exist, if that is asked too?"""
-    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
+    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance", "zero_or_one")]
     ends = (claim.start, claim.steps[-1].expr)
     evaluated = () if is_law(*claim.trees) or not sides else ends
     ranged = [a for a in claim.given if a.kind == "in range" and evaluated]
@@ -82,7 +82,8 @@ def empty_sizes(claim: Claim) -> dict[str, int]:
     An assumption with an open index is made for each of its values, and a variance is no more than a number that is not negative: what
     holds where there are few entries may contradict itself where there are more.
     """
-    stated = [Assumption("nonnegative", a.args[1:]) if a.kind == "variance" else a for a in claim.given if a.kind in (*SIGNS, "variance")]
+    kinds = (*SIGNS, "variance", "zero_or_one")
+    stated = [Assumption("nonnegative", a.args[1:]) if a.kind == "variance" else a for a in claim.given if a.kind in kinds]
     about = [a for a in claim.given if a.kind in SIGNS and of_sizes(*a.args)]
     others = [a for a in stated if a not in about]
     names = symbols(*(x for a in (*others, *about) for x in a.args))
@@ -117,19 +118,21 @@ def found_at(sizes: dict[str, int], signs: list, names: dict) -> bool:
     """Are there values at which these assumptions hold, with these sizes?"""
     drawn = [s for name, s in names.items() if name not in sizes]
     trials = 20 * TRIALS if max(sizes.values()) <= SMALL else 4 * TRIALS
-    return any(all(holds_of(a, env) for a in signs) for env in drawings(drawn, sizes, trials if drawn else 1))
+    bits = {a.args[0].data[0] for a in signs if a.kind == "zero_or_one"}
+    return any(all(holds_of(a, env) for a in signs) for env in drawings(drawn, sizes, trials if drawn else 1, bits))
 
 
-def drawings(drawn: list, sizes: dict[str, int], trials: int) -> Iterator[dict]:
-    """Values for these symbols: one for all first, then entries that come again after a few, positive ones as often as any."""
+def drawings(drawn: list, sizes: dict[str, int], trials: int, bits: Collection[str] = ()) -> Iterator[dict]:
+    """Values for these symbols: one for all first, then entries that come again after a few, positive ones as often as any. Bits are 0 or 1."""
     generator = Random(0)
     for trial in range(trials):
         env = dict(sizes)
-        pool = [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
+        numbers = [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
         for s in drawn:
+            pool = BITS if s.data[0] in bits else numbers
             places = list(product(*(range(values.size_value(n, sizes)) for n in s.shape)))
             if trial < len(EQUAL):
-                tile = [EQUAL[trial]]
+                tile = [pool[trial % 2] if pool is BITS else EQUAL[trial]]
             else:
                 period = (1, 2, 3, len(places), -1)[trial // 2 % 5]  # -1: the first entry is one thing, and all others another
                 tile = [generator.choice(pool) for _ in range(max(period, 2 if period < 0 else 1))]
@@ -158,8 +161,8 @@ def negative_variance(given: tuple) -> str:
 
 def pinned(claim: Claim) -> str:
     """A symbol to which the assumptions leave one value, with that value; '' where none was found. What is said then is said of numbers."""
-    about = [a for a in claim.given if a.kind in (*SIGNS, "product", "invertible", "representable")]
-    closed = [a for a in about if a.kind in ("nonnegative", "product")]  # what is positive or not zero is so nearby, too
+    about = [a for a in claim.given if a.kind in (*SIGNS, "product", "invertible", "representable", "zero_or_one")]
+    closed = [a for a in about if a.kind in ("nonnegative", "product", "zero_or_one")]  # what is positive or not zero is so nearby, too
     trees = [x for a in closed for x in a.args]
     names = {name: s for name, s in symbols(*trees).items() if s.data[1] == "real"}
     found: dict[tuple, dict] = {}  # (name, sizes) -> the first value that was found for it
