@@ -33,7 +33,7 @@ _GREEK = "".join(chr(code) for code in range(0x391, 0x3CA) if chr(code).isalpha(
 # Accented letters of Latin, for names of people. Not among them are letters for clicks, some of which look like relations.
 _ACCENTED = "".join(chr(code) for code in (*range(0xC0, 0x180), *range(0x1E00, 0x1F00)) if chr(code).isalpha())
 _ASCII = "".join(map(chr, range(0x20, 0x7F))) + "\t\n"
-_PROSE = frozenset(_ASCII + _GREEK + _ACCENTED + "–—‘’“”«»…·•×−±√∞⊤⊙⊗⊕∂∇∑∏′°§¶†‡€£©²³½¡¿↩\u00a0")
+_PROSE = frozenset(_ASCII + _GREEK + _ACCENTED + "–—‘’“”«»…·•×−±√∞⊤⊙⊗⊕∂∇∑∏′°§¶†‡€£©²³½¡¿↩\u00a0\u202f")
 
 _LETTERS = frozenset("ℝℕℤℚℂℙℍℓℒℋℐℱℬℰℳℛℎℯℊℴℑℜℵℏ∅\ufe00" + "".join(map(chr, range(0x1D400, 0x1D800))))  # U+FE00: of a calligraphic letter
 _SIGNS = frozenset("+-−±∓×·⋅∗*/∘∙⋆⊙⊗⊕()[]{}|‖∣⟨⟩⌈⌉⌊⌋,.;!?%′″…⋯⋮⋱∑∏∫√∂∇∞⊤⊥†‡ \u00a0\u2061\u2062\u2063")
