@@ -22,9 +22,9 @@ from .values import Undefined, evaluate, number
 
 MOST_SIZE, SMALL = 12, 3  # each size is tried up to the one, and with many values up to the other
 LARGER = [Fraction(x) for x in (4, 5, -4, *range(6, MOST_SIZE + 2))]  # what is bounded by an index may lie between two of them
-EQUAL = [
-    Fraction(x) for x in (0, 1, -1, *range(2, MOST_SIZE + 2), -5, 1000, -1000)
-]  # one for all entries: hit by chance seldom, where there are many
+EQUAL = [Fraction(x) for x in (0, 1, -1, *range(2, MOST_SIZE + 2), -5, 1000, -1000)]  # one for all entries of all symbols
+APART = [Fraction(x) for x in (0, 1, -1, 20, -20, 1000, -1000)]  # one for each symbol, each beside each
+FEW = 3
 
 
 def example(claim: Claim, sides: bool = True) -> bool:
@@ -123,22 +123,33 @@ def found_at(sizes: dict[str, int], signs: list, names: dict) -> bool:
 
 
 def drawings(drawn: list, sizes: dict[str, int], trials: int, bits: Collection[str] = ()) -> Iterator[dict]:
-    """Values for these symbols: one for all first, then entries that come again after a few, positive ones as often as any. Bits are 0 or 1."""
+    """Values for these symbols: one for all, then one for each, then entries that come again after a few. Bits are 0 or 1."""
+    places = {s.data[0]: list(product(*(range(values.size_value(n, sizes)) for n in s.shape))) for s in drawn}
+    for tiles in (*alike(drawn, bits), *entries(places, trials, bits)):
+        yield dict(sizes) | {
+            name: {p: number(tile[k % len(tile)]) for k, p in enumerate(places[name])} for name, tile in zip(places, tiles)
+        }
+
+
+def alike(drawn: list, bits: Collection[str]) -> Iterator[tuple]:
+    """One number for every entry of each symbol: small ones and large ones, and each beside each while there are few symbols."""
+    for x in EQUAL:
+        yield tuple([x if s.data[0] not in bits or x in BITS else BITS[1]] for s in drawn)
+    if len(drawn) <= FEW:
+        yield from product(*([[x] for x in (BITS if s.data[0] in bits else APART)] for s in drawn))
+
+
+def entries(places: dict[str, list], trials: int, bits: Collection[str]) -> Iterator[tuple]:
+    """Numbers for entries, which come again after one, two or three; or one apart from all others. Positive ones as often as any."""
     generator = Random(0)
     for trial in range(trials):
-        env = dict(sizes)
         numbers = [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
-        for s in drawn:
-            pool = BITS if s.data[0] in bits else numbers
-            places = list(product(*(range(values.size_value(n, sizes)) for n in s.shape)))
-            if trial < len(EQUAL):
-                tile = [pool[trial % 2] if pool is BITS else EQUAL[trial]]
-            else:
-                period = (1, 2, 3, len(places), -1)[trial // 2 % 5]  # -1: the first entry is one thing, and all others another
-                tile = [generator.choice(pool) for _ in range(max(period, 2 if period < 0 else 1))]
-                tile += tile[1:] * (len(places) - 2) if period < 0 else []
-            env[s.data[0]] = {p: number(tile[k % len(tile)]) for k, p in enumerate(places)}
-        yield env
+        tiles = []
+        for name, here in places.items():
+            period = (1, 2, 3, len(here), -1)[trial // 2 % 5]  # -1: the first entry is one thing, and all others another
+            tile = [generator.choice(BITS if name in bits else numbers) for _ in range(max(period, 2 if period < 0 else 1))]
+            tiles.append(tile[:1] + tile[1:] * (len(here) - 1 if period < 0 else 1))
+        yield tuple(tiles)
 
 
 def negative_variance(given: tuple) -> str:

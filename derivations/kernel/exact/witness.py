@@ -79,8 +79,8 @@ STRANGE = (
     "the sides themselves, such as nonnegative(y - x)"
 )
 PINNED = (
-    "its assumptions were found to hold at one point only, {}: what is claimed is said of these numbers, and of no others. Write the "
-    "numbers in, or assume less"
+    "its assumptions were found to leave one value only, {}: what is claimed is said of that value, and of no other. Write it in, or "
+    "assume less"
 )
 
 
