@@ -43,7 +43,7 @@ from derivations.kernel.exact import witness as check
 
 d, n, m = sizes("d n m")
 x, y = scalars("x y")
-A, B, U = matrix("A", n, n), matrix("B", n, n), matrix("U", n, m)
+A, B, C, U = matrix("A", n, n), matrix("B", n, n), matrix("C", n, n), matrix("U", n, m)
 z, w = vector("z", n), vector("w", m)
 q, k = random("q", d), random("k", d)
 i, l = index("i", n), index("l", n)
@@ -267,13 +267,17 @@ WHEN_CHECKED = {
         given=[nonzero(z[l]), nonzero(v[l])],
         without={nonzero(z[l]): {x: 1, z: [0, 1], v: [1, 0]}},
     ),
-    "without={...} does not show that the assumption 'A is invertible' is needed: the values break an assumption: the product of A and B "
+    "without={...} does not show that the assumption 'C is invertible' is needed: the values break an assumption: the product of A and B "
     "is 0 times the identity; there it is [[1]]": lambda D: D.identity(
         "claim",
-        inverse(A) @ (A @ B) + inverse(A) @ A,
+        A @ B + inverse(C) @ C,
         eye(n),
-        given=[invertible(A), product_is(A, B, 0)],
-        without={invertible(A): {A: [[1]], B: [[1]]}},
+        given=[invertible(C), product_is(A, B, 0)],
+        without={invertible(C): {A: [[1]], B: [[1]], C: [[0]]}},
+    ),
+    "its assumptions were found to leave one value only, B = [[0]]: what is claimed is said of that value, and of no other. Write it in, "
+    "or assume less": lambda D: D.identity(
+        "claim", inverse(A) @ (A @ B) + inverse(A) @ A, eye(n), given=[invertible(A), product_is(A, B, 0)]
     ),
     "without={...} does not show that the assumption 'z[l] is not zero, for every l' is needed: the values disagree about the size n: z "
     "has 2 entries, and v has 1 entry": lambda D: D.identity(

@@ -15,7 +15,6 @@ from .reading_back import NotReadable
 
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
 WORDS: dict[str, Callable[[Expr], Expr]] = {
-    "abs": lambda x: function("abs", x),
     "norm": lambda x: function("norm", x),
     "softmax": softmax,
     "Var": Var,
@@ -208,10 +207,6 @@ class Reader:
             raise NotReadable(f"{value} is not what is told, in {self.text!r}")
         return tree
 
-    def applied(self, name: str) -> Expr:
-        self.expect("(")
-        return function(name, self.closed(self.sum, ")"))
-
 
 def listed(reader: Reader) -> list[Expr]:
     """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
@@ -234,6 +229,16 @@ def listed(reader: Reader) -> list[Expr]:
     return [reader.bound(name, size) for name, size in zip(found, sizes)]
 
 
+def applied(reader: Reader, name: str) -> Expr:
+    """A function of a number or of a vector; one of each entry of a matrix is marked, and so is an absolute value of more than a number."""
+    marked = reader.met("_", "{", r"\odot", "}")
+    reader.expect("(")
+    inside = reader.closed(reader.sum, ")")
+    if marked != (len(inside.shape) > 1 or name == "abs" and bool(inside.shape)):
+        raise NotReadable(f"{name} is {'' if marked else 'not '}marked as one of each entry, in {reader.text!r}")
+    return function(name, inside)
+
+
 def matrix(reader: Reader) -> Expr:
     reader.expect("{", *"pmatrix", "}")
     rows = [[reader.sum()]]
@@ -251,6 +256,8 @@ def word_applied(reader: Reader) -> Expr:
     if word == "E":
         reader.expect("[")
         return E(reader.closed(reader.sum, "]"))
+    if word == "abs":
+        return applied(reader, word)
     reader.expect("(")
     if word not in WORDS:
         raise NotReadable(f"{word!r} is no function, in {reader.text!r}")
@@ -265,7 +272,7 @@ BASES: dict[str, Callable[[Reader], Expr]] = {
     r"\begin": matrix,
     r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
-    r"\max": lambda reader: reader.applied("largest"),
+    r"\max": lambda reader: applied(reader, "largest"),
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
-    **{rf"\{name}": lambda reader, name=name: reader.applied(name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
+    **{rf"\{name}": lambda reader, name=name: applied(reader, name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
 }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from math import inf
 
-from ..core.assumptions import Assumption, symbol_of
-from ..core.expr import walk
+from ..core.assumptions import Assumption, is_random, symbol_of
+from ..core.expr import show, walk
 from ..errors import KernelError
 from .attained import by_case
 from .normal import Facts, add, atom, multiply, scale
 from .reading import read
+from .sign import stated, visibly_nonnegative
 
 
 def facts_of(given: tuple) -> Facts:
@@ -59,10 +60,18 @@ def as_stated(given: tuple) -> Facts:
         elif a.kind == "zero_or_one":
             facts.bits.add(a.args[0].data[0])
         elif a.kind == "product":
+            if any(map(is_random, a.args)):
+                raise KernelError(
+                    "a product of what is random is not stated: what is random has its mean and variance, and no fixed products"
+                )
             facts.products[joined_axes(a)] = a.args[2].data
             facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
-            facts.independent.append({x.data[0] for x in a.args})
+            if len(names := {x.data[0] for x in a.args}) < len(a.args):
+                raise KernelError(
+                    "an assumption of independence names one random symbol twice: nothing but a constant is independent of itself"
+                )
+            facts.independent.append(names)
         elif a.kind in ("mean", "variance"):
             table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
             if name in table:
@@ -83,6 +92,13 @@ def as_stated(given: tuple) -> Facts:
         if name in gaussians and name in means and name in variances:
             facts.gaussian[name] = m, v
     return facts
+
+
+def require_variances(given: tuple, facts: Facts) -> None:
+    """That what is stated to be a variance is visibly not negative: of a random number with another one anything could be said."""
+    for a in (a for a in given if a.kind == "variance"):
+        why = f"{show(a.args[1])} is not negative (it is stated to be a variance, of each entry of {show(a.args[0])})"
+        facts.require(visibly_nonnegative(a.args[1], facts), why, stated(a.args[1]))
 
 
 def joined_axes(a: Assumption) -> tuple:

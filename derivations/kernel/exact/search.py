@@ -6,7 +6,6 @@ be shown to be needed. What it finds is checked by exact evaluation.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -117,59 +116,6 @@ def sizes_to_try(names: list, given: tuple) -> list:
 def of_sizes(x: Expr) -> bool:
     """Does it hold nothing but sizes, no index that runs to one either?"""
     return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
-
-
-def example(claim, sides: bool = True) -> bool:
-    """Are there values at which all assumptions of the claim hold, and its two sides exist, if that is asked too?"""
-    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance", "zero_or_one")]
-    ends = (claim.start, claim.steps[-1].expr)
-    evaluated = () if is_law(*claim.trees) or not sides else ends
-    for env, _ in candidates(ends, claim.given):
-        try:
-            if all(holds(a, env, *ends) for a in testable):
-                for e in evaluated:
-                    try:
-                        evaluate(e, env)
-                    except Undefined:
-                        raise
-                    except KernelError:
-                        pass
-                return True
-        except (Undefined, KernelError):
-            continue
-    return False
-
-
-def empty_size(claim) -> int:
-    """A small size at which nothing was found for which the assumptions hold, though it is not ruled out; 0 where there is none.
-
-    An assumption with an open index is made for each of its values, and two of them may contradict each other where there are two.
-    """
-    signs = [a for a in claim.given if a.kind in SIGNS]
-    names = symbols(*(x for a in signs for x in a.args))
-    sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
-    if not any(free_indices(x) for a in signs for x in a.args):
-        return 0
-    allowed = {chosen[0] for chosen in sizes_to_try(sizes, tuple(signs)) if len(set(chosen)) == 1}
-    return next((k for k in (1, 2, 3) if k in allowed and not found_at(k, signs, names, sizes)), 0)
-
-
-LARGER = [Fraction(4), Fraction(5), Fraction(-4)]
-EQUAL = [[x] for x in (Fraction(0), Fraction(1), Fraction(-1))]  # hit by chance seldom, where there are many entries
-
-
-def found_at(k: int, signs: list, names: dict, sizes: list) -> bool:
-    """Are there values at which these assumptions hold, with every size k? Positive ones are tried as often as any, and one for all first."""
-    generator, env = Random(0), dict.fromkeys(sizes, k)
-    for trial in range(20 * TRIALS):
-        pool = EQUAL[trial] if trial < len(EQUAL) else [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
-        for s in (s for n, s in names.items() if n not in sizes):
-            places = product(*(range(values.size_value(n, env)) for n in s.shape))
-            env[s.data[0]] = {p: number(generator.choice(pool)) for p in places}
-        with suppress(Undefined, KernelError):
-            if all(holds(a, env, *a.args, *a.args) for a in signs):
-                return True
-    return False
 
 
 def draw(s: Expr, env: dict, generator, extra: list = (), only: tuple = ()) -> dict:
