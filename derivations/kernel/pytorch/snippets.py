@@ -55,7 +55,9 @@ def call(
     return calling.chosen(name, calling.call(name, run, bound, watched), which, bound), bound
 
 
-def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype, watched: bool) -> tuple:
+def prepared(
+    name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False
+) -> tuple:
     """(the function, its arguments at one point, which of its results is meant, or none)."""
     matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
     try:
