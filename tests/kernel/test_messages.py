@@ -365,7 +365,7 @@ WHEN_CHECKED = {
     "at the given values both sides are equal: 2 = 2; it is no counterexample": lambda D: D.refute(
         "claim", z[i], x, at={z: [1, 2], x: 2, i: 2}
     ),
-    "z[i]*2 has the open index i, and a name holds no index: define the whole vector or matrix, such as z * g or A @ B or exp(z), and "
+    "z[i]*2 has the open index i, and a name holds no index: define the whole vector or matrix, such as z * g or A @ B or each(z[i]**2, i), and "
     "take its entry where the name is used, or write the sum out with total(...)": lambda D: D.define("p", z[i] * 2, id="claim"),
     "as x -> oo: the expression has no finite limit: it grows like x^2/y": lambda D: D.limit(
         "claim", x**2 / y + x, x, "oo", 3, given=[nonzero(y)]

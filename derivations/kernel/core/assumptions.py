@@ -237,7 +237,6 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         return f"${latex(x)}$" if latex_names else show(x)
 
     names = list(map(shown, a.args))
-    several = len(names) > 1
     text = {  # filled in below, and once: a name in LaTeX has braces of its own
         "positive": "{0} is positive",
         "nonnegative": "{0} is not negative",
@@ -247,9 +246,10 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "mean": "each entry of {0} has mean {1}",
         "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(show, a.args[1:])), "moment of order {1}"),
         "variance": "each entry of {0} has variance {1}",
-        "gaussian": "{all} are Gaussian" if several else "{0} is Gaussian",
+        "gaussian": "{all} are Gaussian" if a.args[1:] else "{0} is Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",
-        "representable": "{all} are floating-point numbers" if several else "{0} is a floating-point number",
+        "representable": "{all} are floating-point numbers" if a.args[1:] else "{0} is a floating-point number",
+        "zero_or_one": "each entry of " * bool(a.args and a.args[0].shape) + "{0} is 0 or 1",
         "in range": "no exponent leaves the format's range",
     }[a.kind].format(*names, all=" and ".join(names))
     open_ = sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])

@@ -6,6 +6,7 @@ python-flint is used here and nowhere else.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 
 from flint import acb, arb, ctx, fmpq, fmpq_mat
@@ -155,6 +156,12 @@ def sum_of(e, env, places):
     return {(): sum((the(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
 
 
+def each_of(e, env, places):
+    name, size = e.data
+    rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
+    return {p: rows[p[0]][p[1:]] for p in places}
+
+
 def entry_of(e, env, places):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     return {(): evaluate(e.args[0], env)[at]}
@@ -185,7 +192,31 @@ def apply(name: str, x):
 def function_of(e, env, places):
     if e.data == "norm":
         return evaluate(sqrt(e.args[0] @ e.args[0]), env)
+    if e.data == "largest":
+        return {(): largest_of(list(evaluate(e.args[0], env).values()))}
     return {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()}
+
+
+def largest_of(entries: list):
+    """The largest number; of series, the one that is the largest at the point, and so near it."""
+    if any(map(is_complex, entries)):
+        raise KernelError("the largest of complex numbers, which have no order")
+    if any(isinstance(x, Taylor) for x in entries):
+        return largest_series(entries)
+    return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
+
+
+def largest_series(entries: list):
+    """The largest near the point: of those that tie there, as much as they have in common."""
+    length = min(len(x.c) for x in entries if isinstance(x, Taylor))
+    series = [(x.c if isinstance(x, Taylor) else [x] + [number(0)] * length)[:length] for x in entries]
+    top = [s for s in series if not any(bool(s[0] < other[0]) for other in series)]
+    if len(top) > 1 and not all(isinstance(s[0], fmpq) for s in top):
+        raise KernelError("which of two entries is the largest is not settled")
+    same = next((k for k in range(length) if any(s[k] is not top[0][k] and differ(s[k], top[0][k]) for s in top)), length)
+    if same == 1:
+        raise Corner("a tie for the largest")
+    return Taylor(top[0][:same])
 
 
 def softmax_of(e, env, places):
@@ -296,6 +327,7 @@ EVALUATE = {
     "fill": lambda e, env, places: {p: number(e.data) for p in places},
     "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
     "sum": sum_of,
+    "each": each_of,
     "entry": entry_of,
     "function": function_of,
     "softmax": softmax_of,
@@ -320,6 +352,8 @@ def polynomial_value(p: dict, values: dict):
                 base = acb(0, 1)
             elif head[0] == "prime":
                 base = number(head[1])
+            elif head[0] == "largest":
+                raise KernelError("the largest of some entries is not evaluated here")
             elif head[0] in ("exp", "log", "sum", "abs"):
                 inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
                 base = inside if head[0] == "sum" else apply(head[0], inside)

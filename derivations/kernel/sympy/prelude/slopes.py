@@ -14,16 +14,19 @@ from .steps import told
 def slope(body, by, off=(), above=(), positive=(), nonzero=(), back=()):
     """The derivative of body, of whose symbols only such signs are known as hold near a point; `back` puts the others in afterwards.
 
-    Roots and moduli are taken of what is in `off`, and larger powers of what is in `above`. Where one of these is 0 there may be no
-    derivative; of a larger power there is one if what it is taken of is nowhere negative. `positive` and `nonzero` list what is so.
+    Roots and moduli are taken of what is in `off`, which also lists how far entries are apart of which the largest is taken; larger powers,
+    of what is in `above`. Where one of these is 0 there may be no derivative; of a larger power there is one if what it is taken of is
+    nowhere negative. `positive` and `nonzero` list what is so.
     """
     signs = Signs([sp.sympify(e) for e in positive], [], [sp.sympify(e) for e in nonzero])
     for inside in map(sp.sympify, (*off, *(e for e in above if not sp.sympify(e).is_nonnegative))):
         if not apart(inside, signs):
             where = zero_of(inside, signs)
             if where is None:
-                raise NotSettled(f"whether {inside} is 0, of which a root or a modulus is differentiated")
-            raise Fails(f"a root or a modulus of {inside} is differentiated, which is 0 at {told(where)}, and there it has no slope")
+                raise NotSettled(
+                    f"whether {inside} is 0, of which a root or a modulus is differentiated, or by which an entry is the largest"
+                )
+            raise Fails(f"a root, a modulus or a largest entry turns on {inside}, which is 0 at {told(where)}, and has no slope there")
     found = sp.diff(body, by).subs(dict(back))
     return found.replace(sp.sign, lambda e: sp.S(1) if signs.positive(e) else -sp.S(1) if signs.positive(-e) else sp.sign(e))
 
