@@ -726,3 +726,14 @@ def test_python_copies_a_file_with_its_attributes(tmp_path):
     with tracking.recorded() as recorder:
         exec(compile(f"import shutil\nshutil.copy2({str(tmp_path / 'a')!r}, {str(tmp_path / 'b')!r})\n", "/of/a/script.py", "exec"), {})
     assert recorder.refused == [] and str(tmp_path / "a") in recorder.read.files
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "JST-9", "America/New_York"])
+def test_a_process_that_began_elsewhere_is_brought_to_where_all_are(zone):
+    told = "import locale, time; print(time.timezone, time.tzname[0], locale.setlocale(locale.LC_ALL, ''))"
+    elsewhere = os.environ | {"TZ": zone, "LC_ALL": "C", "PYTHONPATH": str(certificates.ROOT)}
+    said = []
+    for before in ("", "from derivations.kernel.run import worker; worker.be_anywhere(); "):
+        ran = subprocess.run([sys.executable, "-c", before + told], env=elsewhere, capture_output=True, text=True, check=True)
+        said.append(ran.stdout.split())
+    assert said[0][1] != "UTC" and said[1][:2] == ["0", "UTC"] and said[1][2] in ("C.UTF-8", "C")

@@ -20,7 +20,6 @@ import builtins
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
@@ -36,7 +35,7 @@ HIDDEN = ("exec", "eval", "compile", "setattr", "delattr", "globals", "locals", 
 INSIDES = ("__dict__", "__code__", "__globals__", "__defaults__", "__kwdefaults__", "__class__", "__setattr__", "__wrapped__", "modules")
 # Names that every reader knows: they come from where everybody has them from.
 KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")
-REACHING = ("builtins", "importlib", "ctypes", "gc", "inspect", "types", "posix")
+REACHING = ("builtins", "importlib", "ctypes", "gc", "inspect", "posix")
 Bound = tuple[str, int]  # a name, and the line that binds it
 
 
@@ -55,24 +54,20 @@ def require_as_shown(claim: Claim) -> None:
 
 def named(claim: Claim) -> list[str]:
     """The functions that a claim's `code=` names, those among the arguments of others too, each once."""
-    return list(dict.fromkeys(name.partition("[")[0] for name in within(claim.code)))
+    from ..pytorch.snippets import names
 
-
-def within(code: tuple) -> Iterator[str]:
-    for part in code:
-        if isinstance(part, str) and part.startswith("snippets."):
-            yield part
-        elif isinstance(part, tuple):
-            yield from within(part)
+    return list(dict.fromkeys(name.partition("[")[0] for name in names(claim.code))) if claim.code else []
 
 
 def refuse_unlike(name: str) -> None:
     """NotAsShown unless `snippets.chapter.topic.function` is a function that its module defines, and all it may call is what it says."""
-    home, _, function = name.rpartition(".")
+    from ..pytorch.errors import Disagrees
+    from ..pytorch.snippets import home
+
     try:
-        module = import_module(home)
-    except ImportError as error:
-        raise NotAsShown(f"there is no function {name}: {error}") from None
+        module, function, _ = home(name)
+    except Disagrees as error:
+        raise NotAsShown(f"{error}; name it as snippets.chapter.topic.function") from None
     if function not in definitions(tree_of(module)):
         found = "there is none" if not hasattr(module, function) else "its module has it from elsewhere"
         raise NotAsShown(
