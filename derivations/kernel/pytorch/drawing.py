@@ -27,6 +27,10 @@ GRID, TIGHT = {1: 40, 2: 12, 3: 6, 4: 4}, 4  # of how many sizes each goes up to
 NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
 LARGE, AT_ONCE, FEW = 8, 4, 2  # from where a size is large, how many are at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
+SPREAD, SPREAD_ENTRIES = (5, 6, 7, 9, 10, 16, 17, 33, 64), 6_000  # sizes at which code is tried as well, and of how many entries
+COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, and no tensor has it
+SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
+TELLING = (2, 6)  # points: entries of all kinds, and one number throughout
 
 
 def shapes(claim: Claim, largest: int):
@@ -37,7 +41,7 @@ def shapes(claim: Claim, largest: int):
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
-    sized = any(s.op == "symbol" for n in nodes_ for s in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])))
+    sized = any(s.op == "symbol" for n in nodes_ for s in all_sizes(n))
     random = torch.Generator().manual_seed(1)
     yield {n: 1 for n in names}
     yield {n: 2 for n in names}
@@ -98,6 +102,27 @@ def one_large(claim: Claim, told: list):
             yield [sizes for sizes in options if most_entries(involved(claim), sizes) <= ENTRIES]
 
 
+def further_shapes(claim: Claim):
+    """Sizes at which the code of a claim is tried as well: each name takes each of them once, with those of the others if that can be borne.
+
+    Each time several to choose from, as assumptions may tie sizes.
+    """
+    trees = involved(claim)
+    names = sorted(n for n, s in symbols(*trees).items() if s.data[1] == "size")
+    few = {n: 2 + k % 2 for k, n in enumerate(names)}
+    counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in all_sizes(n))
+    for k, size in enumerate(COUNTS if counts else SPREAD):
+        spread = {n: SPREAD[(k + 2 * i) % len(SPREAD)] if i else size for i, n in enumerate(names)}
+        if counts or len(names) == 1 or most_entries(trees, spread) <= SPREAD_ENTRIES:
+            yield [spread, dict(zip(names, reversed(list(spread.values()))))] if names else []
+        else:
+            yield from ([few | {n: size}, dict.fromkeys(names, 1) | {n: size}, dict.fromkeys(names, size)] for n in names)
+
+
+def all_sizes(e: Expr) -> tuple:
+    return (*e.shape, *([e.data[1]] if e.op in ("index", *BINDERS) else []))
+
+
 def rising(names: list) -> dict:
     return {n: LARGE + k for k, n in enumerate(names)}
 
@@ -150,8 +175,20 @@ def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rou
     return drawn
 
 
-def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), with_random: bool = True):
-    """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none."""
+def draw(
+    claim: Claim,
+    sizes: dict,
+    seed: int,
+    fewer: int = 0,
+    at: tuple = (),
+    with_random: bool = True,
+    scale: float = 1.0,
+    telling: bool = False,
+):
+    """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none.
+
+    `scale` is for all entries, and `telling` asks for the points that tell most about code.
+    """
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
@@ -164,7 +201,7 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
-            v = entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
+            v = scale * entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
             if name in signs and signs[name] != "nonzero":
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
@@ -187,7 +224,9 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     for a in claim.given:
         keep &= holds(a, t)
     drawn = keep.nonzero().flatten()
-    if max(sizes.values(), default=0) >= LARGE and not at:
+    if telling:
+        keep = torch.tensor([k for k in TELLING if k in drawn.tolist()] or drawn[1:][:FEW].tolist() or drawn.tolist(), dtype=torch.long)
+    elif max(sizes.values(), default=0) >= LARGE and not at:
         keep = drawn[1:][:FEW] if len(drawn) > 1 else drawn  # at the first point all is zero
     else:  # an assumption that is a little too weak fails at few of the points that it allows: of those, more are looked at
         keep = edges_first(drawn, edges, t)[: POINTS if sizes and not filtered else 4 * POINTS]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, islice
 
 import torch
 
@@ -10,8 +11,8 @@ from ..core.claims import Claim
 from ..core.expr import show, symbols
 from .agreeing import Snippets
 from .comparing import at_sizes, compare, first, left_out, settled
-from .drawing import draw, large_shapes, one_large, shapes, values
-from .errors import Disagrees, NotForTorch
+from .drawing import SCALES, draw, further_shapes, large_shapes, one_large, shapes, values
+from .errors import Disagrees, NotForTorch, Undefined
 from .evaluate import evaluate
 from .laws import require_moments
 from .rounding import COVER
@@ -114,11 +115,32 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
             compare_certain(claim, [trees[k] for k in ends], options, code)
     for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
         tried(options, seed)
+    if claim.code:
+        try_further(claim, [trees[k] for k in ends], code)
     if not tally.drawn:
         raise NotForTorch("no values were found at which its assumptions hold")
     if 4 * tally.points < tally.drawn:
         raise NotForTorch(f"the rounding bounds are too large to tell anything at {tally.drawn - tally.points} of {tally.drawn} points")
     return "agrees", "numbers only", tally.note() + code.note(), code.runs()
+
+
+def further_trials(claim: Claim):
+    """Trials for what a claim names as its code: at more sizes, and with entries that are large or tiny throughout; nothing is random there."""
+    for seed, options in enumerate(further_shapes(claim)):
+        yield from islice(filter(None, (draw(claim, sizes, seed, with_random=False, telling=True) for sizes in options)), 1)
+    for sizes in list(shapes(claim, 4))[2:3]:
+        yield from filter(None, (draw(claim, sizes, 0, with_random=False, scale=scale) for scale in SCALES))
+
+
+def try_further(claim: Claim, ends: list, code: Snippets):
+    """Compare the snippets of a claim with its sides, or with the one in which nothing is random, at further trials."""
+    certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
+    for t in further_trials(claim) if certain else ():
+        values_ = []
+        with suppress(NotForTorch, Undefined):  # where a side has no value there is nothing to compare with
+            values_ = [evaluate(e, t) for e in certain]
+        if values_:
+            code.compare(t, values_)
 
 
 def compare_certain(claim: Claim, ends: list, options: list, code: Snippets):
