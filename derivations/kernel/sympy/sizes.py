@@ -107,9 +107,15 @@ def enough_sizes(claim: Claim, names: list) -> list:
     many = {n: 1 + max(difference(*pair, n) for pair in pairs) for n in in_it}
     if not in_it:
         return []
-    if prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
-        return [tuple(LARGER if n == name else 1 for n in names) for name in in_it]
+    inner = summed_over(claim)
+    if inner or prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
+        return [tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it]
     return list(product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names)))
+
+
+def summed_over(claim: Claim) -> set:
+    """The sizes that are summed over in a product that is given: there has to be room for rows that are orthogonal."""
+    return {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
 
 
 def sides(claim: Claim) -> list:
