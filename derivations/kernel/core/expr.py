@@ -126,9 +126,7 @@ class Expr:
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
-            if index_.op == "const" and not (
-                index_.data.denominator == 1 and 1 <= index_.data <= (size_.data if size_.op == "const" else 1)
-            ):
+            if index_.op == "const" and index_.data not in range(1, 1 + (int(size_.data) if size_.op == "const" else 1)):
                 raise KernelError(f"the index {show(index_)} may lie outside 1..{show(size_)}")
             if index_.op not in ("index", "const"):
                 raise KernelError("an index is made by index(name, size) or is a positive integer")
@@ -181,6 +179,14 @@ def lift(value: Term) -> Expr:
 def scalar_of(value: Term) -> Expr:
     if (value := lift(value)).shape:
         raise KernelError(f"a scalar is needed here, not shape {show_shape(value.shape)}")
+    return value
+
+
+def real_of(value: Term) -> Expr:
+    """A scalar that is to be real: what has a sign, what is rounded, what is a mean."""
+    value = scalar_of(value)
+    if any(n.op == "imaginary" for n in walk(value)):
+        raise KernelError(f"{show(value)} is complex: it has no sign, no rounding and no place in an order. Write its real part without I")
     return value
 
 
@@ -403,12 +409,11 @@ def total(body: Term, *indices: Expr) -> Expr:
         >>> print(total(q[i] * k[i], i))
         sum(q[i]*k[i], i = 1..d)
     """
-    body = scalar_of(body)
     if wrong := [show(i) for i in map(lift, indices) if i.op != "index"] or ["nothing: name its index"] * (not indices):
         raise KernelError(f"a sum runs over what index(name, size) made, not {wrong[0]}")
     for index_ in reversed(indices):
-        body = Expr("sum", (body,), (), index_.data)
-    return body
+        body = Expr("sum", (scalar_of(body),), (), index_.data)
+    return lift(body)
 
 
 def function(name: str, argument: Term) -> Expr:
@@ -537,7 +542,7 @@ def rounded(x: Term, format_: str = "fp32") -> Expr:
     """
     if format_ not in FORMATS:
         raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known")
-    return Expr("rounded", (scalar_of(x),), (), format_)
+    return Expr("rounded", (real_of(x),), (), format_)
 
 
 def rank(matrix_: Expr) -> Expr:

@@ -141,11 +141,13 @@ class Facts:
         return signed(more, self, strict=False) or known(more, "nonnegative", self) or known(more, "positive", self)
 
     def is_nonzero(self, p: dict) -> bool:
-        negative = scale(p, -1)
-        if known(p, "nonzero", self) or known(negative, "nonzero", self) or self.is_positive(p) or self.is_positive(negative):
+        negative, turned = scale(p, -1), multiply(atom(("i",)), p, self)  # what is not zero, is not zero times i either
+        if any(known(x, "nonzero", self) for x in (p, negative, turned, scale(turned, -1))):
             return True
-        if self.here is not None and self.here.is_nonzero(p):
+        if self.is_positive(p) or self.is_positive(negative) or self.here is not None and self.here.is_nonzero(p):
             return True
+        if any(f[0] == ("i",) for _, factors in p for f, _ in factors) and (parts := real_and_imaginary(p)):
+            return any(part and self.is_nonzero(part) for part in parts)
         return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
 
 
@@ -267,9 +269,50 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
 
 
 def is_real(head: tuple) -> bool:
+    """Is an atom real for a reason that its head shows? A modulus is, a logarithm and a rounding: they are taken of what is real."""
+    if head[0] in ("abs", "log", "rounded"):
+        return True
     return head[0] != "i" and not (
         isinstance(head[-1], tuple) and any(not is_real(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
     )
+
+
+def real(p: dict, facts: Facts) -> bool:
+    """Is p real: free of i, or its own conjugate, as a cosine is that is written in exponentials?"""
+    return all(is_real(f[0]) for _, factors in p for f, _ in factors) or conjugate(p, facts) == p
+
+
+def conjugate(p: dict, facts: Facts) -> dict | None:
+    """p with -i in the place of i; None where the conjugate of an atom is not known."""
+    result = {}
+    for (bound, factors), c in p.items():
+        turned = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
+        if any(power is None for _, power in turned):
+            return None
+        sign = -1 if any(f[0] == ("i",) for f, _ in factors) else 1
+        result = add(result, scale(reduce_term(dict(enumerate(bound)), turned, facts), sign * c))
+    return result
+
+
+def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | None:
+    """The power of the same atom that is the conjugate of this one, but for the sign of i: exp(-ix) for exp(ix). None where there is none."""
+    if head[0] == "i" or is_real(head):
+        return power
+    inside = [f[0] for (_, factors), _ in head[-1] for f, _ in factors]
+    if head[0] == "exp" and inside.count(("i",)) == 1 and all(is_real(h) for h in inside if h != ("i",)):
+        return -power
+    return power if real(dict(head[-1]), facts) else None
+
+
+def real_and_imaginary(p: dict) -> tuple | None:
+    """(a, b) with p = a + ib, where each atom but i is visibly real; None elsewhere."""
+    parts: tuple = ({}, {})
+    for (bound, factors), c in p.items():
+        rest = tuple((f, power) for f, power in factors if f[0] != ("i",))
+        if not all(is_real(f[0]) for f, _ in rest):
+            return None
+        parts[len(rest) < len(factors)][bound, rest] = c
+    return parts
 
 
 def nonzero_factor(factor: tuple, facts: Facts) -> bool:

@@ -26,6 +26,7 @@ from .normal import (
     mentions,
     multiply,
     raise_to,
+    real,
     reduce_term,
     rename,
     scale,
@@ -114,8 +115,27 @@ def elementwise(e, at, names, facts):
 def lower_power(e, at, names, facts):
     base, exponent = elementwise(e, at, names, facts)
     if exponent.keys() <= constant(1).keys():
-        return raise_to(base, next(iter(exponent.values()), Fraction(0)), facts)
+        power = next(iter(exponent.values()), Fraction(0))
+        if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := squared(e.args[0])):
+            under, times = inside
+            if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
+                return raise_to(absolute_value(root, facts), times * power, facts)
+        return raise_to(base, power, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
+
+
+def squared(e: Expr) -> tuple[Expr, Fraction] | None:
+    """(x, p) where e is x^p with an even p as it is written; None elsewhere."""
+    while e.op == "paren":
+        e = e.args[0]
+    if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator == 1 and e.args[1].data % 2 == 0:
+        return e.args[0], Fraction(e.args[1].data)
+    return None
+
+
+def every_place(size: Expr) -> list:
+    """The places along an axis: each where their number is known, and else any."""
+    return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [("f", "axis 0")]
 
 
 def lower_matmul(e, at, names, facts):
@@ -181,7 +201,7 @@ def lower_entry(e, at, names, facts):
 def lower_function(e, at, names, facts):
     if e.data == "norm":
         square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
-        if all(is_real(f[0]) for _, factors in square for f, _ in factors):
+        if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0])):
             return allowed_power(square, Fraction(1, 2), facts)
         return raise_to(square, Fraction(1, 2), facts)
     inside = lower(e.args[0], at, names, facts)
@@ -217,19 +237,19 @@ def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
     if e.op == "pow" and e.args[1].op == "const":
         base, power = lower(e.args[0], (), names, facts), e.args[1].data
         even = power.denominator == 1 and power % 2 == 0
-        return facts.is_nonzero(base) if even else positive_by_parts(e.args[0], (), names, facts)
+        return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
     return facts.is_positive(lower(e, at, names, facts))
 
 
 def absolute_value(p: dict, facts: Facts) -> dict:
     """|p| for a real p: p or -p where the sign is known, a product of absolute values for a product."""
-    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+    if not real(p, facts):
         raise Unknown("the absolute value of something that is not real")
     if facts.is_nonnegative(p):
         return p
     if facts.is_nonnegative(scale(p, -1)):
         return scale(p, -1)
-    if len(p) == 1 and not next(iter(p))[0]:
+    if len(p) == 1 and not next(iter(p))[0] and all(is_real(f[0]) for _, factors in p for f, _ in factors):
         (((_, factors), c),) = p.items()
         result = constant(abs(c))
         for f, power in factors:
@@ -254,7 +274,7 @@ def lower_expectation(e, at, names, facts):
 
 def lower_variance(e, at, names, facts):
     p = lower(e.args[0], (), names, facts)
-    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+    if not real(p, facts):
         raise Unknown("the variance of something that is not real")
     mean = expectation(p, facts)
     return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
@@ -492,21 +512,70 @@ def real_part(p: dict) -> dict:
 
 def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     """The derivative of p by the entry of the symbol `head` at the indices `where`."""
-    result = {}
+    result, p = beside_moduli(p, head, where, facts)
     for (bound, factors), c in p.items():
         held = {("b", k): fresh() for k in range(len(bound))}
-        factors, total = rename(factors, held), {}
-        for k, (f, power) in enumerate(factors):
-            others = reduce_term({}, factors[:k] + factors[k + 1 :], facts)
-            total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
+        total, smooth = beside_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
+        for (_, free), c2 in smooth.items():
+            for k, (f, power) in enumerate(free):
+                others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
+                total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
         for (_, k), token in held.items():
             total = summed(total, token, bound[k], facts)
         result = add(result, scale(total, c))
     return result
 
 
+def beside_moduli(p: dict, by: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
+    """(a derivative, the terms that it is not of): of what is |a| a r, which has a slope also where a is 0: 2|a| a' r + |a| a r'."""
+    moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], by)}
+    found: dict = {}
+    for f in sorted(moduli, key=repr):
+        own = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
+        inside = instantiate(f[0][1], f[1])
+        rest = quotient({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in own.items()}, inside, facts)
+        if rest is None:
+            continue
+        p = {term: c for term, c in p.items() if term not in own}
+        slope = add(
+            scale(multiply(derivative(inside, by, where, facts), rest, facts), 2),
+            multiply(inside, derivative(rest, by, where, facts), facts),
+        )
+        found = add(found, multiply({((), ((f, Fraction(1)),)): Fraction(1)}, slope, facts))
+    return found, p
+
+
+MOST_STEPS = 50
+
+
+def quotient(p: dict, a: dict, facts: Facts) -> dict | None:
+    """r with p = a r, by long division; None where a does not go into p so, or where one of them holds a sum."""
+    if any(bound for bound, _ in (*p, *a)):
+        return None
+    atoms = sorted({f for _, factors in (*p, *a) for f, _ in factors}, key=repr)
+
+    def order(term):
+        powers = dict(term[1])
+        return [powers.get(f, Fraction(0)) for f in atoms]
+
+    lead, result = max(a, key=order), {}
+    inverse_ = {((), tuple((f, -power) for f, power in lead[1])): 1 / a[lead]}
+    for _ in range(MOST_STEPS):
+        if not p:
+            return result
+        top = max(p, key=order)
+        if any(dict(top[1]).get(f, 0) < power for f, power in lead[1]):
+            return None
+        part = multiply({top: p[top]}, inverse_, facts)
+        result, p = add(result, part), add(p, scale(multiply(part, a, facts), -1))
+    return None
+
+
 def mentions_in(polynomials: list, head: tuple) -> bool:
     return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
+
+
+UNSEEN = "where it is 0, a slope is not shown to exist"
 
 
 def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
@@ -521,7 +590,7 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if moves and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
         inner = instantiate(head[1], indices) if head[0] == "sum" else base
-        facts.require_sign("nonzero", inner, "a root of it is differentiated")
+        facts.require_sign("nonzero", inner, f"a root of it is differentiated: {UNSEEN}")
     lower_power_ = reduce_term({}, [(f, power - 1)], facts)
     if head == by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
@@ -530,7 +599,7 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
         inner = instantiate(head[1], indices)
         chain = scale(derivative(inner, by, where, facts), power)
         if head[0] == "abs":
-            facts.require_sign("nonzero", inner, "its absolute value is differentiated")
+            facts.require_sign("nonzero", inner, f"its absolute value is differentiated: {UNSEEN}")
             slope = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
             lower_power_ = multiply(lower_power_, slope, facts)
         if head[0] == "exp":

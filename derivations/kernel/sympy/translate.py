@@ -58,6 +58,7 @@ class Translation:
         self.given = claim.given
         self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
         self.near: frozenset = frozenset()  # names of what the derivatives around what is written are taken by
+        self.stating = False  # is what is stated of signs being written?
         self.goes = claim.towards[0].data[0] if claim.towards else ""  # the name of what a limit is taken in
 
     def write(self, e: Expr) -> Text:
@@ -114,6 +115,37 @@ class Translation:
         if not e.shape:
             return f"Symbol({quoted(name)}, real=True{signs})"
         return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))}{signs})"
+
+    def known_signs(self, near: bool = False) -> str:
+        """The name of a line that holds what is stated of signs and that SymPy's symbols do not know; "" where there is nothing.
+
+        With `near`, only what holds near a point as well, where the symbols move that derivatives are taken by.
+        """
+        if self.stating or self.evaluated:
+            return ""
+        self.stating = True
+        lists = {kind: [self.stated_text(x) for a, x in self.signs if a == kind and self.beside(a, x, near)] for kind in SIGNS}
+        self.stating = False
+        if not any(lists.values()):
+            return ""
+        moved = tuple(sorted(name for name in self.near if self.closed(name)))
+        texts = ", ".join(f"[{', '.join(x)}]" for x in lists.values())
+        return self.keep(("signs", near, moved), self.names.of(f"signs {near} {' '.join(moved)}", "signs"), f"Signs({texts})")
+
+    def beside(self, kind: str, x: Expr, near: bool) -> bool:
+        """Is this said beside what the symbols know; and, if that is asked, does it hold near a point as well?"""
+        target = x.args[0] if x.op == "entry" else x
+        if target.op == "symbol" and not (target.data[0] in self.near and self.closed(target.data[0])):
+            return False
+        if any(n.op in ("rounded", "rank", "expectation", "variance") or n.data == "log" or is_root(n) for n in walk(x)):
+            return False
+        return not (near and kind == "nonnegative" and mentions(x, self.near))
+
+    def stated_text(self, x: Expr) -> str:
+        """What a sign is stated of, at each value of its open indices."""
+        loops = " ".join(f"for {self.index(i.data[0])} in range({self.size(i.data[1])})" for i in indices_of(x))
+        text = self.write(x).sympys().text
+        return f"*({text} {loops})" if loops else text
 
     def closed(self, name: str) -> bool:
         """Is its value known, or something of its sign that holds at a point, and need not hold near it?"""
@@ -203,7 +235,7 @@ def write_pow(t, e):
     base, exponent = t.write(e.args[0]).sympys(), e.args[1]
     if exponent.op == "const" and exponent.data.denominator == 1:
         return Text(f"{base.at(ATOM)}**{t.write(exponent).at(POWER)}", POWER)
-    return call("power", base.text, t.write(exponent).text)
+    return call("power", base.text, t.write(exponent).text, *filter(None, [t.known_signs()]))
 
 
 def write_matmul(t, e):
@@ -276,7 +308,17 @@ def write_function(t, e):
     if e.data not in FUNCTIONS:
         raise NotForSymPy(f"SymPy has no counterpart of '{e.data}'")
     name, inner = FUNCTIONS[e.data], t.write(e.args[0])
-    return Text(f"{inner.at(ATOM)}.applyfunc({name})") if e.shape else call(name, inner.text)
+    signs = t.known_signs(near=name == "Abs") if name in ("log", "Abs") else ""
+    if signs and name == "Abs":
+        name = "modulus"
+    if e.shape:
+        return Text(f"{inner.at(ATOM)}.applyfunc({f'lambda v: {name}(v, {signs})' if signs else name})")
+    return call(name, inner.text, *filter(None, [signs]))
+
+
+def is_root(e: Expr) -> bool:
+    """A power that need not be whole."""
+    return e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
 
 
 def write_softmax(t, e):
@@ -330,7 +372,7 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
     moved = t.near
 
     def look(e, loops):
-        fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
+        fractional = is_root(e)
         if (fractional or e.op == "function" and e.data == "abs") and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
             t.near = moved if larger else outside

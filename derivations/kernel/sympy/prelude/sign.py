@@ -50,6 +50,8 @@ class Signs:
             return False
         if e.is_Mul:
             return self.product(e, self.positive, depth)
+        if e.is_Pow and e.exp.is_even and e.base.is_real and self.nonzero(e.base, depth - 1):
+            return True
         if e.is_Pow and e.base.is_real and e.exp.is_real:
             return self.positive(e.base, depth - 1)
         if e.is_Add:
