@@ -16,6 +16,7 @@ from .names import Names, quoted
 from .trouble import Disagrees, NotForSymPy
 
 SIGNS = ("positive", "nonnegative", "nonzero")
+DISTRIBUTION = ("mean", "variance", "independent", "gaussian", "moment")  # what says nothing of the values that symbols may take
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
 
 
@@ -126,10 +127,11 @@ class Translation:
         self.stating = True
         lists = {kind: [self.stated_text(x) for a, x in self.signs if a == kind and self.beside(a, x, near)] for kind in SIGNS}
         self.stating = False
-        if not any(lists.values()):
+        whole = all(a.kind in SIGNS and not self.untold(a.args[0]) or a.kind in DISTRIBUTION for a in self.given)
+        if not any(lists.values()) and (whole or near):
             return ""
         moved = tuple(sorted(name for name in self.near if self.closed(name)))
-        texts = ", ".join(f"[{', '.join(x)}]" for x in lists.values())
+        texts = ", ".join(f"[{', '.join(x)}]" for x in lists.values()) + ", whole=False" * (not whole)
         return self.keep(("signs", near, moved), self.names.of(f"signs {near} {' '.join(moved)}", "signs"), f"Signs({texts})")
 
     def beside(self, kind: str, x: Expr, near: bool) -> bool:
@@ -137,9 +139,11 @@ class Translation:
         target = x.args[0] if x.op == "entry" else x
         if target.op == "symbol" and not (target.data[0] in self.near and self.closed(target.data[0])):
             return False
-        if any(n.op in ("rounded", "rank", "expectation", "variance") or n.data == "log" or is_root(n) for n in walk(x)):
-            return False
-        return not (near and kind == "nonnegative" and mentions(x, self.near))
+        return not self.untold(x) and not (near and kind == "nonnegative" and mentions(x, self.near))
+
+    def untold(self, x: Expr) -> bool:
+        """Is there something in it that would ask for signs itself, or has no value here?"""
+        return any(n.op in ("rounded", "rank", "expectation", "variance") or n.data == "log" or is_root(n) for n in walk(x))
 
     def stated_text(self, x: Expr) -> str:
         """What a sign is stated of, at each value of its open indices."""
@@ -235,7 +239,9 @@ def write_pow(t, e):
     base, exponent = t.write(e.args[0]).sympys(), e.args[1]
     if exponent.op == "const" and exponent.data.denominator == 1:
         return Text(f"{base.at(ATOM)}**{t.write(exponent).at(POWER)}", POWER)
-    return call("power", base.text, t.write(exponent).text, *filter(None, [t.known_signs()]))
+    found = call("power", base.text, t.write(exponent).text, *filter(None, [t.known_signs()]))
+    near = t.known_signs(near=True)
+    return call("unfolded", found.text, near) if near else found
 
 
 def write_matmul(t, e):
@@ -364,11 +370,11 @@ def mentions(e: Expr, names) -> bool:
 
 
 def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
-    """What roots and moduli are taken of, and what larger powers are, where the symbol of this name stands in it.
+    """What roots are taken of, what moduli are, and what larger powers are, where the symbol of this name stands in it.
 
     That the first is not 0 at the point is enough, for it is not 0 near it either. That the other is not negative has to hold near it.
     """
-    found: dict[str, list] = {"off": [], "above": []}
+    found: dict[str, list] = {"off": [], "moduli": [], "above": []}
     moved = t.near
 
     def look(e, loops):
@@ -379,8 +385,9 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
             inside = t.write(e.args[0]).text
             t.near = moved
             listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
-            if listed not in found["above" if larger else "off"]:
-                found["above" if larger else "off"].append(listed)
+            which = "above" if larger else "off" if fractional else "moduli"
+            if listed not in found[which]:
+                found[which].append(listed)
         if e.op == "sum":
             loops = [*loops, f"for {t.index(e.data[0])} in range({t.size(e.data[1])})"]
         for x in e.args:

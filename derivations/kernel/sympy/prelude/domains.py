@@ -8,7 +8,8 @@ from __future__ import annotations
 import sympy as sp
 
 from .outcome import Fails, NotSettled
-from .sign import Signs
+from .sign import Signs, found_where
+from .steps import told
 
 DEPTH = 4  # how far a sign is looked for
 
@@ -25,7 +26,15 @@ def log(v, signs=None):
         return sp.log(v)
     if v.is_positive is False or shown(signs.nonnegative, -v):
         raise Fails(f"the logarithm of {v} is taken, which is not positive")
+    refuse_where(v, signs, lambda at: at.is_positive is False, "the logarithm of {} is taken, which is not positive")
     raise NotSettled(f"whether {v} is positive, of which a logarithm is taken")
+
+
+def refuse_where(v, signs, test, says):
+    """Fails if there are values at which v has no place there, and nothing stated rules them out."""
+    where = found_where(v, signs, test) if signs.whole else None
+    if where is not None:
+        raise Fails(f"{says.format(v)} at {told({str(s): x for s, x in where.items()})}")
 
 
 def power(base, exponent, signs=None):
@@ -37,8 +46,14 @@ def power(base, exponent, signs=None):
         if not (base.is_positive or from_zero and base.is_nonnegative or shown(test, base)):
             if base.is_nonnegative is False or shown(signs.positive, -base):
                 raise Fails(f"the power {exponent} of {base} is taken, which is negative or not real")
+            refuse_where(base, signs, lambda at: at.is_nonnegative is False, f"the power {exponent} of {{}} is taken, which is negative or not real")
             raise NotSettled(f"whether {base} is not negative, of which the power {exponent} is taken")
-    return (base**exponent).replace(sp.Abs, lambda v: modulus(v, signs))
+    return base**exponent
+
+
+def unfolded(e, signs):
+    """An expression whose absolute values are taken apart where a sign is shown: the root of a square is one in SymPy."""
+    return e.replace(sp.Abs, lambda v: modulus(v, signs))
 
 
 def modulus(v, signs):
