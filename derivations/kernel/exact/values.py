@@ -371,17 +371,20 @@ def polynomial_value(p: dict, values: dict):
             raise KernelError("a sum over an index cannot be evaluated here")
         term = number(c)
         for (head, indices), e in factors:
+            if head[0] == "exp":  # a power of it is one of the exponent, not a principal root
+                term = term * apply("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
+                continue
             if head[0] == "i":
                 base = acb(0, 1)
             elif head[0] == "prime":
                 base = number(head[1])
-            elif head[0] in ("exp", "log", "sum", "abs"):
+            elif head[0] in ("log", "sum", "abs"):
                 inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
                 base = inside if head[0] == "sum" else apply(head[0], inside)
             else:
                 base = values[head]
-            if isinstance(base, acb) and e.denominator != 1:
-                base, e = base ** acb(arb(number(e))), Fraction(1)
+            if e.denominator != 1:
+                base = on_the_line(base, "a root of a number")
             term = term * (
                 base ** int(e)
                 if e.denominator == 1 and e > 0

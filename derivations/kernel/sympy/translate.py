@@ -16,7 +16,7 @@ from .names import Names, quoted
 from .trouble import Disagrees, NotForSymPy
 
 SIGNS = ("positive", "nonnegative", "nonzero")
-DISTRIBUTION = ("mean", "variance", "independent", "gaussian", "moment")  # what says nothing of the values that symbols may take
+FREE = ("mean", "independent", "gaussian", "moment")  # what says nothing of the values that symbols may take
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
 
 
@@ -127,7 +127,7 @@ class Translation:
         self.stating = True
         lists = {kind: [self.stated_text(x) for a, x in self.signs if a == kind and self.beside(a, x, near)] for kind in SIGNS}
         self.stating = False
-        whole = all(a.kind in SIGNS and not self.untold(a.args[0]) or a.kind in DISTRIBUTION for a in self.given)
+        whole = all(a.kind in SIGNS and not self.untold(a.args[0]) or a.kind in FREE for a in self.given)
         if not any(lists.values()) and (whole or near):
             return ""
         moved = tuple(sorted(name for name in self.near if self.closed(name)))
