@@ -122,7 +122,7 @@ def flatten(value, where: tuple):
 def missing(error: KeyError) -> str:
     """What a value was looked for in vain."""
     kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
-    return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
+    return {"index": "the index {}", "moment": "E[{}^{}]", "joint": "a moment of several random numbers"}.get(kind, "{}").format(*about)
 
 
 def some_values(claim: Claim) -> str:
@@ -196,7 +196,7 @@ def there(a: Assumption, env: dict) -> str:
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
                 return f"; there {show(a.args[0])} = {show_array(values.evaluate(a.args[0], here))}{where}"
     if a.kind == "product":
-        both = Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:])
+        both = Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:])
         return f"; there it is {show_array(values.evaluate(both, env))}"
     return ""
 

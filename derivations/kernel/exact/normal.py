@@ -43,6 +43,7 @@ class Facts:
         self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
         self.gaussian = {}  # random name -> (mean, variance) polynomials
         self.orders = {}  # random name -> the highest order of which each of its entries has a moment
+        self.joined = {}  # the independence that would take moments apart which are left together -> the assumption that states it
         self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
         self.representable = []  # polynomials that are floating-point numbers
@@ -270,7 +271,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
 
 def is_real(head: tuple) -> bool:
     """Is an atom real for a reason that its head shows? A modulus is, a logarithm and a rounding: they are taken of what is real."""
-    if head[0] in ("abs", "log", "rounded"):
+    if head[0] in ("abs", "log", "rounded", "joint"):
         return True
     return head[0] != "i" and not (
         isinstance(head[-1], tuple) and any(not is_real(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
@@ -417,11 +418,14 @@ def contract(bound: dict, powers: dict, facts: Facts):
     """Where a bound index joins a matrix to its inverse, or two matrices whose product is zero; None where none does."""
     for number in bound:
         joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
-        if len(joined) != 2 or any(power != 1 or len(f[1]) != 2 or f[1].count(("b", number)) != 1 for f, power in joined):
+        joined = [(joined[0][0], Fraction(1))] * 2 if len(joined) == 1 and joined[0][1] == 2 else joined  # a square is a product as well
+        if len(joined) != 2 or any(power != 1 or len(f[1]) > 2 or f[1].count(("b", number)) != 1 for f, power in joined):
             continue
-        ends = [((f[0], f[1].index(("b", number))), f[1][1 - f[1].index(("b", number))]) for f, _ in joined]
+        ends = [((f[0], f[1].index(("b", number))), f[1][len(f[1]) - 1 - f[1].index(("b", number))]) for f, _ in joined]
         times = facts.products.get((ends[0][0], ends[1][0]), facts.products.get((ends[1][0], ends[0][0])))
-        if times is not None:
+        if times == 0:  # of vectors as well, which have no other index
+            return {}
+        if times is not None and all(len(f[1]) == 2 for f, _ in joined):
             rest = [(f, power) for f, power in powers.items() if f not in (joined[0][0], joined[1][0])]
             smaller = {k: size for k, size in bound.items() if k != number}
             delta = (("delta",), (ends[0][1], ends[1][1]))

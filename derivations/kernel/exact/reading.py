@@ -257,11 +257,18 @@ def absolute_value(p: dict, facts: Facts) -> dict:
         result = constant(abs(c))
         for f, power in factors:
             one = {((), ((f, Fraction(1)),)): Fraction(1)}
-            sized = one if facts.is_nonnegative(one) else function_atom("abs", one)
+            sized = one if facts.is_nonnegative(one) else modulus_of(f, one, facts)
             result = multiply(result, allowed_power(sized, power, facts), facts)
         return result
     leading = min(p.items(), key=repr)[1]
     return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
+
+
+def modulus_of(f: tuple, one: dict, facts: Facts) -> dict:
+    """|f| of an atom whose sign is not known; the modulus of a rounding is the rounding of the modulus."""
+    if f[0][0] == "rounded":
+        return function_atom(f[0][:-1], absolute_value(instantiate(f[0][-1], f[1]), facts))
+    return function_atom("abs", one)
 
 
 def lower_softmax(e, at, names, facts):
@@ -310,6 +317,8 @@ def lower_rounded(e, at, names, facts):
         while c.denominator % 2 == 0:
             c, times = c * 2, times / 2
         inside = {term: c}
+    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to the nearest, ties to even, is odd
+        inside, times = scale(inside, -1), -times
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     representable = inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
     facts.rounds += [inside] * facts.assuming
@@ -370,12 +379,15 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
     chance = [(f, power) for f, power in factors if f[0][0] == "random"]
     rest = [(f, power) for f, power in factors if f[0][0] != "random"]
     inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
-    if len({f for f, _ in chance}) > 1 or len(names) > 1 or inside:
-        facts.require(
-            any(set(names) <= group for group in facts.independent),
-            f"the entries of {' and '.join(names)} are independent (an expectation is taken)",
-            f"independent({', '.join(names)})",
-        )
+    together = (len({f for f, _ in chance}) > 1 or len(names) > 1 or inside) and not any(set(names) <= g for g in facts.independent)
+    said = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
+    if together and may_be_joint(chance, rest):
+        facts.joined.setdefault(*said)
+        result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
+        for (_, k), token in held.items():
+            result = summed(result, token, bound[k], facts)
+        return result
+    facts.require(not together, *said)
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
             raise Unknown("the expectation of a function of random entries times other random entries")
@@ -385,6 +397,21 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
     for (_, k), token in held.items():
         result = summed(result, token, bound[k], facts)
     return result
+
+
+def may_be_joint(chance: list, rest: list) -> bool:
+    """Is this a product of powers of random entries of which no two can be the same entry at some index?"""
+    heads = [f[0] for f, _ in chance]
+    known = all(i[0] == "c" for f, _ in chance for i in f[1])
+    whole = all(power.denominator == 1 and power > 0 for _, power in chance)
+    return whole and not any(random_names(f[0]) for f, _ in rest) and (known or len(set(heads)) == len(heads))
+
+
+def joint_moment(chance: list, facts: Facts) -> dict:
+    """E[x^a y^b] of what need not be independent: one number, which exists where both have moments of the order a + b (Hoelder)."""
+    for (_, name), _ in (f for f, _ in chance):
+        facts.require_moment(name, int(sum(power for _, power in chance)))
+    return function_atom("joint", reduce_term({}, chance, facts))
 
 
 def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:

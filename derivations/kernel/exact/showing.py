@@ -148,6 +148,8 @@ def one_factor(factor: tuple, names: Names, known: dict) -> Expr:
         inside = added(dict(head[-1]), names, outside | {("s", k): i for k, i in enumerate(at)})
         if head[0] == "sum":
             return inside if inside.op == "sum" else Expr("paren", (inside,))
+        if head[0] == "joint":
+            return Expr("expectation", (inside,))
         return Expr("rounded", (inside,), (), head[1]) if head[0] == "rounded" else Expr("function", (inside,), (), head[0])
     if head[0] == "value":
         return at[0]

@@ -91,7 +91,7 @@ def entrywise(operation):
 def divide(a, b):
     if isinstance(a, Taylor) or isinstance(b, Taylor):
         return (a if isinstance(a, Taylor) else b * 0 + a).over(b, divide)
-    if isinstance(b, fmpq) and b == 0:
+    if b == 0:
         raise Undefined("a division by zero")
     if not differ(b, number(0)):
         raise KernelError("a division by a ball that may hold zero is not settled")

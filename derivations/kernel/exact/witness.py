@@ -96,6 +96,8 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
         reason = str(error)
+    if reason:
+        facts.lacking |= facts.joined  # what independence would take apart, and is left over
     searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.lacking
     relation = "<=" if claim.kind == "inequality" else "="
     if found := searched and counterexample(left, right, given, relation, undefined=True):
@@ -361,7 +363,8 @@ def dropped(claim, left, right, rest):
     if claim.kind == "refutation":
         return None
     if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists
-        return counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
+        found = counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
+        return found or without_moment(left, right, rest)
     found = counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
     return found or without_moment(left, right, rest)
 

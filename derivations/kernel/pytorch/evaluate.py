@@ -5,6 +5,8 @@ The rules say how a node takes its parts; what is computed with them is in `roun
 
 from __future__ import annotations
 
+from math import prod
+
 import torch
 
 from ..core.expr import Expr, free_indices, show, sqrt, walk
@@ -38,6 +40,25 @@ def entrywise(rule):
         return rule(*aligned([evaluate(a, t, axes, deep) for a in e.args], e), t.exactly)
 
     return run
+
+
+def raised(e, t, axes, deep):
+    """A power; that an exponent of sizes and whole numbers is whole is known, whatever its roundings would be."""
+    base, exponent = e.args
+    whole = whole_number(exponent, t)
+    power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
+    return rounding.power(evaluate(base, t, axes, deep), power, t.exactly)
+
+
+def whole_number(e: Expr, t: Trial) -> int | None:
+    """What e is worth, where it is made of sizes and whole numbers; else None."""
+    if e.op == "const":
+        return int(e.data) if e.data.denominator == 1 else None
+    if e.op == "symbol":
+        return t.size(e) if e.data[1] == "size" and e.data[0] not in t.values else None
+    parts = [whole_number(x, t) for x in e.args]
+    rule = {"add": sum, "mul": prod, "neg": lambda x: -x[0], "paren": sum, "defined": sum}.get(e.op)
+    return rule(parts) if rule and not e.shape and None not in parts else None
 
 
 def function(e, t, axes, deep):
@@ -202,7 +223,7 @@ RULES = {
     "neg": negative,
     "mul": entrywise(rounding.multiply),
     "div": entrywise(rounding.divide),
-    "pow": entrywise(rounding.power),
+    "pow": raised,
     "matmul": matmul,
     "transpose": through(lambda x: x.transpose(-2, -1)),
     "inverse": inverse,

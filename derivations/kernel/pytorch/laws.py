@@ -127,6 +127,6 @@ def reached(e: Expr, name: str) -> bool:
     about = [n for n in walk(e) if name in symbols(n)]
     sums = any(n.op == "add" and all(name in symbols(x) for x in n.args) for n in about)
     placed = any(n.op == "entry" and any(i.op == "const" for i in n.args[1:]) for n in about)
-    inside = any(n.op in ("expectation", "variance") for n in about)
+    inside = any(n.op in ("expectation", "variance", "derivative") for n in about)
     nothing = any(n.op in ("eye", "array", "fill") or n.op == "const" and not n.data for n in walk(e))
     return not (sums or inside or nothing) and (not placed or degree(e, name) == 1)
