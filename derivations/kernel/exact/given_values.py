@@ -122,7 +122,7 @@ def flatten(value, where: tuple):
 def missing(error: KeyError) -> str:
     """What a value was looked for in vain."""
     kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
-    return {"index": "the index {}", "moment": "E[{}^{}]", "joint": "a moment of several random numbers"}.get(kind, "{}").format(*about)
+    return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
 
 
 def some_values(claim: Claim) -> str:

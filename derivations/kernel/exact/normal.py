@@ -237,7 +237,7 @@ def from_one(p: dict, facts: Facts) -> dict:
 
 def is_random(head: tuple) -> bool:
     """Does an atom's head, or its payload however deep, hold what is random?"""
-    return head[0] == "random" or isinstance(head[-1], tuple) and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    return head[0] == "random" or head[0] != "joint" and isinstance(head[-1], tuple) and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
 
 
 def mentions(head: tuple, name: tuple) -> bool:

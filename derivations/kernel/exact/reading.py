@@ -477,7 +477,7 @@ def moment(name: str, power, facts: Facts) -> dict:
 
 def random_entries(head: tuple) -> list:
     """The random entries in an atom's payload."""
-    inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) else ()) for f, _ in factors]
+    inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()) for f, _ in factors]
     return [f for f in inside if f[0][0] == "random"] + [g for f in inside for g in random_entries(f[0])]
 
 
@@ -485,7 +485,7 @@ def random_names(head: tuple) -> set:
     """The random symbols in an atom's head, those in its payload included."""
     if head[0] == "random":
         return {head[1]}
-    inside = head[-1] if isinstance(head[-1], tuple) else ()
+    inside = head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()  # a moment is not random itself
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
@@ -610,8 +610,8 @@ UNSEEN = "where it is 0, a slope is not shown to exist"
 
 def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
     head, indices = f
-    if head[0] in ("inverse", "moment"):
-        if head[0] == "inverse" and head[1] != by[1] or head[0] == "moment" and not mentions_in(facts.parameters, by):
+    if head[0] in ("inverse", "moment", "joint"):
+        if head[0] == "inverse" and head[1] != by[1] or head[0] != "inverse" and not mentions_in(facts.parameters, by):
             return {}
         raise Unknown(
             "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it")

@@ -14,7 +14,7 @@ from flint import acb, arb, ctx, fmpq, fmpq_mat
 from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols, walk
 from ..errors import KernelError
 from ..printing.latex import Value, short_latex
-from .normal import instantiate
+from .normal import Unknown, instantiate
 from .taylor import ORDER, NoSlope, Taylor
 
 ctx.prec = 160
@@ -367,6 +367,8 @@ def polynomial_value(p: dict, values: dict):
     """A normal form without open indices at concrete values of its atoms: sizes, scalars and moments by head."""
     result = number(0)
     for (bound, factors), c in p.items():
+        if any(f[0][0] == "joint" for f, _ in factors):
+            raise Unknown("the value depends on a moment of several random numbers, which is not stated")
         if bound:
             raise KernelError("a sum over an index cannot be evaluated here")
         term = number(c)
