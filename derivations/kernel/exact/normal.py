@@ -237,7 +237,12 @@ def from_one(p: dict, facts: Facts) -> dict:
 
 def is_random(head: tuple) -> bool:
     """Does an atom's head, or its payload however deep, hold what is random?"""
-    return head[0] == "random" or head[0] != "joint" and isinstance(head[-1], tuple) and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    return (
+        head[0] == "random"
+        or head[0] != "joint"
+        and isinstance(head[-1], tuple)
+        and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    )
 
 
 def mentions(head: tuple, name: tuple) -> bool:
@@ -262,7 +267,12 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
         if facts.is_nonnegative(inner):
             return "non-negative"
     even = power.denominator == 1 and power % 2 == 0
-    if even and (known(base, "nonzero", facts) or known(scale(base, -1), "positive", facts)):
+    if even and (
+        known(base, "nonzero", facts)
+        or head[0] == "whole"
+        and nonzero_factor((head, indices), facts)
+        or known(scale(base, -1), "positive", facts)
+    ):
         return "positive"
     if even or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess"):
         return "non-negative"
@@ -320,7 +330,10 @@ def nonzero_factor(factor: tuple, facts: Facts) -> bool:
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
     if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
         return True
-    return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
+    if factor[0][0] == "whole":
+        (((_, inside), _),) = instantiate(factor[0][1], hold(factor[1])).items()
+        return all(f[0][0] in ("size", "value") or nonzero_factor(f, facts) for f, _ in inside)
+    return factor[0][0] in ("i", "turn") or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
 
 
 def multiply(p: dict, q: dict, facts: Facts) -> dict:
@@ -373,6 +386,10 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
         if head[0] == "i" and whole:
             del powers[head, indices]
             sign *= (-1) ** (power // 2 % 2)
+            if power % 2:
+                powers[head, indices] = Fraction(1)
+        elif head[0] == "turn" and whole:  # a power of -1
+            del powers[head, indices]
             if power % 2:
                 powers[head, indices] = Fraction(1)
         elif head[0] == "prime" and (power >= 1 or power < 0):

@@ -32,6 +32,7 @@ from .normal import (
     scale,
     size_polynomial,
 )
+from .whole_powers import base_and_count, is_whole, whole_power
 
 
 def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
@@ -121,6 +122,8 @@ def lower_power(e, at, names, facts):
             if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
                 return raise_to(absolute_value(root, facts), times * power, facts)
         return raise_to(base, power, facts)
+    if is_whole(exponent) and not facts.is_positive(base):
+        return whole_power(base, exponent, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
 
 
@@ -637,6 +640,11 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
         if head[0] == "log":
             lower_power_ = multiply(lower_power_, allowed_power(inner, Fraction(-1), facts), facts)
         return multiply(lower_power_, chain, facts)
+    if head[0] == "whole" and mentions(head, by):
+        base, times = base_and_count(instantiate(head[1], indices))
+        facts.require_sign("nonzero", base, f"a power of it is differentiated: {UNSEEN}")
+        slope = multiply(derivative(base, by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
+        return multiply(scale(multiply(times, slope, facts), power), reduce_term({}, [(f, power)], facts), facts)
     if mentions(head, by):
         raise Unknown(f"the derivative of {head[0]}")
     return {}

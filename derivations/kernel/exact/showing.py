@@ -145,6 +145,13 @@ def one_factor(factor: tuple, names: Names, known: dict) -> Expr:
     at = tuple(known[i] if i in known else names.of(i) for i in indices)
     if isinstance(head[-1], tuple):  # a function of a smaller polynomial
         outside = {("outside", i.data[0]): i for i in known.values() if i.op == "index"}  # whose names are taken
+        if head[0] in ("whole", "turn"):
+            (((_, factors), _),) = head[-1]
+            counts = {which: tuple(x for x in factors if (x[0][0][0] in ("size", "value")) is which) for which in (True, False)}
+            below, above = (
+                added({((), counts[which]): Fraction(1)}, names, {("s", k): i for k, i in enumerate(at)}) for which in (False, True)
+            )
+            return Expr("pow", (Expr("neg", (ONE,)) if head[0] == "turn" else below, above))
         inside = added(dict(head[-1]), names, outside | {("s", k): i for k, i in enumerate(at)})
         if head[0] == "sum":
             return inside if inside.op == "sum" else Expr("paren", (inside,))

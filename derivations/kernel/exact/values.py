@@ -16,6 +16,7 @@ from ..errors import KernelError
 from ..printing.latex import Value, short_latex
 from .normal import Unknown, instantiate
 from .taylor import ORDER, NoSlope, Taylor
+from .whole_powers import base_and_count
 
 ctx.prec = 160
 
@@ -376,7 +377,11 @@ def polynomial_value(p: dict, values: dict):
             if head[0] == "exp":  # a power of it is one of the exponent, not a principal root
                 term = term * apply("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
                 continue
-            if head[0] == "i":
+            if head[0] in ("whole", "turn"):
+                below, times = base_and_count(dict(instantiate(head[-1], indices)))
+                base = number(-1) if head[0] == "turn" else polynomial_value(below, values)
+                base = raised(base, polynomial_value(times, values))
+            elif head[0] == "i":
                 base = acb(0, 1)
             elif head[0] == "prime":
                 base = number(head[1])

@@ -46,7 +46,9 @@ def power(base, exponent, signs=None):
         if not (base.is_positive or from_zero and base.is_nonnegative or shown(test, base)):
             if base.is_nonnegative is False or shown(signs.positive, -base):
                 raise Fails(f"the power {exponent} of {base} is taken, which is negative or not real")
-            refuse_where(base, signs, lambda at: at.is_nonnegative is False, f"the power {exponent} of {{}} is taken, which is negative or not real")
+            refuse_where(
+                base, signs, lambda at: at.is_nonnegative is False, f"the power {exponent} of {{}} is taken, which is negative or not real"
+            )
             raise NotSettled(f"whether {base} is not negative, of which the power {exponent} is taken")
     return base**exponent
 
