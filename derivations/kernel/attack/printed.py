@@ -16,6 +16,7 @@ from ..core.expr import (
     diff,
     exp,
     eye,
+    function,
     inverse,
     lift,
     log,
@@ -32,9 +33,10 @@ from ..core.expr import (
 from ..errors import KernelError
 from ..printing import latex, plain, script
 
-CALLS = {
-    f.__name__: f
-    for f in (E, Var, absolute, array, diff, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
+NAMED = (E, Var, absolute, array, diff, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
+CALLS = {f.__name__: f for f in NAMED} | {
+    name: lambda x, name=name: function(name, x)  # type: ignore[misc]
+    for name in ("cos", "sin", "tanh", "norm")
 }
 BINARY = {
     ast.Add: lambda a, b: a + b,

@@ -266,6 +266,10 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
             return "positive"
         if facts.is_nonnegative(inner):
             return "non-negative"
+    if head[0] == "whole":
+        (((_, inside), _),) = instantiate(head[1], indices).items()
+        if all(factor_sign(f, e, facts) for f, e in inside):
+            return "non-negative"
     even = power.denominator == 1 and power % 2 == 0
     if even and (
         known(base, "nonzero", facts)
