@@ -89,7 +89,7 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
     outer = matmul(left, right).shape
     if multiple.op != "const" or multiple.data and (len(outer) != 2 or outer[0] != outer[1]):
         raise KernelError(
-            f"a product of shape {show_shape(outer)} is not {show(multiple)} times the identity: say 0, or a number for a square one"
+            f"a product of shape {show_shape(outer)} is not {show(multiple)} times the identity: say 0, or a number if square"
         )
     for x in (left, right):
         symbol_of(x.args[0] if x.op == "transpose" else x)
