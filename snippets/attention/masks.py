@@ -1,15 +1,17 @@
 """Masks: filling, deleting, renormalising, and what PyTorch does with a row that is masked throughout.
 
-Three ways to leave a key out:
+Four ways to leave a key out:
 
 --8<-- [start:example-ways]
 >>> import torch
->>> from snippets.attention.masks import deleted_weights, filled_weights, renormalised_weights
+>>> from snippets.attention.masks import deleted_weights, filled_weights
+>>> from snippets.attention.masks import infinite_weights, renormalised_weights
 >>> scores = torch.tensor([[1.0, 4.0, 2.0, 3.0]], dtype=torch.float64)
 >>> keep = torch.tensor([True, False, True, False])
 >>> for weights in (filled_weights(scores, keep, -torch.inf), deleted_weights(scores, keep),
-...                 renormalised_weights(scores, keep)):
+...                 infinite_weights(scores, keep), renormalised_weights(scores, keep)):
 ...     print([round(weight, 4) for weight in weights[0].tolist()])
+[0.2689, 0.0, 0.7311, 0.0]
 [0.2689, 0.0, 0.7311, 0.0]
 [0.2689, 0.0, 0.7311, 0.0]
 [0.2689, 0.0, 0.7311, 0.0]
@@ -134,6 +136,11 @@ def deleted_weights(scores: Tensor, keep: Tensor) -> Tensor:
     weights = torch.zeros_like(scores)  # (..., n, m)
     weights[..., keep] = torch.softmax(scores[..., keep], dim=-1)
     return weights
+
+
+def infinite_weights(scores: Tensor, keep: Tensor) -> Tensor:
+    """Softmax of the scores plus the mask's logarithm: 0 for a key that is kept, and minus infinity."""
+    return torch.softmax(scores + keep.to(scores.dtype).log(), dim=-1)  # (..., n, m)
 
 
 def renormalised_weights(scores: Tensor, keep: Tensor) -> Tensor:

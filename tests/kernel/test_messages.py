@@ -108,8 +108,8 @@ WHEN_WRITTEN = {
     "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
     "this assumption is about a symbol, not A @ B": lambda: invertible(A @ B),
     "this assumption is about a symbol, not q": lambda: mean("q", 0),
-    "a product of shape () is not 1 times the identity: say 0, or a number if square": lambda: product_is(z, z, 1),
-    "a product of shape (n, m) is not 1 times the identity: say 0, or a number if square": lambda: product_is(A, U, 1),
+    "a product of shape () is not 1 times the identity: say 0, or a number": lambda: product_is(z, z, 1),
+    "a product of shape (n, m) is not 1 times the identity: say 0, or a number": lambda: product_is(A, U, 1),
     "this assumption is about a symbol, not A + B": [
         lambda: product_is(A + B, A, 1),
         lambda: product_is(A, (A + B).T, 0),
@@ -121,7 +121,7 @@ WHEN_WRITTEN = {
     "the name fl is taken by rounding, as which it would be read; call it something else": lambda: index("fl", n),
     "x is not random; make it with random(name, ...)": lambda: mean(x, 0),
     "k[1] holds what is random: name its mean or its variance, and state it of that: mean(w, m), positive(m)": lambda: mean(q, k[1]),
-    "x*I is complex: it has no sign, no rounding and no place in an order. Write its real part without I": lambda: variance(q, x * I),
+    "x*I is complex: it has no sign, no rounding and no place in an order. Leave I out of it": lambda: variance(q, x * I),
     "the name A is used for two things: a tensor of shape (n, n), and a tensor of shape (n, m)": lambda: symbols(
         matrix("A", n, n), matrix("A", n, m)
     ),
@@ -365,7 +365,7 @@ WHEN_CHECKED = {
     "at the given values both sides are equal: 2 = 2; it is no counterexample": lambda D: D.refute(
         "claim", z[i], x, at={z: [1, 2], x: 2, i: 2}
     ),
-    "z[i]*2 has the open index i, and a name holds no index: define the whole vector or matrix, such as z * g or A @ B or exp(z), and "
+    "z[i]*2 has the open index i, and a name holds no index: define the whole vector or matrix, such as z * g or A @ B or each(z[i]**2, i), and "
     "take its entry where the name is used, or write the sum out with total(...)": lambda D: D.define("p", z[i] * 2, id="claim"),
     "as x -> oo: the expression has no finite limit: it grows like x^2/y": lambda D: D.limit(
         "claim", x**2 / y + x, x, "oo", 3, given=[nonzero(y)]

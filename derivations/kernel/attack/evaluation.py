@@ -122,6 +122,10 @@ def of_sum(e, place, env):
     return sum((scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_of(size, env))), mpf(0))
 
 
+def of_each(e, place, env):
+    return entry(e.args[0], place[1:], {**env, ("index", e.data[0]): place[0]})
+
+
 def of_entry(e, place, env):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     if any(k >= size_of(s, env) for k, s in zip(at, e.args[0].shape)):
@@ -132,6 +136,8 @@ def of_entry(e, place, env):
 def of_function(e, place, env):
     if e.data == "norm":
         return mp.sqrt(sum((entry(e.args[0], place, env) ** 2 for place in places_of(e.args[0].shape, env)), mpf(0)))
+    if e.data == "largest":
+        return of_largest(e, env)
     (x,) = parts(e, place, env)
     if e.data in ("cos", "sin", "tanh"):
         return getattr(mp, e.data)(x)
@@ -144,6 +150,13 @@ def of_function(e, place, env):
     if e.data != "exp":
         raise CannotTell(f"the function '{e.data}'")
     return mp.exp(x)
+
+
+def of_largest(e, env):
+    entries = [entry(e.args[0], place, env) for place in places_of(e.args[0].shape, env)]
+    if any(mp.im(x) for x in entries):
+        raise CannotTell("the largest of complex numbers, which have no order")
+    return max(entries)
 
 
 def of_softmax(e, place, env):
@@ -237,6 +250,7 @@ ENTRY = {
     "fill": lambda e, place, env: number(e.data),
     "array": lambda e, place, env: scalar(e.args[places_of(e.shape, env).index(place)], env),
     "sum": of_sum,
+    "each": of_each,
     "entry": of_entry,
     "function": of_function,
     "softmax": of_softmax,

@@ -266,6 +266,10 @@ def sums(generator):
     return identity(generator, ("tensors", "sum"), ("scalars", "sizes", "delta", "dot"), open_=ROWS)
 
 
+def entry_by_entry(generator):
+    return identity(generator, ("tensors", "each"), ("scalars", "sizes", "delta", "dot", "sum"), depth=(2, 2, 3), open_=ROWS)
+
+
 def products(generator):
     shape = generator.choice([shape for shape in TENSORS if TENSORS[shape]])
     return identity_of(Grower(generator).tensor(shape, generator.choice((1, 2, 2))), generator)
@@ -284,7 +288,9 @@ def softmaxes(generator):
 
 
 def derivatives(generator):
-    return identity(generator, ("diff",), ("tensors", "sum", "scalars", "exp", "log", "div", "positive"), depth=(2, 2, 3), open_=ROWS[:2])
+    return identity(
+        generator, ("diff",), ("tensors", "sum", "scalars", "exp", "log", "div", "positive", "each"), depth=(2, 2, 3), open_=ROWS[:2]
+    )
 
 
 def near_a_kink(generator):
@@ -404,8 +410,48 @@ def masks(generator):
     return identity_of(tree, generator)
 
 
+def largests(generator):
+    return identity(generator, ("largest",), ("tensors", "scalars", "exp", "div", "sum", "positive"), depth=(1, 2, 2), open_=ROWS[:2])
+
+
+def bounds_by_the_largest(generator):
+    """That no entry is larger, that one of them is as large, and what is near to these and false."""
+    a = generator.choice((u, u, u + v, 2 * u, exp(u), array([x, y]), array([x, y, t]), softmax(u)))
+    top, at = function("largest", a), generator.choice([1, *[i] * (a.shape == (n,))])
+    near = generator.choice((top, top, top, function("largest", v), a[1], -function("largest", -a)))
+    below = generator.choice((a[at], a[at], a[1], v[1], u[1], lift(0)))
+    certificates = [near - below, 1 - exp(below - near), exp(near) - exp(below), (near - below) * exp(y), (near - below) ** 2]
+    if a.shape == (n,):
+        each = total(exp(a[j] - near), j)
+        certificates += [each - generator.choice((1, 1, 2, n)), n - each, log(each), log(n) - log(each), total(near - a[j], j)]
+    certificate = generator.choice(certificates)
+    left = Grower(generator, frozenset(("scalars",))).scalar(1)
+    given = (nonnegative(u[1] - u[i]),) * (generator.random() < 0.2)
+    return Draft("inequality", (left, rewritten(left + certificate, generator, generator.randint(0, 2))), given, because=(certificate,))
+
+
+def zeros_and_ones(generator):
+    """What is stated to be 0 or 1, its powers, and exponentials of it."""
+    at = generator.choice((i, 1))
+    tree = generator.choice((u[at] ** 2, u[at] ** 3 * y, exp(x * u[at]), exp(y - x * (1 - u[at])), total(u[i] * u[i] * v[i], i)))
+    same = generator.choice(
+        (u[at], u[at] * y, 1 + u[at] * (exp(x) - 1), exp(y - x) + u[at] * (exp(y) - exp(y - x)), u @ v, (1 - u[at]) ** 2)
+    )
+    sides = generator.choice(
+        ((tree, same), (tree, rewritten(tree, generator, 2)), (tree + same**2, same**2 + rewritten(tree, generator, 1)))
+    )
+    if generator.random() < 0.3:
+        part = generator.choice((1 - u[at], 1 - u[at], u[at] * exp(y), 1 - u[1] * u[at], u[at] - 1, total(u[i], i) - 1))
+        return Draft("inequality", (y, y + part), (zero_or_one(u),), because=(part,))
+    return Draft("identity", sides, (zero_or_one(u),) * (generator.random() < 0.8))
+
+
+def zero_or_one(x: Expr) -> Assumption:
+    return Assumption("zero_or_one", (x,))
+
+
 def laws(generator):
-    features = ("random", *(("sum", "tensors") if generator.random() < 0.4 else ()))
+    features = ("random", *(generator.choice((("sum",), ("each",))) + ("tensors",) if generator.random() < 0.4 else ()))
     grower = Grower(generator, frozenset(features), generator.choice(((), (), (i,))))
     body = grower.scalar(generator.choice((1, 1, 2)))
     if generator.random() < 0.3:
@@ -571,6 +617,7 @@ FAMILIES: dict = {
     "polynomials": (polynomials, 10),
     "quotients": (quotients, 10),
     "sums": (sums, 12),
+    "entry by entry": (entry_by_entry, 8),
     "products": (products, 10),
     "exponentials": (exponentials, 8),
     "roots": (roots, 8),
@@ -584,6 +631,9 @@ FAMILIES: dict = {
     "whole powers": (whole_powers, 3),
     "rounding": (roundings, 6),
     "masks": (masks, 4),
+    "zeros and ones": (zeros_and_ones, 4),
+    "largest": (largests, 6),
+    "bounds by the largest": (bounds_by_the_largest, 6),
     "laws": (laws, 5),
     "inequalities": (inequalities, 10),
     "refutations": (refutations, 10),

@@ -14,6 +14,7 @@ from ..core.expr import (
     absolute,
     array,
     diff,
+    each,
     exp,
     eye,
     function,
@@ -33,11 +34,11 @@ from ..core.expr import (
 from ..errors import KernelError
 from ..printing import latex, plain, script
 
-NAMED = (E, Var, absolute, array, diff, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
-CALLS = {f.__name__: f for f in NAMED} | {
-    name: lambda x, name=name: function(name, x)  # type: ignore[misc]
-    for name in ("cos", "sin", "tanh", "norm")
+CALLS = {
+    f.__name__: f
+    for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
 }
+CALLS |= {name: lambda x, name=name: function(name, x) for name in ("cos", "sin", "tanh", "norm", "largest")}  # type: ignore[misc]
 BINARY = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

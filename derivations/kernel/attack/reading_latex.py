@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from ..core.expr import E, Expr, I, Var, array, diff, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
+from ..core.expr import E, Expr, I, Var, array, diff, each, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
 from ..printing.names import GREEK
 from .reading_back import NotReadable
 
@@ -91,11 +91,9 @@ class Reader:
         if not self.met(r"\sum"):
             return self.product()
         self.expect("_", "{")
-        index_ = self.names.get(self.name())
+        name = self.name()
         self.expect("=", "1", "}", "^")
-        size = self.group()
-        if index_ is None or index_.op != "index" or index_.data[1] != size:
-            raise NotReadable(f"the index of a sum is not one that runs to {size}, in {self.text!r}")
+        index_ = self.bound(name, self.group())
         return total(self.term(), index_)
 
     def product(self) -> Expr:
@@ -181,11 +179,19 @@ class Reader:
     def bracket(self) -> Expr:
         inside = [self.sum()]
         if self.met(")"):
-            return paren(inside[0])
+            indices = listed(self)
+            return each(inside[0], *indices) if indices else paren(inside[0])
         while self.met(",") and self.peek() != ")":
             inside.append(self.sum())
         self.expect(")")
         return array(inside)
+
+    def bound(self, name: str, size: Expr) -> Expr:
+        """An index that is bound, with its size, which has to be its own."""
+        index_ = self.names.get(name)
+        if index_ is None or index_.op != "index" or index_.data[1] != size:
+            raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
+        return index_
 
     def fraction(self) -> Expr:
         if not self.met("{", r"\partial"):
@@ -205,6 +211,27 @@ class Reader:
     def applied(self, name: str) -> Expr:
         self.expect("(")
         return function(name, self.closed(self.sum, ")"))
+
+
+def listed(reader: Reader) -> list[Expr]:
+    """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
+    before, found = reader.at, []
+    while reader.met(",") if found else reader.met("_", "{"):
+        name = reader.name()
+        if not reader.met("=", "1"):
+            reader.at = before
+            return []
+        found.append(name)
+    if not found:
+        return []
+    reader.expect("}", "^", "{")
+    sizes = [reader.sum()]
+    while reader.met(","):
+        sizes.append(reader.sum())
+    reader.expect("}")
+    if len(sizes) != len(found):
+        raise NotReadable(f"{len(found)} indices have {len(sizes)} sizes, in {reader.text!r}")
+    return [reader.bound(name, size) for name, size in zip(found, sizes)]
 
 
 def matrix(reader: Reader) -> Expr:
@@ -238,6 +265,7 @@ BASES: dict[str, Callable[[Reader], Expr]] = {
     r"\begin": matrix,
     r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
+    r"\max": lambda reader: reader.applied("largest"),
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
     **{rf"\{name}": lambda reader, name=name: reader.applied(name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
 }

@@ -88,9 +88,7 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
     left, right, multiple = lift(left), lift(right), lift(times)
     outer = matmul(left, right).shape
     if multiple.op != "const" or multiple.data and (len(outer) != 2 or outer[0] != outer[1]):
-        raise KernelError(
-            f"a product of shape {show_shape(outer)} is not {show(multiple)} times the identity: say 0, or a number if square"
-        )
+        raise KernelError(f"a product of shape {show_shape(outer)} is not {show(multiple)} times the identity: say 0, or a number")
     for x in (left, right):
         symbol_of(x.args[0] if x.op == "transpose" else x)
     return Assumption("product", (left, right, multiple))
@@ -237,7 +235,6 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         return f"${latex(x)}$" if latex_names else show(x)
 
     names = list(map(shown, a.args))
-    several = len(names) > 1
     text = {  # filled in below, and once: a name in LaTeX has braces of its own
         "positive": "{0} is positive",
         "nonnegative": "{0} is not negative",
@@ -247,9 +244,10 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "mean": "each entry of {0} has mean {1}",
         "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(show, a.args[1:])), "moment of order {1}"),
         "variance": "each entry of {0} has variance {1}",
-        "gaussian": "{all} are Gaussian" if several else "{0} is Gaussian",
+        "gaussian": "{all} are Gaussian" if a.args[1:] else "{0} is Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",
-        "representable": "{all} are floating-point numbers" if several else "{0} is a floating-point number",
+        "representable": "{all} are floating-point numbers" if a.args[1:] else "{0} is a floating-point number",
+        "zero_or_one": "each entry of " * bool(a.args and a.args[0].shape) + "{0} is 0 or 1",
         "in range": "no exponent leaves the format's range",
     }[a.kind].format(*names, all=" and ".join(names))
     open_ = sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])

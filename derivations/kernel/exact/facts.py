@@ -7,6 +7,7 @@ from math import inf
 from ..core.assumptions import Assumption, symbol_of
 from ..core.expr import walk
 from ..errors import KernelError
+from .attained import by_case
 from .normal import Facts, add, atom, multiply, scale
 from .reading import read
 
@@ -36,6 +37,7 @@ def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
 def as_stated(given: tuple) -> Facts:
     """What the assumptions say, one by one."""
     facts = Facts()
+    facts.by_case = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
 
@@ -54,6 +56,8 @@ def as_stated(given: tuple) -> Facts:
             facts.invertible.add(name)
             for first, second in (("entry", "inverse"), ("inverse", "entry")):
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
+        elif a.kind == "zero_or_one":
+            facts.bits.add(a.args[0].data[0])
         elif a.kind == "product":
             facts.products[joined_axes(a)] = a.args[2].data
             facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}

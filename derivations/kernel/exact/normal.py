@@ -21,7 +21,7 @@ from ..errors import KernelError
 from ..printing.plain import plain
 from ..printing.script import script
 from .fractions import Fraction
-from .polynomials import add, atom, bernoulli, constant, rename, scale, size_polynomial
+from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, rename, scale, size_polynomial
 from .showing import tree
 
 MAX_RENAMINGS = 5040
@@ -46,6 +46,7 @@ class Facts:
         self.joined = {}  # the independence that would take moments apart which are left together -> the assumption that states it
         self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
+        self.bits = set()  # names of symbols each entry of which is 0 or 1
         self.representable = []  # polynomials that are floating-point numbers
         self.parameters = []  # means and variances, as stated
         self.tied = set()  # names that a stated product ties together
@@ -57,6 +58,7 @@ class Facts:
         self.near = ()  # the trees that are read: messages take their names for indices
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
         self.here = None  # within a derivative, what is known at the point alone
+        self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
 
     @property
@@ -125,6 +127,7 @@ class Facts:
             or known(p, "positive", self)
             or self.here is not None
             and self.here.is_positive(p)
+            or self.by_case(p, "is_positive", self)
         )
 
     def is_nonnegative(self, p: dict) -> bool:
@@ -134,6 +137,7 @@ class Facts:
             or any(self.is_beyond(p, q) for q in self.stated("positive", p) + self.stated("nonnegative", p))
             or self.here is not None
             and self.here.is_positive(p)
+            or self.by_case(p, "is_nonnegative", self)
         )
 
     def is_beyond(self, p: dict, q: dict) -> bool:
@@ -153,7 +157,7 @@ class Facts:
 
 
 # What holds at a point need not hold near.
-KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable")
+KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable", "bits")
 
 
 def moment_name(order: int) -> str:
@@ -260,8 +264,8 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
         return "positive"
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
-    if head[0] == "sum":
-        inner = instantiate(head[1], indices)
+    if head[0] in ("sum", "largest"):
+        inner = renamed(instantiate(head[-1], indices), {RUNS: ("held", next(FRESH))})
         if facts.is_positive(inner):
             return "positive"
         if facts.is_nonnegative(inner):
@@ -278,9 +282,13 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
         or known(scale(base, -1), "positive", facts)
     ):
         return "positive"
-    if even or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess"):
+    if even or is_bit(factor[0], facts) or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
         return "non-negative"
     return ""
+
+
+def is_bit(head: tuple, facts: Facts) -> bool:
+    return head[0] == "entry" and head[1] in facts.bits
 
 
 def is_real(head: tuple) -> bool:
@@ -409,6 +417,8 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+        elif is_bit(head, facts) and whole and power > 0:
+            powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
             del powers[head, indices]
             sign *= Fraction(indices[0][1]) ** int(power)
@@ -522,7 +532,7 @@ def named_alike(bound: tuple, factors: tuple) -> tuple:
 
 
 def externals(p: dict) -> list:
-    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] != "b"}, key=repr)
+    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}, key=repr)
 
 
 def freeze(p: dict) -> tuple:
@@ -591,8 +601,13 @@ def exponential(p: dict, facts: Facts) -> dict:
     for (bound, factors), c in p.items():
         logs = [f for f, power in factors if f[0][0] == "log" and power == 1]
         rest = [(f, power) for f, power in factors if not logs or f != logs[0]]
+        bit = next((f for f, power in factors if is_bit(f[0], facts) and not bound), None)
         if logs and not bound and not rest:
             result = multiply(result, raise_to(instantiate(logs[0][0][1], logs[0][1]), c, facts), facts)
+        elif bit:  # exp(kx) = 1 + k (exp(x) - 1)
+            other = exponential({((), tuple((f, power) for f, power in factors if f != bit)): c}, facts)
+            chosen = multiply({((), ((bit, Fraction(1)),)): Fraction(1)}, add(other, constant(-1)), facts)
+            result = multiply(result, add(constant(1), chosen), facts)
         else:
             result = multiply(result, function_atom("exp", {(bound, factors): Fraction(1)}, c), facts)
     return result
@@ -630,19 +645,6 @@ def shared_factors(p: dict, facts: Facts) -> tuple:
         before = here if shared is None else shared
         shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
     return min(map(abs, p.values()), default=Fraction(1)), tuple(sorted((shared or {}).items(), key=repr))
-
-
-def factorise(q: Fraction):
-    """(prime, exponent) pairs of a positive rational, by trial division."""
-    for number, sign in ((q.numerator, 1), (q.denominator, -1)):
-        prime = 2
-        while number > 1:
-            if prime * prime > number:
-                prime = number
-            while number % prime == 0:
-                yield prime, sign
-                number //= prime
-            prime += 1
 
 
 def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:

@@ -10,6 +10,7 @@ from itertools import combinations, count, product
 
 from ..core.expr import Expr, free_indices, show, walk
 from .fractions import Fraction
+from .largest import FEW, largest_of, largest_over
 from .normal import (
     FRESH,
     Facts,
@@ -194,6 +195,12 @@ def lower_sum(e, at, names, facts):
     return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
+def lower_each(e, at, names, facts):
+    """The body where its index is the place on the first axis: what the index is outside does not reach in."""
+    key = Expr("index", (), (), e.data)
+    return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
+
+
 def lower_entry(e, at, names, facts):
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
@@ -210,6 +217,8 @@ def lower_function(e, at, names, facts):
         if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0], 0)):
             return allowed_power(square, Fraction(1, 2), facts)
         return raise_to(square, Fraction(1, 2), facts)
+    if e.data == "largest":
+        return lower_largest(e.args[0], names, facts)
     inside = lower(e.args[0], at, names, facts)
     if e.data == "exp":
         return exponential(inside, facts)
@@ -223,6 +232,14 @@ def lower_function(e, at, names, facts):
         below = add(constant(1), exponential(scale(inside, 2), facts))
         return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
     raise Unknown(f"the exact witness does not know the function '{e.data}'")
+
+
+def lower_largest(vector: Expr, names: dict, facts: Facts) -> dict:
+    size = vector.shape[0]
+    if size.op != "const" or size.data > FEW:
+        runs = fresh()
+        return largest_over(lower(vector, (runs,), names, facts), runs, size, facts)
+    return largest_of([lower(vector, (("c", k),), names, facts) for k in range(1, int(size.data) + 1)], facts)
 
 
 def wave(name: str, p: dict, facts: Facts) -> dict:
@@ -244,6 +261,10 @@ def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
         base, power = lower(e.args[0], (), names, facts), e.args[1].data
         even = power.denominator == 1 and power % 2 == 0
         return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
+    if e.op == "sum":
+        return positive_by_parts(e.args[0], (), {**names, Expr("index", (), (), e.data): fresh()}, facts)
+    if e.op == "function" and e.data == "exp":
+        return real(lower(e.args[0], at, names, facts), facts)
     return facts.is_positive(lower(e, at, names, facts))
 
 
@@ -278,7 +299,10 @@ def lower_softmax(e, at, names, facts):
     def top(last):
         return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
 
-    return multiply(top(at[-1]), raise_to(sum_over(e.shape[-1], top, facts), Fraction(-1), facts), facts)
+    below = sum_over(e.shape[-1], top, facts)  # positive: a sum of exponentials, if they are of real numbers
+    if all(is_real(f[0]) for _, factors in below for f, _ in factors):
+        return multiply(top(at[-1]), allowed_power(below, Fraction(-1), facts), facts)
+    return multiply(top(at[-1]), raise_to(below, Fraction(-1), facts), facts)
 
 
 def lower_expectation(e, at, names, facts):
@@ -296,6 +320,8 @@ def lower_variance(e, at, names, facts):
 def lower_derivative(e, at, names, facts):
     body, by = e.args
     target = by.args[0] if by.op == "entry" else by
+    if moved := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
+        raise Unknown(f"{show(moved[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
     if target.data[0] in facts.tied:
         raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
@@ -354,6 +380,7 @@ RULES = {
     "fill": lambda e, at, names, facts: constant(e.data),
     "array": lower_array,
     "sum": lower_sum,
+    "each": lower_each,
     "entry": lower_entry,
     "function": lower_function,
     "softmax": lower_softmax,

@@ -27,6 +27,7 @@ from .values import Undefined, differ, evaluate, number, polynomial_value, show_
 SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
+BITS = (Fraction(0), Fraction(1))
 HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
 MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
 LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
@@ -79,6 +80,7 @@ def candidates(sides: tuple, given: tuple):
     """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
+    bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     others = [names[n] for n in sorted(names) if n not in size_names]
     free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
@@ -88,7 +90,7 @@ def candidates(sides: tuple, given: tuple):
         for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
             yield (
                 env
-                | {s.data[0]: draw(s, env, generator, extra) for s in others}
+                | {s.data[0]: draw(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
                 | {("index", i.data[0]): generator.randrange(values.size_value(i.data[1], env)) for i in free},
                 others,
             )
@@ -119,7 +121,7 @@ def of_sizes(x: Expr) -> bool:
 
 def example(claim, sides: bool = True) -> bool:
     """Are there values at which all assumptions of the claim hold, and its two sides exist, if that is asked too?"""
-    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
+    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance", "zero_or_one")]
     ends = (claim.start, claim.steps[-1].expr)
     evaluated = () if is_law(*claim.trees) or not sides else ends
     for env, _ in candidates(ends, claim.given):
@@ -170,9 +172,9 @@ def found_at(k: int, signs: list, names: dict, sizes: list) -> bool:
     return False
 
 
-def draw(s: Expr, env: dict, generator, extra: list = ()) -> dict:
+def draw(s: Expr, env: dict, generator, extra: list = (), only: tuple = ()) -> dict:
     places = list(product(*(range(values.size_value(n, env)) for n in s.shape)))
-    pool = [*(ENTRIES if s.shape else SCALARS), *extra]
+    pool = only or [*(ENTRIES if s.shape else SCALARS), *extra]
     return {p: number(generator.choice(pool)) for p in places}
 
 
@@ -211,6 +213,8 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
             "representable": lambda v: values.round_to(v, "fp32") == v,
         }[a.kind]
         return all(bool(test(v)) for x in a.args for v in values.everywhere(x, env))
+    if a.kind == "zero_or_one":
+        return all(not differ(v, number(0)) or not differ(v, number(1)) for v in evaluate(a.args[0], env).values())
     if a.kind == "invertible":
         evaluate(Expr("inverse", a.args, a.args[0].shape), env)
         return True
@@ -355,7 +359,7 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
     )
     complete = given + extra
     try:
-        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance")):
+        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
             return None
         if not points:
             facts = facts_of(complete + (gaussian(*randoms),))
@@ -381,7 +385,7 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
-    if not isinstance(sides[0], str) and not values.breaks(relation, sides[0][()], sides[1][()]):
+    if not isinstance(sides[0], str) and not any(values.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:

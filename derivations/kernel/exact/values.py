@@ -6,6 +6,7 @@ python-flint is used here and nowhere else.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from math import isqrt, lcm
 
@@ -167,6 +168,12 @@ def sum_of(e, env, places):
     return {(): sum((the(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
 
 
+def each_of(e, env, places):
+    name, size = e.data
+    rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
+    return {p: rows[p[0]][p[1:]] for p in places}
+
+
 def entry_of(e, env, places):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     return {(): evaluate(e.args[0], env)[at]}
@@ -202,7 +209,30 @@ def apply(name: str, x):
 def function_of(e, env, places):
     if e.data == "norm":
         return evaluate(sqrt(e.args[0] @ e.args[0]), env)
+    if e.data == "largest":
+        return {(): largest_of(list(evaluate(e.args[0], env).values()))}
     return {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()}
+
+
+def largest_of(entries: list):
+    """The largest number; of series, the one that is the largest at the point, and so near it."""
+    if any(map(is_complex, entries)):
+        raise KernelError("the largest of complex numbers, which have no order")
+    if any(isinstance(x, Taylor) for x in entries):
+        return largest_series(entries)
+    return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
+
+
+def largest_series(entries: list):
+    """The largest on one side of the point: of two, the one whose first coefficient that differs is the larger."""
+    best = entries[0]
+    for x in entries[1:]:
+        gap = x - best
+        if not isinstance(gap, Taylor):
+            best = x if differ(gap, number(0)) and gap > 0 else best
+        elif not all(isinstance(c, fmpq) and c == 0 for c in gap.c):
+            best = x if gap.c[gap.leading()] > 0 else best
+    return best
 
 
 def softmax_of(e, env, places):
@@ -261,7 +291,9 @@ def united(numbers: list):
 
 def has_corners(body: Expr, target: Expr) -> bool:
     """Is there a modulus, or a power that is not whole, of what moves?"""
-    bent = (n for n in walk(body) if n.op == "function" and n.data in ("abs", "norm") or n.op == "pow" and not is_whole(n.args[1]))
+    bent = (
+        n for n in walk(body) if n.op == "function" and n.data in ("abs", "norm", "largest") or n.op == "pow" and not is_whole(n.args[1])
+    )
     return any(target in set(walk(n)) for n in bent)
 
 
@@ -352,6 +384,7 @@ EVALUATE = {
     "fill": lambda e, env, places: {p: number(e.data) for p in places},
     "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
     "sum": sum_of,
+    "each": each_of,
     "entry": entry_of,
     "function": function_of,
     "softmax": softmax_of,
@@ -385,6 +418,8 @@ def polynomial_value(p: dict, values: dict):
                 base = acb(0, 1)
             elif head[0] == "prime":
                 base = number(head[1])
+            elif head[0] == "largest":
+                raise KernelError("the largest of some entries is not evaluated here")
             elif head[0] in ("log", "sum", "abs"):
                 inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
                 base = inside if head[0] == "sum" else apply(head[0], inside)

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import Claim, Refused, Verdict
-from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from . import logarithms, values
 from .facts import facts_of
@@ -19,7 +19,7 @@ from .normal import Facts, Unknown, add, clear_denominators, scale
 from .reading import read
 from .search import LARGEST, SIGNS, counterexample, empty_size, example, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
-from .sign import doubt, increase
+from .sign import by_cases, doubt, increase
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -130,7 +130,7 @@ def prove_inequality(claim, left, right, facts):
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not increase(certificate, facts):
+    if strip(certificate) == strip(right - left) and not (increase(certificate, facts) or by_cases(certificate, facts)):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
@@ -168,7 +168,7 @@ def prove_limit(claim, left, right, facts):
             raise Unknown(
                 f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
             )
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for t in (left, right) for n in walk(t)):
+    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for t in (left, right) for n in walk(t)):
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")
@@ -220,7 +220,7 @@ def sides_at(claim: Claim) -> list:
 
 def law_refutation_problem(claim, left, right, facts, at):
     for a in claim.given:
-        if a.kind in (*SIGNS, "variance") and (reason := broken(a, at, left, right)):
+        if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
             return reason
     try:
         sides = law_sides(claim, facts, at)
@@ -234,7 +234,7 @@ def prove_definition(claim, left, right, facts):
     if open_:
         raise Fails(
             f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
-            "z * g or A @ B or exp(z), and take its entry where the name is used, or write the sum out with total(...)"
+            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
         )
     read(right, facts)
     return ""
@@ -362,8 +362,9 @@ def dropped(claim, left, right, rest):
         return needed_to_compute(claim, rest)
     if claim.kind == "refutation":
         return None
-    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists
-        found = counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
+    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists, or where it goes
+        undefined = (counterexample(side, side, rest, undefined=True) for side in (left, right))
+        found = next(filter(None, undefined), None) or other_limit(left, right, claim.towards, rest)
         return found or without_moment(left, right, rest)
     found = counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
     return found or without_moment(left, right, rest)

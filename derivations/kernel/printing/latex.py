@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ..errors import KernelError
 from .names import name_latex
 
-LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
+LEVEL = {"add": 1, "neg": 2, "sum": 2, "each": 5, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
@@ -155,6 +155,11 @@ class Printer:
         name, size = e.data
         return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
 
+    def each(self, e):
+        body, indices = listed(e)
+        below = ", ".join(f"{name_latex(name)} = 1" for name, _ in indices)
+        return f"{self.brackets(self.show(body))}_{{{below}}}^{{{', '.join(self.show(size) for _, size in indices)}}}"
+
     def entry(self, e):
         base = e.args[0]
         shown = [self.show(i) for i in e.args[1:]]
@@ -165,7 +170,7 @@ class Printer:
         return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined') else text}_{{{at}}}"
 
     def function_name(self, e):
-        return "\\" + e.data
+        return r"\max" if e.data == "largest" else "\\" + e.data
 
     def function(self, e):
         inside = self.show(e.args[0])
@@ -198,6 +203,15 @@ class Printer:
 
     def rank(self, e):
         return rf"\operatorname{{rank}}{self.brackets(self.show(e.args[0]))}"
+
+
+def listed(e: Tree) -> tuple[Tree, list]:
+    """The body of a tensor that is given entry by entry, and its indices. One whose name was bound already begins another tensor."""
+    body, indices = e.args[0], [e.data]
+    while body.op == "each" and body.data[0] not in (name for name, _ in indices):
+        indices.append(body.data)
+        body = body.args[0]
+    return body, indices
 
 
 def negative(e: Tree) -> bool:

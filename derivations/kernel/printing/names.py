@@ -18,8 +18,8 @@ READ = {  # what a formula means by these, so that they name nothing else
     "fl": "rounding",
 }
 # Words that a reader takes for a function or for a part of a sentence, however they are spelt, be they known here or not.
-FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div erf erfc exp floor gcd
-gelu grad hom im inf ker lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu
+FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div each erf erfc exp floor gcd
+gelu grad hom im inf ker largest lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu
 sin sinh softmax softplus span sqrt std sum sup tan tanh tr trace var vec"""
 SPOKEN = "and as at by else equals false for if iff in is not of or then true with without"
 WORDS = {word: "a function" for word in FUNCTIONS.split()} | {word: "a word of sentences" for word in SPOKEN.split()}

@@ -25,6 +25,9 @@ def holds(a: Assumption, t: Trial) -> Tensor:
     if a.kind == "representable":
         found = [evaluate(x, t) for x in a.args]
         return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
+    elif a.kind == "zero_or_one":
+        x = evaluate(a.args[0], t)
+        good = ((x.v == 0) | (x.v == 1)) & (x.e == 0)
     elif a.kind == "product":
         x = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), t).v
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)

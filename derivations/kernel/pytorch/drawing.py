@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, symbols, walk
 from .assumptions import all_of, holds
 from .bindings import bindable, put_values, sizes_in
 from .evaluate import evaluate
@@ -22,6 +22,7 @@ from .rounding import Value
 from .trial import Trial, involved
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
+NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
 LARGE, AT_ONCE, FEW = 8, 4, 2  # from where a size is large, how many are at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
 
@@ -34,7 +35,7 @@ def shapes(claim: Claim, largest: int):
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
-    sized = any(s.op == "symbol" for n in nodes_ for s in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])))
+    sized = any(s.op == "symbol" for n in nodes_ for s in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])))
     random = torch.Generator().manual_seed(1)
     yield {n: 1 for n in names}
     yield {n: 2 for n in names}
@@ -80,7 +81,7 @@ def most_entries(trees: list, sizes: dict) -> int:
         return int(size.data) if size.op == "const" else sizes[size.data[0]]
 
     def most(e: Expr, around: int) -> int:
-        around *= number(e.data[1]) if e.op == "sum" else 1
+        around *= number(e.data[1]) if e.op in BINDERS else 1
         return max([around * prod(map(number, e.shape)), *(most(x, around) for x in e.args)])
 
     free = set().union(*map(free_indices, trees))
@@ -140,6 +141,8 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
                 v = torch.where(v == 0, 1.0, v)
+            if any(a.args == (s,) for a in by.get("zero_or_one", ())):
+                v = (v > 0).double()
             if any(name in all_of(x) for a in by.get("representable", ()) for x in a.args):
                 v = v.to(torch.float32).double()
                 v = torch.where(v.isfinite(), v, 1.0)
@@ -149,6 +152,8 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if any(n.op == "derivative" for e in trees for n in walk(e)) else []
     for x in edges:
         put_on_edge(x, t, count)
+    if claim.kind == "inequality" and not t.exactly:
+        put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
     put_values(t, named, at)
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
@@ -180,6 +185,31 @@ def put_on_edge(x: Expr, t: Trial, points: int):
             there = third & (evaluate(x, t).v == 0)
             v = torch.where(there, moved, known.v)
             t.values[name] = Value(v, torch.where(there, 0.0, known.e))
+
+
+def put_near_edges(assumed: list, t: Trial, points: int):
+    """At every third point, a symbol in each thing that is assumed not to be negative is moved so that almost nothing is left of that.
+
+    Where it is assumed of too little, a bound that rests on it fails there. The symbol has one value for each value of the open indices, and
+    what it stands in is linear in it, or so nearly linear that a step towards 0 is a small thing that is not negative.
+    """
+    third = (torch.arange(points) % 3 == 2).reshape(-1, *(1,) * (t.leading - 1))
+    moved: set = set()
+    for x in assumed:
+        open_ = sorted(free_indices(x), key=lambda i: i.data[0])
+        for name, s in sorted(symbols(x).items()):
+            if s.data[1] == "real" and name not in moved and s.shape == tuple(i.data[1] for i in open_) and len(open_) < 2:
+                known, here = t.values[name], evaluate(x, t).v
+                t.values[name] = Value(known.v + 1, known.e)
+                step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
+                there = (third & step.isfinite()).expand(step.shape)
+                step = torch.where(there, step, 0.0)
+                for i in open_:  # the axis of the index becomes the tensor's own
+                    step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)
+                v = known.v - step
+                t.values[name] = Value(v, torch.zeros_like(v))
+                moved.add(name)
+                break
 
 
 def edges_first(kept: Tensor, edges: list, t: Trial) -> Tensor:

@@ -77,6 +77,7 @@ FUNCTIONS = {
     "sin": rounding.sine,
     "tanh": rounding.tangent,
     "norm": None,  # written out
+    "largest": tensors.largest,
 }
 
 
@@ -109,6 +110,11 @@ def inverse(e, t, axes, deep):
 
 def sum_(e, t, axes, deep):
     return tensors.add_up(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
+
+
+def each(e, t, axes, deep):
+    body = evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1)
+    return tensors.along_first(body, deep, t.size(e.data[1]), t.leading)
 
 
 def array(e, t, axes, deep):
@@ -231,6 +237,7 @@ RULES = {
     "fill": filled(lambda e, t: torch.full(t.shape(e), float(e.data), dtype=torch.float64)),
     "array": array,
     "sum": sum_,
+    "each": each,
     "entry": entry,
     "function": function,
     "softmax": of_one(tensors.softmax),

@@ -36,7 +36,7 @@ def degree(e: Expr, name: str) -> float:
         return int(e.data[0] == name)
     if not any(below):
         return 0
-    if e.op in ("add", "neg", "paren", "defined", "sum", "entry", "transpose", "expectation", "derivative"):
+    if e.op in ("add", "neg", "paren", "defined", "sum", "each", "entry", "transpose", "expectation", "derivative"):
         return max(below)
     if e.op in ("mul", "matmul") or e.op == "div" and averaged(e.args[1]):
         return sum(below)

@@ -11,13 +11,18 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, strip, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, strip, walk
 from .names import Names, quoted
 from .trouble import Disagrees, NotForSymPy
 
 SIGNS = ("positive", "nonnegative", "nonzero")
 FREE = ("mean", "independent", "gaussian", "moment")  # what says nothing of the values that symbols may take
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
+
+
+def bits_of(claim: Claim) -> dict:
+    """The symbols of a claim each entry of which is 0 or 1, by name."""
+    return {a.args[0].data[0]: a.args[0] for a in claim.given if a.kind == "zero_or_one"}
 
 
 class Text(NamedTuple):
@@ -57,6 +62,7 @@ class Translation:
         self.symbolic, self.moving = symbolic, moving
         self.values, self.evaluated = values or {}, values is not None
         self.given = claim.given
+        self.bits = bits_of(claim)
         self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
         self.near: frozenset = frozenset()  # names of what the derivatives around what is written are taken by
         self.stating = False  # is what is stated of signs being written?
@@ -109,6 +115,11 @@ class Translation:
         name = e.data[0]
         if name in self.values and name not in self.near:
             return self.values[name]
+        if name in self.bits and self.symbolic:
+            raise NotForSymPy(f"{name}, which is 0 or 1, at every size")
+        if name in self.bits and name not in self.near:  # a parameter holds its entries
+            given = self.names.of("entries", name)
+            return f"Matrix({given})" if len(e.shape) in (1, 2) else f"Array({given})" if e.shape else f"Integer({given})"
         known = self.signs_of(name)
         if name in self.near and self.closed(name):
             known.pop("nonnegative", None)
@@ -153,7 +164,7 @@ class Translation:
 
     def closed(self, name: str) -> bool:
         """Is its value known, or something of its sign that holds at a point, and need not hold near it?"""
-        if name in self.values:
+        if name in self.values or name in self.bits:
             return True
         known = self.signs_of(name)
         return "nonnegative" in known and known["nonnegative"] not in (known.get("nonzero"), known.get("positive"))
@@ -295,6 +306,12 @@ def write_sum(t, e):
     return call("Add", f"*({t.write(e.args[0]).text} for {t.index(name)} in range({t.size(size)}))")
 
 
+def write_each(t, e):
+    name, size = e.data
+    each = f"({t.write(e.args[0]).text} for {t.index(name)} in range({t.size(size)}))"
+    return call("stacked", each, str(len(e.args[0].shape)))
+
+
 def write_entry(t, e):
     base, places = e.args[0], [str(int(i.data) - 1) if i.op == "const" else t.index(i.data[0]) for i in e.args[1:]]
     if base.op == "eye":
@@ -307,7 +324,7 @@ def write_entry(t, e):
 
 
 ARITHMETIC = ("add", "mul", "div", "pow", "neg")
-FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs", "cos": "cos", "sin": "sin", "tanh": "tanh", "norm": "norm"}
+FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs", "cos": "cos", "sin": "sin", "tanh": "tanh", "norm": "norm", "largest": "largest"}
 
 
 def write_function(t, e):
@@ -358,6 +375,8 @@ def write_derivative(t, e):
 def refuse_tied(t, body, name):
     """A rounding has no slope, and a mean that is stated in terms of what moves has none that is known."""
     for n in walk(body):
+        if n.op == "function" and n.data == "largest" and mentions(n, {name}) and not t.evaluated:
+            raise Disagrees(f"{show(n)} is differentiated by {name}: it need not have a slope where two entries are the largest")
         if n.op == "rounded" and mentions(n, {name}):
             raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
         tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
@@ -379,22 +398,32 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
 
     def look(e, loops):
         fractional = is_root(e)
-        if (fractional or e.op == "function" and e.data == "abs") and mentions(e, {name}):
+        if (fractional or e.op == "function" and e.data in ("abs", "largest")) and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
             t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
+            if e.op == "function" and e.data == "largest":
+                inside = f"*{call('ties', inside).text}" if not loops else refuse_ties(e)
             t.near = moved
-            listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
-            which = "above" if larger else "off" if fractional else "moduli"
+            if loops and e.shape:  # the entries of a tensor, at each value of the indices around it
+                part = t.names.of("part", "part")
+                listed = f"*({part} {' '.join(loops)} for {part} in flat({inside}))"
+            else:
+                listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
+            which = "above" if larger else "moduli" if e.data == "abs" else "off"
             if listed not in found[which]:
                 found[which].append(listed)
-        if e.op == "sum":
+        if e.op in BINDERS:
             loops = [*loops, f"for {t.index(e.data[0])} in range({t.size(e.data[1])})"]
         for x in e.args:
             look(x, loops)
 
     look(body, [])
     return found
+
+
+def refuse_ties(e: Expr):
+    raise NotForSymPy(f"{show(e)} inside of a sum that is differentiated")
 
 
 def signs_near(t) -> dict:
@@ -432,5 +461,5 @@ RULES = {name.removeprefix("write_"): rule for name, rule in list(globals().item
 
 
 def indices_of(*trees: Expr) -> list:
-    """The index variables that no sum binds, by name."""
+    """The index variables that nothing binds, by name."""
     return sorted(set(chain(*map(free_indices, trees))), key=lambda i: i.data[0])

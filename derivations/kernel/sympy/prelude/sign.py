@@ -7,7 +7,7 @@ from itertools import islice, product
 import sympy as sp
 
 from .outcome import Fails, NotSettled, quiet
-from .steps import NONE, at_sizes, told
+from .steps import NONE, at_sizes, most, told
 from .tensors import flat
 from .zero import away_from_zero, left_over, reduces
 
@@ -31,7 +31,7 @@ class Signs:
         if not depth or e.is_negative:
             return False
         if (e, depth) not in self.settled:
-            self.settled[e, depth] = self.by_form(e, depth) or self.by_parts(e, depth)
+            self.settled[e, depth] = self.by_form(e, depth) or self.by_parts(e, depth) or self.by_case(e)
         return self.settled[e, depth]
 
     def by_form(self, e, depth: int) -> bool:
@@ -99,6 +99,20 @@ class Signs:
             return (bool(f.exp.is_odd) or self.nonnegative(g.base, depth)) and self.nonnegative(f.base - g.base, depth)
         return False
 
+    def by_case(self, e) -> bool:
+        """Whichever is the largest of those that a Max is taken of: it stands in its place, and no other is larger."""
+        for found in sorted(e.atoms(sp.Max), key=str)[:1]:
+            return all(self.beside([one - x for x in found.args]).either(e.xreplace({found: one})) for one in found.args)
+        return False
+
+    def either(self, e) -> bool:
+        """Is it proved not to be negative, multiplied out or with common factors taken out?"""
+        return any(map(self.nonnegative, (sp.expand(e), sp.factor_terms(e))))
+
+    def beside(self, more: list):
+        """What is known, and that these are not negative."""
+        return Signs(self.positives, [*self.known, *more], self.nonzeros)
+
     def without(self, e, rest, depth: int) -> bool:
         """Is the rest not negative? What is longer than e was is not taken apart again."""
         terms = sp.Add.make_args(rest)
@@ -138,6 +152,12 @@ def shared(e, part) -> set:
     return {ratio for ratio in ratios if ratio.is_positive}
 
 
+def possible(sizes_tried, assumed) -> list:
+    """The sizes at which no assumption is certainly wrong."""
+    known = [(sizes, [[e for one in some for e in flat(one)] for some in at_sizes(assumed, sizes)]) for sizes in sizes_tried]
+    return [sizes for sizes, signs in known if not Signs(*signs).broken()]
+
+
 def inequality(claim, sizes_tried, assumed, tell=quiet):
     """right - left is the certificate at every one of the sizes, and the certificate is not negative."""
     kept, settled, count, largest = [], True, 0, 0
@@ -151,7 +171,7 @@ def inequality(claim, sizes_tried, assumed, tell=quiet):
             if away_from_zero(difference):
                 raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")
             kept.append((place, difference, certificate, signs))
-            largest = max([1, largest, *sizes.values()])
+            largest = max(largest, most(sizes))
     for place, difference, certificate, signs in kept:
         if not reduces(difference):
             raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")

@@ -14,7 +14,8 @@ from .steps import told
 def slope(body, by, off=(), moduli=(), above=(), positive=(), nonzero=(), back=()):
     """The derivative of body, of whose symbols only such signs are known as hold near a point; `back` puts the others in afterwards.
 
-    Roots are taken of what is in `off`, moduli of `moduli`, and larger powers of what is in `above`. Where one of these is 0 there may be no
+    Roots are taken of what is in `off`, which also lists how far entries are apart of which the largest is taken, moduli of `moduli`, and
+    larger powers of what is in `above`. Where one of these is 0 there may be no
     derivative. Of a larger power there is one if what it is taken of is nowhere negative; beside moduli, if their slopes meet there.
     `positive` and `nonzero` list what is so.
     """

@@ -13,7 +13,12 @@ NONE = "at all the small sizes that are tried, its assumptions contradict each o
 
 def at_sizes(claim, sizes):
     """What the claim states at these sizes."""
-    return claim(**{name: sp.Integer(n) for name, n in sizes.items()})
+    return claim(**{name: n if isinstance(n, tuple) else sp.Integer(n) for name, n in sizes.items()})
+
+
+def most(sizes: dict) -> int:
+    """The largest size. The entries of a mask are none."""
+    return max([1, *(n for n in sizes.values() if not isinstance(n, tuple))])
 
 
 def told(values: dict) -> str:
@@ -61,7 +66,7 @@ def identity(claim, sizes_tried, reasons, given=None, tell=quiet):
     for k, place, difference, ideal, sizes in kept:
         if not reduces(difference, ideal, beside.get(id(ideal), ())):
             raise Fails(place + left_over(difference))
-        counts[k], largest = counts[k] + 1, max([1, largest, *sizes.values()])
+        counts[k], largest = counts[k] + 1, max(largest, most(sizes))
     if not all(counts.values()):
         raise NotSettled(NONE)
     for k, reason in enumerate(reasons, 1):
