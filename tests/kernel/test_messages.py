@@ -108,8 +108,8 @@ WHEN_WRITTEN = {
     "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
     "this assumption is about a symbol, not A @ B": lambda: invertible(A @ B),
     "this assumption is about a symbol, not q": lambda: mean("q", 0),
-    "a product of shape () is not a multiple of the identity": lambda: product_is(z, z, 1),
-    "a product of shape (n, m) is not a multiple of the identity": lambda: product_is(A, U, 1),
+    "a product of shape () is not 1 times the identity: say 0, or a number": lambda: product_is(z, z, 1),
+    "a product of shape (n, m) is not 1 times the identity: say 0, or a number": lambda: product_is(A, U, 1),
     "this assumption is about a symbol, not A + B": [
         lambda: product_is(A + B, A, 1),
         lambda: product_is(A, (A + B).T, 0),
@@ -120,8 +120,8 @@ WHEN_WRITTEN = {
     "the name e is taken by the base of exponentials, as which it would be read; call it something else": lambda: scalars("e"),
     "the name fl is taken by rounding, as which it would be read; call it something else": lambda: index("fl", n),
     "x is not random; make it with random(name, ...)": lambda: mean(x, 0),
-    "k[1] cannot be a mean or a variance: it is complex, or random itself": lambda: mean(q, k[1]),
-    "x*I cannot be a mean or a variance: it is complex, or random itself": lambda: variance(q, x * I),
+    "k[1] holds what is random: name its mean or its variance, and state it of that: mean(w, m), positive(m)": lambda: mean(q, k[1]),
+    "x*I is complex: it has no sign, no rounding and no place in an order. Leave I out of it": lambda: variance(q, x * I),
     "the name A is used for two things: a tensor of shape (n, n), and a tensor of shape (n, m)": lambda: symbols(
         matrix("A", n, n), matrix("A", n, m)
     ),

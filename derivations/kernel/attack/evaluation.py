@@ -66,8 +66,11 @@ def of_power(e, place, env):
     base, exponent = parts(e, place, env)
     if mp.isint(exponent):
         return base ** int(exponent) if exponent >= 0 else quotient(mpf(1), base ** -int(exponent))
-    if mp.im(base) or mp.im(exponent):
-        raise CannotTell("a root of a complex number")
+    if abs(mp.im(base)) > ZERO:
+        raise Undefined("a root of what is not real")
+    base = mp.re(base)
+    if mp.im(exponent):
+        raise CannotTell("a power with a complex exponent")
     if base < -ZERO:
         raise Undefined("a root of a negative number")
     if base < ZERO and exponent < 0:
@@ -141,9 +144,9 @@ def of_function(e, place, env):
     if e.data == "abs":
         return abs(x)
     if e.data == "log":
-        if mp.im(x) or x < ZERO:
+        if abs(mp.im(x)) > ZERO or mp.re(x) < ZERO:
             raise Undefined("a logarithm of what is not positive")
-        return mp.log(x)
+        return mp.log(mp.re(x))
     if e.data != "exp":
         raise CannotTell(f"the function '{e.data}'")
     return mp.exp(x)

@@ -30,6 +30,7 @@ from ..core.claims import LOADED, Claim, Derivation, bindings
 from ..core.expr import (
     E,
     Expr,
+    I,
     Var,
     absolute,
     array,
@@ -123,9 +124,14 @@ def slipped(draft: Draft, generator: Random) -> Draft:
     made += [weakened, weakened, dropped] * bool(draft.given)
     made += [another_order] * any(a.kind == "moment" for a in draft.given)
     made += [in_certificate, sign_of_certificate] * bool(draft.because)
-    made += [sizes_matter] * (draft.kind == "identity" and not draft.sides[0].shape)
+    made += [sizes_matter] * (draft.kind == "identity" and not draft.sides[0].shape and not any(map(exponential_in_sizes, draft.sides)))
     made += [at_other_values] * bool(draft.at)
     return generator.choice(made)(draft, generator)
+
+
+def exponential_in_sizes(e: Expr) -> bool:
+    """Does a size stand in an exponent? Then no degree says how many sizes are enough, and SymPy's scope is the sizes that it tried."""
+    return any(n.op == "pow" and any(s in set(walk(n.args[1])) for s in SIZES) for n in walk(e))
 
 
 def every_node(e: Expr, path: tuple = ()):
@@ -305,6 +311,84 @@ def near_a_kink(generator):
     if generator.random() < 0.15:
         facts = (nonnegative(x - y), nonnegative(y - x))
     return Draft("identity", sides, facts)
+
+
+def moduli(generator):
+    """A modulus beside what vanishes with it has a slope where it is 0, and another has none."""
+    a, power = generator.choice((x, x, x - y, 2 * x, x * y, x + 1)), generator.choice((1, 2, 2, 3, 3, 4))
+    rest = generator.choice((lift(1), lift(1), x, y, y**2, absolute(y)))
+    tree = generator.choice((absolute(a) ** power, absolute(a) * a ** (power - 1), (a + absolute(a)) ** power, sqrt(a**2) ** power)) * rest
+    formula = generator.choice((power * a * absolute(a) ** max(power - 2, 0), power * absolute(a) * a ** max(power - 2, 0)))
+    other = generator.choice((diff(rewritten(tree, generator, 2), x), diff(a, x) * formula * rest))
+    given = (generator.choice((nonzero, positive, nonnegative))(a),) if generator.random() < 0.5 else ()
+    return Draft("identity", (diff(tree, x), other), given)
+
+
+def real_logarithms(generator):
+    """Logarithms and roots of even powers of what may be real, imaginary, or neither."""
+    a = generator.choice((x - y, x, x * y, function("cos", x), I * x, I * (x - y), I * sqrt(x - y), x + I * y, -x, x / c))
+    b = generator.choice((x, y, a, 4 * a, I * a))
+    tree = generator.choice((log(a**2), log(a**2) + log(b**2), log(a**2) - log(b**2), sqrt(a**2), sqrt(a**2 * b**2), log(a), sqrt(a)))
+    values = (
+        2 * log(absolute(x - y)),
+        2 * log(x - y),
+        log(a**2 * b**2),
+        log(a**2 / b**2),
+        absolute(a),
+        log(absolute(a) ** 2),
+        a,
+        2 * log(a),
+    )
+    right = generator.choice((*values, rewritten(tree, generator, 2), rewritten(tree, generator, 1)))
+    facts = [generator.choice((positive, nonzero))(e) for e in generator.sample((x - y, x, y, c), generator.choice((1, 1, 2)))]
+    return Draft("identity", (tree, right), tuple(facts))
+
+
+def slopes_of_averages(generator):
+    """The slope of an average, and the average of a slope."""
+    body = generator.choice(((g - x) ** 2, x * g, x**2 * g + y * x, (x + g) * (y + g), x * g**2, (x * g - y) ** 2))
+    outer = generator.choice((E, E, Var))
+    left = diff(outer(body), x)
+    right = generator.choice((E(diff(body, x)), rewritten(left, generator, 2), rewritten(left, generator, 1), diff(E(body), x)))
+    return Draft("identity", (y * left, y * right), (has_moment(g, generator.choice((1, 2, 2, 4))),))
+
+
+def joint_moments(generator):
+    """Laws of two random numbers of which it is not said that they are independent."""
+    a, b = generator.sample((g, q[1], k[1], g + x, x * g), 2)
+    covariance = E(a * b) - E(a) * E(b)
+    left, right = generator.choice(
+        (
+            (E((a - E(a)) * (b - E(b))), covariance),
+            (Var(a + b), Var(a) + Var(b) + 2 * covariance),
+            (Var(a + b) + Var(a - b), 2 * Var(a) + 2 * Var(b)),
+            (Var(a + b), Var(a) + Var(b)),
+            (E(a * b), E(a) * E(b)),
+            (E((a + b) ** 2), E(a**2) + 2 * E(a * b) + E(b**2)),
+        )
+    )
+    named = sorted((s for s in symbols(left, right).values() if s.data[1] == "random"), key=lambda s: s.data[0])
+    facts = [has_moment(s, generator.choice((1, 2, 2, 2))) for s in named]
+    facts += [independent(*named)] if generator.random() < 0.3 else []
+    return Draft("identity", (left, rewritten(right, generator, generator.randint(0, 2))), tuple(facts))
+
+
+def whole_powers(generator):
+    """Powers to sizes, of what may be negative."""
+    a, b = (generator.choice((x, x, -x, y, x * y, x + y, 2 * x, absolute(x), I * x, x / c, x**2)) for _ in range(2))
+    d, e = (generator.choice((n, m, n + 1, 2 * n, 2 * n + 1, n + m, n * m, n - 1)) for _ in range(2))
+    pairs = (
+        (a**d * a**e, a ** (d + e)),
+        (a**d * b**d, (a * b) ** d),
+        ((a**2) ** d, a ** (2 * d)),
+        ((-a) ** (2 * d), a ** (2 * d)),
+        (absolute(a**d), a**d),
+        (sqrt(a ** (2 * d)), a**d),
+        (a**d / a**d, a ** (d - d)),
+    )
+    left, right = generator.choice(pairs)
+    facts = [generator.choice((nonzero, positive))(s) for s in (x, y, c) if generator.random() < 0.3]
+    return Draft("identity", (left, rewritten(right, generator, generator.randint(0, 1))), tuple(facts))
 
 
 def roundings(generator):
@@ -540,6 +624,11 @@ FAMILIES: dict = {
     "softmax": (softmaxes, 5),
     "derivatives": (derivatives, 10),
     "near a kink": (near_a_kink, 8),
+    "moduli": (moduli, 4),
+    "real logarithms": (real_logarithms, 4),
+    "slopes of averages": (slopes_of_averages, 3),
+    "joint moments": (joint_moments, 3),
+    "whole powers": (whole_powers, 3),
     "rounding": (roundings, 6),
     "masks": (masks, 4),
     "zeros and ones": (zeros_and_ones, 4),

@@ -213,7 +213,8 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
     together = max((tuple(x.data[0] for x in a.args) for a in claim.given if a.kind == "independent"), key=len, default=())
     loose = [e for e in entries if e[0] not in together]
     # What is not stated to be independent follows the first that is, or one variable of its own.
-    drivers = {e: e for e in entries if e[0] in together} | {e: ("followed", e[1]) for e in loose}
+    alone = generator.random() < 0.5  # one for all of them, wherever they stand, or one for each place
+    drivers = {e: e for e in entries if e[0] in together} | {e: ("followed", () if alone else e[1]) for e in loose}
     if together and loose:
         drivers |= {e: (together[0], e[1]) if (together[0], e[1]) in drivers else ("followed", ()) for e in loose}
     family = {d: two_points(generator.choice((1, 2))) for d in sorted({d[0] for d in drivers.values()})}

@@ -127,8 +127,7 @@ class Expr:
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
-            most = size_.data if size_.op == "const" else 1
-            if index_.op == "const" and not (index_.data.denominator == 1 and 1 <= index_.data <= most):
+            if index_.op == "const" and index_.data not in range(1, 1 + (int(size_.data) if size_.op == "const" else 1)):
                 raise KernelError(f"the index {show(index_)} may lie outside 1..{show(size_)}")
             if index_.op not in ("index", "const"):
                 raise KernelError("an index is made by index(name, size) or is a positive integer")
@@ -182,6 +181,13 @@ def scalar_of(value: Term) -> Expr:
     if (value := lift(value)).shape:
         raise KernelError(f"a scalar is needed here, not shape {show_shape(value.shape)}")
     return value
+
+
+def real_of(value: Term) -> Expr:
+    """A scalar that is to be real: what has a sign, what is rounded, what is a mean."""
+    if any(n.op == "imaginary" for n in walk(scalar_of(value))):
+        raise KernelError(f"{show(lift(value))} is complex: it has no sign, no rounding and no place in an order. Leave I out of it")
+    return lift(value)
 
 
 def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
@@ -546,8 +552,7 @@ def diff(body: Term, by: Expr) -> Expr:
         >>> print(diff(z @ (A @ z), z[i]))
         d(z @ (A @ z))/d(z[i])
     """
-    by = lift(by)
-    target = by.args[0] if by.op == "entry" else by
+    target = by.args[0] if (by := lift(by)).op == "entry" else by
     if target.op != "symbol" or target.data[1] != "real" or by.shape:
         raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
     return Expr("derivative", (scalar_of(body), by))
@@ -564,7 +569,7 @@ def rounded(x: Term, format_: str = "fp32") -> Expr:
     """
     if format_ not in FORMATS:
         raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known")
-    return Expr("rounded", (scalar_of(x),), (), format_)
+    return Expr("rounded", (real_of(x),), (), format_)
 
 
 def rank(matrix_: Expr) -> Expr:

@@ -105,7 +105,7 @@ def joined_axes(a: Assumption) -> tuple:
     """The two matrices of a known product, each with the axis that is summed over."""
     ends = []
     for x, axis in zip(a.args, (1, 0)):
-        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, axis)
+        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, min(axis, len(x.shape) - 1))
         ends.append((("entry", symbol_of(inside).data[0]), axis))
     return tuple(ends)
 

@@ -43,6 +43,7 @@ class Facts:
         self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
         self.gaussian = {}  # random name -> (mean, variance) polynomials
         self.orders = {}  # random name -> the highest order of which each of its entries has a moment
+        self.joined = {}  # the independence that would take moments apart which are left together -> the assumption that states it
         self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
         self.bits = set()  # names of symbols each entry of which is 0 or 1
@@ -145,11 +146,13 @@ class Facts:
         return signed(more, self, strict=False) or known(more, "nonnegative", self) or known(more, "positive", self)
 
     def is_nonzero(self, p: dict) -> bool:
-        negative = scale(p, -1)
-        if known(p, "nonzero", self) or known(negative, "nonzero", self) or self.is_positive(p) or self.is_positive(negative):
+        negative, turned = scale(p, -1), multiply(atom(("i",)), p, self)  # what is not zero, is not zero times i either
+        if any(known(x, "nonzero", self) for x in (p, negative, turned, scale(turned, -1))):
             return True
-        if self.here is not None and self.here.is_nonzero(p):
+        if self.is_positive(p) or self.is_positive(negative) or self.here is not None and self.here.is_nonzero(p):
             return True
+        if any(f[0] == ("i",) for _, factors in p for f, _ in factors) and (parts := real_and_imaginary(p)):
+            return any(part and self.is_nonzero(part) for part in parts)
         return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
 
 
@@ -238,7 +241,12 @@ def from_one(p: dict, facts: Facts) -> dict:
 
 def is_random(head: tuple) -> bool:
     """Does an atom's head, or its payload however deep, hold what is random?"""
-    return head[0] == "random" or isinstance(head[-1], tuple) and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    return (
+        head[0] == "random"
+        or head[0] != "joint"
+        and isinstance(head[-1], tuple)
+        and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    )
 
 
 def mentions(head: tuple, name: tuple) -> bool:
@@ -262,8 +270,17 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
             return "positive"
         if facts.is_nonnegative(inner):
             return "non-negative"
+    if head[0] == "whole":
+        (((_, inside), _),) = instantiate(head[1], indices).items()
+        if all(factor_sign(f, e, facts) for f, e in inside):
+            return "non-negative"
     even = power.denominator == 1 and power % 2 == 0
-    if even and (known(base, "nonzero", facts) or known(scale(base, -1), "positive", facts)):
+    if even and (
+        known(base, "nonzero", facts)
+        or head[0] == "whole"
+        and nonzero_factor((head, indices), facts)
+        or known(scale(base, -1), "positive", facts)
+    ):
         return "positive"
     if even or is_bit(factor[0], facts) or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
         return "non-negative"
@@ -275,16 +292,60 @@ def is_bit(head: tuple, facts: Facts) -> bool:
 
 
 def is_real(head: tuple) -> bool:
+    """Is an atom real for a reason that its head shows? A modulus is, a logarithm and a rounding: they are taken of what is real."""
+    if head[0] in ("abs", "log", "rounded", "joint"):
+        return True
     return head[0] != "i" and not (
         isinstance(head[-1], tuple) and any(not is_real(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
     )
+
+
+def real(p: dict, facts: Facts) -> bool:
+    """Is p real: free of i, or its own conjugate, as a cosine is that is written in exponentials?"""
+    return all(is_real(f[0]) for _, factors in p for f, _ in factors) or conjugate(p, facts) == p
+
+
+def conjugate(p: dict, facts: Facts) -> dict | None:
+    """p with -i in the place of i; None where the conjugate of an atom is not known."""
+    result = {}
+    for (bound, factors), c in p.items():
+        turned = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
+        if any(power is None for _, power in turned):
+            return None
+        sign = -1 if any(f[0] == ("i",) for f, _ in factors) else 1
+        result = add(result, scale(reduce_term(dict(enumerate(bound)), turned, facts), sign * c))
+    return result
+
+
+def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | None:
+    """The power of the same atom that is the conjugate of this one, but for the sign of i: exp(-ix) for exp(ix). None where there is none."""
+    if head[0] == "i" or is_real(head):
+        return power
+    inside = [f[0] for (_, factors), _ in head[-1] for f, _ in factors]
+    if head[0] == "exp" and inside.count(("i",)) == 1 and all(is_real(h) for h in inside if h != ("i",)):
+        return -power
+    return power if real(dict(head[-1]), facts) else None
+
+
+def real_and_imaginary(p: dict) -> tuple | None:
+    """(a, b) with p = a + ib, where each atom but i is visibly real; None elsewhere."""
+    parts: tuple = ({}, {})
+    for (bound, factors), c in p.items():
+        rest = tuple((f, power) for f, power in factors if f[0] != ("i",))
+        if not all(is_real(f[0]) for f, _ in rest):
+            return None
+        parts[len(rest) < len(factors)][bound, rest] = c
+    return parts
 
 
 def nonzero_factor(factor: tuple, facts: Facts) -> bool:
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
     if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
         return True
-    return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
+    if factor[0][0] == "whole":
+        (((_, inside), _),) = instantiate(factor[0][1], hold(factor[1])).items()
+        return all(f[0][0] in ("size", "value") or nonzero_factor(f, facts) for f, _ in inside)
+    return factor[0][0] in ("i", "turn") or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
 
 
 def multiply(p: dict, q: dict, facts: Facts) -> dict:
@@ -339,6 +400,10 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             sign *= (-1) ** (power // 2 % 2)
             if power % 2:
                 powers[head, indices] = Fraction(1)
+        elif head[0] == "turn" and whole:  # a power of -1
+            del powers[head, indices]
+            if power % 2:
+                powers[head, indices] = Fraction(1)
         elif head[0] == "prime" and (power >= 1 or power < 0):
             whole_part = power // 1
             sign *= Fraction(head[1]) ** int(whole_part)
@@ -384,11 +449,14 @@ def contract(bound: dict, powers: dict, facts: Facts):
     """Where a bound index joins a matrix to its inverse, or two matrices whose product is zero; None where none does."""
     for number in bound:
         joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
-        if len(joined) != 2 or any(power != 1 or len(f[1]) != 2 or f[1].count(("b", number)) != 1 for f, power in joined):
+        joined = [(joined[0][0], Fraction(1))] * 2 if len(joined) == 1 and joined[0][1] == 2 else joined  # a square is a product as well
+        if len(joined) != 2 or any(power != 1 or len(f[1]) > 2 or f[1].count(("b", number)) != 1 for f, power in joined):
             continue
-        ends = [((f[0], f[1].index(("b", number))), f[1][1 - f[1].index(("b", number))]) for f, _ in joined]
+        ends = [((f[0], f[1].index(("b", number))), f[1][len(f[1]) - 1 - f[1].index(("b", number))]) for f, _ in joined]
         times = facts.products.get((ends[0][0], ends[1][0]), facts.products.get((ends[1][0], ends[0][0])))
-        if times is not None:
+        if times == 0:  # of vectors as well, which have no other index
+            return {}
+        if times is not None and all(len(f[1]) == 2 for f, _ in joined):
             rest = [(f, power) for f, power in powers.items() if f not in (joined[0][0], joined[1][0])]
             smaller = {k: size for k, size in bound.items() if k != number}
             delta = (("delta",), (ends[0][1], ends[1][1]))

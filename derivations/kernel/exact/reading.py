@@ -6,7 +6,7 @@ indices coincide, which settles a law at every size at once. Limits are taken by
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, count, product
 
 from ..core.expr import Expr, free_indices, show, walk
 from .fractions import Fraction
@@ -27,11 +27,13 @@ from .normal import (
     mentions,
     multiply,
     raise_to,
+    real,
     reduce_term,
     rename,
     scale,
     size_polynomial,
 )
+from .whole_powers import base_and_count, is_whole, whole_power
 
 
 def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
@@ -115,8 +117,29 @@ def elementwise(e, at, names, facts):
 def lower_power(e, at, names, facts):
     base, exponent = elementwise(e, at, names, facts)
     if exponent.keys() <= constant(1).keys():
-        return raise_to(base, next(iter(exponent.values()), Fraction(0)), facts)
+        power = next(iter(exponent.values()), Fraction(0))
+        if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := squared(e.args[0])):
+            under, times = inside
+            if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
+                return raise_to(absolute_value(root, facts), times * power, facts)
+        return raise_to(base, power, facts)
+    if is_whole(exponent) and not facts.is_positive(base):
+        return whole_power(base, exponent, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
+
+
+def squared(e: Expr) -> tuple[Expr, Fraction] | None:
+    """(x, p) where e is x^p with an even p as it is written; None elsewhere."""
+    while e.op == "paren":
+        e = e.args[0]
+    if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator == 1 and e.args[1].data % 2 == 0:
+        return e.args[0], Fraction(e.args[1].data)
+    return None
+
+
+def every_place(size: Expr, axis: int) -> list:
+    """The places along an axis: each where their number is known, and else any."""
+    return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [("f", f"axis {axis}")]
 
 
 def lower_matmul(e, at, names, facts):
@@ -182,13 +205,16 @@ def lower_entry(e, at, names, facts):
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
         raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
+    if any(n.op == "array" or n.op == "function" and n.shape for n in walk(e.args[0])):
+        for place in product(*map(every_place, e.args[0].shape, count())):  # a tensor has a value where each of its entries has one
+            lower(e.args[0], place, names, facts)
     return lower(e.args[0], where, names, facts)
 
 
 def lower_function(e, at, names, facts):
     if e.data == "norm":
         square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
-        if all(is_real(f[0]) for _, factors in square for f, _ in factors):
+        if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0], 0)):
             return allowed_power(square, Fraction(1, 2), facts)
         return raise_to(square, Fraction(1, 2), facts)
     if e.data == "largest":
@@ -234,32 +260,39 @@ def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
     if e.op == "pow" and e.args[1].op == "const":
         base, power = lower(e.args[0], (), names, facts), e.args[1].data
         even = power.denominator == 1 and power % 2 == 0
-        return facts.is_nonzero(base) if even else positive_by_parts(e.args[0], (), names, facts)
+        return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
     if e.op == "sum":
         return positive_by_parts(e.args[0], (), {**names, Expr("index", (), (), e.data): fresh()}, facts)
     if e.op == "function" and e.data == "exp":
-        return all(is_real(f[0]) for _, factors in lower(e.args[0], at, names, facts) for f, _ in factors)
+        return real(lower(e.args[0], at, names, facts), facts)
     return facts.is_positive(lower(e, at, names, facts))
 
 
 def absolute_value(p: dict, facts: Facts) -> dict:
     """|p| for a real p: p or -p where the sign is known, a product of absolute values for a product."""
-    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+    if not real(p, facts):
         raise Unknown("the absolute value of something that is not real")
     if facts.is_nonnegative(p):
         return p
     if facts.is_nonnegative(scale(p, -1)):
         return scale(p, -1)
-    if len(p) == 1 and not next(iter(p))[0]:
+    if len(p) == 1 and not next(iter(p))[0] and all(is_real(f[0]) for _, factors in p for f, _ in factors):
         (((_, factors), c),) = p.items()
         result = constant(abs(c))
         for f, power in factors:
             one = {((), ((f, Fraction(1)),)): Fraction(1)}
-            sized = one if facts.is_nonnegative(one) else function_atom("abs", one)
+            sized = one if facts.is_nonnegative(one) else modulus_of(f, one, facts)
             result = multiply(result, allowed_power(sized, power, facts), facts)
         return result
     leading = min(p.items(), key=repr)[1]
     return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
+
+
+def modulus_of(f: tuple, one: dict, facts: Facts) -> dict:
+    """|f| of an atom whose sign is not known; the modulus of a rounding is the rounding of the modulus."""
+    if f[0][0] == "rounded":
+        return function_atom(f[0][:-1], absolute_value(instantiate(f[0][-1], f[1]), facts))
+    return function_atom("abs", one)
 
 
 def lower_softmax(e, at, names, facts):
@@ -278,7 +311,7 @@ def lower_expectation(e, at, names, facts):
 
 def lower_variance(e, at, names, facts):
     p = lower(e.args[0], (), names, facts)
-    if not all(is_real(f[0]) for _, factors in p for f, _ in factors):
+    if not real(p, facts):
         raise Unknown("the variance of something that is not real")
     mean = expectation(p, facts)
     return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
@@ -313,6 +346,8 @@ def lower_rounded(e, at, names, facts):
         while c.denominator % 2 == 0:
             c, times = c * 2, times / 2
         inside = {term: c}
+    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to the nearest, ties to even, is odd
+        inside, times = scale(inside, -1), -times
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     representable = inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
     facts.rounds += [inside] * facts.assuming
@@ -374,12 +409,15 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
     chance = [(f, power) for f, power in factors if f[0][0] == "random"]
     rest = [(f, power) for f, power in factors if f[0][0] != "random"]
     inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
-    if len({f for f, _ in chance}) > 1 or len(names) > 1 or inside:
-        facts.require(
-            any(set(names) <= group for group in facts.independent),
-            f"the entries of {' and '.join(names)} are independent (an expectation is taken)",
-            f"independent({', '.join(names)})",
-        )
+    together = (len({f for f, _ in chance}) > 1 or len(names) > 1 or inside) and not any(set(names) <= g for g in facts.independent)
+    said = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
+    if together and may_be_joint(chance, rest):
+        facts.joined.setdefault(*said)
+        result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
+        for (_, k), token in held.items():
+            result = summed(result, token, bound[k], facts)
+        return result
+    facts.require(not together, *said)
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
             raise Unknown("the expectation of a function of random entries times other random entries")
@@ -389,6 +427,21 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
     for (_, k), token in held.items():
         result = summed(result, token, bound[k], facts)
     return result
+
+
+def may_be_joint(chance: list, rest: list) -> bool:
+    """Is this a product of powers of random entries of which no two can be the same entry at some index?"""
+    heads = [f[0] for f, _ in chance]
+    known = all(i[0] == "c" for f, _ in chance for i in f[1])
+    whole = all(power.denominator == 1 and power > 0 for _, power in chance)
+    return whole and not any(random_names(f[0]) for f, _ in rest) and (known or len(set(heads)) == len(heads))
+
+
+def joint_moment(chance: list, facts: Facts) -> dict:
+    """E[x^a y^b] of what need not be independent: one number, which exists where both have moments of the order a + b (Hoelder)."""
+    for (_, name), _ in (f for f, _ in chance):
+        facts.require_moment(name, int(sum(power for _, power in chance)))
+    return function_atom("joint", reduce_term({}, chance, facts))
 
 
 def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
@@ -454,7 +507,7 @@ def moment(name: str, power, facts: Facts) -> dict:
 
 def random_entries(head: tuple) -> list:
     """The random entries in an atom's payload."""
-    inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) else ()) for f, _ in factors]
+    inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()) for f, _ in factors]
     return [f for f in inside if f[0][0] == "random"] + [g for f in inside for g in random_entries(f[0])]
 
 
@@ -462,7 +515,7 @@ def random_names(head: tuple) -> set:
     """The random symbols in an atom's head, those in its payload included."""
     if head[0] == "random":
         return {head[1]}
-    inside = head[-1] if isinstance(head[-1], tuple) else ()
+    inside = head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()  # a moment is not random itself
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
@@ -519,27 +572,76 @@ def real_part(p: dict) -> dict:
 
 def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     """The derivative of p by the entry of the symbol `head` at the indices `where`."""
-    result = {}
+    result, p = beside_moduli(p, head, where, facts)
     for (bound, factors), c in p.items():
         held = {("b", k): fresh() for k in range(len(bound))}
-        factors, total = rename(factors, held), {}
-        for k, (f, power) in enumerate(factors):
-            others = reduce_term({}, factors[:k] + factors[k + 1 :], facts)
-            total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
+        total, smooth = beside_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
+        for (_, free), c2 in smooth.items():
+            for k, (f, power) in enumerate(free):
+                others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
+                total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
         for (_, k), token in held.items():
             total = summed(total, token, bound[k], facts)
         result = add(result, scale(total, c))
     return result
 
 
+def beside_moduli(p: dict, by: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
+    """(a derivative, the terms that it is not of): of what is |a| a r, which has a slope also where a is 0: 2|a| a' r + |a| a r'."""
+    moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], by)}
+    found: dict = {}
+    for f in sorted(moduli, key=repr):
+        own = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
+        inside = instantiate(f[0][1], f[1])
+        rest = quotient({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in own.items()}, inside, facts)
+        if rest is None:
+            continue
+        p = {term: c for term, c in p.items() if term not in own}
+        slope = add(
+            scale(multiply(derivative(inside, by, where, facts), rest, facts), 2),
+            multiply(inside, derivative(rest, by, where, facts), facts),
+        )
+        found = add(found, multiply({((), ((f, Fraction(1)),)): Fraction(1)}, slope, facts))
+    return found, p
+
+
+MOST_STEPS = 50
+
+
+def quotient(p: dict, a: dict, facts: Facts) -> dict | None:
+    """r with p = a r, by long division; None where a does not go into p so, or where one of them holds a sum."""
+    if any(bound for bound, _ in (*p, *a)):
+        return None
+    atoms = sorted({f for _, factors in (*p, *a) for f, _ in factors}, key=repr)
+
+    def order(term):
+        powers = dict(term[1])
+        return [powers.get(f, Fraction(0)) for f in atoms]
+
+    lead, result = max(a, key=order), {}
+    inverse_ = {((), tuple((f, -power) for f, power in lead[1])): 1 / a[lead]}
+    for _ in range(MOST_STEPS):
+        if not p:
+            return result
+        top = max(p, key=order)
+        if any(dict(top[1]).get(f, 0) < power for f, power in lead[1]):
+            return None
+        part = multiply({top: p[top]}, inverse_, facts)
+        result, p = add(result, part), add(p, scale(multiply(part, a, facts), -1))
+    return None
+
+
 def mentions_in(polynomials: list, head: tuple) -> bool:
     return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
 
 
+UNSEEN = "where it is 0, a slope is not shown to exist"
+
+
 def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
     head, indices = f
-    if head[0] in ("inverse", "moment"):
-        if head[0] == "inverse" and head[1] != by[1] or head[0] == "moment" and not mentions_in(facts.parameters, by):
+    if head[0] in ("inverse", "moment", "joint"):
+        if head[0] == "inverse" and head[1] != by[1] or head[0] != "inverse" and not mentions_in(facts.parameters, by):
             return {}
         raise Unknown(
             "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it")
@@ -548,7 +650,7 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if moves and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
         inner = instantiate(head[1], indices) if head[0] == "sum" else base
-        facts.require_sign("nonzero", inner, "a root of it is differentiated")
+        facts.require_sign("nonzero", inner, f"a root of it is differentiated: {UNSEEN}")
     lower_power_ = reduce_term({}, [(f, power - 1)], facts)
     if head == by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
@@ -557,7 +659,7 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
         inner = instantiate(head[1], indices)
         chain = scale(derivative(inner, by, where, facts), power)
         if head[0] == "abs":
-            facts.require_sign("nonzero", inner, "its absolute value is differentiated")
+            facts.require_sign("nonzero", inner, f"its absolute value is differentiated: {UNSEEN}")
             slope = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
             lower_power_ = multiply(lower_power_, slope, facts)
         if head[0] == "exp":
@@ -565,6 +667,11 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
         if head[0] == "log":
             lower_power_ = multiply(lower_power_, allowed_power(inner, Fraction(-1), facts), facts)
         return multiply(lower_power_, chain, facts)
+    if head[0] == "whole" and mentions(head, by):
+        base, times = base_and_count(instantiate(head[1], indices))
+        facts.require_sign("nonzero", base, f"a power of it is differentiated: {UNSEEN}")
+        slope = multiply(derivative(base, by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
+        return multiply(scale(multiply(times, slope, facts), power), reduce_term({}, [(f, power)], facts), facts)
     if mentions(head, by):
         raise Unknown(f"the derivative of {head[0]}")
     return {}

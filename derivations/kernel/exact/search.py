@@ -165,8 +165,8 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
         evaluate(Expr("inverse", a.args, a.args[0].shape), env)
         return True
     if a.kind == "product":
-        both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:]), env)
-        return all(v == number(a.args[2].data if p[0] == p[1] else 0) for p, v in both.items())
+        both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), env)
+        return all(v == number(a.args[2].data if len(set(p)) == 1 else 0) for p, v in both.items())
     if a.kind == "variance":
         return bool(evaluate(a.args[1], env)[()] >= 0)
     if a.kind == "in range":

@@ -147,11 +147,18 @@ def one_factor(factor: tuple, names: Names, known: dict) -> Expr:
     if isinstance(head[-1], tuple):  # a function of a smaller polynomial
         outside = {("outside", i.data[0]): i for i in known.values() if i.op == "index"}  # whose names are taken
         outside |= {("s", k): i for k, i in enumerate(at)}
+        if head[0] in ("whole", "turn"):
+            (((_, factors), _),) = head[-1]
+            counts = {which: tuple(x for x in factors if (x[0][0][0] in ("size", "value")) is which) for which in (True, False)}
+            below, above = (added({((), counts[which]): Fraction(1)}, names, outside) for which in (False, True))
+            return Expr("pow", (Expr("neg", (ONE,)) if head[0] == "turn" else below, above))
         if head[0] == "largest":
             return Expr("function", (entries(dict(head[-1]), head[1], names, outside),), (), "largest")
         inside = added(dict(head[-1]), names, outside)
         if head[0] == "sum":
             return inside if inside.op == "sum" else Expr("paren", (inside,))
+        if head[0] == "joint":
+            return Expr("expectation", (inside,))
         return Expr("rounded", (inside,), (), head[1]) if head[0] == "rounded" else Expr("function", (inside,), (), head[0])
     if head[0] == "value":
         return at[0]

@@ -119,6 +119,8 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
         reason = str(error)
+    if reason:
+        facts.lacking |= facts.joined  # what independence would take apart, and is left over
     searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.lacking
     relation = "<=" if claim.kind == "inequality" else "="
     if found := searched and counterexample(left, right, given, relation, undefined=True):
@@ -387,7 +389,8 @@ def dropped(claim, left, right, rest):
         return None
     if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists, or where it goes
         undefined = (counterexample(side, side, rest, undefined=True) for side in (left, right))
-        return next(filter(None, undefined), None) or other_limit(left, right, claim.towards, rest) or without_variance(rest)
+        found = next(filter(None, undefined), None) or other_limit(left, right, claim.towards, rest)
+        return found or without_moment(left, right, rest) or without_variance(rest)
     found = counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
     return found or without_moment(left, right, rest) or without_variance(rest)
 

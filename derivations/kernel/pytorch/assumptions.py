@@ -39,7 +39,7 @@ def holds(a: Assumption, t: Trial) -> Tensor:
         exactly, t.exactly = t.exactly, True  # so that a boundary such as h - 2 = 0 is not lost to a rounding that did not happen
         x = evaluate(a.args[-1], t)
         t.exactly = exactly
-        good = {"positive": x.v > x.e, "nonzero": x.v.abs() > x.e}.get(a.kind, x.v >= x.e)
+        good = x.v.abs() > x.e if a.kind == "nonzero" else x.v > x.e if a.kind == "positive" else x.v >= x.e
     else:
         return torch.tensor(True)
     return good.flatten(1).all(1)

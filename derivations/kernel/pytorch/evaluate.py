@@ -5,6 +5,8 @@ The rules say how a node takes its parts; what is computed with them is in `roun
 
 from __future__ import annotations
 
+from math import prod
+
 import torch
 
 from ..core.expr import Expr, free_indices, show, sqrt, walk
@@ -12,7 +14,7 @@ from . import rounding, tensors
 from .corners import refuse_corners
 from .errors import Disagrees, NotForTorch
 from .rounding import Value, gamma, number
-from .trial import OUTCOME, POINT, Trial, along, pick
+from .trial import OUTCOME, POINT, Trial, along, averaged, pick
 
 
 def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = None) -> Value:
@@ -38,6 +40,25 @@ def entrywise(rule):
         return rule(*aligned([evaluate(a, t, axes, deep) for a in e.args], e), t.exactly)
 
     return run
+
+
+def raised(e, t, axes, deep):
+    """A power; that an exponent of sizes and whole numbers is whole is known, whatever its roundings would be."""
+    base, exponent = e.args
+    whole = whole_number(exponent, t)
+    power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
+    return rounding.power(evaluate(base, t, axes, deep), power, t.exactly)
+
+
+def whole_number(e: Expr, t: Trial) -> int | None:
+    """What e is worth, where it is made of sizes and whole numbers; else None."""
+    if e.op == "const":
+        return int(e.data) if e.data.denominator == 1 else None
+    if e.op == "symbol":
+        return t.size(e) if e.data[1] == "size" and e.data[0] not in t.values else None
+    parts = [whole_number(x, t) for x in e.args]
+    rule = {"add": sum, "mul": prod, "neg": lambda x: -x[0], "paren": sum, "defined": sum}.get(e.op)
+    return rule(parts) if rule and not e.shape and None not in parts else None
 
 
 def function(e, t, axes, deep):
@@ -119,8 +140,11 @@ def derivative(e, t, axes, deep):
         raise NotForTorch("a derivative of a derivative, of which autograd carries no bound")
     refuse_corners(e, t, axes, deep, evaluate)
     name, known = target.data[0], t.values[target.data[0]]
-    # One copy of the variable for each value of the indices, so that one sum differentiates them all.
-    lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in (POINT, OUTCOME) else 1 for k in range(t.leading)]
+    # One copy of the variable for each value of the indices, and for each outcome that is not averaged over, so that one sum differentiates all.
+    apart = (POINT,) if averaged(body) else (POINT, OUTCOME)
+    if OUTCOME in apart and any(n.op in ("expectation", "variance") and target in set(walk(n)) for n in walk(body)):
+        raise NotForTorch("the derivative of an average beside what is random itself")
+    lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in apart else 1 for k in range(t.leading)]
     for i in free_indices(e):
         lead[axes[i.data]] = t.size(i.data[1])
     step = 2.0**-26
@@ -218,7 +242,7 @@ RULES = {
     "neg": negative,
     "mul": entrywise(rounding.multiply),
     "div": entrywise(rounding.divide),
-    "pow": entrywise(rounding.power),
+    "pow": raised,
     "matmul": matmul,
     "transpose": through(lambda x: x.transpose(-2, -1)),
     "inverse": inverse,

@@ -57,6 +57,13 @@ def depth(e: Expr) -> int:
     return (e.op in BINDERS) + max(map(depth, e.args), default=0)
 
 
+def averaged(e: Expr) -> bool:
+    """Is every random symbol in e inside an expectation?"""
+    if e.op in ("expectation", "variance"):
+        return True
+    return not (e.op == "symbol" and e.data[1] == "random") and all(map(averaged, e.args))
+
+
 def along(values: Tensor, axis: int, t: Trial) -> Tensor:
     return values.reshape(*(-1 if k == axis else 1 for k in range(t.leading)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
+
 import sympy as sp
 
 from .outcome import Fails, NotSettled, quiet
@@ -13,8 +15,8 @@ from .zero import away_from_zero, left_over, reduces
 class Signs:
     """What is known of signs: the assumptions, and what follows for sums, products, powers and moduli."""
 
-    def __init__(self, positive, nonnegative, nonzero):
-        self.positives, self.nonzeros = positive, nonzero
+    def __init__(self, positive, nonnegative, nonzero, whole=True):
+        self.positives, self.nonzeros, self.whole = positive, nonzero, whole  # whole: is this all that is stated?
         self.known, self.settled = [*positive, *nonnegative], {}
 
     def broken(self) -> bool:
@@ -50,14 +52,15 @@ class Signs:
             return False
         if e.is_Mul:
             return self.product(e, self.positive, depth)
+        if e.is_Pow and e.exp.is_even and e.base.is_real and self.nonzero(e.base, depth - 1):
+            return True
         if e.is_Pow and e.base.is_real and e.exp.is_real:
             return self.positive(e.base, depth - 1)
         if e.is_Add:
             rests = [(x, e - x) for x in [*e.args, *self.positives]]
-            return any(
-                self.positive(x, depth - 1) and self.nonnegative(rest, depth - 1) for x, rest in rests if len(rest.args) < len(e.args)
-            )
-        return False
+            if any(self.positive(x, depth - 1) and self.nonnegative(rest, depth - 1) for x, rest in rests if len(rest.args) < len(e.args)):
+                return True
+        return any((e - part).is_positive for part in self.known)
 
     def nonzero(self, e, depth: int) -> bool:
         return bool(e.is_nonzero) or e in self.nonzeros or self.positive(e, depth) or self.positive(-e, depth)
@@ -114,6 +117,21 @@ class Signs:
         """Is the rest not negative? What is longer than e was is not taken apart again."""
         terms = sp.Add.make_args(rest)
         return self.nonnegative(rest, depth - 1) if len(terms) <= len(sp.Add.make_args(e)) else all(t.is_nonnegative for t in terms)
+
+
+def found_where(e, signs, test):
+    """Small values of its symbols at which the test holds of e, and which nothing that is known rules out; None if none are found."""
+    names = sorted(e.free_symbols.union(*(x.free_symbols for x in [*signs.positives, *signs.known, *signs.nonzeros])), key=str)
+    for values in islice(product((0, 1, -1), repeat=len(names)), 3**7):
+        at = dict(zip(names, values))
+        fits = all(
+            not (v == 0 and s.is_nonzero or v <= 0 and s.is_positive or v < 0 and s.is_nonnegative or v != 0 and s.is_zero)
+            for s, v in at.items()
+        )
+        held = fits and all(x.subs(at).is_positive for x in signs.positives) and all(x.subs(at).is_nonzero for x in signs.nonzeros)
+        if held and all(x.subs(at).is_nonnegative for x in signs.known) and test(e.subs(at)):
+            return {s: sp.Integer(v) for s, v in at.items()}
+    return None
 
 
 def moduli(e) -> list:

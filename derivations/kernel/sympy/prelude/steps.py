@@ -55,7 +55,9 @@ def unit_rows(ideal: list) -> dict:
     A point at which what is assumed holds. Many equations say that rows are orthogonal, and to solve them takes long.
     """
     entries = sorted(set().union(*(g.free_symbols for g in ideal)), key=str) if ideal else []
-    places = [(name, *map(int, place.rstrip("]").split(","))) for name, _, place in (str(x).partition("[") for x in entries) if "," in place]
+    places = [
+        (name, *map(int, place.rstrip("]").split(","))) for name, _, place in (str(x).partition("[") for x in entries) if "," in place
+    ]
     if len(places) < len(entries) or any(len(place) != 3 for place in places):
         return {}
     rows = {row: k for k, row in enumerate(sorted({place[:2] for place in places}), 1)}

@@ -120,25 +120,9 @@ def ties(vector):
     return [x - y for k, x in enumerate(entries) for y in entries[:k]]
 
 
-def log(v):
-    """SymPy's logarithm of a negative number is a complex one, with the slope of a real one; here it has no value."""
-    v = sp.sympify(v)
-    if v.is_negative:
-        raise Fails(f"the logarithm of {v}, which is negative, is taken")
-    return sp.log(v)
-
-
 def divided(a, b):
     """a / b at numbers. SymPy's matrices take 0 times infinity for 0, so that a division by zero is looked for before it is done."""
     b = sp.sympify(b)
     if b.is_zero:
         raise Fails("something is divided by zero at the counterexample")
     return a / b
-
-
-def power(base, exponent):
-    """A root of a negative number has no value either."""
-    base, exponent = sp.sympify(base), sp.sympify(exponent)
-    if base.is_negative and exponent.is_integer is False:
-        raise Fails(f"the power {exponent} of {base}, which is negative, is taken")
-    return base**exponent
