@@ -55,7 +55,8 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import witness as check
 from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.limits import limit
-from derivations.kernel.exact.normal import add, clear_denominators, scale
+from derivations.kernel.exact.normal import clear_denominators
+from derivations.kernel.exact.polynomials import add, scale
 from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.run import certificates, runner, worker

@@ -44,7 +44,7 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import attained
 from derivations.kernel.exact import largest as normal_form
 from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.normal import add, scale
+from derivations.kernel.exact.polynomials import add, scale
 from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.showing import show_polynomial
 from derivations.kernel.printing.latex import latex

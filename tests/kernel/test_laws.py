@@ -37,7 +37,7 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.normal import atom
+from derivations.kernel.exact.polynomials import atom
 from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.values import evaluate, fraction, number, polynomial_value
 from derivations.kernel.exact.witness import equal, exact

@@ -9,27 +9,10 @@ from copy import copy
 
 from .fractions import Fraction
 from .largest import written_out
-from .normal import (
-    FRESH,
-    Facts,
-    Unknown,
-    add,
-    allowed_power,
-    constant,
-    exponential,
-    factor_sign,
-    hold,
-    instantiate,
-    is_bit,
-    logarithm,
-    mentions,
-    multiply,
-    reduce_term,
-    rename,
-    scale,
-)
-from .polynomials import RUNS
-from .reading import fresh, put, summed
+from .normal import FRESH, Facts, allowed_power, exponential, factor_sign, is_bit, logarithm, mentions, multiply, reduce_term
+from .payloads import Unknown, hold, instantiate
+from .polynomials import RUNS, add, constant, rename, scale
+from .summing import fresh, put, summed
 
 
 def by_case(p: dict, question: str, facts: Facts) -> bool:

@@ -10,7 +10,7 @@ from ..core.expr import BINDERS, Expr, array, exp, lift
 from ..errors import KernelError
 from . import values
 from .facts import facts_of
-from .normal import instantiate
+from .payloads import instantiate
 from .reading import lower
 from .search import is_law
 from .showing import tree

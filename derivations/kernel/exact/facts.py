@@ -8,7 +8,8 @@ from ..core.assumptions import Assumption, is_random, symbol_of
 from ..core.expr import show, walk
 from ..errors import KernelError
 from .attained import by_case
-from .normal import Facts, add, atom, multiply, scale
+from .normal import Facts, multiply
+from .polynomials import add, atom, scale
 from .reading import read
 from .sign import stated, visibly_nonnegative
 

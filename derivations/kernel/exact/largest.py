@@ -9,23 +9,9 @@ from __future__ import annotations
 
 from ..core.expr import Expr
 from .fractions import Fraction
-from .normal import (
-    Facts,
-    Unknown,
-    add,
-    atom,
-    constant,
-    exponential,
-    factor_sign,
-    instantiate,
-    is_real,
-    multiply,
-    named_alike,
-    payload,
-    reduce_term,
-    scale,
-)
-from .polynomials import RUNS, rename
+from .normal import Facts, exponential, factor_sign, is_real, multiply, named_alike, reduce_term
+from .payloads import Unknown, instantiate, payload
+from .polynomials import RUNS, add, atom, constant, rename, scale
 
 FEW = 4  # entries that are written out: each of them may bring indices of its own
 

@@ -12,22 +12,9 @@ from math import factorial, inf
 from ..core.expr import Expr
 from ..errors import KernelError
 from .fractions import Fraction
-from .normal import (
-    Facts,
-    Unknown,
-    add,
-    allowed_power,
-    atom,
-    constant,
-    exponential,
-    hold,
-    instantiate,
-    logarithm,
-    mentions,
-    multiply,
-    reduce_term,
-    scale,
-)
+from .normal import Facts, allowed_power, exponential, logarithm, mentions, multiply, reduce_term
+from .payloads import Unknown, hold, instantiate
+from .polynomials import add, atom, constant, scale
 from .showing import show_polynomial
 
 ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it

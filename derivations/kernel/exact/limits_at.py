@@ -10,7 +10,7 @@ from ..errors import KernelError
 from . import values
 from .facts import facts_of
 from .limits import limit
-from .normal import Unknown
+from .payloads import Unknown
 from .reading import read
 from .search import candidates, holds, show_array, shown
 from .showing import show_polynomial

@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import lcm
 
 from .fractions import Fraction
-from .normal import Facts, add, allowed_power, clear_denominators, constant, exponential, instantiate, is_real, multiply, scale
+from .normal import Facts, allowed_power, clear_denominators, exponential, is_real, multiply
+from .payloads import instantiate
+from .polynomials import add, constant, scale
 
 MOST = 12  # the largest power that is multiplied out
 

@@ -7,7 +7,9 @@ from fractions import Fraction
 
 from ..core.expr import Expr, lift, show, strip, walk
 from ..printing.script import script
-from .normal import Facts, Unknown, scale
+from .normal import Facts
+from .payloads import Unknown
+from .polynomials import scale
 from .reading import read
 
 

@@ -15,7 +15,7 @@ from flint import acb, arb, ctx, fmpq, fmpq_mat
 from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols, walk
 from ..errors import KernelError
 from ..printing.latex import Value, short_latex
-from .normal import Unknown, instantiate
+from .payloads import Unknown, instantiate
 from .taylor import ORDER, NoSlope, Taylor
 from .whole_powers import base_and_count
 

@@ -7,7 +7,9 @@ product times the base, which is no size, for what is visibly positive is writte
 from __future__ import annotations
 
 from .fractions import Fraction
-from .normal import Facts, Unknown, constant, exponential, factor_sign, function_atom, logarithm, multiply, raise_to, take_content
+from .normal import Facts, exponential, factor_sign, logarithm, multiply, raise_to, take_content
+from .payloads import Unknown, function_atom
+from .polynomials import constant
 
 COUNTS = ("size", "value")  # the heads of what is a positive whole number
 

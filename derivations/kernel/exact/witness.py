@@ -16,7 +16,9 @@ from .given_values import Fails, as_written, at_hint, at_these, broken, every_in
 from .leaving import empty_sizes, example, negative_variance, pinned, ruled_sizes, strangers
 from .limits import limit
 from .limits_at import other_limit
-from .normal import Facts, Unknown, add, clear_denominators, scale
+from .normal import Facts, clear_denominators
+from .payloads import Unknown
+from .polynomials import add, scale
 from .reading import read
 from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
