@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import lcm
 
+from .clearing import clear_denominators
 from .fractions import Fraction
-from .normal import Facts, allowed_power, clear_denominators, exponential, is_real, multiply
+from .normal import Facts, allowed_power, exponential, is_real, multiply
 from .payloads import instantiate
 from .polynomials import add, constant, scale
 

@@ -274,9 +274,9 @@ def lower_derivative(e, at, names, facts):
         raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     head = ("entry", target.data[0])
-    with facts.nearby(target.data[0]):
-        inside = lower(body, (), names, facts)
-    return derivative(inside, head, where, facts)
+    with facts.nearby(target.data[0]):  # also while products are made of which a slope is taken
+        slope = derivative(lower(body, (), names, facts), head, where, facts)
+    return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in slope.items()))
 
 
 def lower_rounded(e, at, names, facts):

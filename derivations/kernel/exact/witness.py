@@ -11,12 +11,13 @@ from ..core.claims import Claim, Refused, Verdict
 from ..core.expr import BINDERS, Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from . import logarithms, values
+from .clearing import clear_denominators
 from .facts import facts_of, require_variances
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
 from .leaving import empty_sizes, example, negative_variance, pinned, ruled_sizes, strangers
 from .limits import limit
 from .limits_at import other_limit
-from .normal import Facts, clear_denominators
+from .normal import Facts
 from .payloads import Unknown
 from .polynomials import add, scale
 from .reading import read

@@ -72,12 +72,14 @@ class Tally:
     def __init__(self):
         self.shapes, self.points, self.drawn = set(), 0, 0
 
-    def add(self, sizes: dict, goods: list, points: int) -> bool:
-        """Whether anything was told there."""
+    def add(self, sizes: dict, goods: list, points: int, once_more: bool = False) -> bool:
+        """Whether anything was told there. Where it was only tried once more, and told nothing, it does not count."""
         good = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
-        self.drawn += points
-        self.points += int(good.expand(points).sum())
-        if told := bool(good.any()):
+        told = bool(good.any())
+        if told or not once_more:
+            self.drawn += points
+            self.points += int(good.expand(points).sum())
+        if told:
             self.shapes.add(tuple(sorted(sizes.items())))
         return told
 
@@ -103,7 +105,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
             if trial is None:
                 continue
             found_any, (t, found) = True, trial
-            told = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)))
+            told = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)), once_more=k > 0)
             code.compare(t, [found[k] for k in ends], [trees[k] for k in ends])
             if told:
                 break
