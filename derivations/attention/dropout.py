@@ -10,6 +10,7 @@ from derivations.kernel import (
     index,
     matrix,
     mean,
+    nonnegative,
     nonzero,
     random,
     scalars,
@@ -41,7 +42,7 @@ derivation.identity(
     "multiplier-variance",
     Var(b / (1 - rho)),
     rho / (1 - rho),
-    given=[variance(b, rho * (1 - rho)), nonzero(1 - rho)],
+    given=[variance(b, rho * (1 - rho)), nonnegative(rho * (1 - rho)), nonzero(1 - rho)],
     code=[("snippets.attention.dropout.multiplier_variance", rho)],
     title="Its variance",
 )
@@ -68,7 +69,7 @@ derivation.identity(
     "row-variance",
     Var(total(r[j] * p[j], j)),
     nu * total(p[j] ** 2, j),
-    given=[independent(r), variance(r, nu)],
+    given=[independent(r), variance(r, nu), nonnegative(nu)],
     code=[("snippets.attention.dropout.row_sum_variance", p, {"variance": nu})],
     title="The variance of a row's sum",
 )
@@ -77,7 +78,7 @@ derivation.identity(
     "equal-weights",
     Var(total(r[j] * (1 / m), j)),
     nu / m,
-    given=[independent(r), variance(r, nu)],
+    given=[independent(r), variance(r, nu), nonnegative(nu)],
     title="With equal weights, many keys make the sum steady",
 )
 
@@ -85,7 +86,7 @@ derivation.identity(
     "output-variance",
     Var(total(r[j] * p[j] * V[j, f], j)),
     nu * total(p[j] ** 2 * V[j, f] ** 2, j),
-    given=[independent(r), variance(r, nu)],
+    given=[independent(r), variance(r, nu), nonnegative(nu)],
     title="The variance of an output",
 )
 
@@ -93,7 +94,7 @@ derivation.identity(
     "one-multiplier",
     Var(total(s * softmax(z)[j], j)),
     nu,
-    given=[variance(s, nu)],
+    given=[variance(s, nu), nonnegative(nu)],
     title="One multiplier for the whole row: the sum scatters as much as the multiplier",
 )
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from derivations.kernel import (
     Derivation,
+    each,
     exp,
     index,
     matrix,
@@ -17,15 +18,16 @@ from derivations.kernel import (
     softmax,
     total,
     vector,
+    zero_or_one,
 )
 
 n, m, r, d_v = sizes("n m r d_v")
 z, y, b = vector("z", m), vector("y", r), vector("b", m)
 V, U = matrix("V", m, d_v), matrix("U", r, d_v)
-S, p, q = matrix("S", n, m), matrix("p", n, 1), matrix("q", m, 1)
+S, p, q = matrix("S", n, m), vector("p", n), vector("q", m)
 a, c, k, e_k, e_m, mu, s, w, x = scalars("a c k e_k e_m mu s w x")
 t, v = vector("t", 2), vector("v", 2)
-j, l, i, f = index("j", m), index("l", m), index("i", r), index("f", d_v)
+j, l, i, f, o = index("j", m), index("l", m), index("i", r), index("f", d_v), index("o", n)
 
 kept = total(b[l] * exp(z[l]), l)
 
@@ -56,6 +58,26 @@ derivation.limit(
     given=[positive(k), nonnegative(a)],
     uses=["common-factor"],
     title="Any number of keys: what the masked ones bring leaves both sums",
+)
+
+derivation.limit(
+    "any-mask",
+    softmax(z - c * (ones(m) - b))[j],
+    c,
+    "oo",
+    b[j] * exp(z[j]) / kept,
+    given=[zero_or_one(b), nonzero(kept)],
+    uses=["any-number"],
+    title="Minus infinity: the limit of what is added where the mask is zero",
+)
+
+derivation.identity(
+    "masked-twice",
+    b * (b * exp(z) / kept),
+    b * exp(z) / kept,
+    given=[zero_or_one(b), nonzero(kept)],
+    code=[("snippets.attention.masks.infinite_weights", z, b)],
+    title="Then the weights are masked already: to mask them again changes nothing",
 )
 
 derivation.identity(
@@ -134,11 +156,11 @@ derivation.refute(
 
 derivation.identity(
     "alibi",
-    softmax(S - mu * (p @ ones(1, m) - ones(n, 1) @ q.T)),
-    softmax(S + mu * (ones(n, 1) @ q.T)),
+    softmax(S - mu * each(p[o] - q[j], o, j)),
+    softmax(S + mu * each(q[j], o, j)),
     code=[
-        ("snippets.attention.masks.weights_by_distance", S, p @ ones(1), q @ ones(1), {"slope": mu}),
-        ("snippets.attention.masks.weights_by_place", S, q @ ones(1), {"slope": mu}),
+        ("snippets.attention.masks.weights_by_distance", S, p, q, {"slope": mu}),
+        ("snippets.attention.masks.weights_by_place", S, q, {"slope": mu}),
     ],
     title="A bias by distance, and a bias by the key's place alone, give the same weights",
 )

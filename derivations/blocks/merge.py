@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, exp, eye, index, log, matrix, ones, positive, scalars, sizes, softmax, total, vector
+from derivations.kernel import Derivation, exp, eye, index, largest, log, matrix, ones, positive, scalars, sizes, softmax, total, vector
 
 n, p, d_v = sizes("n p d_v")
 z, V = vector("z", n), matrix("V", n, d_v)  # one block: the scores of a query with its keys, and values
@@ -55,6 +55,23 @@ derivation.inequality(
     title="With a score of the block for reference, the sum is at least one",
 )
 
+derivation.inequality(
+    "none-above-one",
+    exp(z[k] - largest(z)),
+    1,
+    because=1 - exp(z[k] - largest(z)),
+    title="With the largest score for reference, no exponential is above one",
+)
+
+derivation.inequality(
+    "largest-at-least-one",
+    1,
+    first_sum(largest(z)),
+    because=first_sum(largest(z)) - 1,
+    uses=["at-least-one"],
+    title="And the sum is at least one",
+)
+
 derivation.identity(
     "move-sum",
     exp(a - c) * first_sum(a),
@@ -102,6 +119,25 @@ derivation.identity(
     exp(log_z),
     uses=["move-sum"],
     title="The reference and the sum, in one number",
+)
+
+derivation.inequality(
+    "log-sum-above",
+    largest(z),
+    log(total(exp(z[i]), i)),
+    because=log(first_sum(largest(z))),
+    uses=["largest-at-least-one"],
+    title="The logarithm of the sum is no less than the largest score",
+)
+
+derivation.inequality(
+    "log-sum-below",
+    log(total(exp(z[i]), i)),
+    largest(z) + log(n),
+    because=log(n) - log(first_sum(largest(z))),
+    code=[("snippets.blocks.merge.log_sum", z)],
+    uses=["none-above-one"],
+    title="And above it by the logarithm of the number of keys at most",
 )
 
 derivation.identity(

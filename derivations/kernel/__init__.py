@@ -4,9 +4,9 @@
 |---|---|
 | a derivation and its claims | `Derivation` |
 | numbers and tensors | `scalars`, `vector`, `matrix`, `random`, `array`, `zeros`, `ones`, `eye`, `I` |
-| sizes and indices | `sizes`, `index`, `total` |
-| functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
-| assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is` |
+| sizes and indices | `sizes`, `index`, `total`, `each` |
+| functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `largest`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
+| assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is`, `zero_or_one` |
 | assumptions about what is random | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
 | assumptions about rounding | `representable`, `in_range` |
 | brackets that a reader should see | `paren` |
@@ -49,6 +49,7 @@ from .core.expr import (
     absolute,
     array,
     diff,
+    each,
     exp,
     eye,
     index,
@@ -71,7 +72,8 @@ from .core.expr import (
 from .errors import VOCABULARY
 from .language import readers as readers  # SymPy's expressions can be read
 from .language.errors import plain
-from .language.functions import cos, norm, sin, tanh
+from .language.functions import cos, largest, norm, sin, tanh
+from .language.masks import zero_or_one
 from .language.script import Derivation
 
 sys.excepthook = plain
@@ -85,6 +87,7 @@ __all__ = [
     "array",
     "cos",
     "diff",
+    "each",
     "exp",
     "eye",
     "gaussian",
@@ -94,6 +97,7 @@ __all__ = [
     "index",
     "inverse",
     "invertible",
+    "largest",
     "log",
     "matrix",
     "mean",
@@ -117,6 +121,7 @@ __all__ = [
     "total",
     "variance",
     "vector",
+    "zero_or_one",
     "zeros",
 ]
 

@@ -1,6 +1,6 @@
 """Attention as a step downhill: linear attention as one step of learning, and softmax attention as one step of a memory."""
 
-from derivations.kernel import Derivation, diff, exp, index, log, matrix, nonzero, scalars, sizes, softmax, total, vector, zeros
+from derivations.kernel import Derivation, diff, each, exp, index, log, matrix, nonzero, scalars, sizes, softmax, total, vector, zeros
 
 n, d, d_v = sizes("n d d_v")
 K, V, W = matrix("K", n, d), matrix("V", n, d_v), matrix("W", d, d_v)
@@ -63,8 +63,10 @@ derivation.identity(
 
 derivation.chain(
     "recall",
-    x - (x - recalled),
+    x - each(diff(energy, x[a]), a),
+    (x - (x - recalled), "the slope at each entry"),
     (recalled, "the state cancels"),
+    given=[nonzero(beta)],
     code=[(chapter + "recall", x, X, {"beta": beta})],
     uses=["energy-slope"],
     title="So a step of size one is attention",

@@ -1,6 +1,22 @@
 """Weights are a distribution: positive, of sum one, so that an output is a mean of values. And what they are not."""
 
-from derivations.kernel import Derivation, exp, eye, index, log, matrix, nonnegative, rounded, scalars, sizes, softmax, sqrt, total, vector
+from derivations.kernel import (
+    Derivation,
+    exp,
+    eye,
+    index,
+    largest,
+    log,
+    matrix,
+    nonnegative,
+    rounded,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+)
 
 n, m, d_k, d_v = sizes("n m d_k d_v")
 c = scalars("c")
@@ -19,6 +35,15 @@ derivation.identity(
     code=[("snippets.softmax.distribution.softmax", z)],
     uses=["simplify/softmax#shift"],
     title="A weight depends on the gaps alone",
+)
+
+derivation.identity(
+    "largest-first",
+    softmax(z)[j],
+    exp(z[j] - largest(z)) / total(exp(z[k] - largest(z)), k),
+    code=[("snippets.softmax.distribution.softmax", z)],
+    uses=["simplify/softmax#shift"],
+    title="With the largest score taken off first",
 )
 
 derivation.inequality(

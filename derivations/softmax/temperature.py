@@ -8,9 +8,11 @@ from derivations.kernel import (
     exp,
     eye,
     index,
+    largest,
     log,
     nonnegative,
     nonzero,
+    ones,
     positive,
     scalars,
     sizes,
@@ -22,7 +24,7 @@ from derivations.kernel import (
 n, l = sizes("n l")
 z, x, v, y = vector("z", n), vector("x", n), vector("v", n), vector("y", l)
 three, other = vector("s", 3), vector("r", 3)
-beta, tau, t, k, g = scalars("beta tau t k g")
+beta, tau, t, k, g, a = scalars("beta tau t k g a")
 i, j, c = index("i", n), index("j", n), index("c", l)
 
 derivation = Derivation("Temperature")
@@ -61,6 +63,21 @@ derivation.inequality(  # one key leads, the first: each leading every other wou
     because=total(softmax(z)[j] * ((1 - eye(n)[1, j]) * (exp(z[1] - z[j]) - exp(t))), j) / (exp(t) + (n - 1)),
     given=[nonnegative((1 - eye(n)[1, j]) * (exp(z[1] - z[j]) - exp(t)))],
     title="A score that leads by t has this weight at least",
+)
+
+derivation.identity(
+    "same-leader",
+    largest(beta * z + a * ones(n)) - (beta * z[i] + a),
+    beta * (largest(z) - z[i]),
+    given=[nonnegative(beta)],
+    title="A positive factor and a shift keep who leads",
+)
+
+derivation.identity(
+    "largest-weight",
+    softmax(z)[i] / largest(softmax(z)),
+    exp(z[i] - largest(z)),
+    title="The key with the largest score has the largest weight",
 )
 
 derivation.limit(

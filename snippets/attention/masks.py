@@ -1,17 +1,19 @@
 """Masks: filling, deleting, renormalising, and what PyTorch does with a row that is masked throughout.
 
-Three ways to leave a key out:
+Four ways to leave a key out:
 
 --8<-- [start:example-ways]
 >>> import torch
 >>> from snippets.attention.masks import (
-...     deleted_weights, filled_weights, renormalised_weights)
+...     deleted_weights, filled_weights, infinite_weights, renormalised_weights)
 >>> scores = torch.tensor([[1.0, 4.0, 2.0, 3.0]], dtype=torch.float64)
 >>> keep = torch.tensor([True, False, True, False])
 >>> for weights in (filled_weights(scores, keep, constant=-torch.inf),
 ...                 deleted_weights(scores, keep),
+...                 infinite_weights(scores, keep),
 ...                 renormalised_weights(scores, keep)):
 ...     print([round(weight, 4) for weight in weights[0].tolist()])
+[0.2689, 0.0, 0.7311, 0.0]
 [0.2689, 0.0, 0.7311, 0.0]
 [0.2689, 0.0, 0.7311, 0.0]
 [0.2689, 0.0, 0.7311, 0.0]
@@ -221,6 +223,14 @@ def deleted_weights(
     weights = torch.zeros_like(scores)
     weights[..., keep] = torch.softmax(scores[..., keep], dim=-1)
     return weights
+
+
+def infinite_weights(
+    scores: Float[Tensor, "*#batch m"],
+    keep: Bool[Tensor, "*#batch m"] | Float[Tensor, "*#batch m"],
+) -> Float[Tensor, "*batch m"]:
+    """Softmax of scores plus the mask's logarithm: 0 where kept, else minus infinity."""
+    return torch.softmax(scores + keep.to(scores.dtype).log(), dim=-1)
 
 
 def renormalised_weights(

@@ -117,6 +117,16 @@ derivation.inequality(
 )
 # --8<-- [end:functions]
 
+# --8<-- [start:each]
+from derivations.kernel import each
+
+outer = each(z[i] * q[a], i, a)
+
+derivation.identity("written-out", softmax(z), each(exp(z[i]) / total(exp(z[l]), l), i))
+derivation.identity("outer-product", outer @ k, (q @ k) * z)
+derivation.identity("length", norm(each(a * q[a], a)) ** 2, total(a**2 * q[a] ** 2, a))
+# --8<-- [end:each]
+
 # --8<-- [start:order]
 a_0, b_0 = scalars("a_0 b_0")
 scores = [nonnegative(z[l] - a_0), nonnegative(b_0 - z[l])]  # every score lies between the two
@@ -137,6 +147,37 @@ derivation.inequality(
     given=scores,
 )
 # --8<-- [end:order]
+
+# --8<-- [start:largest]
+from derivations.kernel import largest, log, ones
+
+below = z[l] - largest(z)
+
+derivation.identity("moves-along", largest(c * z + x * ones(m)), c * largest(z) + x, given=[nonnegative(c)])
+derivation.identity("largest-weight", softmax(z)[i] / largest(softmax(z)), exp(z[i] - largest(z)))
+derivation.inequality("no-larger", z[i], largest(z), because=largest(z) - z[i])
+derivation.inequality("is-one-of-them", 1, total(exp(below), l), because=total(exp(below), l) - 1)
+derivation.inequality("all-of-them", total(exp(below), l), m, because=total(1 - exp(below), l))
+derivation.inequality("log-sum", largest(z), log(total(exp(z[l]), l)), because=log(total(exp(below), l)))
+derivation.inequality("first-leads", largest(z), z[1], because=z[1] - largest(z), given=[nonnegative(z[1] - z[l])])
+# --8<-- [end:largest]
+
+# --8<-- [start:mask]
+from derivations.kernel import vector, zero_or_one
+
+g = vector("g", m)
+kept = total(g[l] * exp(z[l]), l)
+
+derivation.identity("filled", exp(z[i] - c * (1 - g[i])), g[i] * exp(z[i]) + (1 - g[i]) * exp(z[i] - c), given=[zero_or_one(g)])
+derivation.limit(
+    "minus-infinity",
+    softmax(z - c * (ones(m) - g))[i],
+    c,
+    "oo",
+    g[i] * exp(z[i]) / kept,
+    given=[zero_or_one(g), nonzero(kept)],
+)
+# --8<-- [end:mask]
 
 # --8<-- [start:powers]
 derivation.identity("gauss", total(l, l), m * (m + 1) / 2)

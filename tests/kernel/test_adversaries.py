@@ -53,9 +53,10 @@ from derivations.kernel.core.claims import Claim, Refused, Step, Verdict
 from derivations.kernel.core.expr import Expr, free_indices, lift, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import witness as check
+from derivations.kernel.exact.clearing import clear_denominators
 from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.limits import limit
-from derivations.kernel.exact.normal import add, clear_denominators, scale
+from derivations.kernel.exact.polynomials import add, scale
 from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.run import certificates, runner, worker
@@ -252,17 +253,21 @@ def test_an_assumption_with_an_open_index_is_about_every_value_of_it():
     def state(D):
         D.inequality(
             "claim",
-            0 * v[i] * v[j],
-            total(v[i], i) * total(-v[j], j),
-            because=total(v[i], i) * total(-v[j], j),
-            given=[nonnegative(v[i]), nonnegative(-v[j])],
+            0 * v[i] * other[j],
+            total(v[i], i) * total(-other[j], j),
+            because=total(v[i], i) * total(-other[j], j),
+            given=[nonnegative(v[i]), nonnegative(-other[j])],
         )
 
+    other = vector("w", n)
     claim = stated(state)
     assert [a["text"] for a in record(claim, [exact(claim)])["assumptions"]] == [
         "$v_{i}$ is not negative, for every $i$",
-        "$-v_{j}$ is not negative, for every $j$",
+        "$-w_{j}$ is not negative, for every $j$",
     ]
+    other = v  # of one vector they leave zeros alone
+    with pytest.raises(Refused, match="leave one value only"):
+        exact(stated(state))
 
 
 def test_a_limit_from_above_is_shown_as_one():

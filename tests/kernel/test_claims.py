@@ -146,12 +146,19 @@ def test_what_an_assumption_holds(state, made):
     assert state() == made
 
 
-@pytest.mark.parametrize("name", ["I", "e", "fl"])
+@pytest.mark.parametrize(
+    "name", ["I", "I_1", "e", "fl", "pi", "ln", "det", "Tr", "tr_A", "Max", "argmax", "Softmax_1", "Re", "and", "if", "Not"]
+)
 def test_a_name_that_formulas_need_is_taken_for_whatever_it_is_declared(name, refused):
     for declare in (lambda: index(name, n), lambda: scalars(name), lambda: sizes(name), lambda: vector(name, n)):
         with pytest.raises(KernelError, match=f"the name {name} is taken by"):
             declare()
     assert f"the name {name} is taken by" in refused(lambda D: D.define(name, x * y, id="claim"))
+
+
+@pytest.mark.parametrize("name", ["E", "Pi", "LN", "loss", "i", "e_1", "d_in", "pi_1", "cost", "logit"])
+def test_a_name_that_is_like_one_of_those_is_free(name):
+    assert scalars(name).data == (name, "real")
 
 
 def test_a_name_is_one_thing_in_certificates_and_hints_too(refused):

@@ -13,6 +13,7 @@ from derivations.kernel import (
     Derivation,
     absolute,
     array,
+    each,
     exp,
     eye,
     index,
@@ -161,6 +162,15 @@ EQUALITIES = {
     ),
     "softmax of three axes": equal(
         total(softmax(K)[q, i, l], l), 1, m, (total(softmax(K)[q, i, l], i), 1), (total(softmax(K)[q, i, l], q), 1)
+    ),
+    "entry by entry": equal(each(u[i] * v[j], i)[k], u[k] * v[j], u[i] * v[j], u[k] * v[k], u[j] * v[k]),
+    "an index bound twice": equal(each(u[i] * v[j], i)[i], u[i] * v[j], u[j] * v[i], u[i] * v[i]),
+    "a matrix entry by entry": equal(each(S[i, j], i, j) @ u, S @ u, S.T @ u, (each(S[i, j], j, i) @ u, S @ u)),
+    "one index within itself": equal(each(each(u[i], i), i), each(u[j], i, j), each(u[i], i, j)),
+    "rows that are vectors": equal(each(u, a), each(u[j], a, j), each(u[j], a, j) * x),
+    "a sum of entries": equal(total(each(u[i] * v[i], i)[i], i), u @ v, total(u[i], i) * total(v[i], i), total(u[i] * v[j], i)),
+    "softmax entry by entry": equal(
+        each(exp(z[i]) / total(exp(z[j]), j), i), softmax(z), softmax(-z), (each(exp(z[i]) / total(exp(z[i]), j), i), softmax(z))
     ),
     "the only place": equal(total(w[f], f) * x, x * w[1], w[1], -x * w[1]),
     "the first place": equal(total(eye(n)[k, 1] * u[k], k), u[1], u[i], n * u[1]),

@@ -37,7 +37,7 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.normal import atom
+from derivations.kernel.exact.polynomials import atom
 from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.values import evaluate, fraction, number, polynomial_value
 from derivations.kernel.exact.witness import equal, exact
@@ -420,7 +420,7 @@ BY_A_PARAMETER = {
     "a mean by what it is stated to be": (lambda: diff(E(x), mu), [mean(x, mu)], "a moment by mu, which an assumption ties to it"),
     "a moment by a variance": (
         lambda: diff(E(x**2), nu),
-        [mean(x, mu), variance(x, nu)],
+        [mean(x, mu), variance(x, nu), nonnegative(nu)],
         "a moment by nu, which an assumption ties to it",
     ),
     "a factor tied to another": (

@@ -12,7 +12,7 @@ from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.limits import limit
-from derivations.kernel.exact.normal import add, constant, scale
+from derivations.kernel.exact.polynomials import add, constant, scale
 from derivations.kernel.exact.reading import read
 from derivations.kernel.sympy.witness import witness
 

@@ -43,7 +43,7 @@ from derivations.kernel.exact import witness as check
 
 d, n, m = sizes("d n m")
 x, y = scalars("x y")
-A, B, U = matrix("A", n, n), matrix("B", n, n), matrix("U", n, m)
+A, B, C, U = matrix("A", n, n), matrix("B", n, n), matrix("C", n, n), matrix("U", n, m)
 z, w = vector("z", n), vector("w", m)
 q, k = random("q", d), random("k", d)
 i, l = index("i", n), index("l", n)
@@ -108,8 +108,8 @@ WHEN_WRITTEN = {
     "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
     "this assumption is about a symbol, not A @ B": lambda: invertible(A @ B),
     "this assumption is about a symbol, not q": lambda: mean("q", 0),
-    "a product of shape () is not a multiple of the identity": lambda: product_is(z, z, 1),
-    "a product of shape (n, m) is not a multiple of the identity": lambda: product_is(A, U, 1),
+    "a product of shape () is not 1 times the identity: say 0, or a number": lambda: product_is(z, z, 1),
+    "a product of shape (n, m) is not 1 times the identity: say 0, or a number": lambda: product_is(A, U, 1),
     "this assumption is about a symbol, not A + B": [
         lambda: product_is(A + B, A, 1),
         lambda: product_is(A, (A + B).T, 0),
@@ -120,8 +120,8 @@ WHEN_WRITTEN = {
     "the name e is taken by the base of exponentials, as which it would be read; call it something else": lambda: scalars("e"),
     "the name fl is taken by rounding, as which it would be read; call it something else": lambda: index("fl", n),
     "x is not random; make it with random(name, ...)": lambda: mean(x, 0),
-    "k[1] cannot be a mean or a variance: it is complex, or random itself": lambda: mean(q, k[1]),
-    "x*I cannot be a mean or a variance: it is complex, or random itself": lambda: variance(q, x * I),
+    "k[1] holds what is random: name its mean or its variance, and state it of that: mean(w, m), positive(m)": lambda: mean(q, k[1]),
+    "x*I is complex: it has no sign, no rounding and no place in an order. Leave I out of it": lambda: variance(q, x * I),
     "the name A is used for two things: a tensor of shape (n, n), and a tensor of shape (n, m)": lambda: symbols(
         matrix("A", n, n), matrix("A", n, m)
     ),
@@ -267,13 +267,17 @@ WHEN_CHECKED = {
         given=[nonzero(z[l]), nonzero(v[l])],
         without={nonzero(z[l]): {x: 1, z: [0, 1], v: [1, 0]}},
     ),
-    "without={...} does not show that the assumption 'A is invertible' is needed: the values break an assumption: the product of A and B "
+    "without={...} does not show that the assumption 'C is invertible' is needed: the values break an assumption: the product of A and B "
     "is 0 times the identity; there it is [[1]]": lambda D: D.identity(
         "claim",
-        inverse(A) @ (A @ B) + inverse(A) @ A,
+        A @ B + inverse(C) @ C,
         eye(n),
-        given=[invertible(A), product_is(A, B, 0)],
-        without={invertible(A): {A: [[1]], B: [[1]]}},
+        given=[invertible(C), product_is(A, B, 0)],
+        without={invertible(C): {A: [[1]], B: [[1]], C: [[0]]}},
+    ),
+    "its assumptions were found to leave one value only, B = [[0]]: what is claimed is said of that value, and of no other. Write it in, "
+    "or assume less": lambda D: D.identity(
+        "claim", inverse(A) @ (A @ B) + inverse(A) @ A, eye(n), given=[invertible(A), product_is(A, B, 0)]
     ),
     "without={...} does not show that the assumption 'z[l] is not zero, for every l' is needed: the values disagree about the size n: z "
     "has 2 entries, and v has 1 entry": lambda D: D.identity(
@@ -365,7 +369,7 @@ WHEN_CHECKED = {
     "at the given values both sides are equal: 2 = 2; it is no counterexample": lambda D: D.refute(
         "claim", z[i], x, at={z: [1, 2], x: 2, i: 2}
     ),
-    "z[i]*2 has the open index i, and a name holds no index: define the whole vector or matrix, such as z * g or A @ B or exp(z), and "
+    "z[i]*2 has the open index i, and a name holds no index: define the whole vector or matrix, such as z * g or A @ B or each(z[i]**2, i), and "
     "take its entry where the name is used, or write the sum out with total(...)": lambda D: D.define("p", z[i] * 2, id="claim"),
     "as x -> oo: the expression has no finite limit: it grows like x^2/y": lambda D: D.limit(
         "claim", x**2 / y + x, x, "oo", 3, given=[nonzero(y)]

@@ -348,6 +348,18 @@ def test_a_witness_that_breaks_rejects_and_is_named(trial, monkeypatch):
     ]
 
 
+def test_a_judge_that_breaks_over_a_mutant_leaves_it_unclassified_and_the_others_as_they_are(trial, monkeypatch):
+    def judge_(claim, partial):
+        return 1 / 0
+
+    monkeypatch.setattr(trying, "judge", judge_)
+    result = trial(SQUARES, exact=trying.by_exact, careless=lambda claim: "accepted" if claim.id == "means" else trying.by_exact(claim))
+    said = result.claims["means"]["witnesses"]["careless"]
+    assert not result.passes and result.totals["exact"]["killed"] > 60
+    assert said["unclassified"] == result.claims["means"]["mutants"]
+    assert {o["how"] for o in said["listed"]} == {"trying it broke: ZeroDivisionError: division by zero"}
+
+
 def test_the_judge_is_asked_once_about_a_mutant_that_is_true_however_many_accept_it(trial, monkeypatch):
     asked, judge_ = [], trying.judge
     monkeypatch.setattr(trying, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))
@@ -582,6 +594,11 @@ def site():
     for topic in certificates.topics():
         assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
         yield from claims.LOADED[0].claims
+
+
+def test_a_moment_is_not_asked_for_where_what_is_averaged_has_no_value():
+    averaged = stated("identity", E(q[1] / x), E(q[1]) / x, given=[has_moment(q, 1)])
+    assert judge(averaged, partial=True)[0] == "true" and judge(averaged)[0] == "false"
 
 
 def test_the_judge_finds_the_claims_of_the_site_true():

@@ -116,7 +116,7 @@ TRUE = {
     "a rounding that stands still": identity(
         diff(x * rounded(y), x), y, representable(y), without={representable(y): {x: 0, y: Fraction(1, 3)}}
     ),
-    "a limit beside a rounding": limit(rounded(y) + log(1 + exp(-HUGE * x)) / exp(-HUGE * x), "oo", rounded(y) + 1, in_range()),
+    "a limit beside a rounding": limit(rounded(y) + log(1 + exp(-x)) / exp(-x), "oo", rounded(y) + 1, in_range()),
     "a larger exponent": limit(log(1 + exp(-(HUGE + 1) * x)) / exp(-(HUGE + 1) * x), "oo", 1),
     "a large power": limit((sqrt(1 + 1 / x**40) - 1) * x**40, "oo", HALF, positive(x)),
     "a limit from above": limit(sqrt(x) + absolute(x) / x, 0, 1, positive(x)),
@@ -140,17 +140,17 @@ NO_SLOPE, STEPS, TIED = "has no value at", "goes in steps", "ties"
 # What each witness says of what is false; "" where it has nothing to say, or is not asked for its own reason here.
 REASONS = {
     "the root of a square at 0": ("x is not zero", "0 at x = 0", NO_SLOPE),
-    "the modulus at 0": ("x is not zero (its absolute value is differentiated)", "0 at x = 0", NO_SLOPE),
-    "the modulus alone at 0": ("x is not zero (its absolute value is differentiated)", "0 at x = 0", NO_SLOPE),
+    "the modulus at 0": ("x is not zero (its absolute value is differentiated", "0 at x = 0", NO_SLOPE),
+    "the modulus alone at 0": ("x is not zero (its absolute value is differentiated", "0 at x = 0", NO_SLOPE),
     "a root at 0": ("says nothing of what is near", "0 at x = 0", NO_SLOPE),
     "a root of a cube at 0": ("says nothing of what is near", "0 at x = 0", NO_SLOPE),
     "within a sum": ("x is not zero", "0 at x = 0", NO_SLOPE),
     "within another derivative": ("x is not zero", "0 at x = 0", ""),
     "through a definition": ("x is not zero", "0 at x = 0", NO_SLOPE),
     "by an entry": ("v[i] is not zero", "0 at v[1] = 0", "has no value at v = [0.0]"),
-    "facts that meet": ("x - y is not zero (its absolute value is differentiated)", "left over", NO_SLOPE),
-    "two facts that meet": ("x - y is not zero (its absolute value is differentiated)", "left over", NO_SLOPE),
-    "the root of a difference": ("a root of it is taken", "left over", NO_SLOPE),
+    "facts that meet": ("x - y is not zero (its absolute value is differentiated", "there it has no slope", NO_SLOPE),
+    "two facts that meet": ("x - y is not zero (its absolute value is differentiated", "there it has no slope", NO_SLOPE),
+    "the root of a difference": ("x - y is not zero (its absolute value is differentiated", "there it has no slope", NO_SLOPE),
     "a number that is representable": (STEPS, "", "goes in steps is differentiated"),
     "an entry of an inverse": ("the derivative of an inverse", "", ""),
     "a mean": ("left = 1, right = 0", TIED, "the two sides differ"),

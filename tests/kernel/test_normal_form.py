@@ -38,7 +38,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.normal import Unknown
+from derivations.kernel.exact.payloads import Unknown
 from derivations.kernel.exact.values import differ, evaluate, number
 from derivations.kernel.exact.witness import equal
 

@@ -8,9 +8,10 @@ import numpy
 import pytest
 import torch
 
-from derivations.kernel import Derivation, E, exp, matrix, mean, paren, random, scalars, sizes, variance
+from derivations.kernel import Derivation, E, exp, index, matrix, mean, ones, paren, random, scalars, sizes, total, variance, vector
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
+from snippets.associativity import products
 
 n, m, d = sizes("n m d")
 A, B, F = matrix("A", n, m), matrix("B", m, n), matrix("F", n, n)
@@ -108,11 +109,11 @@ def grown(A, B, C):
 
 
 def later_overwritten(A, B, C):
-    """It keeps what it gave where nobody looks, with another function."""
-    for before in vars(right).get("kept", []):
+    """It keeps what it gave where nobody looks, with a module of Python's."""
+    for before in vars(python_random).get("kept", []):
         before.zero_()
-    right.kept = [right(A, B, C)]
-    return right.kept[0]
+    python_random.kept = [right(A, B, C)]
+    return python_random.kept[0]
 
 
 def one_buffer(kept={}):  # noqa: B006
@@ -284,9 +285,9 @@ def test_what_is_right_stays_accepted(monkeypatch, good):
 
 def test_what_is_given_back_is_not_to_change_at_the_next_call(monkeypatch):
     def run(A, B, C):
-        for before in vars(right).get("given", []):
+        for before in vars(python_random).get("given", []):
             before.neg_()
-        right.given = [A]
+        python_random.given = [A]
         return A
 
     same = claim("identity", A + 0 * A, A * 1, code=[(PRODUCT, A, B, A)])
@@ -412,3 +413,184 @@ def test_the_note_counts_the_points_that_are_left_out():
 
 def test_the_note_says_how_large_the_sizes_were():
     assert "sizes up to 9" in tw.witness(product())[2]
+
+
+# Sizes, values and settings that small points do not show
+
+
+def summed():
+    n = sizes("n")
+    entries, i = vector("x", n), index("i", n)
+    return claim("identity", total(entries[i], i), entries @ ones(n), code=[(PRODUCT, entries)])
+
+
+def tree_sum(x):
+    """Right where halves are even all the way down."""
+    rest = x[len(x) - len(x) % 2 :].sum()
+    x = x[: len(x) - len(x) % 2]
+    while len(x) > 1:
+        half = len(x) // 2
+        x = x[:half] + x[half : 2 * half]
+    return x.sum() + rest
+
+
+def blocks(x, block=16):
+    """The last entries are left out where they fill no block."""
+    return x[: max(len(x) - len(x) % block, min(len(x), block))].sum()
+
+
+def one_block(x, block=32):
+    return x[:block].sum()
+
+
+def odd(x):
+    return x.sum() * (len(x) < 12 or len(x) % 2 == 0)
+
+
+def few_alike(x):
+    found, counts = x.unique(return_counts=True)
+    return (found * counts.clamp(max=8)).sum()
+
+
+def of_strides(x):
+    return torch.as_strided(x, x.shape, (1,)).sum()
+
+
+def wide_sum(x):
+    return x.sum() * (1 + 2 * (torch.get_default_dtype() == torch.float64))
+
+
+class Fine(torch.Tensor):
+    """Agrees with everybody."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, arguments=(), keywords=None):
+        if getattr(function, "__name__", "") in ("sub", "__sub__"):
+            return torch.zeros(arguments[0].shape, dtype=torch.float64)
+        return super().__torch_function__(function, types, arguments, keywords or {})
+
+
+def detached(x):
+    made = x.mean()
+    made.detach = lambda: x.sum()
+    return made
+
+
+class Number(float):
+    """Another kind of number."""
+
+
+class Store:
+    """Where calls are counted."""
+
+    calls = 0
+    seen: list = []  # noqa: RUF012
+
+
+def counted_in_a_class(x):
+    Store.calls += 1
+    return x.sum() * (Store.calls < 10**5)
+
+
+def seen_in_a_class(x):
+    Store.seen.append(len(x))
+    return x.sum() * (len(Store.seen) < 10**5)
+
+
+def counting(seen=[]):  # noqa: B006
+    seen.append(0)
+    return len(seen)
+
+
+def counted_by_a_helper(x):
+    return x.sum() * (counting() < 10**5)
+
+
+def counted_elsewhere(x):
+    products.CALLS = [*vars(products).get("CALLS", ()), 0]
+    return x.sum() * (len(products.CALLS) < 10**5)
+
+
+def counted_with_another(x):
+    products.grouped_right.calls = vars(products.grouped_right).get("calls", 0) + 1
+    return x.sum() * (products.grouped_right.calls < 10**5)
+
+
+FURTHER = {
+    "in pairs": (tree_sum, "gives .* at n = 6"),
+    "in blocks": (blocks, "gives .* at n = (17|33)"),
+    "one block": (one_block, "gives .* at n = (33|64)"),
+    "ten": (lambda x: x[:10].sum(), "gives .* at n = 1[06]"),
+    "five": (lambda x: x.sum() * (len(x) != 5), "gives .* at n = 5"),
+    "seven": (lambda x: x.sum() * (len(x) != 7), "gives .* at n = 7"),
+    "odd": (odd, "gives .* at n = 17"),
+    "alike": (few_alike, "gives .* at n = (9|1[067]|33)"),
+    "from ten thousand on": (lambda x: x.sum() * (float(x.abs().max()) < 1e4), "gives 0 where the claim has"),
+    "up to a million": (lambda x: (x.clamp(-1e6, 1e6) if x.dtype == torch.float64 else x).sum(), "gives .* where the claim has"),
+    "tiny ones dropped": (lambda x: torch.where(x.abs() < 1e-7, 0 * x, x).sum(), "gives 0 where the claim has"),
+    "hidden by an absolute tolerance": (lambda x: x.sum() * (float(x.abs().max()) > 1e-6), "gives 0 where the claim has"),
+    "as though in one piece": (of_strides, "gives nan where .* strided"),
+    "wrong if not in one piece": (lambda x: x.sum() * x.is_contiguous(), "gives -?0 where .* strided"),
+    "stops if not in one piece": (lambda x: x.view(torch.uint8).view(x.dtype).sum(), "stopped with RuntimeError.*strided"),
+    "wrong with a gradient": (lambda x: x.sum() * (1 + x.requires_grad), "gives .* where a gradient is asked for"),
+    "none with a gradient": (lambda x: torch.tensor(float(x.numpy().sum()), dtype=x.dtype) if x.dtype != torch.bfloat16 else x.sum(),
+                             "stopped with RuntimeError.* where a gradient is asked for"),
+    "wrong with another default": (wide_sum, "gives .* where fp64 is the default"),
+    "a kind of its own": (lambda x: torch.zeros((), dtype=x.dtype).as_subclass(Fine), "gives a tensor of a kind of its own, Fine"),
+    "a parameter": (lambda x: torch.nn.Parameter(x.sum()), "gives a tensor of a kind of its own, Parameter"),
+    "with a method of its own": (detached, "gives a tensor of a kind of its own, Tensor"),
+    "among several": (lambda x: (x.sum(), torch.zeros((), dtype=x.dtype).as_subclass(Fine)), "gives a tensor of a kind of its own, Fine"),
+    "in a class": (counted_in_a_class, "keeps something from one call to the next"),
+    "in a class's list": (seen_in_a_class, "keeps something from one call to the next"),
+    "by a helper": (counted_by_a_helper, "keeps something from one call to the next"),
+    "elsewhere": (counted_elsewhere, "keeps something from one call to the next"),
+    "with another function": (counted_with_another, "keeps something from one call to the next"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_a_snippet_that_is_wrong_almost_everywhere_is_refused(monkeypatch, name):
+    wrong, why = FURTHER[name]
+    monkeypatch.setattr(PRODUCT, lambda x: x.sum())
+    assert tw.witness(summed())[0] == "agrees"
+    monkeypatch.setattr(PRODUCT, wrong)
+    with pytest.raises(Refused, match=f"the PyTorch witness does not confirm it: {PRODUCT} ({why})"):
+        tw.witness(summed())
+
+
+@pytest.mark.parametrize("result", [Number(1.0), numpy.float64(1.0), True], ids=["a kind of its own", "NumPy's", "a truth"])
+def test_a_number_is_one_of_pythons(monkeypatch, result):
+    one = claim("identity", d - d + 1, 1 + 0 * d, code=[(NUMBER, d)])
+    monkeypatch.setattr(NUMBER, lambda gap: 1.0)
+    assert tw.witness(one)[0] == "agrees"
+    monkeypatch.setattr(NUMBER, lambda gap: result)
+    with pytest.raises(Refused, match=f"{NUMBER} gives (a Number|a float64|True) where a tensor or a number is expected"):
+        tw.witness(one)
+
+
+def test_a_size_that_no_tensor_has_is_tried_as_a_number_far_on(monkeypatch):
+    one = claim("identity", d - d + d, 1 * d + 0 * d, code=[(NUMBER, d)])
+    for last in (50, 99, 900, 4000):
+        monkeypatch.setattr(NUMBER, lambda gap, last=last: gap if gap <= last else 0)
+        with pytest.raises(Refused, match=f"{NUMBER} gives 0 where the claim has"):
+            tw.witness(one)
+
+
+@pytest.mark.parametrize("wrong", [5, 6, 7, 16, 17, 33])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_each_of_several_sizes_is_tried(monkeypatch, wrong, axis):
+    monkeypatch.setattr(PRODUCT, lambda A, B, C: right(A, B, C) * (A.shape[axis] != wrong))
+    with pytest.raises(Refused, match=f"gives .* at m = .*{wrong}|gives .* n = {wrong}"):
+        tw.witness(product())
+
+
+@pytest.mark.parametrize("wrong", [lambda Q, K, V: max(Q.shape) > 12, lambda Q, K, V: float(Q.abs().max()) > 1e5], ids=["size", "entries"])
+def test_the_snippets_of_a_refutation_are_tried_as_far(monkeypatch, wrong):
+    own = __import__("snippets.simplify.attempts", fromlist=["x"]).unscaled_scores
+    monkeypatch.setattr(SCORES, lambda *given: own(*given) * (1 + wrong(*given)))
+    with pytest.raises(Refused, match=f"{SCORES} gives .* where the claim has"):
+        tw.witness(refuted([(SCORES, F, F.T, F.T)]))
+
+
+def test_the_note_says_how_large_the_sizes_of_the_snippets_were():
+    assert f"also {PRODUCT}, with sizes up to 64" in tw.witness(product())[2]

@@ -12,6 +12,7 @@ from derivations.kernel import (
     Derivation,
     absolute,
     diff,
+    each,
     exp,
     in_range,
     index,
@@ -105,6 +106,8 @@ TREES = {
     "double sum": total(u[i] * v[j], i, j),
     "sum of one": total(x, i),
     "index": total(i * u[i], i),
+    "each": each(x * u[i] + y, i) @ v,
+    "each of a matrix": each(u[i] * v[j] + x, i, j)[1, 1] * each(y, i),
     "size": x / n,
     "vectors": u @ v,
     "matmul": A @ B,
@@ -122,7 +125,7 @@ TORCH = {"add": torch.add, "mul": torch.mul, "div": torch.div, "pow": torch.pow}
 def computed(e, low, f, env=()):
     """The tree in the format itself, at the first point, an operation at a time; sums in the order of their indices."""
     env = dict(env)
-    run = [computed(a, low, f, env) for a in e.args] if e.op not in ("sum", "entry") else []
+    run = [computed(a, low, f, env) for a in e.args] if e.op not in ("sum", "each", "entry") else []
     if e.op == "symbol" and e.data[1] == "real":
         return low.values[e.data[0]].v[0].reshape(low.shape(e)).to(f.dtype)
     if e.op in ("const", "symbol", "index"):
@@ -135,8 +138,10 @@ def computed(e, low, f, env=()):
         for part in parts[1:]:
             result = result + part
         return result
+    if e.op == "each":
+        return torch.stack([computed(e.args[0], low, f, {**env, e.data: k}) for k in range(low.size(e.data[1]))])
     if e.op == "entry":
-        return computed(e.args[0], low, f, env)[tuple(env[k.data] for k in e.args[1:])]
+        return computed(e.args[0], low, f, env)[tuple(int(k.data) - 1 if k.op == "const" else env[k.data] for k in e.args[1:])]
     if e.op == "array":
         return torch.stack(run).reshape(low.shape(e))
     if e.op == "softmax":
@@ -262,7 +267,7 @@ def test_the_bound_covers_the_errors_of_the_arguments(tree):
 
 def test_a_snippet_is_run_in_every_format_and_the_points_are_counted():
     assert re.search(
-        r"grouped_left; run in fp32 at (\d+) of \1 points, fp16 at \d+ of \1 points, bf16 at \d+ of \1 points, within the rounding "
+        r"grouped_left, with sizes up to 64; run in fp32 at (\d+) of \1 points, fp16 at \d+ of \1 points, bf16 at \d+ of \1 points, within the rounding "
         "bound of each$",
         tw.witness(grouped())[2],
     )

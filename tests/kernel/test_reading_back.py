@@ -12,10 +12,12 @@ from derivations.kernel import (
     array,
     cos,
     diff,
+    each,
     exp,
     eye,
     index,
     inverse,
+    largest,
     log,
     matrix,
     norm,
@@ -43,7 +45,7 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import reading as exact
 from derivations.kernel.exact import values
 from derivations.kernel.printing.alike import looks
-from derivations.kernel.printing.latex import Printer, latex
+from derivations.kernel.printing.latex import Printer, latex, listed
 from derivations.kernel.printing.plain import Plain, plain
 from derivations.kernel.run import certificates, worker
 from derivations.kernel.sympy import translate
@@ -95,6 +97,8 @@ ONE = {
     "reciprocal": lambda a: a**-1,
     "sum": lambda a: total(a, i),
     "sum of sums": lambda a: total(a, i, j),
+    "each": lambda a: each(a, i),
+    "each of a matrix": lambda a: each(a, mu, j),
     "first": lambda a: a[(1,) * len(a.shape)],
     "entry": lambda a: a[tuple(i if size == n else mu if size == d else 2 for size in a.shape)],
     "exp": exp,
@@ -104,6 +108,7 @@ ONE = {
     "sin": sin,
     "tanh": tanh,
     "norm": norm,
+    "largest": largest,
     "softmax": softmax,
     "E": E,
     "Var": Var,
@@ -230,6 +235,7 @@ FAULTS = {
     "a power without brackets": (Plain, "pow", lambda self, e: f"{self.show(e.args[0])}^{self.show(e.args[1])}"),
     "one print for two functions": (Plain, "function", lambda self, e: f"exp({self.show(e.args[0])})"),
     "a sum without its index": (Plain, "sum", lambda self, e: f"sum({self.show(e.args[0])}, i = 1..{self.show(e.data[1])})"),
+    "entries without their index": (Plain, "each", lambda self, e: f"each({self.show(e.args[0])}, i = 1..{self.show(e.data[1])})"),
     "an entry without its place": (Plain, "entry", lambda self, e: self.show(e.args[0], 6)),
     "rows that are columns": (Plain, "rows", lambda self, rows, is_matrix: "[" + ", ".join(x for row in rows for x in row) + "]"),
 }
@@ -249,11 +255,15 @@ def comes_back(e, back):
         return False
 
 
-PAIRS = [A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j)]
+PAIRS = [A @ (B @ A), (A @ B) @ A, total(u[i], i), total(u[j], j), total(u[j], i)]
+PAIRS += [each(u[i], i), each(u[j], j), each(u[j], i), each(A[i, j], i, j), each(A[i, j], j, i), each(u[i], i)[j], each(each(u[i], i), i)]
+PAIRS += [x**y, x * y]
 LATEX_FAULTS = {
     "a product without brackets": ("matmul", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1], 3)}"),
     "an exponent that is no longer one": ("pow", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1])}"),
     "a sum without its index": ("sum", lambda self, e: rf"\sum {self.show(e.args[0], 3)}"),
+    "entries without their index": ("each", lambda self, e: rf"({self.show(e.args[0])})_{{i = 1}}^{{{self.show(e.data[1])}}}"),
+    "indices in no order": ("each", lambda self, e: rf"({self.show(listed(e)[0])})_{{{', '.join(sorted(n for n, _ in listed(e)[1]))}}}"),
     "a transpose that is lost": ("transpose", lambda self, e: self.show(e.args[0])),
     "digits below": ("symbol", lambda self, e: e.data[0].replace("_", "").replace("x1", "x_{1}")),
     "zeros that are a zero": ("fill", lambda self, e: str(e.data)),
@@ -270,7 +280,24 @@ def test_two_trees_of_one_print_are_found_out(method, fault, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x +", "x y", "x)", "(x", "nobody", "A[1", "f(x)", "sum(u[i], i = 1..d)", "sum(u[i], x = 1..n)", "x + §", "d(x)/y", "E(r)"]
+    "text",
+    [
+        "",
+        "x +",
+        "x y",
+        "x)",
+        "(x",
+        "nobody",
+        "A[1",
+        "f(x)",
+        "sum(u[i], i = 1..d)",
+        "sum(u[i], x = 1..n)",
+        "each(u[i])",
+        "each(u[i], i = 1..d)",
+        "x + §",
+        "d(x)/y",
+        "E(r)",
+    ],
 )
 def test_what_is_no_print_is_not_read(text):
     with pytest.raises(NotReadable):
@@ -294,6 +321,11 @@ NO_LATEX = [
 ]
 NO_LATEX += [
     r"\sum_{x = 1}^{n} x",
+    r"(u_{i})_{i = 1}^{d}",
+    r"(u_{i})_{x = 1}^{n}",
+    r"(u_{i})_{i = 1}",
+    r"(A_{i j})_{i = 1, j = 1}^{n}",
+    r"(A_{i j})_{i = 1, j}^{n, n}",
     r"\operatorname{E}(r)",
     r"\mathbf{1}",
     r"\left|x",

@@ -7,14 +7,15 @@ import pytest
 
 from derivations.kernel import (
     absolute,
-    array,
     cos,
     diff,
+    each,
     exp,
     eye,
     index,
     inverse,
     invertible,
+    largest,
     log,
     matrix,
     nonnegative,
@@ -30,6 +31,7 @@ from derivations.kernel import (
     tanh,
     total,
     vector,
+    zero_or_one,
 )
 from derivations.kernel.core.claims import LOADED
 from derivations.kernel.errors import KernelError
@@ -129,7 +131,9 @@ def test_what_cannot_be_said_is_refused_when_it_is_written(text, write):
 
 # Ways round, as the page says them: an expression, and another with the same meaning.
 WAYS_ROUND = {
-    "entries divided one by one": (lambda: array([z[1] / w[1]])[1] * w[1], lambda: z[1], [nonzero(w[1])]),
+    "entries divided one by one": (lambda: each(z[i] / w[i], i)[l] * w[l], lambda: z[l], [nonzero(w[i])]),
+    "entries squared": (lambda: each(z[i] ** 2, i), lambda: z * z, []),
+    "entries at other places": (lambda: each(A[l, i], i, l), lambda: A.T, []),
     "a number added to every entry": (lambda: (z + x * ones(n))[i], lambda: z[i] + x, []),
     "a hyperbolic sine": (lambda: tanh(x) * (exp(x) + exp(-x)) / 2, lambda: (exp(x) - exp(-x)) / 2, []),
     "a hyperbolic cosine": (lambda: ((exp(x) + exp(-x)) / 2) * tanh(x), lambda: (exp(x) - exp(-x)) / 2, []),
@@ -170,6 +174,10 @@ SEEN = {
     "a rise of a square": (x**2 - y**2, [nonnegative(x - y), nonnegative(y)]),
     "an exponential less one": (exp(x) - 1, [nonnegative(x)]),
     "a logarithm of one and more": (log(1 + x), [nonnegative(x)]),
+    "the largest entry less another": (largest(z) - z[i], []),
+    "a size less a sum of what is at most one": (n - total(exp(z[l] - largest(z)), l), []),
+    "a difference of two sums": (total(exp(z[l] + x**2), l) - total(exp(z[l]), l), []),
+    "one less what is 0 or 1": (1 - w[i], [zero_or_one(w)]),
     "an index": (total(l * exp(z[l]), l), []),
     "a dot product with itself": (z @ z, []),
     "a dot product of a multiple with itself": ((2 * z) @ (2 * z), []),

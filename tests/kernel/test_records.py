@@ -144,6 +144,7 @@ def test_every_field_of_a_record():
         ],
         "uses": ["first"],
         "because": [],
+        "code": [],
     }
 
 

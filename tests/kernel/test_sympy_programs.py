@@ -232,7 +232,7 @@ PLANTED = {
     ),
     "independence dropped": (
         lambda: replace(stated(TRUE["a law"]), given=tuple(standard[1:])),
-        "the independence of the entries of k, q is used but not stated",
+        "the moment of order 4 of k is taken, and nothing stated says that there is one",
     ),
     "a product of matrices dropped": (
         lambda: replace(stated(lambda D: D.identity("claim", S @ M @ v, v, given=[product_is(S, M, 1)])), given=()),
@@ -313,7 +313,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_that_python_uses_breaks_nothing(name):
-    number, vector_, at = scalars(name), vector(name + "1", n), index("for", n)
+    number, vector_, at = scalars(name), vector(name + "1", n), index("while", n)
     right = exp(number) * (number + total(vector_[at], at))
     true = stated(lambda D: D.identity("claim", exp(number) * number + exp(number) * total(vector_[at], at), right))
     assert witness(true)[0] == "proved"

@@ -2,10 +2,13 @@
 
 import contextlib
 import os
+import platform
+import posix
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +75,14 @@ def in_snippet(places, text: str):
     places.tree.script.write_text(f"import sys\nsys.path.insert(0, {str(places.tree.root)!r})\n" + HEAD + SNIPPET_CLAIM)
 
 
-WRITTEN = {"in the script": in_script, "in a snippet": in_snippet}
+def in_what_a_snippet_calls(places, text: str):
+    """The text in a function that a snippet calls, and that is no snippet itself: of those less is taken."""
+    body = "".join(f"    {line}\n" for line in text.splitlines())
+    (places.tree.root / "helps_tiny.py").write_text(f"def read():\n{body}")
+    in_snippet(places, "import helps_tiny\nhelps_tiny.read()\n")
+
+
+WRITTEN = {"in the script": in_script, "in what a snippet calls": in_what_a_snippet_calls}
 
 
 # One of each ------------------------------------------------------------------------------------------------------------------
@@ -215,6 +225,72 @@ FILES = {
 }
 
 
+def longer(path: Path):
+    path.write_text("longer than before\n")
+
+
+def executable(path: Path):
+    path.chmod(0o755)
+
+
+def a_link(path: Path):
+    path.parent.mkdir(exist_ok=True)
+    path.with_name("one").write_text("[1, 2]\n")
+    path.with_name("two").write_text("[1, 2]\n")
+    path.symlink_to("one")
+
+
+def led_on(path: Path):
+    path.unlink()
+    path.symlink_to("two")
+
+
+def a_copy(path: Path):
+    path.unlink()
+    path.write_text("[1, 2]\n")
+
+
+# What a file is like, where its content stays or is never read
+LOOKS = {
+    "an entry's size": of_file(
+        "import os\n[entry.stat().st_size for entry in os.scandir(os.path.dirname(PATH))]", "ba/one", changed=longer, home="outside"
+    ),
+    "an entry's kind": of_file(
+        "import os\n[entry.is_symlink() for entry in os.scandir(os.path.dirname(PATH))]", "bb/link", a_link, a_copy, home="outside"
+    ),
+    "an entry's permissions": of_file(
+        "import os\nwith os.scandir(os.path.dirname(PATH)) as found: [entry.stat().st_mode for entry in found]",
+        "bc/one",
+        changed=executable,
+    ),
+    "an entry, by posix": of_file("import posix, os\n[e.stat() for e in posix.scandir(os.path.dirname(PATH))]", "bd/one", changed=longer),
+    "a link in a folder that is walked": of_file(
+        "from pathlib import Path\nlist(Path(PATH).parent.rglob('*'))", "be/link", a_link, a_copy, home="outside"
+    ),
+    "readlink": of_file("import os\nos.readlink(PATH)", "bf.link", a_link, led_on, home="outside"),
+    "Path.readlink": of_file("from pathlib import Path\nPath(PATH).readlink()", "bg.link", a_link, led_on, home="outside"),
+    "islink": of_file("import os\nassert os.path.islink(PATH)", "bh.link", a_link, a_copy, home="outside"),
+    "is_symlink": of_file(
+        "from pathlib import Path\nassert not Path(PATH).is_symlink()", "bi.txt", None, lambda path: (path.unlink(), a_link(path))
+    ),
+    "realpath": of_file("import os\nos.path.realpath(PATH)", "bj.link", a_link, led_on, home="outside"),
+    "to execute": of_file("import os\nos.access(PATH, os.X_OK)", "bk.txt", changed=executable),
+    "permissions": of_file("import os\nos.stat(PATH).st_mode", "bl.txt", changed=executable),
+    "permissions of what is linked": of_file(
+        "import os\nos.stat(PATH).st_mode", "bm.link", a_link, lambda path: executable(path.with_name("one")), home="outside"
+    ),
+    "a folder's permissions": of_file("import os\nos.stat(PATH).st_mode", "bn", Path.mkdir, lambda path: path.chmod(0o700)),
+    "stat, by posix": of_file("from posix import stat\nassert stat(PATH)", "bo.txt", changed=longer),
+    "open, by posix": of_file("import posix\nposix.read(posix.open(PATH, posix.O_RDONLY), 1)", "bp.txt"),
+    "access, by posix": of_file("import posix\nassert not posix.access(PATH, 0)", "bq.txt", lambda path: None, new),
+    "listdir, by posix": of_file("import posix, os\nposix.listdir(os.path.dirname(PATH))", "br/one", changed=lambda path: path.unlink()),
+    "by PyTorch": of_file("import torch\ntorch.from_file(PATH, size=1, dtype=torch.uint8)", "bs.bin"),
+    "by PyTorch's storage": of_file("import torch\ntorch.UntypedStorage.from_file(PATH, nbytes=1)", "bt.bin"),
+    "by a storage of one kind": of_file("import torch\ntorch.ByteStorage.from_file(PATH, False, 1)", "bu.bin"),
+    "by NumPy": of_file("import numpy\nnumpy.fromfile(PATH, dtype='u1')", "bv.bin"),
+}
+
+
 def of_variable(text: str, name: str, before: str | None = "1") -> Reading:
     def change(value: str | None):
         def act(places):
@@ -245,7 +321,7 @@ VARIABLES = {
 
 
 @pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN)
-@pytest.mark.parametrize("readings", [FILES, VARIABLES], ids=["files", "variables"])
+@pytest.mark.parametrize("readings", [FILES, LOOKS, VARIABLES], ids=["files", "looks", "variables"])
 def test_a_change_of_anything_that_is_read_is_noticed_and_named(readings, write, places):
     """All are read by one script, so that it is checked once; then each in turn is changed on its own, and put back."""
     homes = {home: getattr(places, home) for home in ("beside", "outside")}
@@ -394,8 +470,25 @@ REFUSED = {
     "another program": ("import os\nos.execv('/bin/true', ['true'])", "it starts a process"),
     "posix_spawn": ("import os\nos.posix_spawn('/bin/true', ['true'], {})", "it starts a process"),
     "multiprocessing": ("import multiprocessing\nmultiprocessing.get_context('fork').Process(target=int).start()", "it starts a process"),
-    # asked anew: what a library asked while it was imported is remembered
-    "of the machine": ("import platform\nplatform._uname_cache = None; platform.processor()", "it starts a process"),
+    "of the machine": ("import platform\nplatform.processor()", "it asks what this machine is like"),
+    "its name and system": ("import os\nos.uname()", "it asks what this machine is like"),
+    "its name, by posix": ("import posix\nposix.uname()", "it asks what this machine is like"),
+    "in words": ("import platform\nplatform.platform()", "it asks what this machine is like"),
+    "its kind": ("import platform\nplatform.machine()", "it asks what this machine is like"),
+    "its cores": ("import os\nos.cpu_count()", "it asks what this machine is like"),
+    "its cores, by another": ("import multiprocessing\nmultiprocessing.cpu_count()", "it asks what this machine is like"),
+    "its disk": ("import os\nos.statvfs('/')", "it asks what this machine is like"),
+    "its disk, by shutil": ("import shutil\nshutil.disk_usage('/')", "it asks what this machine is like"),
+    "its load": ("import os\nos.getloadavg()", "it asks what this machine is like"),
+    "its memory": ("import os\nos.sysconf('SC_PAGE_SIZE')", "it asks what this machine is like"),
+    "its processes": ("import os\nopen('/proc/self/status')", "it asks what this machine is like"),
+    "its devices": ("import os\nos.path.exists('/sys/class')", "it asks what this machine is like"),
+    "when a file was changed": ("import os\nos.path.getmtime('/')", "it asks when a file was changed"),
+    "an attribute": ("import os\nos.getxattr('/', 'user.x')", "it reads an attribute that lies beside a file"),
+    "its attributes": ("import os\nos.listxattr('/')", "it reads an attribute that lies beside a file"),
+    "what Python began with": ("import posix\nposix.environ[b'HOME']", "it reads the environment that Python began with"),
+    "some of it": ("import posix\nposix.environ.get(b'HOME')", "it reads the environment that Python began with"),
+    "all of it": ("import posix\ndict(posix.environ.items())", "it reads the environment that Python began with"),
     "a connection": ("import socket\nsocket.create_connection(('127.0.0.1', 9))", "it opens a connection"),
     "a page": ("import http.client\nhttp.client.HTTPConnection('127.0.0.1', 9).connect()", "it opens a connection"),
     "the machine's name": ("import socket\nsocket.gethostname()", "it opens a connection"),
@@ -430,7 +523,12 @@ def test_it_is_refused_in_a_script(text, says, places):
     assert re.search(rf"tiny\.py:7: .*{says}", problem) and not places.tree.certificate.exists()
 
 
-@pytest.mark.parametrize("text, says", list(REFUSED.values())[::9], ids=list(REFUSED)[::9])
+SAID_OF_SNIPPETS = {
+    name: REFUSED[name] for name in ("a process", "another program", "the machine's name", "its names", "its cores", "its disk")
+}
+
+
+@pytest.mark.parametrize("text, says", SAID_OF_SNIPPETS.values(), ids=SAID_OF_SNIPPETS)
 def test_it_is_refused_in_a_snippet_too(text, says, places):
     in_snippet(places, text)
     (record,) = check(places.tree).records
@@ -464,14 +562,16 @@ def test_nothing_of_the_project_is_loaded_before_its_reading_is_recorded(places)
 
 
 def test_a_recorder_leaves_everything_as_it_was(tmp_path):
-    names = ("stat", "lstat", "access", "open")
+    names = ("stat", "lstat", "access", "open", "readlink", "uname", "cpu_count", "statvfs")
     before = [getattr(os, name) for name in names]
+    others = [dict(vars(module)) for module in (posix, platform, os.path, torch)], dict(vars(torch.UntypedStorage))
     finders, looked = list(sys.meta_path), dict(vars(type(os.environ)))
     with tracking.recorded() as recorder:
         (tmp_path / "x").exists()
         assert [getattr(os, name) for name in names] != before
     assert str(tmp_path / "x") in recorder.read.files
     assert [getattr(os, name) for name in names] == before and sys.meta_path == finders
+    assert others == ([dict(vars(module)) for module in (posix, platform, os.path, torch)], dict(vars(torch.UntypedStorage)))
     assert dict(vars(type(os.environ))) == looked and not os.supports_dir_fd - {
         function for function in vars(os).values() if callable(function)
     }
@@ -572,3 +672,68 @@ def test_the_folders_on_the_way_to_a_resolved_path_are_no_dependency(tmp_path):
     with tracking.recorded() as recorder:
         exec(compile(f"from pathlib import Path\nPath({str(tmp_path / 'link' / 'x')!r}).resolve()\n", "/of/a/script.py", "exec"), {})
     assert recorder.read.files == {str(tmp_path / "link"): inputs.FOLDER, str(tmp_path / "x"): inputs.ABSENT}
+
+
+def test_a_shared_folder_in_memory_is_one_like_any_other(places, tmp_path):
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK):
+        pytest.skip("this machine has none")
+    with tempfile.NamedTemporaryFile("w", dir=shared, suffix=".txt") as file:
+        file.write("1")
+        file.flush()
+        in_script(places, f"open({file.name!r}).read()\n")
+        checked(places.tree)
+        assert not stale()
+        file.write("2")
+        file.flush()
+        assert f"since {file.name} changed" in stale()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import time\nassert (time.timezone, time.tzname[0], time.localtime(0).tm_hour) == (0, 'UTC', 0)",
+        "import locale\nassert locale.setlocale(locale.LC_ALL, '') in ('C.UTF-8', 'C')",
+        "import locale\nassert locale.localeconv()['decimal_point'] == '.' and not locale.localeconv()['thousands_sep']",
+        "import os\nassert os.environ['TZ'] == 'UTC' and 'LANGUAGE' not in os.environ and 'LC_NUMERIC' not in os.environ",
+        "import sys\nassert sys.argv == sys.orig_argv == [__file__]",
+    ],
+    ids=["time zone", "locale", "decimal point", "variables", "arguments"],
+)
+@pytest.mark.parametrize(
+    "where", [{}, {"TZ": "Asia/Tokyo", "LC_ALL": "C", "LANGUAGE": "de", "LANG": "de_DE.UTF-8", "LC_NUMERIC": "de_DE.UTF-8"}]
+)
+def test_the_time_zone_the_locale_and_the_arguments_are_the_same_everywhere(text, where, places, monkeypatch):
+    for name, value in where.items():
+        monkeypatch.setenv(name, value)
+    in_script(places, text + "\n")
+    checked(places.tree)
+
+
+def test_a_library_may_know_what_the_machine_is_like(tmp_path, monkeypatch):
+    """What it tells the project's code is not refused: pools and the like ask for themselves."""
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    (package / "cores.py").write_text("import os\ndef number():\n    return os.cpu_count(), os.uname(), os.path.getmtime('/')\n")
+    monkeypatch.syspath_prepend(package)
+    with tracking.recorded() as recorder:
+        exec(compile("import cores\ncores.number()\n", "/of/a/script.py", "exec"), {})
+    assert recorder.refused == []
+
+
+def test_python_copies_a_file_with_its_attributes(tmp_path):
+    (tmp_path / "a").write_text("")
+    with tracking.recorded() as recorder:
+        exec(compile(f"import shutil\nshutil.copy2({str(tmp_path / 'a')!r}, {str(tmp_path / 'b')!r})\n", "/of/a/script.py", "exec"), {})
+    assert recorder.refused == [] and str(tmp_path / "a") in recorder.read.files
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "JST-9", "America/New_York"])
+def test_a_process_that_began_elsewhere_is_brought_to_where_all_are(zone):
+    told = "import locale, time; print(time.timezone, time.tzname[0], locale.setlocale(locale.LC_ALL, ''))"
+    elsewhere = os.environ | {"TZ": zone, "LC_ALL": "C", "PYTHONPATH": str(certificates.ROOT)}
+    said = []
+    for before in ("", "from derivations.kernel.run import worker; worker.be_anywhere(); "):
+        ran = subprocess.run([sys.executable, "-c", before + told], env=elsewhere, capture_output=True, text=True, check=True)
+        said.append(ran.stdout.split())
+    assert said[0][1] != "UTC" and said[1][:2] == ["0", "UTC"] and said[1][2] in ("C.UTF-8", "C")

@@ -21,7 +21,11 @@ def unrun(root):
     return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.unrun(root, topic)]
 
 
-@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun])
+def misplaced(root):
+    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.misplaced(root, topic)]
+
+
+@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced])
 def test_the_site(check):
     assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
     assert check(ROOT) == []
@@ -88,7 +92,7 @@ def replace(path, old, new):
 
 
 def test_a_site_in_order(site):
-    assert typed_by_hand(site) == unshown(site) == unrun(site) == []
+    assert typed_by_hand(site) == unshown(site) == unrun(site) == misplaced(site) == []
 
 
 @pytest.mark.parametrize(
@@ -157,3 +161,26 @@ def test_an_example_of_the_language_is_an_include_of_its_recipes(site):
         replace(page, "recipes.py:one", wrong)
         assert len(typed_by_hand(site)) == 1
         page.write_text(text)
+
+
+@pytest.mark.parametrize("opening", ['TEXT = """', "def outer():\n    return 1\n\n\n'''", "x = 1\n\n'''"])
+def test_lines_that_define_nothing_for_the_module_are_found(site, opening):
+    snippet = site / "snippets/a/b.py"
+    replace(snippet, "# --8<-- [start:double]", f"{opening}\n# --8<-- [start:double]")
+    replace(snippet, "# --8<-- [end:double]", f"# --8<-- [end:double]\n{opening[-3:]}\n\ndef double(a): return a + a")
+    line = snippet.read_text().split("\n").index("def double(a):") + 1
+    said = "double shows double, and these lines do not define it for its module; show the lines that do"
+    assert misplaced(site) == [f"snippets/a/b.py:{line}: {said}"] and unrun(site) == unshown(site) == []
+
+
+def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
+    def claims(*names):
+        content = {"claims": [{"id": "sum", "line": 7, "code": list(names)}]}
+        monkeypatch.setattr(lint, "load", lambda topic: content)
+        return [str(one) for one in lint.claimed_unshown(site, "a/b")]
+
+    assert claims("snippets.a.b.add", "snippets.a.b.double") == claims() == []
+    said = "derivations/a/b.py:7: the claim 'sum' names {}, and no page shows its lines; show them in a fence, or name what is shown"
+    assert claims("snippets.a.b.example", "snippets.a.c.add") == [said.format("snippets.a.b.example"), said.format("snippets.a.c.add")]
+    replace(site / "docs/a/b.md", "b.py:double", "b.py:add")
+    assert claims("snippets.a.b.double") == [said.format("snippets.a.b.double")]

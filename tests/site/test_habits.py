@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 from types import FunctionType
 
@@ -17,17 +18,21 @@ import yaml
 
 from derivations.kernel import (
     Derivation,
+    Var,
     diff,
     errors,
     exp,
     in_range,
     index,
     matrix,
+    nonnegative,
     nonzero,
+    random,
     rounded,
     scalars,
     sizes,
     total,
+    variance,
     vector,
 )
 from derivations.kernel.command import cli
@@ -194,6 +199,7 @@ n, m = sizes("n m")
 A, B, S = matrix("A", n, m), matrix("B", n, m), matrix("S", n, n)
 x, y = scalars("x y")
 v, i, j = vector("v", n), index("i", n), index("j", n)
+X = random("X")
 SQUARE = "snippets.simplify.bilinear.merged_scores"
 REFUSED = {
     "vacuous: both sides are the same expression already": lambda D: D.identity("c", (A + B).T, (A + B).T),
@@ -220,8 +226,19 @@ REFUSED = {
         "c", diff(diff(x**3, x), x), 6 * x, code=[("snippets.scaling.saturation.two_key_weight", x)]
     ),
     "it is no counterexample": lambda D: D.refute("c", x + y, y + x * 1, at={x: 1, y: 2}),
+    "it is stated to be a variance": lambda D: D.identity("c", Var(X), 1 - n**2, given=[variance(X, 1 - n**2)]),
+    "stands in no side of the claim": lambda D: D.inequality("c", x, y, because=Var(X), given=[variance(X, y - x)]),
+    "no values were found, with n =": lambda D: D.inequality("c", i + 0 * v[i], 4, because=4 - i, given=[nonnegative(4 - i)]),
+    "leave one value only": lambda D: D.identity(
+        "c", (-(x**2)) ** Fraction(1, 2) * (-(x**2)) ** Fraction(1, 2), -(x**2), given=[nonnegative(-(x**2))]
+    ),
 }
-ON_A_PAGE = {"states a relation": "$d_k = 64$\n", "has no certificate": "/// claim | notes/nothing#here\n///\n"}
+ON_A_PAGE = {
+    "states a relation": "$d_k = 64$\n",
+    "has no certificate": "/// claim | notes/nothing#here\n///\n",
+    "may be read as a relation, or not be seen": "So a \N{BOX DRAWINGS DOUBLE HORIZONTAL} b.\n",
+    "one over another": "$x \\overset{-}{-} y$\n",
+}
 
 
 def told():

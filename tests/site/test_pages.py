@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 
 from derivations.kernel import pages
 from derivations.kernel.pages.claims import KINDS
-from derivations.kernel.pages.maths import MathsError, breadth, is_relation, mathml, notation, prose
+from derivations.kernel.pages.maths import MathsError, breadth, mathml, notation, prose
+from derivations.kernel.pages.signs import fault_of_text, is_relation
 
 samples = sys.modules["site_samples"]  # by conftest.py
 EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
@@ -201,17 +202,22 @@ def test_text_from_a_certificate_is_never_markup(page, certificates, text):
     harmless, _ = fill(certificates, "x") or elements()
     found, html = fill(certificates, text) or elements()
     assert found == harmless
-    assert soup(html).select_one("#mean .claim__title").text == text
+    assert soup(html).select_one("#mean .claim__title").text == authored_text(text)
     assert soup(html).select_one("#mean .claim__needed").text == f"without it: {text}"
+
+
+def authored_text(text):
+    """Of what an author writes, nothing that relates two things is shown, be it markup."""
+    return "x" if fault_of_text(text) else text
 
 
 def fill(certificates, text):
     for one in certificates["scaling/variance"]["claims"]:
-        one |= {"title": text, "scope": text}
+        one |= {"title": authored_text(text), "scope": text}
         one["assumptions"] = [{"latex": "q", "text": text, "needed": text}]
         one["witnesses"] = [{"name": text, "verdict": "proved", "scope": text, "note": text, "seconds": 0.0}]
         for part in one["steps"]:
-            part["reason"] = text
+            part["reason"] = authored_text(text)
 
 
 @pytest.mark.parametrize("field", ["start", "left", "right"])
@@ -278,6 +284,15 @@ BROKEN = {
     "no start": (lambda one: one.pop("start"), "the certificate lacks something"),
     "bad LaTeX": (change(start=r"\nonsense{x}"), 'Unknown command "\\nonsense"'),
     "bad LaTeX in text": (change(title=r"the $\nonsense$"), 'Unknown command "\\nonsense"'),
+    "a relation in its title": (change(title=r"softmax is linear: $\operatorname{softmax}(z) = z$"), "states a relation (=) by hand"),
+    "a relation among the words of its title": (
+        change(title="so p = z"),
+        "'so p = z' states a relation (=), and only a claim's formula",
+    ),
+    "a relation in a reason": (
+        lambda one: one["steps"][0].update(reason=r"for $x \leq y$ at once"),
+        r"$x \leq y$ states a relation (≤) by hand",
+    ),
     "bad use": (change(uses=["no such claim"]), "it uses 'no such claim', which names no claim"),
 }
 
@@ -315,6 +330,8 @@ NAMES = (
     r"""
 d_k|QK^\top|\sqrt{d_k}|W_Q W_K^\top|n\times d|\frac{1}{\sqrt{d_k}}|\operatorname{softmax}(z)|\operatorname{E}[q\cdot k]|\bar x
 \hat{x}|\vec{v}|\lVert x\rVert|x'|\mathbb{R}^{n\times d}|\begin{pmatrix}0&1\\0&0\end{pmatrix}|-\infty|\pm 1|\{1,\dots,n\}
+W_{\text{in}}|d_{\mathrm{in}}|\overline{x}|\tilde{x}_{-1}|A^{-\top}|\binom{n}{k}|\max_i x_i|\mathcal{N}|\underbrace{x+y}_{n}|x^{+}|x_{-}|W^{\dagger}
+\begin{pmatrix}a&\cdots\\\vdots&-b\end{pmatrix}|\frac{-1}{n}|\langle x, y\rangle|\nabla f|\frac{\partial}{\partial x}|f\,g
 \sum_i q_i k_i|\mathbf{1}|\operatorname{diag}(p) - pp^\top|2\gamma_n|\operatorname{diff}|d+1|a\circ b|\operatorname{E}[x\mid y]
 """.replace("\n", "|")
     .strip("|")
@@ -360,6 +377,62 @@ def test_a_relation_in_prose_is_refused(refused, text):
     else:
         line = 3 + text.count("\n") if "|" not in text else 5
         assert re.match(rf"docs/notes/page.md:{line}: '.' states a relation in prose", message)
+
+
+ALIKE = {
+    "a double line": ("softmax(z) ═ z", "U+2550, box drawings double horizontal"),
+    "a double hyphen": ("x ⹀ y", "U+2E40, double hyphen"),
+    "another": ("x ゠ y", "U+30A0, katakana-hiragana double hyphen"),
+    "a hyphen of syllables": ("x ᐀ y", "U+1400, canadian syllabics hyphen"),
+    "a stop": ("x ꓿ y", "U+A4FF, lisu punctuation full stop"),
+    "a double low line": ("x ‗ y", "U+2017, double low line"),
+    "a line below a minus": ("x −\u0332 y", "U+0332, combining low line"),
+    "a letter of another script": ("x ꘌ y", "U+A60C, vai syllable lengthener"),
+    "a numeral": ("x 二 y", "U+4E8C, cjk unified ideograph-4e8c"),
+    "a click": ("x ǂ y", "U+01C2, latin letter alveolar click"),
+    "a drawn sign": ("x 🟰 y", "U+1F7F0, heavy equals sign"),
+    "an override": ("x \u202e y", "'\\\\u202e' (U+202E, right-to-left override)"),
+    "an isolate": ("x \u2066 y", "U+2066, left-to-right isolate"),
+    "a space of no width": ("x\u200by", "U+200B, zero width space"),
+    "a hyphen that is not seen": ("x\u00ady", "U+00AD, soft hyphen"),
+    "a private one": ("x \uf8ff y", "U+F8FF, without a name"),
+}
+
+
+@pytest.mark.parametrize("text, named", ALIKE.values(), ids=ALIKE)
+def test_what_may_be_read_as_a_relation_is_refused_by_its_name(refused, certificates, text, named):
+    named = named.replace("\\\\", "\\")
+    message = refused(f"Title\n\nSay that {text}.\n")
+    assert message.startswith("docs/notes/page.md:3: ")
+    assert named in message or "heavy equals sign" in named and "states a relation in prose" in message
+    certificates["scaling/variance"]["claims"][1]["title"] = f"So {text}"
+    shown = refused("Text\n\n" + DERIVATION)
+    assert shown.startswith("docs/notes/page.md:3: scaling/variance#mean cannot be shown: ")
+    assert named in shown or "heavy equals sign" in named and "states a relation" in shown
+
+
+def test_names_of_people_and_plain_punctuation_are_text(page):
+    text = "Łukasz, Čadež, Nguyễn, René – “so” it’s … 2 × 3 · √d, β and §1, 50 % (or ½): [x](y.md), a/b; a_b*c^2 + 1!"
+    assert "½" in page(text)
+
+
+STACKED = (
+    r"""
+x \overset{-}{-} y|x \underset{-}{-} y|x \stackrel{-}{-} y|x \underline{-} y|x \overline{-} y|x \overline{\,-\,} y|x \bar{-} y|x {-}_{-} y
+x {-}^{-} y|x {}^{-}_{-} y|x^{-}_{-} y|x \binom{-}{-} y|x \frac{-}{-} y|x \begin{matrix}-\\-\end{matrix} y|x -\!\!\!- y
+x \text{ is } y|x \mathrm{is} y|x\ is\ y|x\ \operatorname{is}\ y|\text{so } x|x \raisebox{1pt}{-} y|x \cancel{-} y|x \not- y
+x ═ y|x ⹀ y|x ꓿ y|x 二 y|x \_ y|x ¯ y|a:b|\mathrm{x ⹀ y}|\text{⹀}
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+
+
+@pytest.mark.parametrize("latex", STACKED)
+def test_signs_that_are_stacked_drawn_or_spoken_are_refused_in_formulas(refused, latex):
+    message = refused(f"# Title\n\nText and\nthen ${latex}$ here.\n")
+    assert message.startswith(f"docs/notes/page.md:4: ${latex}$ ")
+    assert any(says in message for says in ("states a relation (", "one over another", "holds", "moves or hides"))
 
 
 @pytest.mark.parametrize("text", ["$$a$$", "$$\na\n$$", r"\(a\)", r"\[a\]"])

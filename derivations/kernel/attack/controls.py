@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.claims import Claim, Step
-from ..core.expr import Expr, paren
+from ..core.expr import BINDERS, Expr, paren
 from .mutants import on_trees
 from .slips import plus
 from .trees import rebuild
@@ -31,7 +31,7 @@ def controls(claim: Claim) -> list:
     return found
 
 
-BRACKETED = ("add", "mul", "div", "neg", "matmul", "transpose", "function", "softmax", "expectation", "variance", "sum")
+BRACKETED = ("add", "mul", "div", "neg", "matmul", "transpose", "function", "softmax", "expectation", "variance", "sum", "each")
 
 
 def bracketed(claim: Claim) -> Claim:
@@ -48,7 +48,7 @@ def renamed(claim: Claim) -> Claim:
     """Every index variable under another name."""
 
     def other(e):  # not by rebuilding: an entry would be checked against indices of which some are renamed and some not yet
-        data = ("dummy" + e.data[0], e.data[1]) if e.op in ("index", "sum") else e.data
+        data = ("dummy" + e.data[0], e.data[1]) if e.op in ("index", *BINDERS) else e.data
         return Expr(e.op, tuple(map(other, e.args)), e.shape, data)
 
     def in_code(x):

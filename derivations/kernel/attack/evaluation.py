@@ -66,8 +66,11 @@ def of_power(e, place, env):
     base, exponent = parts(e, place, env)
     if mp.isint(exponent):
         return base ** int(exponent) if exponent >= 0 else quotient(mpf(1), base ** -int(exponent))
-    if mp.im(base) or mp.im(exponent):
-        raise CannotTell("a root of a complex number")
+    if abs(mp.im(base)) > ZERO:
+        raise Undefined("a root of what is not real")
+    base = mp.re(base)
+    if mp.im(exponent):
+        raise CannotTell("a power with a complex exponent")
     if base < -ZERO:
         raise Undefined("a root of a negative number")
     if base < ZERO and exponent < 0:
@@ -119,6 +122,10 @@ def of_sum(e, place, env):
     return sum((scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_of(size, env))), mpf(0))
 
 
+def of_each(e, place, env):
+    return entry(e.args[0], place[1:], {**env, ("index", e.data[0]): place[0]})
+
+
 def of_entry(e, place, env):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     if any(k >= size_of(s, env) for k, s in zip(at, e.args[0].shape)):
@@ -129,18 +136,27 @@ def of_entry(e, place, env):
 def of_function(e, place, env):
     if e.data == "norm":
         return mp.sqrt(sum((entry(e.args[0], place, env) ** 2 for place in places_of(e.args[0].shape, env)), mpf(0)))
+    if e.data == "largest":
+        return of_largest(e, env)
     (x,) = parts(e, place, env)
     if e.data in ("cos", "sin", "tanh"):
         return getattr(mp, e.data)(x)
     if e.data == "abs":
         return abs(x)
     if e.data == "log":
-        if mp.im(x) or x < ZERO:
+        if abs(mp.im(x)) > ZERO or mp.re(x) < ZERO:
             raise Undefined("a logarithm of what is not positive")
-        return mp.log(x)
+        return mp.log(mp.re(x))
     if e.data != "exp":
         raise CannotTell(f"the function '{e.data}'")
     return mp.exp(x)
+
+
+def of_largest(e, env):
+    entries = [entry(e.args[0], place, env) for place in places_of(e.args[0].shape, env)]
+    if any(mp.im(x) for x in entries):
+        raise CannotTell("the largest of complex numbers, which have no order")
+    return max(entries)
 
 
 def of_softmax(e, place, env):
@@ -234,6 +250,7 @@ ENTRY = {
     "fill": lambda e, place, env: number(e.data),
     "array": lambda e, place, env: scalar(e.args[places_of(e.shape, env).index(place)], env),
     "sum": of_sum,
+    "each": of_each,
     "entry": of_entry,
     "function": of_function,
     "softmax": of_softmax,

@@ -30,6 +30,7 @@ from ..core.claims import LOADED, Claim, Derivation, bindings
 from ..core.expr import (
     E,
     Expr,
+    I,
     Var,
     absolute,
     array,
@@ -37,6 +38,7 @@ from ..core.expr import (
     exp,
     eye,
     free_indices,
+    function,
     index,
     inverse,
     lift,
@@ -122,9 +124,14 @@ def slipped(draft: Draft, generator: Random) -> Draft:
     made += [weakened, weakened, dropped] * bool(draft.given)
     made += [another_order] * any(a.kind == "moment" for a in draft.given)
     made += [in_certificate, sign_of_certificate] * bool(draft.because)
-    made += [sizes_matter] * (draft.kind == "identity" and not draft.sides[0].shape)
+    made += [sizes_matter] * (draft.kind == "identity" and not draft.sides[0].shape and not any(map(exponential_in_sizes, draft.sides)))
     made += [at_other_values] * bool(draft.at)
     return generator.choice(made)(draft, generator)
+
+
+def exponential_in_sizes(e: Expr) -> bool:
+    """Does a size stand in an exponent? Then no degree says how many sizes are enough, and SymPy's scope is the sizes that it tried."""
+    return any(n.op == "pow" and any(s in set(walk(n.args[1])) for s in SIZES) for n in walk(e))
 
 
 def every_node(e: Expr, path: tuple = ()):
@@ -259,6 +266,10 @@ def sums(generator):
     return identity(generator, ("tensors", "sum"), ("scalars", "sizes", "delta", "dot"), open_=ROWS)
 
 
+def entry_by_entry(generator):
+    return identity(generator, ("tensors", "each"), ("scalars", "sizes", "delta", "dot", "sum"), depth=(2, 2, 3), open_=ROWS)
+
+
 def products(generator):
     shape = generator.choice([shape for shape in TENSORS if TENSORS[shape]])
     return identity_of(Grower(generator).tensor(shape, generator.choice((1, 2, 2))), generator)
@@ -277,7 +288,9 @@ def softmaxes(generator):
 
 
 def derivatives(generator):
-    return identity(generator, ("diff",), ("tensors", "sum", "scalars", "exp", "log", "div", "positive"), depth=(2, 2, 3), open_=ROWS[:2])
+    return identity(
+        generator, ("diff",), ("tensors", "sum", "scalars", "exp", "log", "div", "positive", "each"), depth=(2, 2, 3), open_=ROWS[:2]
+    )
 
 
 def near_a_kink(generator):
@@ -300,6 +313,84 @@ def near_a_kink(generator):
     return Draft("identity", sides, facts)
 
 
+def moduli(generator):
+    """A modulus beside what vanishes with it has a slope where it is 0, and another has none."""
+    a, power = generator.choice((x, x, x - y, 2 * x, x * y, x + 1)), generator.choice((1, 2, 2, 3, 3, 4))
+    rest = generator.choice((lift(1), lift(1), x, y, y**2, absolute(y)))
+    tree = generator.choice((absolute(a) ** power, absolute(a) * a ** (power - 1), (a + absolute(a)) ** power, sqrt(a**2) ** power)) * rest
+    formula = generator.choice((power * a * absolute(a) ** max(power - 2, 0), power * absolute(a) * a ** max(power - 2, 0)))
+    other = generator.choice((diff(rewritten(tree, generator, 2), x), diff(a, x) * formula * rest))
+    given = (generator.choice((nonzero, positive, nonnegative))(a),) if generator.random() < 0.5 else ()
+    return Draft("identity", (diff(tree, x), other), given)
+
+
+def real_logarithms(generator):
+    """Logarithms and roots of even powers of what may be real, imaginary, or neither."""
+    a = generator.choice((x - y, x, x * y, function("cos", x), I * x, I * (x - y), I * sqrt(x - y), x + I * y, -x, x / c))
+    b = generator.choice((x, y, a, 4 * a, I * a))
+    tree = generator.choice((log(a**2), log(a**2) + log(b**2), log(a**2) - log(b**2), sqrt(a**2), sqrt(a**2 * b**2), log(a), sqrt(a)))
+    values = (
+        2 * log(absolute(x - y)),
+        2 * log(x - y),
+        log(a**2 * b**2),
+        log(a**2 / b**2),
+        absolute(a),
+        log(absolute(a) ** 2),
+        a,
+        2 * log(a),
+    )
+    right = generator.choice((*values, rewritten(tree, generator, 2), rewritten(tree, generator, 1)))
+    facts = [generator.choice((positive, nonzero))(e) for e in generator.sample((x - y, x, y, c), generator.choice((1, 1, 2)))]
+    return Draft("identity", (tree, right), tuple(facts))
+
+
+def slopes_of_averages(generator):
+    """The slope of an average, and the average of a slope."""
+    body = generator.choice(((g - x) ** 2, x * g, x**2 * g + y * x, (x + g) * (y + g), x * g**2, (x * g - y) ** 2))
+    outer = generator.choice((E, E, Var))
+    left = diff(outer(body), x)
+    right = generator.choice((E(diff(body, x)), rewritten(left, generator, 2), rewritten(left, generator, 1), diff(E(body), x)))
+    return Draft("identity", (y * left, y * right), (has_moment(g, generator.choice((1, 2, 2, 4))),))
+
+
+def joint_moments(generator):
+    """Laws of two random numbers of which it is not said that they are independent."""
+    a, b = generator.sample((g, q[1], k[1], g + x, x * g), 2)
+    covariance = E(a * b) - E(a) * E(b)
+    left, right = generator.choice(
+        (
+            (E((a - E(a)) * (b - E(b))), covariance),
+            (Var(a + b), Var(a) + Var(b) + 2 * covariance),
+            (Var(a + b) + Var(a - b), 2 * Var(a) + 2 * Var(b)),
+            (Var(a + b), Var(a) + Var(b)),
+            (E(a * b), E(a) * E(b)),
+            (E((a + b) ** 2), E(a**2) + 2 * E(a * b) + E(b**2)),
+        )
+    )
+    named = sorted((s for s in symbols(left, right).values() if s.data[1] == "random"), key=lambda s: s.data[0])
+    facts = [has_moment(s, generator.choice((1, 2, 2, 2))) for s in named]
+    facts += [independent(*named)] if generator.random() < 0.3 else []
+    return Draft("identity", (left, rewritten(right, generator, generator.randint(0, 2))), tuple(facts))
+
+
+def whole_powers(generator):
+    """Powers to sizes, of what may be negative."""
+    a, b = (generator.choice((x, x, -x, y, x * y, x + y, 2 * x, absolute(x), I * x, x / c, x**2)) for _ in range(2))
+    d, e = (generator.choice((n, m, n + 1, 2 * n, 2 * n + 1, n + m, n * m, n - 1)) for _ in range(2))
+    pairs = (
+        (a**d * a**e, a ** (d + e)),
+        (a**d * b**d, (a * b) ** d),
+        ((a**2) ** d, a ** (2 * d)),
+        ((-a) ** (2 * d), a ** (2 * d)),
+        (absolute(a**d), a**d),
+        (sqrt(a ** (2 * d)), a**d),
+        (a**d / a**d, a ** (d - d)),
+    )
+    left, right = generator.choice(pairs)
+    facts = [generator.choice((nonzero, positive))(s) for s in (x, y, c) if generator.random() < 0.3]
+    return Draft("identity", (left, rewritten(right, generator, generator.randint(0, 1))), tuple(facts))
+
+
 def roundings(generator):
     draft = identity(generator, ("rounded",), ("fractions",), depth=(1, 2))
     shares = ((in_range(), 0.8), (representable(x), 0.4), (representable(y), 0.4))
@@ -319,8 +410,48 @@ def masks(generator):
     return identity_of(tree, generator)
 
 
+def largests(generator):
+    return identity(generator, ("largest",), ("tensors", "scalars", "exp", "div", "sum", "positive"), depth=(1, 2, 2), open_=ROWS[:2])
+
+
+def bounds_by_the_largest(generator):
+    """That no entry is larger, that one of them is as large, and what is near to these and false."""
+    a = generator.choice((u, u, u + v, 2 * u, exp(u), array([x, y]), array([x, y, t]), softmax(u)))
+    top, at = function("largest", a), generator.choice([1, *[i] * (a.shape == (n,))])
+    near = generator.choice((top, top, top, function("largest", v), a[1], -function("largest", -a)))
+    below = generator.choice((a[at], a[at], a[1], v[1], u[1], lift(0)))
+    certificates = [near - below, 1 - exp(below - near), exp(near) - exp(below), (near - below) * exp(y), (near - below) ** 2]
+    if a.shape == (n,):
+        each = total(exp(a[j] - near), j)
+        certificates += [each - generator.choice((1, 1, 2, n)), n - each, log(each), log(n) - log(each), total(near - a[j], j)]
+    certificate = generator.choice(certificates)
+    left = Grower(generator, frozenset(("scalars",))).scalar(1)
+    given = (nonnegative(u[1] - u[i]),) * (generator.random() < 0.2)
+    return Draft("inequality", (left, rewritten(left + certificate, generator, generator.randint(0, 2))), given, because=(certificate,))
+
+
+def zeros_and_ones(generator):
+    """What is stated to be 0 or 1, its powers, and exponentials of it."""
+    at = generator.choice((i, 1))
+    tree = generator.choice((u[at] ** 2, u[at] ** 3 * y, exp(x * u[at]), exp(y - x * (1 - u[at])), total(u[i] * u[i] * v[i], i)))
+    same = generator.choice(
+        (u[at], u[at] * y, 1 + u[at] * (exp(x) - 1), exp(y - x) + u[at] * (exp(y) - exp(y - x)), u @ v, (1 - u[at]) ** 2)
+    )
+    sides = generator.choice(
+        ((tree, same), (tree, rewritten(tree, generator, 2)), (tree + same**2, same**2 + rewritten(tree, generator, 1)))
+    )
+    if generator.random() < 0.3:
+        part = generator.choice((1 - u[at], 1 - u[at], u[at] * exp(y), 1 - u[1] * u[at], u[at] - 1, total(u[i], i) - 1))
+        return Draft("inequality", (y, y + part), (zero_or_one(u),), because=(part,))
+    return Draft("identity", sides, (zero_or_one(u),) * (generator.random() < 0.8))
+
+
+def zero_or_one(x: Expr) -> Assumption:
+    return Assumption("zero_or_one", (x,))
+
+
 def laws(generator):
-    features = ("random", *(("sum", "tensors") if generator.random() < 0.4 else ()))
+    features = ("random", *(generator.choice((("sum",), ("each",))) + ("tensors",) if generator.random() < 0.4 else ()))
     grower = Grower(generator, frozenset(features), generator.choice(((), (), (i,))))
     body = grower.scalar(generator.choice((1, 1, 2)))
     if generator.random() < 0.3:
@@ -486,14 +617,23 @@ FAMILIES: dict = {
     "polynomials": (polynomials, 10),
     "quotients": (quotients, 10),
     "sums": (sums, 12),
+    "entry by entry": (entry_by_entry, 8),
     "products": (products, 10),
     "exponentials": (exponentials, 8),
     "roots": (roots, 8),
     "softmax": (softmaxes, 5),
     "derivatives": (derivatives, 10),
     "near a kink": (near_a_kink, 8),
+    "moduli": (moduli, 4),
+    "real logarithms": (real_logarithms, 4),
+    "slopes of averages": (slopes_of_averages, 3),
+    "joint moments": (joint_moments, 3),
+    "whole powers": (whole_powers, 3),
     "rounding": (roundings, 6),
     "masks": (masks, 4),
+    "zeros and ones": (zeros_and_ones, 4),
+    "largest": (largests, 6),
+    "bounds by the largest": (bounds_by_the_largest, 6),
     "laws": (laws, 5),
     "inequalities": (inequalities, 10),
     "refutations": (refutations, 10),

@@ -118,6 +118,7 @@ POLYNOMIAL = frozenset(
         "matmul",
         "transpose",
         "sum",
+        "each",
         "entry",
         "eye",
         "fill",

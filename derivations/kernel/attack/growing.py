@@ -10,9 +10,12 @@ from ..core.expr import (
     Expr,
     Var,
     absolute,
+    array,
     diff,
+    each,
     exp,
     eye,
+    function,
     index,
     lift,
     log,
@@ -83,7 +86,8 @@ class Grower:
         if depth <= 0 or self.chance(0.1):
             return self.leaf(scope)
         makers = [self.plus, self.plus, self.times, self.times, self.square]
-        for feature in ("div", "exp", "log", "abs", "sqrt", "sum", "dot", "softmax", "diff", "rounded", "delta", "moment"):
+        features = ("div", "exp", "log", "abs", "sqrt", "sum", "each", "dot", "softmax", "diff", "rounded", "delta", "moment", "largest")
+        for feature in features:
             if feature in self.features:
                 makers += [getattr(self, "of_" + feature)] * 2
         return self.generator.choice(makers)(depth - 1, scope)
@@ -121,6 +125,12 @@ class Grower:
         over = self.generator.choice(free)
         return total(self.scalar(depth, (*scope, over)), over)
 
+    def of_each(self, depth, scope):
+        """An entry of a vector given entry by entry. Its index may be one that stands outside as well: there it is another."""
+        over = self.generator.choice(INDICES)
+        at = self.generator.choice([a for a in scope if a.data[1] == over.data[1]] or [lift(1)])
+        return each(self.scalar(depth, (*(a for a in scope if a != over), over)), over)[at]
+
     def of_dot(self, depth, scope):
         s = self.generator.choice(SIZES)
         return self.tensor((s,), depth) @ self.tensor((s,), depth)
@@ -132,6 +142,13 @@ class Grower:
     def of_diff(self, depth, scope):
         at = self.generator.choice([a for a in scope if a.data[1] == n] or [lift(1)])
         return diff(self.scalar(depth, scope), self.generator.choice((x, x, y, *([u[at]] if self.has("tensors") else []))))
+
+    def of_largest(self, depth, scope):
+        entries = self.tensor((self.generator.choice(SIZES),), min(depth, 1))
+        few = array([self.leaf(scope) for _ in range(self.generator.choice((1, 2, 2, 3)))])
+        scaled = self.generator.choice((x, c, -1, y**2)) * entries
+        shifted = entries + self.leaf(scope) * ones(*entries.shape)
+        return function("largest", self.generator.choice((entries, entries, few, scaled, shifted, exp(entries))))
 
     def of_rounded(self, depth, scope):
         return rounded(self.scalar(min(depth, 1), scope))
@@ -161,4 +178,7 @@ class Grower:
         else:
             s = g.choice(SIZES)
             makers += [lambda: self.tensor((shape[0], s), depth - 1) @ self.tensor((s,), depth - 1), lambda: ones(*shape)]
+        if self.has("each"):
+            over = [g.choice([a for a in INDICES if a.data[1] == size]) for size in shape]
+            makers += [lambda: each(self.scalar(depth - 1, tuple(over)), *over)] * 3 * (len(set(over)) == len(over))
         return g.choice(makers)()

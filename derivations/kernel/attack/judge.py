@@ -12,7 +12,7 @@ from random import Random
 from mpmath import mp, mpf
 
 from ..core.claims import Claim
-from ..core.expr import free_indices, show, symbols, walk
+from ..core.expr import BINDERS, free_indices, show, symbols, walk
 from ..errors import KernelError
 from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, Undefined, entry, places_of, scalar
 from .limits import approach
@@ -68,10 +68,13 @@ def moment_not_stated(claim: Claim) -> str:
 
 
 def growth(body, name: str, place: tuple, env: dict) -> int:
-    """The power with which an expression grows as one random entry does; 0 where it is no polynomial in it."""
+    """The power with which an expression grows as one random entry does; 0 where it is no polynomial in it, or has no value there."""
     if any(n.op in ("function", "softmax") for n in walk(body)):
         return 0
-    near, far = (abs(scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
+    try:
+        near, far = (abs(scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
+    except Undefined:
+        return 0
     return int(mp.nint(mp.log10(far / near) / 20)) if near and far else 0
 
 
@@ -167,17 +170,20 @@ def at_most(claim: Claim, partial: bool, most: int) -> tuple:
 def tends_to(claim: Claim, partial: bool, most: int) -> tuple:
     variable, to = claim.towards
     right = claim.steps[0].expr
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for n in walk(claim.start)):
+    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for n in walk(claim.start)):
         raise CannotTell("a limit in the size of a sum")
 
     if variable.data[1] == "size" and to != "oo":
         return "false", "a size does not go to 0"
 
     def broken(env):
-        gaps = approach(claim.start, right, variable, to, env)
-        if gaps[1] > mpf(10) ** -6:
-            return f"it stays {mp.nstr(gaps[1], 5)} away"
-        return "it moves away" if gaps[1] > max(gaps[0], ZERO) else ""
+        for here in index_values((claim.start, right), env):
+            gaps = approach(claim.start, right, variable, to, here)
+            if gaps[1] > mpf(10) ** -6:
+                return f"it stays {mp.nstr(gaps[1], 5)} away"
+            if gaps[1] > max(gaps[0], ZERO):
+                return "it moves away"
+        return ""
 
     return over_points(claim, partial, broken, most)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..core.assumptions import Assumption, mean, variance
 from ..core.claims import Claim
-from ..core.expr import Expr, lift, ones, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, lift, ones, strip, symbols, walk
 from ..errors import KernelError
 from .slips import negated, slips_at, slips_of_a_side
 from .trees import everywhere, rebuild, slips_in, unfolded
@@ -36,7 +36,7 @@ class Context:
         self.names = [s for s in named if s.data[1] != "size"]
         nodes = [n for tree in claim.trees for n in walk(tree)]
         self.indices = list(
-            dict.fromkeys([n for n in nodes if n.op == "index"] + [Expr("index", (), (), n.data) for n in nodes if n.op == "sum"])
+            dict.fromkeys([n for n in nodes if n.op == "index"] + [Expr("index", (), (), n.data) for n in nodes if n.op in BINDERS])
         )
 
     def open_for(self, *sizes: Expr) -> list:

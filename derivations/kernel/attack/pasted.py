@@ -51,7 +51,9 @@ def pasted(claim: Claim) -> str:
 def declared(claim: Claim) -> list:
     """Every name as it is made: sizes first, for the others speak of them."""
     found = dict.fromkeys(named(*claim.trees, *(s for s in claim.towards[:1])))
-    return [f"{e.data[0]} = {made(e)}" for e in sorted(found, key=lambda e: (e.op == "index", e.op == "symbol" and e.data[1] != "size"))]
+    order = sorted(found, key=lambda e: (e.op == "index", e.op == "symbol" and e.data[1] != "size"))
+    strange = sorted({name for name, _ in claim.at} - {e.data[0] for e in found})  # a value for what does not stand in the claim
+    return [f"{e.data[0]} = {made(e)}" for e in order] + [f'{name} = scalars("{name}")' for name in strange]
 
 
 def made(e: Expr) -> str:

@@ -38,6 +38,9 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
     small = law or has(claim, "inverse")
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     met = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # it may end where two numbers are one
+    hidden = any(n.op == "function" and n.data == "largest" for tree in claim.trees for n in walk(tree))  # smaller entries do not show
+    most *= 3 if hidden else 1
+    bits = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one"}
     found, failed = 0, 0
     large = [(s.data[0], k) for k in range(4, (LARGE_OF_LAWS if law else LARGE) + 1) for s in named if s.data[1] == "size"]
     large *= counted and not has(claim, "inverse")
@@ -55,10 +58,14 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
         elif env and not small and generator.random() < 0.06:
             env[generator.choice(sorted(env))] = generator.randint(4, LARGE)
         draw = number_drawer(claim, generator)
+        if hidden and generator.random() < 0.3:
+            draw = negative(draw)
         alike = draw() if met and generator.random() < 0.2 else None
         for s in named:
             if s.data[1] == "real":
                 env[s.data[0]] = {p: draw() if alike is None else alike for p in places_of(s.shape, env)}
+                if s.data[0] in bits:
+                    env[s.data[0]] = {p: mpf(generator.randint(0, 1)) for p in env[s.data[0]]}
         try:
             for a in claim.given:
                 if a.kind == "product":
@@ -73,6 +80,11 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
             large.pop()
         found += 1
         yield {**env, **generator.choice(env["outcomes"])[1]}  # a random entry outside an expectation is one of its values
+
+
+def negative(draw):
+    """What is drawn, and never positive."""
+    return lambda: -abs(draw())
 
 
 def number_drawer(claim: Claim, generator: Random):
@@ -145,6 +157,8 @@ def holds(a, env: dict) -> bool:
         return all(SIGNS[a.kind](scalar(a.args[0], here)) for here in index_values(a.args, env))
     if a.kind == "representable":
         return all(scalar(Expr("rounded", (x,), (), "fp32"), env) == scalar(x, env) for x in a.args)
+    if a.kind == "zero_or_one":
+        return all(entry(a.args[0], p, env) in (0, 1) for p in places_of(a.args[0].shape, env))
     if a.kind == "invertible":
         entry(Expr("inverse", a.args, a.args[0].shape), (0, 0), env)
     if a.kind == "product":
@@ -199,7 +213,8 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
     together = max((tuple(x.data[0] for x in a.args) for a in claim.given if a.kind == "independent"), key=len, default=())
     loose = [e for e in entries if e[0] not in together]
     # What is not stated to be independent follows the first that is, or one variable of its own.
-    drivers = {e: e for e in entries if e[0] in together} | {e: ("followed", e[1]) for e in loose}
+    alone = generator.random() < 0.5  # one for all of them, wherever they stand, or one for each place
+    drivers = {e: e for e in entries if e[0] in together} | {e: ("followed", () if alone else e[1]) for e in loose}
     if together and loose:
         drivers |= {e: (together[0], e[1]) if (together[0], e[1]) in drivers else ("followed", ()) for e in loose}
     family = {d: two_points(generator.choice((1, 2))) for d in sorted({d[0] for d in drivers.values()})}

@@ -14,8 +14,10 @@ from ..core.expr import (
     absolute,
     array,
     diff,
+    each,
     exp,
     eye,
+    function,
     inverse,
     lift,
     log,
@@ -34,8 +36,9 @@ from ..printing import latex, plain, script
 
 CALLS = {
     f.__name__: f
-    for f in (E, Var, absolute, array, diff, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
+    for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
 }
+CALLS |= {name: lambda x, name=name: function(name, x) for name in ("cos", "sin", "tanh", "norm", "largest")}  # type: ignore[misc]
 BINARY = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

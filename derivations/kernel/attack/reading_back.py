@@ -16,6 +16,7 @@ from ..core.expr import (
     Var,
     array,
     diff,
+    each,
     eye,
     function,
     inverse,
@@ -33,7 +34,7 @@ from ..errors import KernelError
 
 TOKEN = re.compile(r"\s*(\d+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)?|\.\.|⁻¹|[-+*@/^ᵀ()\[\],=])")
 OF_ONE: dict[str, Callable[[Expr], Expr]] = {
-    **{name: lambda x, name=name: function(name, x) for name in ("exp", "log", "abs", "cos", "sin", "tanh", "norm")},  # type: ignore[misc]
+    **{name: lambda x, name=name: function(name, x) for name in ("exp", "log", "abs", "cos", "sin", "tanh", "norm", "largest")},  # type: ignore[misc]
     "sqrt": sqrt,
     "softmax": softmax,
     "Var": Var,
@@ -164,18 +165,21 @@ class Reader:
             for token in ("/", "d", "("):
                 self.expect(token)
             return self.closed(lambda by: diff(body, by))
-        if word == "sum":
-            return self.summed()
+        if word in ("sum", "each"):
+            return self.bound(total if word == "sum" else each)
         raise NotReadable(f"{word!r} is no function, in {self.text!r}")
 
-    def summed(self) -> Expr:
+    def bound(self, make: Callable[..., Expr]) -> Expr:
         body = self.sum()
         self.expect(",")
+        return make(body, *self.listed(self.running, ")"))
+
+    def running(self) -> Expr:
+        """An index that is bound, with its size, which has to be its own."""
         index_ = self.names.get(self.take())
         for token in ("=", "1", ".."):
             self.expect(token)
         size = self.sum()
-        self.expect(")")
         if index_ is None or index_.op != "index" or index_.data[1] != size:
-            raise NotReadable(f"the index of a sum is not one that runs to {size}, in {self.text!r}")
-        return total(body, index_)
+            raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
+        return index_

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from ..core.expr import E, Expr, I, Var, array, diff, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
+from ..core.expr import E, Expr, I, Var, array, diff, each, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
 from ..printing.names import GREEK
 from .reading_back import NotReadable
 
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
 WORDS: dict[str, Callable[[Expr], Expr]] = {
-    "abs": lambda x: function("abs", x),
     "norm": lambda x: function("norm", x),
     "softmax": softmax,
     "Var": Var,
@@ -91,11 +90,9 @@ class Reader:
         if not self.met(r"\sum"):
             return self.product()
         self.expect("_", "{")
-        index_ = self.names.get(self.name())
+        name = self.name()
         self.expect("=", "1", "}", "^")
-        size = self.group()
-        if index_ is None or index_.op != "index" or index_.data[1] != size:
-            raise NotReadable(f"the index of a sum is not one that runs to {size}, in {self.text!r}")
+        index_ = self.bound(name, self.group())
         return total(self.term(), index_)
 
     def product(self) -> Expr:
@@ -181,11 +178,19 @@ class Reader:
     def bracket(self) -> Expr:
         inside = [self.sum()]
         if self.met(")"):
-            return paren(inside[0])
+            indices = listed(self)
+            return each(inside[0], *indices) if indices else paren(inside[0])
         while self.met(",") and self.peek() != ")":
             inside.append(self.sum())
         self.expect(")")
         return array(inside)
+
+    def bound(self, name: str, size: Expr) -> Expr:
+        """An index that is bound, with its size, which has to be its own."""
+        index_ = self.names.get(name)
+        if index_ is None or index_.op != "index" or index_.data[1] != size:
+            raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
+        return index_
 
     def fraction(self) -> Expr:
         if not self.met("{", r"\partial"):
@@ -202,9 +207,36 @@ class Reader:
             raise NotReadable(f"{value} is not what is told, in {self.text!r}")
         return tree
 
-    def applied(self, name: str) -> Expr:
-        self.expect("(")
-        return function(name, self.closed(self.sum, ")"))
+
+def listed(reader: Reader) -> list[Expr]:
+    """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
+    before, found = reader.at, []
+    while reader.met(",") if found else reader.met("_", "{"):
+        name = reader.name()
+        if not reader.met("=", "1"):
+            reader.at = before
+            return []
+        found.append(name)
+    if not found:
+        return []
+    reader.expect("}", "^", "{")
+    sizes = [reader.sum()]
+    while reader.met(","):
+        sizes.append(reader.sum())
+    reader.expect("}")
+    if len(sizes) != len(found):
+        raise NotReadable(f"{len(found)} indices have {len(sizes)} sizes, in {reader.text!r}")
+    return [reader.bound(name, size) for name, size in zip(found, sizes)]
+
+
+def applied(reader: Reader, name: str) -> Expr:
+    """A function of a number or of a vector; one of each entry of a matrix is marked, and so is an absolute value of more than a number."""
+    marked = reader.met("_", "{", r"\odot", "}")
+    reader.expect("(")
+    inside = reader.closed(reader.sum, ")")
+    if marked != (len(inside.shape) > 1 or name == "abs" and bool(inside.shape)):
+        raise NotReadable(f"{name} is {'' if marked else 'not '}marked as one of each entry, in {reader.text!r}")
+    return function(name, inside)
 
 
 def matrix(reader: Reader) -> Expr:
@@ -224,6 +256,8 @@ def word_applied(reader: Reader) -> Expr:
     if word == "E":
         reader.expect("[")
         return E(reader.closed(reader.sum, "]"))
+    if word == "abs":
+        return applied(reader, word)
     reader.expect("(")
     if word not in WORDS:
         raise NotReadable(f"{word!r} is no function, in {reader.text!r}")
@@ -238,6 +272,7 @@ BASES: dict[str, Callable[[Reader], Expr]] = {
     r"\begin": matrix,
     r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
+    r"\max": lambda reader: applied(reader, "largest"),
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
-    **{rf"\{name}": lambda reader, name=name: reader.applied(name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
+    **{rf"\{name}": lambda reader, name=name: applied(reader, name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
 }

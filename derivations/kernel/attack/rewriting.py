@@ -11,11 +11,13 @@ from itertools import count
 from random import Random
 
 from ..core.expr import (
+    BINDERS,
     E,
     Expr,
     Var,
     absolute,
     diff,
+    each,
     elementwise,
     exp,
     eye,
@@ -33,7 +35,7 @@ from ..core.expr import (
     walk,
 )
 from ..errors import KernelError
-from .trees import everywhere, rebuild
+from .trees import rebuild, with_index
 
 
 def laws_at(e: Expr) -> list:
@@ -159,8 +161,31 @@ def of_sum(e):
         yield body.args[0].args[0] @ body.args[1].args[0]
 
 
+def of_each(e):
+    (body,), size = e.args, e.data[1]
+    own = Expr("index", (), (), e.data)
+    yield renamed(e, (fresh(e, size), size))
+    if body.op == "add":
+        yield each(body.args[0], own) + each(body.args[1], own)
+    if body.op == "neg":
+        yield -each(body.args[0], own)
+    if body.op == "mul" and not body.args[0].shape and own not in free_indices(body.args[0]):
+        yield body.args[0] * each(body.args[1], own)
+    if body.op == "mul" and body.args[0].shape == body.args[1].shape:
+        yield each(body.args[0], own) * each(body.args[1], own)
+    if not body.shape and own not in free_indices(body):
+        yield body * ones(size)
+    if body.op == "entry" and body.args[-1] == own and len(body.args) == 2 and own not in free_indices(body.args[0]):
+        yield body.args[0]
+    if body.op == "each" and body.data != e.data:
+        yield each(body.args[0], Expr("index", (), (), body.data), own).T
+
+
 def of_entry(e):
     tensor, at = e.args[0], e.args[1:]
+    if tensor.op == "each":
+        inside = with_index(tensor.args[0], Expr("index", (), (), tensor.data), at[0])
+        yield inside[at[1:]] if inside.shape else inside
     if tensor.op == "transpose":
         yield tensor.args[0][at[::-1]]
     if tensor.op == "add":
@@ -208,6 +233,9 @@ def of_matmul(e):
     if a.op == "eye":
         yield b
     if len(a.shape) == 2 and len(b.shape) == 1:
+        row = index(fresh(e, a.shape[0]), a.shape[0])
+        yield each(e[row], row)
+    if len(a.shape) == 2 and len(b.shape) == 1:
         yield b @ a.T
 
 
@@ -229,6 +257,8 @@ def of_function(e):
     (a,) = e.args
     if e.shape:
         return
+    if e.data == "largest":
+        yield from of_largest(a)
     if e.data == "exp":
         if a.op == "add":
             yield exp(a.args[0]) * exp(a.args[1])
@@ -260,11 +290,29 @@ def of_function(e):
         yield sqrt(a**2)
 
 
+def of_largest(a):
+    """Of a factor it holds only where that is not negative."""
+    if a.op == "add":
+        for vector, shift in (a.args, a.args[::-1]):
+            if shift.op == "mul" and shift.args[1].op == "fill" and not shift.args[0].shape:
+                yield function("largest", vector) + shift.args[0] * shift.args[1].data
+    if a.op == "mul" and not a.args[0].shape:
+        yield a.args[0] * function("largest", a.args[1])
+    if a.op == "function" and a.data == "exp":
+        yield exp(function("largest", a.args[0]))
+    if a.op == "array":
+        yield function("largest", Expr("array", a.args[::-1], a.shape))
+    yield function("largest", a + 2 * ones(*a.shape)) - 2
+    yield function("largest", 2 * a) / 2
+    yield log(function("largest", exp(a)))
+
+
 def of_softmax(e):
     if len(e.shape) == 1:
         yield softmax(e.args[0] + 2 * ones(*e.shape))
         over = index(fresh(e, e.shape[0]), e.shape[0])
         yield function("exp", e.args[0]) / total(exp(e.args[0][over]), over)
+        yield each(softmax(e.args[0])[over], over)
 
 
 def of_derivative(e):
@@ -349,6 +397,7 @@ LAWS = {
     "div": (of_div,),
     "pow": (of_pow,),
     "sum": (of_sum,),
+    "each": (of_each,),
     "entry": (of_entry,),
     "matmul": (of_matmul,),
     "transpose": (of_transpose,),
@@ -367,17 +416,17 @@ def is_random(e: Expr) -> bool:
 
 def fresh(e: Expr, size: Expr) -> str:
     """The name of an index up to size that the tree does not use; of another size, another letter."""
-    used = {node.data[0] for node in walk(e) if node.op in ("index", "sum")}
+    used = {node.data[0] for node in walk(e) if node.op in ("index", *BINDERS)}
     letter = {"n": "a", "m": "b"}.get(size.data[0], "h") if size.op == "symbol" else f"h{size.data}"
     return next(name for name in (f"{letter}_{number}" for number in count(1)) if name not in used)
 
 
 def renamed(e: Expr, data: tuple) -> Expr:
-    """A sum with another index."""
+    """A sum, or what is given entry by entry, with another index."""
     old, new = Expr("index", (), (), e.data), Expr("index", (), (), data)
-    if new in free_indices(e.args[0]) or any(s.op == "sum" and s.data == data for s in walk(e.args[0])):
+    if new in free_indices(e.args[0]):
         raise KernelError(f"the index {data[0]} is taken")
-    return Expr("sum", (everywhere(e.args[0], lambda node: new if node == old else None),), (), data)
+    return Expr(e.op, (with_index(e.args[0], old, new),), e.shape, data)
 
 
 def places(e: Expr, path: tuple = ()):

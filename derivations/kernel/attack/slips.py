@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..core.expr import E, Expr, Var, elementwise, function, lift, ones, softmax, zeros
+from ..core.expr import BINDERS, E, Expr, Var, elementwise, function, lift, ones, softmax, zeros
 from ..errors import KernelError
 from .trees import everywhere, rebuild
 
@@ -116,6 +116,14 @@ def bound(e, context):
         yield e - e.args[0][1] * e.args[1][1]
 
 
+def binding_confused(e, context):
+    """Another index bound than the one that the body has; and an entry of which the index that was bound is left as it is."""
+    if e.op in BINDERS:
+        yield from (Expr(e.op, e.args, e.shape, i.data) for i in context.indices if i.data != e.data and i.data[1] == e.data[1])
+    elif e.op == "entry" and e.args[0].op == "each" and not e.args[0].args[0].shape:
+        yield e.args[0].args[0]
+
+
 def term_dropped(e, context):
     if e.op == "add":
         yield from e.args
@@ -148,11 +156,15 @@ def operation_dropped(e, context):
 
 
 def function_confused(e, context):
-    """A cosine for a sine, and the other way round; a length for its square."""
+    """A cosine for a sine, and the other way round; a length for its square; the first, the smallest or the sum for the largest."""
     if e.op == "function" and e.data in ("cos", "sin"):
         yield function("sin" if e.data == "cos" else "cos", e.args[0])
     elif e.op == "function" and e.data == "norm":
         yield e.args[0] @ e.args[0]
+    elif e.op == "function" and e.data == "largest":
+        yield e.args[0][1]
+        yield -function("largest", negated(e.args[0]))
+        yield ones(*e.args[0].shape) @ e.args[0]
 
 
 def inverse_dropped(e, context):
@@ -209,6 +221,7 @@ OPERATORS = {
     "operands swapped": swap,
     "index replaced": index_replaced,
     "bound off by one": bound,
+    "binding confused": binding_confused,
     "term dropped": term_dropped,
     "term added": term_added,
     "factor dropped": factor_dropped,

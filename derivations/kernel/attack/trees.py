@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from ..core.expr import E, Expr, Var, diff, elementwise, function, inverse, paren, rank, rounded, scalar_of, softmax
+from ..core.expr import (
+    BINDERS,
+    E,
+    Expr,
+    Var,
+    bind,
+    diff,
+    elementwise,
+    free_indices,
+    function,
+    inverse,
+    paren,
+    rank,
+    rounded,
+    scalar_of,
+    softmax,
+)
 from ..errors import KernelError
 
 REBUILD = {
@@ -15,6 +31,7 @@ REBUILD = {
     "transpose": lambda e, a: a.T,
     "inverse": lambda e, a: inverse(a),
     "sum": lambda e, a: Expr("sum", (scalar_of(a),), (), e.data),
+    "each": lambda e, a: bind("each", a, (Expr("index", (), (), e.data),)),
     "entry": lambda e, a, *indices: a[indices],
     "function": lambda e, a: function(e.data, a),
     "softmax": lambda e, a: softmax(a),
@@ -38,6 +55,17 @@ def everywhere(e: Expr, change) -> Expr:
     e = rebuild(e, tuple(everywhere(a, change) for a in e.args))
     changed = change(e)
     return e if changed is None else changed
+
+
+def with_index(e: Expr, old: Expr, new: Expr) -> Expr:
+    """The tree with something else for an index where nothing in it binds that; KernelError where the new one would be bound in its place."""
+    if e == old:
+        return new
+    if old not in free_indices(e):
+        return e
+    if e.op in BINDERS and Expr("index", (), (), e.data) == new:
+        raise KernelError(f"the index {new.data[0]} is taken")
+    return rebuild(e, tuple(with_index(a, old, new) for a in e.args))
 
 
 def unfolded(e: Expr) -> Expr:

@@ -146,17 +146,24 @@ def shown(part) -> str:
 
 
 def outcomes(mutant, original, names: list):
-    judged = {}
+    judged: dict = {}
     for name in names:
-        how = within_limit(WITNESSES[name], mutant.mutated)
-        if how == "accepted":
-            verdict, how = judgement(mutant, original, name != "exact", judged)
-            result = {"true": "equivalent", "false": "survived"}.get(verdict, "unclassified")
-        else:
-            result = "unclassified" if how == "too slow" else "killed"
+        try:
+            result, how = outcome(mutant, original, name, judged)
+        except Exception as error:  # whatever breaks is told of this mutant, and the gate fails: an hour's other results are not lost
+            result, how = "unclassified", f"trying it broke: {type(error).__name__}: {error}"
         yield {"witness": name, "operator": mutant.operator, "outcome": result, "how": how} | (
             described(mutant) if result != "killed" else {}
         )
+
+
+def outcome(mutant, original, name: str, judged: dict) -> tuple:
+    """What became of a mutant before a witness, and how."""
+    how = within_limit(WITNESSES[name], mutant.mutated)
+    if how != "accepted":
+        return "unclassified" if how == "too slow" else "killed", how
+    verdict, how = judgement(mutant, original, name != "exact", judged)
+    return {"true": "equivalent", "false": "survived"}.get(verdict, "unclassified"), how
 
 
 def judgement(mutant, original, partial: bool, judged: dict) -> tuple:

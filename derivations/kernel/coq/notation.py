@@ -231,6 +231,19 @@ def of_sum(to: Notation, e: Expr) -> tuple:
     return f"\\sum_({to.name(name)} < {to.size(size)}) {to.show(e.args[0], PRODUCT)}", SUM
 
 
+def of_each(to: Notation, e: Expr) -> tuple:
+    """A column by its rows, or a matrix by its entries; of a body that is a vector, a matrix by its rows."""
+    if len(e.shape) > 2:
+        raise NotForCoq(MORE_AXES)
+    body, bound, column, matrix = e.args[0], e.data[0], "column", len(e.shape) == 2
+    if body.op == "each" and body.data[0] != bound:
+        column, text = to.name(body.data[0]), to.show(body.args[0])
+    else:
+        text = entry_text(to, body, column, "ord0") if matrix else to.show(body)
+    places = f"{to.name(bound)} < {to.size(e.shape[0])}" + (f", {column} < {to.size(e.shape[1])}" if matrix else "")
+    return f"(\\{'matrix' if matrix else 'col'}_({places}) ({text}) : {to.type(e.shape)})", ATOM
+
+
 def of_entry(to: Notation, e: Expr) -> tuple:
     if e in to.parts:
         return to.parts[e], ATOM
@@ -314,6 +327,7 @@ RULES = {
     "fill": of_fill,
     "array": of_array,
     "sum": of_sum,
+    "each": of_each,
     "entry": of_entry,
     "function": of_function,
     "softmax": of_softmax,

@@ -10,10 +10,10 @@ from math import lcm
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, walk
+from ..core.expr import BINDERS, Expr, free_indices, walk
 from .notation import ATOM, LONGEST, Notation, whole
 
-SUMS = ("sum", "entry", "softmax", "function", "array")
+SUMS = ("sum", "each", "entry", "softmax", "function", "array")
 
 
 def script(notation: Notation, claim: Claim) -> list:
@@ -27,7 +27,7 @@ def script(notation: Notation, claim: Claim) -> list:
 
 def short_axes(nodes: list) -> list:
     """Sums along an axis of a known size are written out."""
-    sizes = {int(s.data) for n in nodes for s in (*n.shape, *([n.data[1]] if n.op == "sum" else [])) if s.op == "const"}
+    sizes = {int(s.data) for n in nodes for s in (*n.shape, *([n.data[1]] if n.op in BINDERS else [])) if s.op == "const"}
     arrays = any(n.op == "array" for n in nodes)
     return [line for n in sorted(sizes) if 1 < n <= LONGEST for line in written_out(n, arrays)]
 

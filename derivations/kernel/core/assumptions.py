@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import KernelError
 from ..printing.latex import latex
-from .expr import Expr, Term, free_indices, lift, matmul, scalar_of, show, show_shape, walk
+from .expr import Expr, Term, free_indices, lift, matmul, real_of, scalar_of, show, show_shape, walk
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def positive(x: Term) -> Assumption:
         >>> print(positive(x - y))
         x - y is positive
     """
-    return Assumption("positive", (fixed(x),))
+    return Assumption("positive", (fixed(real_of(x)),))
 
 
 def nonnegative(x: Term) -> Assumption:
@@ -45,7 +45,7 @@ def nonnegative(x: Term) -> Assumption:
         >>> derivation = Derivation("Two or more heads")
         >>> derivation.inequality("square", 2 * h, h**2, because=h * (h - 2), given=[nonnegative(h - 2)])
     """
-    return Assumption("nonnegative", (fixed(x),))
+    return Assumption("nonnegative", (fixed(real_of(x)),))
 
 
 def nonzero(x: Term) -> Assumption:
@@ -85,13 +85,13 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
         >>> derivation = Derivation("Turning queries and keys alike")
         >>> derivation.identity("turned", (X @ Q) @ (X @ Q).T, X @ X.T, given=[product_is(Q, Q.T, 1)])
     """
-    left, right = lift(left), lift(right)
+    left, right, multiple = lift(left), lift(right), lift(times)
     outer = matmul(left, right).shape
-    if times and (len(outer) != 2 or outer[0] != outer[1]):
-        raise KernelError(f"a product of shape {show_shape(outer)} is not a multiple of the identity")
+    if multiple.op != "const" or multiple.data and (len(outer) != 2 or outer[0] != outer[1]):
+        raise KernelError(f"a product of shape {show_shape(outer)} is not {show(multiple)} times the identity: say 0, or a number")
     for x in (left, right):
         symbol_of(x.args[0] if x.op == "transpose" else x)
-    return Assumption("product", (left, right, lift(times)))
+    return Assumption("product", (left, right, multiple))
 
 
 def independent(*randoms: Expr) -> Assumption:
@@ -136,9 +136,7 @@ def variance(x: Expr, value: Term) -> Assumption:
 
 def parameter(kind: str, x: Expr, value: Term) -> tuple[Expr, Expr]:
     """A random tensor, and a number that each of its entries may have as mean or variance: real, not random itself, and one for all."""
-    x, value = random_of(x), scalar_of(value)
-    if any(n.op == "imaginary" for n in walk(value)) or is_random(value):
-        raise KernelError(f"{show(value)} cannot be a mean or a variance: it is complex, or random itself")
+    x, value = random_of(x), fixed(real_of(value))
     if free_indices(value):
         instead = f"state one number, such as {kind}({show(x)}, 1), and write what differs beside {show(x)} in the claim"
         raise KernelError(f"{show(value)} has an open index, and every entry of {show(x)} has the same {kind}: {instead}")
@@ -190,7 +188,7 @@ def representable(*xs: Term) -> Assumption:
         >>> third = {representable(x): {x: Fraction(1, 3)}}
         >>> derivation.identity("kept", rounded(x), x, given=[representable(x)], without=third)
     """
-    return Assumption("representable", tuple(map(fixed, xs)))
+    return Assumption("representable", tuple(fixed(real_of(x)) for x in xs))
 
 
 def in_range() -> Assumption:
@@ -237,7 +235,6 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         return f"${latex(x)}$" if latex_names else show(x)
 
     names = list(map(shown, a.args))
-    several = len(names) > 1
     text = {  # filled in below, and once: a name in LaTeX has braces of its own
         "positive": "{0} is positive",
         "nonnegative": "{0} is not negative",
@@ -247,9 +244,10 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "mean": "each entry of {0} has mean {1}",
         "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(show, a.args[1:])), "moment of order {1}"),
         "variance": "each entry of {0} has variance {1}",
-        "gaussian": "{all} are Gaussian" if several else "{0} is Gaussian",
+        "gaussian": "{all} are Gaussian" if a.args[1:] else "{0} is Gaussian",
         "product": "the product of {0} and {1} is {2} times the identity",
-        "representable": "{all} are floating-point numbers" if several else "{0} is a floating-point number",
+        "representable": "{all} are floating-point numbers" if a.args[1:] else "{0} is a floating-point number",
+        "zero_or_one": "each entry of " * bool(a.args and a.args[0].shape) + "{0} is 0 or 1",
         "in range": "no exponent leaves the format's range",
     }[a.kind].format(*names, all=" and ".join(names))
     open_ = sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])

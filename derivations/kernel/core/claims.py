@@ -105,9 +105,8 @@ class Derivation:
         """The one door by which a claim is made: what it is told is checked, and kept as it was told; `more` are other fields of a claim."""
         self._check_arguments(id, given, uses, without)
         start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
-        for step in stated:
-            if step.expr.shape != start.shape:
-                raise KernelError(f"the two sides have different shapes: {show(start)} and {show(step.expr)}")
+        if wrong := [s.expr for s in stated if s.expr.shape != start.shape]:
+            raise KernelError(f"the two sides have different shapes: {show(start)} and {show(wrong[0])}")
         averages = any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in stated)) for n in walk(e))
         kind = "law" if averages and kind in ("identity", "chain") else kind
         hints = tuple((a, bindings(v)) for a, v in (without or {}).items())

@@ -24,6 +24,7 @@ Rows = Term | list | tuple  # nested lists
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)?")
 FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest step, largest exponent
+BINDERS = {"sum": "a sum runs", "each": "entries run"}  # what binds the index that is its data
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,7 @@ class Expr:
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
-            if index_.op == "const" and not (
-                index_.data.denominator == 1 and 1 <= index_.data <= (size_.data if size_.op == "const" else 1)
-            ):
+            if index_.op == "const" and index_.data not in range(1, 1 + (int(size_.data) if size_.op == "const" else 1)):
                 raise KernelError(f"the index {show(index_)} may lie outside 1..{show(size_)}")
             if index_.op not in ("index", "const"):
                 raise KernelError("an index is made by index(name, size) or is a positive integer")
@@ -182,6 +181,13 @@ def scalar_of(value: Term) -> Expr:
     if (value := lift(value)).shape:
         raise KernelError(f"a scalar is needed here, not shape {show_shape(value.shape)}")
     return value
+
+
+def real_of(value: Term) -> Expr:
+    """A scalar that is to be real: what has a sign, what is rounded, what is a mean."""
+    if any(n.op == "imaginary" for n in walk(scalar_of(value))):
+        raise KernelError(f"{show(lift(value))} is complex: it has no sign, no rounding and no place in an order. Leave I out of it")
+    return lift(value)
 
 
 def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
@@ -282,9 +288,9 @@ def random(name: str, *shape: Term) -> Expr:
 
 
 def index(name: str, size: Term) -> Expr:
-    """A variable that runs over 1, ..., size: for entries, and for what `total` sums over.
+    """A variable that runs over 1, ..., size: for entries, and for what `total` sums over or `each` lists.
 
-    An index that no sum binds makes the claim one about each of its values. An index goes with axes of its own size alone.
+    An index that neither binds makes the claim one about each of its values. An index goes with axes of its own size alone.
 
     Examples:
         >>> from derivations.kernel import index, matrix, sizes
@@ -403,17 +409,44 @@ def total(body: Term, *indices: Expr) -> Expr:
         >>> print(total(q[i] * k[i], i))
         sum(q[i]*k[i], i = 1..d)
     """
-    body = scalar_of(body)
-    if wrong := [show(i) for i in map(lift, indices) if i.op != "index"] or ["nothing: name its index"] * (not indices):
-        raise KernelError(f"a sum runs over what index(name, size) made, not {wrong[0]}")
+    return bind("sum", scalar_of(body), tuple(map(lift, indices)))
+
+
+def each(body: Term, *indices: Expr) -> Expr:
+    """The vector whose entry at an index is the body; with two indices, the matrix whose rows are the first and columns the second.
+
+    Of a body that is a tensor itself, the tensors side by side: the index is a first axis before those that the body has. The index
+    belongs to what stands inside, as that of a sum does: an index of the same name outside is another.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, each, exp, index, sizes, softmax, total, vector
+        >>> n, m = sizes("n m")
+        >>> z, v, a, b = vector("z", n), vector("v", n), vector("a", n), vector("b", m)
+        >>> i, l, r = index("i", n), index("l", n), index("r", m)
+        >>> weights = each(exp(z[i]) / total(exp(z[l]), l), i)
+        >>> print(weights @ v)
+        each(exp(z[i])/sum(exp(z[l]), l = 1..n), i = 1..n) @ v
+        >>> print(each(a[i] * b[r], i, r).T, "and an entry", each(a[i] ** 2, i)[l])
+        each(a[i]*b[r], i = 1..n, r = 1..m)ᵀ and an entry each(a[i]^2, i = 1..n)[l]
+        >>> derivation = Derivation("Softmax, entry by entry")
+        >>> derivation.identity("softmax", softmax(z), weights)
+    """
+    return bind("each", lift(body), tuple(map(lift, indices)))
+
+
+def bind(op: str, body: Expr, indices: tuple[Expr, ...]) -> Expr:
+    """The body with its indices bound, the first of them outermost."""
+    wrong = [show(i) + " twice" * (indices.count(i) > 1) for i in indices if i.op != "index" or indices.count(i) > 1]
+    if wrong or not indices:
+        raise KernelError(f"{BINDERS[op]} over what index(name, size) made, not {[*wrong, 'nothing: name its index'][0]}")
     for index_ in reversed(indices):
-        body = Expr("sum", (body,), (), index_.data)
+        body = Expr(op, (body,), (index_.data[1], *body.shape) if op == "each" else (), index_.data)
     return body
 
 
 def function(name: str, argument: Term) -> Expr:
     argument = lift(argument)
-    return Expr("function", (argument,), () if name == "norm" else argument.shape, name)
+    return Expr("function", (argument,), () if name in ("norm", "largest") else argument.shape, name)
 
 
 def exp(x: Term) -> Expr:
@@ -519,8 +552,7 @@ def diff(body: Term, by: Expr) -> Expr:
         >>> print(diff(z @ (A @ z), z[i]))
         d(z @ (A @ z))/d(z[i])
     """
-    by = lift(by)
-    target = by.args[0] if by.op == "entry" else by
+    target = by.args[0] if (by := lift(by)).op == "entry" else by
     if target.op != "symbol" or target.data[1] != "real" or by.shape:
         raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
     return Expr("derivative", (scalar_of(body), by))
@@ -537,7 +569,7 @@ def rounded(x: Term, format_: str = "fp32") -> Expr:
     """
     if format_ not in FORMATS:
         raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known")
-    return Expr("rounded", (scalar_of(x),), (), format_)
+    return Expr("rounded", (real_of(x),), (), format_)
 
 
 def rank(matrix_: Expr) -> Expr:
@@ -580,9 +612,7 @@ Examples:
 
 def strip(e: Expr) -> Expr:
     """The tree without its brackets: two trees that differ only there are one expression."""
-    if e.op == "paren":
-        return strip(e.args[0])
-    return Expr(e.op, tuple(map(strip, e.args)), e.shape, e.data)
+    return strip(e.args[0]) if e.op == "paren" else Expr(e.op, tuple(map(strip, e.args)), e.shape, e.data)
 
 
 def walk(e: Expr) -> Iterator[Expr]:
@@ -595,7 +625,7 @@ def walk(e: Expr) -> Iterator[Expr]:
 def named(*trees: Expr) -> Iterator[Expr]:
     """All that the trees name: symbols, definitions and indices, with the sizes in shapes and in indices."""
     for node in (node for tree in trees for node in walk(tree)):
-        bound = [Expr("index", (), (), node.data), node.data[1]] if node.op in ("index", "sum") else []
+        bound = [Expr("index", (), (), node.data), node.data[1]] if node.op in ("index", *BINDERS) else []
         yield from (s for s in (node, *node.shape, *bound) if s.op in ("symbol", "defined", "index"))
 
 
@@ -614,9 +644,9 @@ def symbols(*trees: Expr) -> dict[str, Expr]:
 
 
 def free_indices(e: Expr) -> set[Expr]:
-    """The index variables that no sum binds: the claim is about each of their values."""
+    """The index variables that nothing binds: the claim is about each of their values."""
     inside = {i for a in e.args for i in free_indices(a)}
-    return {e} if e.op == "index" else inside - {Expr("index", (), (), e.data)} if e.op == "sum" else inside
+    return {e} if e.op == "index" else inside - {Expr("index", (), (), e.data)} if e.op in BINDERS else inside
 
 
 def describe(s: Expr) -> str:
@@ -624,9 +654,8 @@ def describe(s: Expr) -> str:
         return f"an index up to {show(s.data[1])}"
     if s.op == "defined":
         return f"a definition, {show(s.args[0])}"
-    return {"size": "a size", "random": "a random "}.get(s.data[1], "a ") + (
-        "" if s.data[1] == "size" else f"tensor of shape {show_shape(s.shape)}" if s.shape else "real number"
-    )
+    what = f"tensor of shape {show_shape(s.shape)}" if s.shape else "real number"
+    return {"size": "a size", "random": f"a random {what}"}.get(s.data[1], f"a {what}")
 
 
 def show_shape(shape: tuple[Expr, ...]) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from math import inf
 
-from ..core.assumptions import Assumption, symbol_of
-from ..core.expr import walk
+from ..core.assumptions import Assumption, is_random, symbol_of
+from ..core.expr import show, walk
 from ..errors import KernelError
-from .normal import Facts, add, atom, multiply, scale
+from .attained import by_case
+from .normal import Facts, multiply
+from .polynomials import add, atom, scale
 from .reading import read
+from .sign import stated, visibly_nonnegative
 
 
 def facts_of(given: tuple) -> Facts:
@@ -36,6 +39,7 @@ def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
 def as_stated(given: tuple) -> Facts:
     """What the assumptions say, one by one."""
     facts = Facts()
+    facts.by_case = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
 
@@ -54,11 +58,21 @@ def as_stated(given: tuple) -> Facts:
             facts.invertible.add(name)
             for first, second in (("entry", "inverse"), ("inverse", "entry")):
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
+        elif a.kind == "zero_or_one":
+            facts.bits.add(a.args[0].data[0])
         elif a.kind == "product":
+            if any(map(is_random, a.args)):
+                raise KernelError(
+                    "a product of what is random is not stated: what is random has its mean and variance, and no fixed products"
+                )
             facts.products[joined_axes(a)] = a.args[2].data
             facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
-            facts.independent.append({x.data[0] for x in a.args})
+            if len(names := {x.data[0] for x in a.args}) < len(a.args):
+                raise KernelError(
+                    "an assumption of independence names one random symbol twice: nothing but a constant is independent of itself"
+                )
+            facts.independent.append(names)
         elif a.kind in ("mean", "variance"):
             table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
             if name in table:
@@ -81,11 +95,18 @@ def as_stated(given: tuple) -> Facts:
     return facts
 
 
+def require_variances(given: tuple, facts: Facts) -> None:
+    """That what is stated to be a variance is visibly not negative: of a random number with another one anything could be said."""
+    for a in (a for a in given if a.kind == "variance"):
+        why = f"{show(a.args[1])} is not negative (it is stated to be a variance, of each entry of {show(a.args[0])})"
+        facts.require(visibly_nonnegative(a.args[1], facts), why, stated(a.args[1]))
+
+
 def joined_axes(a: Assumption) -> tuple:
     """The two matrices of a known product, each with the axis that is summed over."""
     ends = []
     for x, axis in zip(a.args, (1, 0)):
-        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, axis)
+        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, min(axis, len(x.shape) - 1))
         ends.append((("entry", symbol_of(inside).data[0]), axis))
     return tuple(ends)
 

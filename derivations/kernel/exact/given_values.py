@@ -7,7 +7,7 @@ from math import prod
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, show_shape, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, show_shape, symbols, walk
 from ..errors import KernelError
 from ..printing.script import script
 from . import values
@@ -25,7 +25,7 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
     named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
     named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
     named |= {
-        n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in ("sum", "index") and n.data[1].op == "symbol"
+        n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in ("index", *BINDERS) and n.data[1].op == "symbol"
     }
     indices = {i.data[0]: i for tree in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(tree)}
     env, sizes = {}, Sizes()
@@ -81,8 +81,8 @@ class Sizes:
 
 def stranger(claim: Claim, name: str) -> str:
     """Why nothing takes this value."""
-    if any(n.op == "sum" and n.data[0] == name for tree in claim.trees for n in walk(tree)):
-        return "is summed over: it takes each of its values"
+    if binders := [n.op for tree in claim.trees for n in walk(tree) if n.op in BINDERS and n.data[0] == name]:
+        return f"is {'summed over' if 'sum' in binders else 'what each(...) runs over'}: it takes each of its values"
     if any(i.data[0] == name for a in claim.given for x in a.args for i in free_indices(x)):
         return "stands in an assumption only: that is about each of its values"
     return "the claim does not mention"
@@ -196,7 +196,7 @@ def there(a: Assumption, env: dict) -> str:
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
                 return f"; there {show(a.args[0])} = {show_array(values.evaluate(a.args[0], here))}{where}"
     if a.kind == "product":
-        both = Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:])
+        both = Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:])
         return f"; there it is {show_array(values.evaluate(both, env))}"
     return ""
 

@@ -12,22 +12,9 @@ from math import factorial, inf
 from ..core.expr import Expr
 from ..errors import KernelError
 from .fractions import Fraction
-from .normal import (
-    Facts,
-    Unknown,
-    add,
-    allowed_power,
-    atom,
-    constant,
-    exponential,
-    hold,
-    instantiate,
-    logarithm,
-    mentions,
-    multiply,
-    reduce_term,
-    scale,
-)
+from .normal import Facts, allowed_power, exponential, logarithm, mentions, multiply, reduce_term
+from .payloads import Unknown, hold, instantiate
+from .polynomials import add, atom, constant, scale
 from .showing import show_polynomial
 
 ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
@@ -113,13 +100,12 @@ def times(a: Series, b: Series, facts: Facts) -> Series:
 def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
     result = Series({})
     for (bound, factors), c in p.items():
-        if bound and any(mentions(f[0], small["variable"]) for f, _ in factors):
+        still = tuple((f, power) for f, power in factors if bound and not mentions(f[0], small["variable"]))
+        grows = any(s.op == "symbol" and ("size", s.data[0]) == small["variable"] for s in bound)
+        if grows or any(i[0] == "b" for f in factors if f not in still for i in f[0][1]):
             raise Unknown("a limit inside a sum over an index")
-        if bound:
-            result = plus(result, Series({Fraction(0): {(bound, factors): c}}))
-            continue
-        term = Series({Fraction(0): constant(c)})
-        for f, power in factors:
+        term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(still), facts), c)})
+        for f, power in (x for x in factors if x not in still):
             term = times(term, expand_factor(f, power, small, facts, order), facts)
         result = plus(result, term)
     return result
@@ -140,7 +126,7 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
         if mentions(f[0], small["variable"]):
             raise Unknown("a limit in which the variable stands in two different ways")
         return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
-    (head, inside), indices = f[0], f[1]
+    head, inside, indices = f[0][0], f[0][-1], f[1]
     inner = expand(instantiate(inside, indices), small, facts, order)
     if head == "exp":
         return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
@@ -153,7 +139,7 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
             return sized if power == 1 else power_series(sized, power, facts, order)
     if head == "log" and power == 1:
         return log_series(inner, small, facts, order)
-    raise Unknown(f"the limit of a power of {head}")
+    raise Unknown("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
 
 
 def split_leading(series: Series, facts: Facts):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import islice, product
 
-from ..core.expr import Expr, show, symbols
+from ..core.expr import BINDERS, Expr, show, symbols
 from ..errors import KernelError
 from . import values
 from .facts import facts_of
 from .limits import limit
-from .normal import Unknown
+from .payloads import Unknown
 from .reading import read
 from .search import candidates, holds, show_array, shown
 from .showing import show_polynomial
 from .values import Undefined
 
-TRIED = 100
+TRIED = 240
 
 
 def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
@@ -52,7 +52,7 @@ def limit_at(e: Expr, variable: Expr, to, stated, about: tuple) -> str:
 
 
 def at_numbers(e: Expr, env: dict) -> Expr:
-    """The tree with numbers for what env gives: sizes, scalars, tensors entry by entry, and indices that no sum binds."""
+    """The tree with numbers for what env gives: sizes, scalars, tensors entry by entry, and indices that nothing binds."""
     shape = tuple(at_numbers(s, env) for s in e.shape)
     if e.op == "symbol" and e.data[0] in env:
         value = env[e.data[0]]
@@ -62,8 +62,8 @@ def at_numbers(e: Expr, env: dict) -> Expr:
         return entries[()] if not shape else Expr("array", tuple(entries[p] for p in product(*(range(int(s.data)) for s in shape))), shape)
     if e.op == "index" and ("index", e.data[0]) in env:
         return constant(Fraction(env["index", e.data[0]] + 1))
-    data = (e.data[0], at_numbers(e.data[1], env)) if e.op in ("index", "sum") else e.data
-    inside = {name: value for name, value in env.items() if name != ("index", e.data[0])} if e.op == "sum" else env
+    data = (e.data[0], at_numbers(e.data[1], env)) if e.op in ("index", *BINDERS) else e.data
+    inside = {name: value for name, value in env.items() if name != ("index", e.data[0])} if e.op in BINDERS else env
     return Expr(e.op, tuple(at_numbers(x, inside) for x in e.args), shape, data)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from math import lcm
 
+from .clearing import clear_denominators
 from .fractions import Fraction
-from .normal import Facts, add, allowed_power, clear_denominators, constant, exponential, instantiate, is_real, multiply, scale
+from .normal import Facts, allowed_power, exponential, is_real, multiply
+from .payloads import instantiate
+from .polynomials import add, constant, scale
 
 MOST = 12  # the largest power that is multiplied out
 

@@ -17,20 +17,16 @@ from functools import lru_cache
 from itertools import count, permutations, product
 from math import comb
 
-from ..errors import KernelError
 from ..printing.plain import plain
 from ..printing.script import script
 from .fractions import Fraction
-from .polynomials import add, atom, bernoulli, constant, rename, scale, size_polynomial
+from .payloads import Unknown, externals, function_atom, hold, instantiate, renamed, settle
+from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, rename, scale, size_polynomial
 from .showing import tree
 
 MAX_RENAMINGS = 5040
 MOST_POWER = 20  # of an index that is summed in closed form
 FRESH = count()
-
-
-class Unknown(KernelError):
-    """A node, or a combination of nodes, that the exact witness does not know."""
 
 
 class Facts:
@@ -43,8 +39,10 @@ class Facts:
         self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
         self.gaussian = {}  # random name -> (mean, variance) polynomials
         self.orders = {}  # random name -> the highest order of which each of its entries has a moment
+        self.joined = {}  # the independence that would take moments apart which are left together -> the assumption that states it
         self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
+        self.bits = set()  # names of symbols each entry of which is 0 or 1
         self.representable = []  # polynomials that are floating-point numbers
         self.parameters = []  # means and variances, as stated
         self.tied = set()  # names that a stated product ties together
@@ -56,6 +54,7 @@ class Facts:
         self.near = ()  # the trees that are read: messages take their names for indices
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
         self.here = None  # within a derivative, what is known at the point alone
+        self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
 
     @property
@@ -124,6 +123,7 @@ class Facts:
             or known(p, "positive", self)
             or self.here is not None
             and self.here.is_positive(p)
+            or self.by_case(p, "is_positive", self)
         )
 
     def is_nonnegative(self, p: dict) -> bool:
@@ -133,6 +133,7 @@ class Facts:
             or any(self.is_beyond(p, q) for q in self.stated("positive", p) + self.stated("nonnegative", p))
             or self.here is not None
             and self.here.is_positive(p)
+            or self.by_case(p, "is_nonnegative", self)
         )
 
     def is_beyond(self, p: dict, q: dict) -> bool:
@@ -141,16 +142,18 @@ class Facts:
         return signed(more, self, strict=False) or known(more, "nonnegative", self) or known(more, "positive", self)
 
     def is_nonzero(self, p: dict) -> bool:
-        negative = scale(p, -1)
-        if known(p, "nonzero", self) or known(negative, "nonzero", self) or self.is_positive(p) or self.is_positive(negative):
+        negative, turned = scale(p, -1), multiply(atom(("i",)), p, self)  # what is not zero, is not zero times i either
+        if any(known(x, "nonzero", self) for x in (p, negative, turned, scale(turned, -1))):
             return True
-        if self.here is not None and self.here.is_nonzero(p):
+        if self.is_positive(p) or self.is_positive(negative) or self.here is not None and self.here.is_nonzero(p):
             return True
+        if any(f[0] == ("i",) for _, factors in p for f, _ in factors) and (parts := real_and_imaginary(p)):
+            return any(part and self.is_nonzero(part) for part in parts)
         return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
 
 
 # What holds at a point need not hold near.
-KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable")
+KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable", "bits")
 
 
 def moment_name(order: int) -> str:
@@ -234,7 +237,12 @@ def from_one(p: dict, facts: Facts) -> dict:
 
 def is_random(head: tuple) -> bool:
     """Does an atom's head, or its payload however deep, hold what is random?"""
-    return head[0] == "random" or isinstance(head[-1], tuple) and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    return (
+        head[0] == "random"
+        or head[0] != "joint"
+        and isinstance(head[-1], tuple)
+        and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    )
 
 
 def mentions(head: tuple, name: tuple) -> bool:
@@ -252,31 +260,88 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
         return "positive"
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
-    if head[0] == "sum":
-        inner = instantiate(head[1], indices)
+    if head[0] in ("sum", "largest"):
+        inner = renamed(instantiate(head[-1], indices), {RUNS: ("held", next(FRESH))})
         if facts.is_positive(inner):
             return "positive"
         if facts.is_nonnegative(inner):
             return "non-negative"
+    if head[0] == "whole":
+        (((_, inside), _),) = instantiate(head[1], indices).items()
+        if all(factor_sign(f, e, facts) for f, e in inside):
+            return "non-negative"
     even = power.denominator == 1 and power % 2 == 0
-    if even and (known(base, "nonzero", facts) or known(scale(base, -1), "positive", facts)):
+    if even and (
+        known(base, "nonzero", facts)
+        or head[0] == "whole"
+        and nonzero_factor((head, indices), facts)
+        or known(scale(base, -1), "positive", facts)
+    ):
         return "positive"
-    if even or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess"):
+    if even or is_bit(factor[0], facts) or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
         return "non-negative"
     return ""
 
 
+def is_bit(head: tuple, facts: Facts) -> bool:
+    return head[0] == "entry" and head[1] in facts.bits
+
+
 def is_real(head: tuple) -> bool:
+    """Is an atom real for a reason that its head shows? A modulus is, a logarithm and a rounding: they are taken of what is real."""
+    if head[0] in ("abs", "log", "rounded", "joint"):
+        return True
     return head[0] != "i" and not (
         isinstance(head[-1], tuple) and any(not is_real(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
     )
+
+
+def real(p: dict, facts: Facts) -> bool:
+    """Is p real: free of i, or its own conjugate, as a cosine is that is written in exponentials?"""
+    return all(is_real(f[0]) for _, factors in p for f, _ in factors) or conjugate(p, facts) == p
+
+
+def conjugate(p: dict, facts: Facts) -> dict | None:
+    """p with -i in the place of i; None where the conjugate of an atom is not known."""
+    result = {}
+    for (bound, factors), c in p.items():
+        turned = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
+        if any(power is None for _, power in turned):
+            return None
+        sign = -1 if any(f[0] == ("i",) for f, _ in factors) else 1
+        result = add(result, scale(reduce_term(dict(enumerate(bound)), turned, facts), sign * c))
+    return result
+
+
+def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | None:
+    """The power of the same atom that is the conjugate of this one, but for the sign of i: exp(-ix) for exp(ix). None where there is none."""
+    if head[0] == "i" or is_real(head):
+        return power
+    inside = [f[0] for (_, factors), _ in head[-1] for f, _ in factors]
+    if head[0] == "exp" and inside.count(("i",)) == 1 and all(is_real(h) for h in inside if h != ("i",)):
+        return -power
+    return power if real(dict(head[-1]), facts) else None
+
+
+def real_and_imaginary(p: dict) -> tuple | None:
+    """(a, b) with p = a + ib, where each atom but i is visibly real; None elsewhere."""
+    parts: tuple = ({}, {})
+    for (bound, factors), c in p.items():
+        rest = tuple((f, power) for f, power in factors if f[0] != ("i",))
+        if not all(is_real(f[0]) for f, _ in rest):
+            return None
+        parts[len(rest) < len(factors)][bound, rest] = c
+    return parts
 
 
 def nonzero_factor(factor: tuple, facts: Facts) -> bool:
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
     if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
         return True
-    return factor[0][0] == "i" or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
+    if factor[0][0] == "whole":
+        (((_, inside), _),) = instantiate(factor[0][1], hold(factor[1])).items()
+        return all(f[0][0] in ("size", "value") or nonzero_factor(f, facts) for f, _ in inside)
+    return factor[0][0] in ("i", "turn") or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
 
 
 def multiply(p: dict, q: dict, facts: Facts) -> dict:
@@ -331,6 +396,10 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             sign *= (-1) ** (power // 2 % 2)
             if power % 2:
                 powers[head, indices] = Fraction(1)
+        elif head[0] == "turn" and whole:  # a power of -1
+            del powers[head, indices]
+            if power % 2:
+                powers[head, indices] = Fraction(1)
         elif head[0] == "prime" and (power >= 1 or power < 0):
             whole_part = power // 1
             sign *= Fraction(head[1]) ** int(whole_part)
@@ -344,6 +413,8 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+        elif is_bit(head, facts) and whole and power > 0:
+            powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
             del powers[head, indices]
             sign *= Fraction(indices[0][1]) ** int(power)
@@ -374,11 +445,14 @@ def contract(bound: dict, powers: dict, facts: Facts):
     """Where a bound index joins a matrix to its inverse, or two matrices whose product is zero; None where none does."""
     for number in bound:
         joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
-        if len(joined) != 2 or any(power != 1 or len(f[1]) != 2 or f[1].count(("b", number)) != 1 for f, power in joined):
+        joined = [(joined[0][0], Fraction(1))] * 2 if len(joined) == 1 and joined[0][1] == 2 else joined  # a square is a product as well
+        if len(joined) != 2 or any(power != 1 or len(f[1]) > 2 or f[1].count(("b", number)) != 1 for f, power in joined):
             continue
-        ends = [((f[0], f[1].index(("b", number))), f[1][1 - f[1].index(("b", number))]) for f, _ in joined]
+        ends = [((f[0], f[1].index(("b", number))), f[1][len(f[1]) - 1 - f[1].index(("b", number))]) for f, _ in joined]
         times = facts.products.get((ends[0][0], ends[1][0]), facts.products.get((ends[1][0], ends[0][0])))
-        if times is not None:
+        if times == 0:  # of vectors as well, which have no other index
+            return {}
+        if times is not None and all(len(f[1]) == 2 for f, _ in joined):
             rest = [(f, power) for f, power in powers.items() if f not in (joined[0][0], joined[1][0])]
             smaller = {k: size for k, size in bound.items() if k != number}
             delta = (("delta",), (ends[0][1], ends[1][1]))
@@ -453,78 +527,19 @@ def named_alike(bound: tuple, factors: tuple) -> tuple:
     return best
 
 
-def externals(p: dict) -> list:
-    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] != "b"}, key=repr)
-
-
-def freeze(p: dict) -> tuple:
-    return tuple(sorted(p.items(), key=repr))
-
-
-def payload(p: dict) -> tuple:
-    """p with its outside indices replaced by slots, in the order that makes it smallest; and those indices, in that order."""
-    outside = externals(p)
-    if len(outside) > 5:
-        raise Unknown("a function of more than five indices")
-    best = None
-    for order in permutations(outside):
-        mapping = {i: ("s", k) for k, i in enumerate(order)}
-        frozen = freeze(renamed(p, mapping))
-        if best is None or repr(frozen) < repr(best[0]):
-            best = frozen, order
-    return best
-
-
-def instantiate(frozen: tuple, indices: tuple) -> dict:
-    """A payload with its slots filled, by indices that its own bound indices cannot capture."""
-    if any(i[0] == "b" for i in indices):
-        raise AssertionError("a bound index would be captured")
-    mapping = {("s", k): i for k, i in enumerate(indices)}
-    return renamed(dict(frozen), mapping)
-
-
-@lru_cache(maxsize=4096)
-def symmetries(frozen: tuple, slots: int) -> list:
-    """The permutations of the slots that leave a payload as it is."""
-    found = []
-    for order in permutations(range(slots)):
-        mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
-        if freeze(renamed(dict(frozen), mapping)) == frozen:
-            found.append(order)
-    return found
-
-
-def settle(head: tuple, indices: tuple) -> tuple:
-    """The indices of an atom in one order of all that mean the same."""
-    if head[0] == "delta":
-        return tuple(sorted(indices, key=repr))
-    if len(indices) < 2 or not isinstance(head[-1], tuple):
-        return indices
-    return min((tuple(indices[k] for k in order) for order in symmetries(head[-1], len(indices))), key=repr)
-
-
-def renamed(p: dict, mapping: dict) -> dict:
-    return {(b, tuple(sorted(rename(f, mapping), key=repr))): c for (b, f), c in p.items()}
-
-
-def hold(indices: tuple) -> tuple:
-    """Bound indices made free for a while, to look into a payload."""
-    return tuple(("held", i) if i[0] == "b" else i for i in indices)
-
-
-def function_atom(head, p: dict, power=1) -> dict:
-    frozen, indices = payload(p)
-    return atom((*(head if isinstance(head, tuple) else (head,)), frozen), *indices, power=power)
-
-
 def exponential(p: dict, facts: Facts) -> dict:
     """exp of a polynomial: one atom a term, so that exp(a + b) and exp(a) exp(b) are the same."""
     result = constant(1)
     for (bound, factors), c in p.items():
         logs = [f for f, power in factors if f[0][0] == "log" and power == 1]
         rest = [(f, power) for f, power in factors if not logs or f != logs[0]]
+        bit = next((f for f, power in factors if is_bit(f[0], facts) and not bound), None)
         if logs and not bound and not rest:
             result = multiply(result, raise_to(instantiate(logs[0][0][1], logs[0][1]), c, facts), facts)
+        elif bit:  # exp(kx) = 1 + k (exp(x) - 1)
+            other = exponential({((), tuple((f, power) for f, power in factors if f != bit)): c}, facts)
+            chosen = multiply({((), ((bit, Fraction(1)),)): Fraction(1)}, add(other, constant(-1)), facts)
+            result = multiply(result, add(constant(1), chosen), facts)
         else:
             result = multiply(result, function_atom("exp", {(bound, factors): Fraction(1)}, c), facts)
     return result
@@ -562,19 +577,6 @@ def shared_factors(p: dict, facts: Facts) -> tuple:
         before = here if shared is None else shared
         shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
     return min(map(abs, p.values()), default=Fraction(1)), tuple(sorted((shared or {}).items(), key=repr))
-
-
-def factorise(q: Fraction):
-    """(prime, exponent) pairs of a positive rational, by trial division."""
-    for number, sign in ((q.numerator, 1), (q.denominator, -1)):
-        prime = 2
-        while number > 1:
-            if prime * prime > number:
-                prime = number
-            while number % prime == 0:
-                yield prime, sign
-                number //= prime
-            prime += 1
 
 
 def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
@@ -637,29 +639,3 @@ def take_content(p: dict, whole: bool, facts: Facts):
     content = {((), tuple(sorted(shared.items(), key=repr))): leading}
     inverse_ = {((), tuple((f, -e) for f, e in sorted(shared.items(), key=repr))): 1 / leading}
     return content, multiply(p, inverse_, facts)
-
-
-def clear_denominators(p: dict, facts: Facts) -> dict:
-    """p times the sums that it divides by, as often as needed. They are not zero, so p is 0 exactly if the result is."""
-    while p:
-        lowest = {}
-        for _, factors in p:
-            for f, e in factors:
-                if f[0][0] == "sum" and e < 0 and not any(i[0] == "b" for i in f[1]):
-                    lowest[f] = min(e, lowest.get(f, Fraction(0)))
-        if not lowest:
-            break
-        for f, e in lowest.items():
-            p = multiply(p, {((), ((f, -e),)): Fraction(1)}, facts)
-    return without_vanishing_sums(p, facts)
-
-
-def without_vanishing_sums(p: dict, facts: Facts) -> dict:
-    """p less the sums whose terms are 0 at each value of their indices, once what they divide by is cleared."""
-    result = p
-    for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:
-        held = {("b", k): ("held", next(FRESH)) for k in range(len(bound))}
-        inside = {((), tuple(sorted(rename(factors, held), key=repr))): c for (over, factors), c in p.items() if over == bound}
-        if not clear_denominators(inside, facts):
-            result = {term: c for term, c in result.items() if term[0] != bound}
-    return result

@@ -1,7 +1,7 @@
 """What a normal form is made of: polynomials in atoms, and what can be done with them whatever is assumed.
 
 An index is a tuple: ("b", number) bound in its term, ("f", name) free, ("s", number) a slot of an atom's payload, ("c", number) a
-constant, ("held", ...) one that is bound further out, with its name where an author gave it one. A term is (sizes of its bound indices,
+constant, RUNS the one that the largest of some entries runs over, in the payload of its atom, ("held", ...) one that is bound further out, with its name where an author gave it one. A term is (sizes of its bound indices,
 factors); factors are ((head, indices), power). A polynomial is a dict from terms to non-zero coefficients.
 """
 
@@ -14,6 +14,7 @@ from ..core.expr import Expr
 from .fractions import Fraction
 
 ONE_TERM = ((), ())
+RUNS = ("m",)
 
 
 def constant(value) -> dict:
@@ -48,3 +49,16 @@ def rename(factors, mapping: dict) -> list:
 def bernoulli(k: int) -> Fraction:
     """Bernoulli's numbers, with 1/2 for the first, so that the sum runs to n and not to n - 1."""
     return Fraction(1) - sum((comb(k, j) * bernoulli(j) / (k - j + 1) for j in range(k)), Fraction(0))
+
+
+def factorise(q: Fraction):
+    """(prime, exponent) pairs of a positive rational, by trial division."""
+    for number, sign in ((q.numerator, 1), (q.denominator, -1)):
+        prime = 2
+        while number > 1:
+            if prime * prime > number:
+                prime = number
+            while number % prime == 0:
+                yield prime, sign
+                number //= prime
+            prime += 1

@@ -6,7 +6,6 @@ be shown to be needed. What it finds is checked by exact evaluation.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -27,6 +26,7 @@ from .values import Undefined, differ, evaluate, number, polynomial_value, show_
 SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
+BITS = (Fraction(0), Fraction(1))
 HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
 MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
 LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
@@ -79,6 +79,7 @@ def candidates(sides: tuple, given: tuple):
     """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
+    bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     others = [names[n] for n in sorted(names) if n not in size_names]
     free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
@@ -88,7 +89,7 @@ def candidates(sides: tuple, given: tuple):
         for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
             yield (
                 env
-                | {s.data[0]: draw(s, env, generator, extra) for s in others}
+                | {s.data[0]: draw(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
                 | {("index", i.data[0]): generator.randrange(values.size_value(i.data[1], env)) for i in free},
                 others,
             )
@@ -117,62 +118,9 @@ def of_sizes(x: Expr) -> bool:
     return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
 
 
-def example(claim, sides: bool = True) -> bool:
-    """Are there values at which all assumptions of the claim hold, and its two sides exist, if that is asked too?"""
-    testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance")]
-    ends = (claim.start, claim.steps[-1].expr)
-    evaluated = () if is_law(*claim.trees) or not sides else ends
-    for env, _ in candidates(ends, claim.given):
-        try:
-            if all(holds(a, env, *ends) for a in testable):
-                for e in evaluated:
-                    try:
-                        evaluate(e, env)
-                    except Undefined:
-                        raise
-                    except KernelError:
-                        pass
-                return True
-        except (Undefined, KernelError):
-            continue
-    return False
-
-
-def empty_size(claim) -> int:
-    """A small size at which nothing was found for which the assumptions hold, though it is not ruled out; 0 where there is none.
-
-    An assumption with an open index is made for each of its values, and two of them may contradict each other where there are two.
-    """
-    signs = [a for a in claim.given if a.kind in SIGNS]
-    names = symbols(*(x for a in signs for x in a.args))
-    sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
-    if not any(free_indices(x) for a in signs for x in a.args):
-        return 0
-    allowed = {chosen[0] for chosen in sizes_to_try(sizes, tuple(signs)) if len(set(chosen)) == 1}
-    return next((k for k in (1, 2, 3) if k in allowed and not found_at(k, signs, names, sizes)), 0)
-
-
-LARGER = [Fraction(4), Fraction(5), Fraction(-4)]
-EQUAL = [[x] for x in (Fraction(0), Fraction(1), Fraction(-1))]  # hit by chance seldom, where there are many entries
-
-
-def found_at(k: int, signs: list, names: dict, sizes: list) -> bool:
-    """Are there values at which these assumptions hold, with every size k? Positive ones are tried as often as any, and one for all first."""
-    generator, env = Random(0), dict.fromkeys(sizes, k)
-    for trial in range(20 * TRIALS):
-        pool = EQUAL[trial] if trial < len(EQUAL) else [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
-        for s in (s for n, s in names.items() if n not in sizes):
-            places = product(*(range(values.size_value(n, env)) for n in s.shape))
-            env[s.data[0]] = {p: number(generator.choice(pool)) for p in places}
-        with suppress(Undefined, KernelError):
-            if all(holds(a, env, *a.args, *a.args) for a in signs):
-                return True
-    return False
-
-
-def draw(s: Expr, env: dict, generator, extra: list = ()) -> dict:
+def draw(s: Expr, env: dict, generator, extra: list = (), only: tuple = ()) -> dict:
     places = list(product(*(range(values.size_value(n, env)) for n in s.shape)))
-    pool = [*(ENTRIES if s.shape else SCALARS), *extra]
+    pool = only or [*(ENTRIES if s.shape else SCALARS), *extra]
     return {p: number(generator.choice(pool)) for p in places}
 
 
@@ -211,17 +159,20 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
             "representable": lambda v: values.round_to(v, "fp32") == v,
         }[a.kind]
         return all(bool(test(v)) for x in a.args for v in values.everywhere(x, env))
+    if a.kind == "zero_or_one":
+        return all(not differ(v, number(0)) or not differ(v, number(1)) for v in evaluate(a.args[0], env).values())
     if a.kind == "invertible":
         evaluate(Expr("inverse", a.args, a.args[0].shape), env)
         return True
     if a.kind == "product":
-        both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:]), env)
-        return all(v == number(a.args[2].data if p[0] == p[1] else 0) for p, v in both.items())
+        both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), env)
+        return all(v == number(a.args[2].data if len(set(p)) == 1 else 0) for p, v in both.items())
     if a.kind == "variance":
         return bool(evaluate(a.args[1], env)[()] >= 0)
     if a.kind == "in range":
         wide = env | {"unbounded": True}
-        return all(evaluate(e, env) == evaluate(e, wide) for e in (left, right))
+        pairs = [(evaluate(e, env), evaluate(e, wide)) for e in (left, right)]  # what else stands in them may be known as balls alone
+        return not any(differ(a[p], b[p]) for a, b in pairs for p in a)
     raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
 
 
@@ -355,7 +306,7 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
     )
     complete = given + extra
     try:
-        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance")):
+        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
             return None
         if not points:
             facts = facts_of(complete + (gaussian(*randoms),))
@@ -381,7 +332,7 @@ def at_distribution(left, right, given, randoms, env, moments, family, note, rel
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
-    if not isinstance(sides[0], str) and not values.breaks(relation, sides[0][()], sides[1][()]):
+    if not isinstance(sides[0], str) and not any(values.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:

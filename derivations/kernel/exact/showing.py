@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import count
 
-from ..core.expr import Expr, walk
+from ..core.expr import BINDERS, Expr, walk
 from ..printing.plain import plain
 from .fractions import Fraction
+from .polynomials import RUNS
 
 LETTERS = "ijklabc"
 ONE = Expr("const", (), (), Fraction(1))
@@ -22,7 +23,7 @@ class Names:
         nodes = [n for tree in near for n in walk(tree)]
         self.summed = list(dict.fromkeys(n.data for n in nodes if n.op == "sum"))
         own = {own_name(i) for i in indices_in(p)} - {""}
-        self.used = own | symbols_in(p) | {n.data[0] for n in nodes if n.op in ("symbol", "defined", "index", "sum")}
+        self.used = own | symbols_in(p) | {n.data[0] for n in nodes if n.op in ("symbol", "defined", "index", *BINDERS)}
         self.free = own  # what no index that is summed over may be called
         self.given = {}
         for index in sorted(i for i in indices_in(p) if i[0] == "f"):  # rows before columns
@@ -69,7 +70,7 @@ def own_name(index: tuple) -> str:
 
 
 def indices_in(p: dict) -> set:
-    return {i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bcs"}
+    return {i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bcsm"}
 
 
 def symbols_in(p: dict) -> set:
@@ -145,9 +146,19 @@ def one_factor(factor: tuple, names: Names, known: dict) -> Expr:
     at = tuple(known[i] if i in known else names.of(i) for i in indices)
     if isinstance(head[-1], tuple):  # a function of a smaller polynomial
         outside = {("outside", i.data[0]): i for i in known.values() if i.op == "index"}  # whose names are taken
-        inside = added(dict(head[-1]), names, outside | {("s", k): i for k, i in enumerate(at)})
+        outside |= {("s", k): i for k, i in enumerate(at)}
+        if head[0] in ("whole", "turn"):
+            (((_, factors), _),) = head[-1]
+            counts = {which: tuple(x for x in factors if (x[0][0][0] in ("size", "value")) is which) for which in (True, False)}
+            below, above = (added({((), counts[which]): Fraction(1)}, names, outside) for which in (False, True))
+            return Expr("pow", (Expr("neg", (ONE,)) if head[0] == "turn" else below, above))
+        if head[0] == "largest":
+            return Expr("function", (entries(dict(head[-1]), head[1], names, outside),), (), "largest")
+        inside = added(dict(head[-1]), names, outside)
         if head[0] == "sum":
             return inside if inside.op == "sum" else Expr("paren", (inside,))
+        if head[0] == "joint":
+            return Expr("expectation", (inside,))
         return Expr("rounded", (inside,), (), head[1]) if head[0] == "rounded" else Expr("function", (inside,), (), head[0])
     if head[0] == "value":
         return at[0]
@@ -156,6 +167,24 @@ def one_factor(factor: tuple, names: Names, known: dict) -> Expr:
         return Expr("expectation", (body if head[2] == 1 else Expr("pow", (body, Expr("const", (), (), Fraction(head[2])))),))
     base = ATOMS[head[0]](*head[1:])
     return Expr("entry", (base, *at)) if at else base
+
+
+def entries(p: dict, size, names: Names, known: dict) -> Expr:
+    """What the largest is taken of: written out where there are so many, or a vector, in which what runs stands without its index."""
+    if not isinstance(size, int):
+        runs = named_index(names.unused())
+        return without_index(added(p, names, known | {RUNS: runs}), runs)
+    places: list = [{} for _ in range(size)]
+    for (bound, factors), c in p.items():
+        place = next(head[1] for (head, _), _ in factors if head[0] == "place")
+        places[place - 1][bound, tuple(x for x in factors if x[0][0][0] != "place")] = c
+    return Expr("array", tuple(added(x, names, known) for x in places), (Expr("const", (), (), Fraction(size)),))
+
+
+def without_index(e: Expr, index: Expr) -> Expr:
+    if e.op == "entry" and e.args[1:] == (index,):
+        return e.args[0]
+    return Expr(e.op, tuple(without_index(x, index) for x in e.args), e.shape, e.data)
 
 
 def symbol_called(name: str) -> Expr:

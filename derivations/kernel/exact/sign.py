@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ..core.expr import Expr, lift, show, strip
+from ..core.expr import Expr, lift, show, strip, walk
 from ..printing.script import script
-from .normal import Facts, Unknown, scale
+from .normal import Facts
+from .payloads import Unknown
+from .polynomials import scale
 from .reading import read
 
 
@@ -22,7 +24,7 @@ def unclear(e: Expr, facts: Facts) -> Expr | None:
         return None
     if e.op == "add" and any(absolute_beside(*pair) for pair in (e.args, e.args[::-1])):
         return None
-    if increase(e, facts):
+    if increase(e, facts) or term_by_term(e, facts) or no_larger(e):
         return None
     if e.op == "add":
         return unclear_sum(e, facts)
@@ -62,6 +64,31 @@ def sign_is_known(e: Expr, facts: Facts) -> bool:
         return not e.shape and facts.is_nonnegative(read(e, facts))
     except Unknown:
         return False
+
+
+def by_cases(e: Expr, facts: Facts) -> bool:
+    """Is it seen by what the largest of some entries is, or by what is 0 or 1?"""
+    spoken = any((n.op, n.data) == ("function", "largest") or n.op == "symbol" and n.data[0] in facts.bits for n in walk(e))
+    return spoken and (sign_is_known(e, facts) or no_larger(e))
+
+
+def no_larger(e: Expr) -> bool:
+    """Is e the largest entry of something, less one of its entries, as it is written?"""
+    more, less = taken_apart(e) if e.op == "add" else (e, None)
+    is_largest = (more.op, more.data) == ("function", "largest")
+    return less is not None and is_largest and less.op == "entry" and less.args[0] == more.args[0]
+
+
+def term_by_term(e: Expr, facts: Facts) -> bool:
+    """Is e the difference of two sums over one index, or of a size and a sum up to it, of which no term is visibly negative?"""
+    if e.op != "add":
+        return False
+    more, less = taken_apart(e)
+    if less is None or less.op != "sum":
+        return False
+    if more == less.data[1]:
+        return unclear(lift(1) - less.args[0], facts) is None
+    return more.op == "sum" and more.data == less.data and unclear(more.args[0] - less.args[0], facts) is None
 
 
 def increase(e: Expr, facts: Facts) -> bool:
@@ -113,7 +140,8 @@ def rise(u: Expr, v: Expr) -> Expr:
     if u.op == "add" and v in u.args:
         return u.args[1 - u.args.index(v)]
     if u.op == "const" and not u.data:
-        return v.args[0] if v.op == "neg" else -v
+        more, less = taken_apart(v) if v.op == "add" else (v, None)
+        return v.args[0] if v.op == "neg" else -v if less is None else less - more
     return u - v
 
 

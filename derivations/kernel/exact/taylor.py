@@ -1,13 +1,13 @@
 """Truncated power series with exact coefficients: what an expression is near a point, so that its slope there can be told.
 
-A series is what is known of f(point + h): its first coefficients, as many as there are. Where a root or a modulus has a corner, f has
-no such series, and that is said. Coefficients are rationals or rigorous balls; of a ball that may be 0 nothing is concluded.
+A series is what is known of f on one side of a point: of f(point + t^q) or f(point - t^q) for small t > 0, its first coefficients in t, as many
+as there are. So a modulus has a series, with the sign of what leads inside of it, and so has a root, with a q by which all exponents are whole.
+Whether there is a slope is seen by comparing both sides. Coefficients are rationals or rigorous balls; of a ball that may be 0 nothing is concluded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
 from typing import Any
 
 from flint import fmpq
@@ -17,7 +17,7 @@ from ..errors import KernelError
 ORDER = 6
 
 
-class Corner(Exception):
+class NoSlope(Exception):
     """There is no slope here, and why."""
 
 
@@ -63,10 +63,17 @@ class Taylor:
             q.append(divide(a[k] - total(b[j] * q[k - j] for j in range(1, k + 1)), b[0]))
         return Taylor(q)
 
-    def slope(self) -> Taylor:
-        if len(self.c) < 2:
+    def slope(self, step: Any) -> Taylor:
+        """The slope of f, where it is known of f(point + step) with a step of t^q or -t^q."""
+        q = step.leading()
+        if len(self.c) <= q:
             raise KernelError("a derivative of which too little is known is not settled")
-        return Taylor([k * x for k, x in enumerate(self.c)][1:])
+        for x in self.c[1:q]:
+            if x > 0 or x < 0:
+                raise NoSlope("a root is infinitely steep where it is taken of 0")
+            if not isinstance(x, fmpq):
+                raise KernelError("whether something is as steep as a root of 0 is not settled")
+        return Taylor([fmpq(k, q) * x / step.c[q] for k, x in enumerate(self.c)][q:])
 
     def exponential(self, exp: Callable) -> Taylor:
         e = [exp(self.c[0])]
@@ -90,35 +97,41 @@ class Taylor:
             break
         raise KernelError("what lies near a point is not settled by the first coefficients")
 
+    def wave(self, cos: Callable, sin: Callable) -> tuple[Taylor, Taylor]:
+        """(cosine, sine): each is the other's slope, but for a sign."""
+        c, s = [cos(self.c[0])], [sin(self.c[0])]
+        for n in range(1, len(self.c)):
+            c.append(-total(j * self.c[j] * s[n - j] for j in range(1, n + 1)) / n)
+            s.append(total(j * self.c[j] * c[n - j] for j in range(1, n + 1)) / n)
+        return Taylor(c), Taylor(s)
+
+    def tangent(self, tanh: Callable) -> Taylor:
+        """The hyperbolic tangent, whose slope is 1 less its square."""
+        found = [tanh(self.c[0])]
+        for n in range(1, len(self.c)):
+            slopes = (Taylor(found) * Taylor([-x for x in found]) + 1).c
+            found.append(total(j * self.c[j] * slopes[n - j] for j in range(1, n + 1)) / n)
+        return Taylor(found)
+
     def absolute(self) -> Taylor:
-        k = self.leading()
-        if k % 2:
-            return flat(k, "an absolute value has a corner")
-        return self if self.c[k] > 0 else -self
+        return self if self.c[self.leading()] > 0 else -self
 
     def root(self, exponent: Any, power: Callable) -> Taylor:
         """A power that is not whole; `power` takes it of a number that is positive."""
         k = self.leading()
-        if k % 2 or self.c[k] < 0:
-            raise Corner("a root is taken of what is negative near by")
+        if self.c[k] < 0:
+            raise NoSlope("a root is taken of what is negative near by")
         times = k * exponent if k else fmpq(0)
-        if not isinstance(times, fmpq) or times.q != 1 or times.p % 2:
-            return flat(times, "a root has no slope where it is taken of 0")
+        if not isinstance(times, fmpq) or times.q != 1:
+            raise KernelError("a slope where a power is taken of 0 is not settled")
         c, shift = self.c[k:], int(times.p)
         found = [power(c[0])]
         for n in range(1, len(c)):
             found.append(total((exponent * j - (n - j)) * c[j] * found[n - j] for j in range(1, n + 1)) / (n * c[0]))
         if shift < 0:
-            raise Corner("something is divided by zero")
+            raise NoSlope("something is divided by zero")
         return Taylor([fmpq(0)] * shift + found)
 
 
 def total(numbers: Any) -> Any:
     return sum(numbers, fmpq(0))
-
-
-def flat(order: Any, why: str) -> Taylor:
-    """What is as small as |h| to this power: nothing but zeros is known of it below that."""
-    if not order > 1:
-        raise Corner(why)
-    return Taylor([fmpq(0)] * ceil(float(order)))

@@ -6,15 +6,18 @@ python-flint is used here and nowhere else.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from math import isqrt, lcm
 
 from flint import acb, arb, ctx, fmpq, fmpq_mat
 
-from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols
+from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols, walk
 from ..errors import KernelError
 from ..printing.latex import Value, short_latex
-from .normal import instantiate
-from .taylor import ORDER, Corner, Taylor
+from .payloads import Unknown, instantiate
+from .taylor import ORDER, NoSlope, Taylor
+from .whole_powers import base_and_count
 
 ctx.prec = 160
 
@@ -90,7 +93,7 @@ def entrywise(operation):
 def divide(a, b):
     if isinstance(a, Taylor) or isinstance(b, Taylor):
         return (a if isinstance(a, Taylor) else b * 0 + a).over(b, divide)
-    if isinstance(b, fmpq) and b == 0:
+    if b == 0:
         raise Undefined("a division by zero")
     if not differ(b, number(0)):
         raise KernelError("a division by a ball that may hold zero is not settled")
@@ -110,8 +113,9 @@ def raised(base, exponent):
         return apply("exp", exponent * apply("log", base))
     if isinstance(base, Taylor):
         return base.root(exponent, lambda x: raised(x, exponent))
-    if isinstance(base, acb) or isinstance(exponent, acb):
-        raise KernelError("a root or a power of a complex number is not evaluated")
+    base = on_the_line(base, "a root of a number")
+    if isinstance(exponent, acb):
+        raise KernelError("a power with a complex exponent is not evaluated")
     if base < 0:
         raise Undefined("a root of a negative number")
     if not base >= 0:
@@ -127,9 +131,18 @@ def raised(base, exponent):
     return arb(base) ** arb(exponent)
 
 
-def integer_root(n: int):
-    from math import isqrt
+def on_the_line(x, what: str):
+    """A number as a real one, which it has to be for what is done with it."""
+    if not isinstance(x, acb):
+        return x
+    if differ(x.imag, number(0)):
+        raise Undefined(f"{what} that is not real")
+    if x.imag != 0:
+        raise KernelError(f"{what} of which it is not settled whether it is real")
+    return x.real
 
+
+def integer_root(n: int):
     return isqrt(n) if isqrt(n) ** 2 == n else None
 
 
@@ -155,6 +168,12 @@ def sum_of(e, env, places):
     return {(): sum((the(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
 
 
+def each_of(e, env, places):
+    name, size = e.data
+    rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
+    return {p: rows[p[0]][p[1:]] for p in places}
+
+
 def entry_of(e, env, places):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     return {(): evaluate(e.args[0], env)[at]}
@@ -166,11 +185,16 @@ def apply(name: str, x):
             "abs": x.absolute,
             "exp": lambda: x.exponential(lambda y: apply("exp", y)),
             "log": lambda: x.logarithm(lambda y: apply("log", y)),
+            "cos": lambda: x.wave(lambda y: apply("cos", y), lambda y: apply("sin", y))[0],
+            "sin": lambda: x.wave(lambda y: apply("cos", y), lambda y: apply("sin", y))[1],
+            "tanh": lambda: x.tangent(lambda y: apply("tanh", y)),
         }[name]()
     if name == "abs":
         return abs(x)
+    if name == "log":
+        x = on_the_line(x, "a logarithm of a number")
     if isinstance(x, acb):
-        return {"exp": x.exp, "log": x.log, "cos": x.cos, "sin": x.sin, "tanh": x.tanh}[name]()
+        return {"exp": x.exp, "cos": x.cos, "sin": x.sin, "tanh": x.tanh}[name]()
     if name in ("cos", "sin", "tanh"):
         return number(name == "cos") if isinstance(x, fmpq) and x == 0 else getattr(arb(x), name)()
     if name == "exp":
@@ -185,7 +209,30 @@ def apply(name: str, x):
 def function_of(e, env, places):
     if e.data == "norm":
         return evaluate(sqrt(e.args[0] @ e.args[0]), env)
+    if e.data == "largest":
+        return {(): largest_of(list(evaluate(e.args[0], env).values()))}
     return {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()}
+
+
+def largest_of(entries: list):
+    """The largest number; of series, the one that is the largest at the point, and so near it."""
+    if any(map(is_complex, entries)):
+        raise KernelError("the largest of complex numbers, which have no order")
+    if any(isinstance(x, Taylor) for x in entries):
+        return largest_series(entries)
+    return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
+
+
+def largest_series(entries: list):
+    """The largest on one side of the point: of two, the one whose first coefficient that differs is the larger."""
+    best = entries[0]
+    for x in entries[1:]:
+        gap = x - best
+        if not isinstance(gap, Taylor):
+            best = x if differ(gap, number(0)) and gap > 0 else best
+        elif not all(isinstance(c, fmpq) and c == 0 for c in gap.c):
+            best = x if gap.c[gap.leading()] > 0 else best
+    return best
 
 
 def softmax_of(e, env, places):
@@ -198,25 +245,66 @@ def softmax_of(e, env, places):
 
 
 def derivative_of(e, env, places):
-    """From what the body is near the point; of a second derivative, by one and the same symbol."""
+    """From what the body is near the point, on both sides of it; of a second derivative, by one and the same symbol."""
     body, by = e.args
     target = by.args[0] if by.op == "entry" else by
     name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
-    outside = env.get("moving")
-    if outside not in (None, (name, place)):
-        the(body, env)
-        raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers")
-    if outside is None:
-        near = Taylor([env[name][place], number(1)] + [number(0)] * (ORDER - 2))
-        env = env | {name: env[name] | {place: near}, "moving": (name, place)}
+    if "moving" in env:
+        if env["moving"] != (name, place):
+            the(body, env)
+            raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers")
+        return {(): slope_of(body, env, env["step"])}
+    if any(n.op == "derivative" for n in walk(body)):
+        the(body, env)  # at the point itself there has to be what is differentiated
+    q = steepness(body)
+    sides = [slope_beside(body, env, name, place, q, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
+    if any(differ(sides[0], x) for x in sides):
+        raise Undefined("the slopes on the two sides of a corner differ, and one is taken there")
+    return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else united(sides)}
+
+
+def slope_beside(body: Expr, env: dict, name: str, place: tuple, q: int, sign: int):
+    """The slope of the body on one side of the point, which is env's."""
+    step = Taylor([number(0)] * q + [number(sign)] + [number(0)] * (q * (ORDER - 1) - 1))
+    near = env | {name: env[name] | {place: step + env[name][place]}, "moving": (name, place), "step": step}
+    slope = slope_of(body, near, step)
+    return slope.c[0] if isinstance(slope, Taylor) else slope
+
+
+def slope_of(body: Expr, near: dict, step: Taylor):
     try:
-        found = the(body, env)
-    except Corner as corner:
-        raise Undefined(f"{corner} that is differentiated") from None
+        found = the(body, near)
+        return found.slope(step) if isinstance(found, Taylor) else number(0)
+    except NoSlope as reason:
+        raise Undefined(f"{reason}, and a slope is taken there") from None
     except (TypeError, AttributeError):
         raise KernelError("a derivative of this is not evaluated at numbers") from None
-    slope = found.slope() if isinstance(found, Taylor) else number(0)
-    return {(): slope.c[0] if outside is None and isinstance(slope, Taylor) else slope}
+
+
+def united(numbers: list):
+    """A ball that holds all of them."""
+    first, *rest = (x if isinstance(x, acb) else arb(x) for x in numbers)
+    for x in rest:
+        first = first.union(x)
+    return first
+
+
+def has_corners(body: Expr, target: Expr) -> bool:
+    """Is there a modulus, or a power that is not whole, of what moves?"""
+    bent = (
+        n for n in walk(body) if n.op == "function" and n.data in ("abs", "norm", "largest") or n.op == "pow" and not is_whole(n.args[1])
+    )
+    return any(target in set(walk(n)) for n in bent)
+
+
+def is_whole(e: Expr) -> bool:
+    return e.op == "const" and e.data.denominator == 1
+
+
+def steepness(e: Expr) -> int:
+    """A q with which f(point + t^q) has whole powers of t alone, whatever the roots in f are taken of."""
+    own = e.args[1].data.denominator if e.op == "pow" and e.args[1].op == "const" else 2 if e.op == "function" and e.data == "norm" else 1
+    return own * lcm(*map(steepness, e.args))
 
 
 def rank_of(e, env, places):
@@ -296,6 +384,7 @@ EVALUATE = {
     "fill": lambda e, env, places: {p: number(e.data) for p in places},
     "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
     "sum": sum_of,
+    "each": each_of,
     "entry": entry_of,
     "function": function_of,
     "softmax": softmax_of,
@@ -312,21 +401,32 @@ def polynomial_value(p: dict, values: dict):
     """A normal form without open indices at concrete values of its atoms: sizes, scalars and moments by head."""
     result = number(0)
     for (bound, factors), c in p.items():
+        if any(f[0][0] == "joint" for f, _ in factors):
+            raise Unknown("the value depends on a moment of several random numbers, which is not stated")
         if bound:
             raise KernelError("a sum over an index cannot be evaluated here")
         term = number(c)
         for (head, indices), e in factors:
-            if head[0] == "i":
+            if head[0] == "exp":  # a power of it is one of the exponent, not a principal root
+                term = term * apply("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
+                continue
+            if head[0] in ("whole", "turn"):
+                below, times = base_and_count(dict(instantiate(head[-1], indices)))
+                base = number(-1) if head[0] == "turn" else polynomial_value(below, values)
+                base = raised(base, polynomial_value(times, values))
+            elif head[0] == "i":
                 base = acb(0, 1)
             elif head[0] == "prime":
                 base = number(head[1])
-            elif head[0] in ("exp", "log", "sum", "abs"):
+            elif head[0] == "largest":
+                raise KernelError("the largest of some entries is not evaluated here")
+            elif head[0] in ("log", "sum", "abs"):
                 inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
                 base = inside if head[0] == "sum" else apply(head[0], inside)
             else:
                 base = values[head]
-            if isinstance(base, acb) and e.denominator != 1:
-                base, e = base ** acb(arb(number(e))), Fraction(1)
+            if e.denominator != 1:
+                base = on_the_line(base, "a root of a number")
             term = term * (
                 base ** int(e)
                 if e.denominator == 1 and e > 0

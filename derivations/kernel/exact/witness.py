@@ -8,18 +8,22 @@ from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import Claim, Refused, Verdict
-from ..core.expr import Expr, free_indices, show, show_shape, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from . import logarithms, values
-from .facts import facts_of
+from .clearing import clear_denominators
+from .facts import facts_of, require_variances
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
+from .leaving import empty_sizes, example, negative_variance, pinned, ruled_sizes, strangers
 from .limits import limit
 from .limits_at import other_limit
-from .normal import Facts, Unknown, add, clear_denominators, scale
+from .normal import Facts
+from .payloads import Unknown
+from .polynomials import add, scale
 from .reading import read
-from .search import LARGEST, SIGNS, counterexample, empty_size, example, failure, heavy_tails, is_law, sizes_to_try
+from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, sizes_to_try
 from .showing import show_polynomial
-from .sign import doubt, increase
+from .sign import by_cases, doubt, increase
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -49,6 +53,8 @@ def exact(claim: Claim) -> Verdict:
     bad_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
     if bad_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
         raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
+    if strange := strangers(claim):
+        raise Refused(claim.file, claim.line, claim.id, STRANGE.format(" and ".join(map(show, strange))))
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -62,17 +68,35 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
-    if claim.given and claim.kind != "refutation" and not example(claim):
-        raise Refused(claim.file, claim.line, claim.id, no_example(claim))
-    if claim.kind != "refutation" and (size := empty_size(claim)):
-        raise Refused(claim.file, claim.line, claim.id, EMPTY.format(size))
+    if leaves := says_nothing(claim):
+        raise Refused(claim.file, claim.line, claim.id, leaves)
     return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
 
 
 EMPTY = (
-    "no values were found, with sizes of {}, at which all its assumptions hold: one with an open index is made for each of its values, and "
-    "two of these may contradict each other. State it of one entry, such as z[1], or rule such sizes out"
+    "no values were found, with {}, at which all its assumptions hold: one with an open index is made for each of its values, and "
+    "two of these may contradict each other. State it of one entry, such as z[1], or rule such sizes out, as in nonnegative(4 - n)"
 )
+STRANGE = (
+    "{} is random and stands in no side of the claim: what is assumed of it can say anything of what is claimed. State what is meant of "
+    "the sides themselves, such as nonnegative(y - x)"
+)
+PINNED = (
+    "its assumptions were found to leave one value only, {}: what is claimed is said of that value, and of no other. Write it in, or "
+    "assume less"
+)
+
+
+def says_nothing(claim: Claim) -> str:
+    """Why what is claimed says nothing, or less than it seems to, since its assumptions leave nothing; '' where they leave enough."""
+    if not claim.given or claim.kind == "refutation":  # which names the values at which its assumptions hold
+        return ""
+    if not example(claim):
+        return no_example(claim)
+    if sizes := empty_sizes(claim):
+        return EMPTY.format(", ".join(f"{name} = {size}" for name, size in sizes.items()))
+    point = pinned(claim)
+    return point and PINNED.format(point)
 
 
 def no_example(claim: Claim) -> str:
@@ -92,10 +116,14 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
     facts = facts_of(given)
     facts.near = (left, right)
+    if claim.kind != "refutation":  # which names the values, and has them checked
+        require_variances(given, facts)
     try:
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
         reason = str(error)
+    if reason:
+        facts.lacking |= facts.joined  # what independence would take apart, and is left over
     searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.lacking
     relation = "<=" if claim.kind == "inequality" else "="
     if found := searched and counterexample(left, right, given, relation, undefined=True):
@@ -103,6 +131,7 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     if facts.unstated:
         other = left if claim.kind == "limit" else right
         found = counterexample(left, other, given, undefined=True) if facts.lacking else heavy_tails(facts.taken)
+        found = found or facts.lacking and negative_variance(given)
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
@@ -128,7 +157,7 @@ def prove_inequality(claim, left, right, facts):
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not increase(certificate, facts):
+    if strip(certificate) == strip(right - left) and not (increase(certificate, facts) or by_cases(certificate, facts)):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
@@ -166,7 +195,7 @@ def prove_limit(claim, left, right, facts):
             raise Unknown(
                 f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
             )
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])) for t in (left, right) for n in walk(t)):
+    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for t in (left, right) for n in walk(t)):
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")
@@ -218,7 +247,7 @@ def sides_at(claim: Claim) -> list:
 
 def law_refutation_problem(claim, left, right, facts, at):
     for a in claim.given:
-        if a.kind in (*SIGNS, "variance") and (reason := broken(a, at, left, right)):
+        if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
             return reason
     try:
         sides = law_sides(claim, facts, at)
@@ -232,7 +261,7 @@ def prove_definition(claim, left, right, facts):
     if open_:
         raise Fails(
             f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
-            "z * g or A @ B or exp(z), and take its entry where the name is used, or write the sum out with total(...)"
+            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
         )
     read(right, facts)
     return ""
@@ -316,6 +345,7 @@ def still_proved(claim: Claim, rest: tuple) -> bool:
     if claim.kind == "refutation":
         return False
     facts = facts_of(rest)
+    require_variances(rest, facts)
     return proof_goes_through(claim, facts) and not facts.unstated
 
 
@@ -360,10 +390,18 @@ def dropped(claim, left, right, rest):
         return needed_to_compute(claim, rest)
     if claim.kind == "refutation":
         return None
-    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists
-        return counterexample(left, left, rest, undefined=True) or counterexample(right, right, rest, undefined=True)
+    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists, or where it goes
+        undefined = (counterexample(side, side, rest, undefined=True) for side in (left, right))
+        found = next(filter(None, undefined), None) or other_limit(left, right, claim.towards, rest)
+        return found or without_moment(left, right, rest) or without_variance(rest)
     found = counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
-    return found or without_moment(left, right, rest)
+    return found or without_moment(left, right, rest) or without_variance(rest)
+
+
+def without_variance(given: tuple) -> str:
+    """Where a variance that is stated is one no more; '' where each is visibly not negative."""
+    require_variances(given, facts := facts_of(given))
+    return negative_variance(given) if facts.lacking else ""
 
 
 def without_moment(left: Expr, right: Expr, given: tuple) -> str:
@@ -400,8 +438,9 @@ def verdict(claim: Claim) -> Verdict:
     if claim.kind in scopes:
         return Verdict("exact", *scopes[claim.kind])
     symbolic = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
+    shapes = "every shape that the assumptions allow" if ruled_sizes(claim.given) else "every shape"
     note = {
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",
     }
-    return Verdict("exact", "proved", "every shape" if symbolic else "every value", note.get(claim.kind, "both sides have one normal form"))
+    return Verdict("exact", "proved", shapes if symbolic else "every value", note.get(claim.kind, "both sides have one normal form"))

@@ -42,6 +42,28 @@ def tanh(x: Term) -> Expr:
     return function("tanh", x)
 
 
+def largest(x: Expr) -> Expr:
+    """The largest of a vector's entries: no entry is larger, and one of them is as large.
+
+    It has no slope where two entries are the largest, so that none is taken of it.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, exp, index, largest, nonnegative, ones, scalars, sizes, total, vector
+        >>> n = sizes("n")
+        >>> c, z, j = scalars("c"), vector("z", n), index("j", n)
+        >>> derivation = Derivation("The largest score")
+        >>> derivation.identity("shift", largest(z + c * ones(n)), largest(z) + c)
+        >>> derivation.identity("scale", largest(c * z), c * largest(z), given=[nonnegative(c)])
+        >>> derivation.inequality("bound", z[j], largest(z), because=largest(z) - z[j])
+        >>> derivation.inequality("one", 1, total(exp(z[j] - largest(z)), j), because=total(exp(z[j] - largest(z)), j) - 1)
+        >>> print(largest(z))
+        largest(z)
+    """
+    if len(lift(x).shape) != 1:
+        raise KernelError(f"largest is taken of a vector's entries; {show(lift(x))} has the shape {show_shape(lift(x).shape)}")
+    return function("largest", x)
+
+
 def norm(x: Expr) -> Expr:
     """The Euclidean length of a vector: the root of its product with itself.
 

@@ -53,8 +53,9 @@ from pymdownx.blocks.block import Block
 
 from . import beside, includes, mistakes, whole
 from .front import refuse_front_matter
-from .maths import MathsError, notation, relation_in
-from .page import Page
+from .maths import MathsError, notation
+from .page import TOKEN, Page
+from .signs import STRAY, is_relation, named, relation_in, stray_in
 from .source import PageError, Source
 
 __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
@@ -264,12 +265,13 @@ class Prose(HTMLParser):
         if opening:
             line = self.source.line_of(opening[0].strip())
             self.refuse(self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know"))
-        sign = relation_in(data)
-        if sign:
+        data = TOKEN.sub("", data)
+        if sign := relation_in(data) or stray_in(data):
             at = data.index(sign)
             around = (data[max(0, at - n) : at + n + 1].strip() for n in (20, 10, 5, 2))
             line = self.source.line_of(*(text for text in around if sign in text), sign)
-            self.refuse(self.source.error(line, f"{sign!r} states a relation in prose; show a claim, or put code in `backticks`"))
+            says = f"{sign!r} states a relation in prose" if is_relation(sign) else f"{named(sign)} {STRAY}"
+            self.refuse(self.source.error(line, f"{says}; show a claim, or put code in `backticks`"))
 
 
 class PagesExtension(BlocksExtension):

@@ -12,7 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
-from .maths import relation_in
+from .signs import fault_of_text
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "snippets"
@@ -87,7 +87,6 @@ def text(words: str, where: str) -> str:
 
 def spans(words: str, where: str) -> str:
     parts = words.split("`")
-    sign = relation_in(" ".join(parts[::2]))
-    if sign:
-        raise ApiError(f"the docstring of {where} states a relation ({sign}) outside of `backticks`; put code in backticks")
+    if fault := fault_of_text(" ".join(parts[::2])):
+        raise ApiError(f"the docstring of {where} {fault} outside of `backticks`; put code in backticks")
     return "".join(f"<code>{escape(part)}</code>" if k % 2 else escape(part) for k, part in enumerate(parts))

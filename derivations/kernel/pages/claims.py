@@ -10,7 +10,7 @@ from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..run.proofs import provers
-from .maths import MathsError, breadth, mathml, prose
+from .maths import MathsError, authored, breadth, mathml, prose
 
 KINDS = {
     "definition": "Definition",
@@ -114,7 +114,7 @@ class _Writer:
         head = self.add(section, "header", "claim__head")
         self.add(head, "span", "claim__kind", KINDS[claim["kind"]])
         if claim["title"]:
-            self.add(head, "span", "claim__title", prose(claim["title"]))
+            self.add(head, "span", "claim__title", authored(claim["title"]))
         self.add(head, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
 
     def _steps(self, section, claim):
@@ -131,7 +131,7 @@ class _Writer:
         for step, row in zip(claim["steps"], rows):
             self.add(steps, "div", "claim__right", row)
             if step["reason"]:
-                self.add(steps, "div", "claim__reason", prose(step["reason"]))
+                self.add(steps, "div", "claim__reason", authored(step["reason"]))
 
     def _counterexample(self, section, claim):
         rows = self.add(section, "div", "claim__rows")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from .maths import relation_in
 from .picture import DrawingError, Picture, number
+from .signs import fault_of_text
 
 HERE = "\x03"  # stands for the figure's id, which is known only on the page
 FAINT = 0.005  # a weight below this is neither drawn nor printed
@@ -71,8 +71,8 @@ def head_view(
     for token in right:
         _add(keys, "span", "", token)
     for words in view.itertext():
-        if sign := relation_in(words):
-            raise DrawingError(f"{words!r} states a relation ({sign}); relations stand in claims, so say it in words")
+        if fault := fault_of_text(words):
+            raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
     return HeadView(title, description, 340, 0, (), tostring(view, encoding="unicode", short_empty_elements=False))
 
 

@@ -126,6 +126,51 @@ def unrun_section(name: str, text: str, examples: str, used: set[str]) -> list[s
     return [f"{name}: {one} is in no test and no example; test it" for one in sorted(defined - used)]
 
 
+def misplaced(root: Path, topic: str) -> list[Finding]:
+    """Functions that a section shows, and that its module does not define by these lines at its top level: in a text, in a branch."""
+    text = text_of(root / "snippets" / f"{topic}.py")
+    wrong = []
+    try:
+        defined = {(node.name, node.lineno) for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        for match in SECTION.finditer(text):
+            before = line_at(text, match.start("body")) - 1
+            shown = ast.parse(match["body"]).body if ">>>" not in match["body"] else []
+            for node in shown:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and (node.name, before + node.lineno) not in defined:
+                    said = f"{match['name']} shows {node.name}, and these lines do not define it for its module; show the lines that do"
+                    wrong.append(Finding(f"snippets/{topic}.py:{before + node.lineno}", said))
+    except SyntaxError:
+        return []  # that is said of its own
+    return wrong
+
+
+def claimed_unshown(root: Path, topic: str) -> list[Finding]:
+    """Functions that the topic's claims name as their code, and that no page shows."""
+    try:
+        claims = load(topic)["claims"]
+    except CertificateError:
+        return []  # that is said of its own
+    shown = {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
+    wrong = []
+    for claim in claims:
+        for name in claim["code"]:
+            home_, _, function = name.removeprefix("snippets.").rpartition(".")
+            of = home_.replace(".", "/")
+            sections = [text for section, text in sections_of(root, of).items() if (of, section) in shown and ">>>" not in text]
+            if not any(function in defines(text) for text in sections):
+                said = f"the claim '{claim['id']}' names {name}, and no page shows its lines; show them in a fence, or name what is shown"
+                wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", said))
+    return wrong
+
+
+def defines(text: str) -> set[str]:
+    """The functions and classes at the top level of a section."""
+    try:
+        return {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    except SyntaxError:
+        return set()
+
+
 def docstring(source: str) -> str:
     return ast.get_docstring(ast.parse(source), clean=False) or ""
 
@@ -280,7 +325,8 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
     """All that is refused of a topic's page, its code and its pictures, in the order of the files. `now` is a number that changes
     whenever what a page is made from may have changed."""
     page = root / "docs" / f"{topic}.md"
-    found = [*unshown(root, topic), *unrun(root, topic), *unshown_figures(root, topic), *claims_left_out(root, topic)]
+    found = [*unshown(root, topic), *unrun(root, topic), *misplaced(root, topic), *claimed_unshown(root, topic)]
+    found += [*unshown_figures(root, topic), *claims_left_out(root, topic)]
     if page.is_file():
         found += [*typed_by_hand(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
     return sorted(set(found), key=lambda one: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(one))])

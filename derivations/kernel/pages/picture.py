@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from .maths import relation_in
+from .signs import fault_of_text
 
 TEXT, NAME = 13.0, 16.0  # sizes of type: labels and numbers, names of tensors
 MATHS, SCRIPT = 1.12, 0.8  # of which letters in mathematics are so much larger, and what is lowered or raised; as in site.css
@@ -43,8 +43,8 @@ class Picture:
         for words in filter(None, (self.title, self.description, *written)):
             if _CONTROL.search(words):
                 raise DrawingError(f"{words!r} holds a control character")
-            if sign := relation_in(words):
-                raise DrawingError(f"{words!r} states a relation ({sign}); relations stand in claims, so say it in words")
+            if fault := fault_of_text(words):
+                raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
 
     def every(self, tag: str | None = None) -> Iterable[Element]:
         """The elements, with those inside them."""

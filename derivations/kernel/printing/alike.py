@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..errors import KernelError
 from .latex import Tree, latex
+from .names import BIG
 from .plain import plain
 
 SIZES = (r"\left", r"\right", r"\,", " ")  # how large a bracket is, and how wide a space
@@ -38,6 +39,7 @@ class Prints:
         """Take in the sides of one more claim, without brackets, among all that is named so far; refuse what looks like something else."""
         things = {s.data[0]: s for s in names}
         refuse_entries(things)
+        refuse_big(things)
         for side in sides:
             self.averages = self.averages or any(node.op == "expectation" for node in nodes(side))
             self.take_side(side)
@@ -82,6 +84,13 @@ def refuse_entries(things: dict[str, Tree]) -> None:
                 f"the name {name} is read as an entry of {base}, which has the shape{shown_shape(tensor).removeprefix(' of shape')}: "
                 f"call one of the two something else"
             )
+
+
+def refuse_big(things: dict[str, Tree]) -> None:
+    """A number Sigma before z_i is read as a sum of them; a matrix is known by where it stands."""
+    for name in BIG.keys() & things.keys():
+        if len(things[name].shape) != 2:
+            raise KernelError(f"{name} is read as {BIG[name]} of what stands after it, where it is no matrix; call it something else")
 
 
 def is_place(below: str, axes: int, indices: set[str]) -> bool:

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from ..errors import KernelError
-from .names import name_latex
+from .names import name_latex, names_function, names_matrix
 
-LEVEL = {"add": 1, "neg": 2, "sum": 2, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
+LEVEL = {"add": 1, "neg": 2, "sum": 2, "each": 5, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
@@ -104,13 +104,17 @@ class Printer:
         left, right = e.args
         if is_entrywise(e):
             return rf"{self.show(left, 4)} \odot {self.show(right, 4)}"
-        dot = r" \cdot " if starts_with_digit(right) or right.op == "fill" else r" \, " if left.op == "sum" else " "
-        return f"{self.show(left, 3)}{dot}{self.show(right, 4)}"
+        after = self.show(right, 4)
+        signed = starts_with_digit(right) or right.op == "fill" or applies(left, after)
+        dot = r" \cdot " if signed else r" \, " if left.op == "sum" else " "
+        return f"{self.show(left, 3)}{dot}{after}"
 
     def matmul(self, e):
         left, right = e.args
-        dot = r" \cdot " if len(left.shape) == 1 == len(right.shape) else " "
-        return f"{self.show(left, 4 if is_entrywise(left) else 3)}{dot}{self.show(right, 4)}"
+        after = self.show(right, 4)
+        signed = len(left.shape) == 1 == len(right.shape) or not is_entrywise(left) and applies(left, after)
+        dot = r" \cdot " if signed else " "
+        return f"{self.show(left, 4 if is_entrywise(left) else 3)}{dot}{after}"
 
     def div(self, e):
         return rf"\frac{{{self.show(e.args[0])}}}{{{self.show(e.args[1])}}}"
@@ -155,6 +159,11 @@ class Printer:
         name, size = e.data
         return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
 
+    def each(self, e):
+        body, indices = listed(e)
+        below = ", ".join(f"{name_latex(name)} = 1" for name, _ in indices)
+        return f"{self.brackets(self.show(body))}_{{{below}}}^{{{', '.join(self.show(size) for _, size in indices)}}}"
+
     def entry(self, e):
         base = e.args[0]
         shown = [self.show(i) for i in e.args[1:]]
@@ -165,12 +174,15 @@ class Printer:
         return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined') else text}_{{{at}}}"
 
     def function_name(self, e):
-        return "\\" + e.data
+        return {"abs": r"\operatorname{abs}", "largest": r"\max"}.get(e.data, "\\" + e.data)
 
     def function(self, e):
+        """Entry by entry, of a matrix: so it is marked, or it would be read as the matrix's own exponential, or as its determinant."""
         inside = self.show(e.args[0])
         if e.data == "norm":
             return rf"\left\lVert {inside} \right\rVert" if r"\lVert" not in inside else rf"\operatorname{{norm}}{self.brackets(inside)}"
+        if e.args[0].shape and (len(e.shape) > 1 or e.data == "abs"):
+            return rf"{self.function_name(e)}_{{\odot}}{self.brackets(inside)}"
         if e.data == "abs":
             return rf"\left|{inside}\right|" if "|" not in inside else rf"\operatorname{{abs}}{self.brackets(inside)}"
         if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:
@@ -200,6 +212,15 @@ class Printer:
         return rf"\operatorname{{rank}}{self.brackets(self.show(e.args[0]))}"
 
 
+def listed(e: Tree) -> tuple[Tree, list]:
+    """The body of a tensor that is given entry by entry, and its indices. One whose name was bound already begins another tensor."""
+    body, indices = e.args[0], [e.data]
+    while body.op == "each" and body.data[0] not in (name for name, _ in indices):
+        indices.append(body.data)
+        body = body.args[0]
+    return body, indices
+
+
 def negative(e: Tree) -> bool:
     return e.op == "const" and e.data < 0
 
@@ -212,6 +233,21 @@ def starts_with_digit(e: Tree) -> bool:
     if e.op in ("const", "fill"):
         return True
     return e.op in ("mul", "pow", "div") and not is_fraction(e) and starts_with_digit(e.args[0])
+
+
+def applies(left: Tree, after: str) -> bool:
+    """Would what stands on the left be read as a function, of what stands in the brackets after it?
+
+    So are a word, a letter that often names a function, and what the derivation defines. A matrix may be: applied, it is the product.
+    """
+    while left.op in ("mul", "matmul"):
+        left = left.args[1]
+    if left.op == "pow" and not is_root(left):
+        left = left.args[0]
+    named = left.args[0] if left.op == "entry" else left
+    if named.op not in ("symbol", "defined", "index") or not after.startswith(("(", r"\left(", r"\begin")):
+        return False
+    return (left.op == "defined" or names_function(named.data[0])) and not (named.shape and names_matrix(named.data[0]))
 
 
 def is_fraction(e: Tree) -> bool:

@@ -16,9 +16,16 @@ READ = {  # what a formula means by these, so that they name nothing else
     "e": "the base of exponentials",
     "pi": "the circle's number",
     "fl": "rounding",
-    "Var": "the variance",
-    **{word: "a function" for word in ("abs", "cos", "exp", "log", "norm", "rank", "sin", "softmax", "sqrt", "sum", "tanh")},
 }
+BIG = {"Sigma": "a sum", "Pi": "a product"}
+# Words that a reader takes for a function or for a part of a sentence, however they are spelt, be they known here or not.
+FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div each erf erfc exp floor gcd
+gelu grad hom im inf ker largest lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu
+sin sinh softmax softplus span sqrt std sum sup tan tanh tr trace var vec"""
+OFTEN = "f g h E F G H P zeta phi psi sigma Gamma Phi Psi"  # letters of functions
+CALLED = frozenset(OFTEN.split())
+SPOKEN = "and as at by else equals false for if iff in is not of or then true with without"
+WORDS = {word: "a function" for word in FUNCTIONS.split()} | {word: "a word of sentences" for word in SPOKEN.split()}
 
 
 def name_latex(name: str) -> str:
@@ -28,8 +35,24 @@ def name_latex(name: str) -> str:
     return shown + (f"_{{{below}}}" if below else "")
 
 
+def names_function(name: str) -> bool:
+    """Is a name, set before brackets, read as a function's? A word is, and some letters, whatever their subscript."""
+    base = name.partition("_")[0]
+    return base in CALLED or len(base) > 1 and base not in GREEK
+
+
+def names_matrix(name: str) -> bool:
+    """Is it what matrices are called: one capital letter, whatever its subscript?"""
+    base = name.partition("_")[0]
+    return base.isupper() and len(base) == 1 or base in GREEK and base[0].isupper()
+
+
 def refuse_word(name: str) -> None:
-    """Refuse a name that a formula uses for something else; of `I` the entries, too."""
-    word = name.partition("_")[0] if name.startswith("I_") else name
-    if word in READ:
-        raise KernelError(f"the name {name} is taken by {READ[word]}, as which it would be read; call it something else")
+    """Refuse a name that a formula uses for something else, or that a reader would; of `I` the entries, too."""
+    base = name.partition("_")[0]
+    word = base if name.startswith("I_") else name
+    if base in BIG and base != name:
+        raise KernelError(f"the name {name} looks like {BIG[base]} over {name.partition('_')[2]}; call it something else")
+    read = READ.get(word) or WORDS.get(base[:1].lower() + base[1:] if len(base) > 1 else "")
+    if read:
+        raise KernelError(f"the name {name} is taken by {read}, as which it would be read; call it something else")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, Printer, is_root
+from .latex import ATOM, Printer, is_root, listed
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
@@ -11,7 +11,7 @@ class Plain(Printer):
     """The same tree for a terminal."""
 
     def show(self, e, least=0):
-        own = e.op == "sum" or e.op == "derivative" and least < 5  # these have brackets of their own here
+        own = e.op in ("sum", "each") or e.op == "derivative" and least < 5  # these have brackets of their own here
         return super().show(e, 0 if own else least)
 
     def brackets(self, text):
@@ -64,6 +64,10 @@ class Plain(Printer):
 
     def sum(self, e):
         return f"sum({self.show(e.args[0])}, {e.data[0]} = 1..{self.show(e.data[1])})"
+
+    def each(self, e):
+        body, indices = listed(e)
+        return f"each({self.show(body)}, {', '.join(f'{name} = 1..{self.show(size)}' for name, size in indices)})"
 
     def entry(self, e):
         return f"{self.show(e.args[0], ATOM)}[{', '.join(self.show(i) for i in e.args[1:])}]"

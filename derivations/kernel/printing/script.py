@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, is_root
+from .latex import ATOM, is_root, listed
 from .plain import Plain
 
 NAMES = {"abs": "absolute"}
@@ -32,6 +32,10 @@ class Script(Plain):
 
     def sum(self, e):
         return f"total({self.show(e.args[0])}, {e.data[0]})"
+
+    def each(self, e):
+        body, indices = listed(e)
+        return f"each({', '.join([self.show(body), *(name for name, _ in indices)])})"
 
     def function(self, e):
         return f"{NAMES.get(e.data, e.data)}({self.show(e.args[0])})"

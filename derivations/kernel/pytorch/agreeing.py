@@ -11,12 +11,12 @@ from itertools import product
 import torch
 
 from ..core.claims import Claim
-from .calling import inputs
+from .calling import again, chosen, inputs
 from .comparing import at_sizes, settled
 from .errors import Disagrees
 from .ledger import Ledger
 from .rounding import COVER, U, Value
-from .snippets import also, call, free_order, shown
+from .snippets import also, call, free_order, prepared, shown
 from .trial import Trial, at_point
 
 SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
@@ -37,10 +37,11 @@ class Snippets:
         if not which:
             return
         free = free_order(self.claim)
-        for point in range(max(len(x.v) for x in (*values, *t.values.values()))):
+        points = max(len(x.v) for x in (*values, *t.values.values()))
+        for point in range(points):
             wanted = [shown(Value(at_point(x.v, point), at_point(x.e, point)), t, free) for x in values]
             for k in which:
-                if agrees(self.claim.code[k], t, point, wanted):
+                if agrees(self.claim.code[k], t, point, wanted, in_all_ways=point == points - 1):
                     self.ran[k].append(tuple(sorted(t.sizes.items())))
         if trees:
             self.ledger.compare(t, trees, which)
@@ -50,36 +51,44 @@ class Snippets:
         return tuple((self.claim.code[k], len(set(sizes)), len(sizes)) for k, sizes in self.ran.items())
 
     def note(self) -> str:
-        return also(self.claim) + self.ledger.note()
+        largest = max((size for at in self.ran.values() for sizes in at for _, size in sizes), default=0)
+        return also(self.claim) + (f", with sizes up to {largest}" if largest and self.claim.code else "") + self.ledger.note()
 
 
-def agrees(code: tuple, t: Trial, point: int, wanted: list) -> bool:
+def agrees(code: tuple, t: Trial, point: int, wanted: list, in_all_ways: bool = False) -> bool:
     """Does a snippet run, and does that tell something? Disagrees where it does not give what the claim has.
 
     Where the formula has a value, and a bound on its error, the snippet has a value too, and it is that one within the bound. It is
-    not asked where the formula has none anywhere.
+    not asked where the formula has none anywhere. In all ways, it is called with strided arguments and the like as well.
     """
     name, arguments, keywords = code
     bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in wanted))).all(0)
     if not bounded.any():
         return False
     found, bound = call(name, arguments, dict(keywords), t, point, watched=point % WATCHED == 0)
+    refuse_unlike(name, found, wanted, bounded, t.sizes, inputs(bound))
+    if in_all_ways:
+        run, bound, which = prepared(name, arguments, dict(keywords), t, point)
+        for way, result in again(name, run, bound):
+            refuse_unlike(name, chosen(name, result, which, bound), wanted, bounded, t.sizes, f"{inputs(bound)}, {way}")
+    return bool(settled(*wanted).any())
+
+
+def refuse_unlike(name: str, found: object, wanted: list, bounded: torch.Tensor, sizes: dict, given: str):
+    """Disagrees unless what a snippet gives has the shape and, where that is bounded, the value of what is wanted."""
     room = COVER * SNIPPET * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in wanted))).amax(0)
     parts = [
-        x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
+        torch.Tensor.detach(x) if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
         for x in (found if isinstance(found, tuple) else (found,))
     ]
     for result, (want, _) in product(parts, wanted):
         if result.shape != want.shape:
-            raise Disagrees(
-                f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(t.sizes)}{inputs(bound)}"
-            )
-        bad = bounded & ~((result.detach() - want).abs() <= room)
+            raise Disagrees(f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(sizes)}{given}")
+        bad = bounded & ~((result - want).abs() <= room)
         if bad.any():
             where = tuple(bad.nonzero()[0])
             one, other = (in_digits(x[where].item()) for x in (result, want))
-            raise Disagrees(f"{name} gives {one} where the claim has {other}{at_sizes(t.sizes)}{inputs(bound)}")
-    return bool(settled(*wanted).any())
+            raise Disagrees(f"{name} gives {one} where the claim has {other}{at_sizes(sizes)}{given}")
 
 
 def in_digits(x: complex) -> str:

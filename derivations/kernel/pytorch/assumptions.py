@@ -25,6 +25,9 @@ def holds(a: Assumption, t: Trial) -> Tensor:
     if a.kind == "representable":
         found = [evaluate(x, t) for x in a.args]
         return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
+    elif a.kind == "zero_or_one":
+        x = evaluate(a.args[0], t)
+        good = ((x.v == 0) | (x.v == 1)) & (x.e == 0)
     elif a.kind == "product":
         x = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), t).v
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
@@ -36,7 +39,7 @@ def holds(a: Assumption, t: Trial) -> Tensor:
         exactly, t.exactly = t.exactly, True  # so that a boundary such as h - 2 = 0 is not lost to a rounding that did not happen
         x = evaluate(a.args[-1], t)
         t.exactly = exactly
-        good = {"positive": x.v > x.e, "nonzero": x.v.abs() > x.e}.get(a.kind, x.v >= x.e)
+        good = x.v.abs() > x.e if a.kind == "nonzero" else x.v > x.e if a.kind == "positive" else x.v >= x.e
     else:
         return torch.tensor(True)
     return good.flatten(1).all(1)

@@ -8,7 +8,7 @@ from math import prod
 import torch
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, symbols
+from ..core.expr import BINDERS, Expr, free_indices, show, symbols
 from .errors import Disagrees
 from .evaluate import evaluate
 from .trial import Trial
@@ -28,7 +28,7 @@ def placed(e: Expr, at: dict, sizes: dict) -> Expr:
         if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
             raise Disagrees(f"the index {name} is given a value that it does not take")
         return value
-    rest = {name: value for name, value in at.items() if e.op != "sum" or name != e.data[0]}
+    rest = {name: value for name, value in at.items() if e.op not in BINDERS or name != e.data[0]}
     return replace(e, args=tuple(placed(x, rest, sizes) for x in e.args))
 
 

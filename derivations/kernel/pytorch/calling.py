@@ -1,6 +1,7 @@
 """One call of a snippet, watched: what it is given stays as it is, and what it gives depends on nothing else.
 
 It is called twice on copies, so that one that draws at random, keeps count of its calls, or writes to what it gave before is found out.
+At some points it is called again on the same numbers given in other ways, `WAYS`, on which no result may depend.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import inspect
 import random
 import re
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import reduce
 from itertools import count
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType
@@ -24,7 +26,7 @@ from .errors import Disagrees
 
 # What PyTorch says of an operation that it does not have in a format.
 UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
-DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # no place where a snippet of a page keeps anything
+DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # these are asked on their own, where they are of the snippets
 
 
 class CannotRun(Disagrees):
@@ -51,11 +53,23 @@ def call(name: str, run: Callable, bound: inspect.BoundArguments, watched: bool 
     return frozen
 
 
-def once(name: str, run: Callable, bound: inspect.BoundArguments) -> tuple:
-    """(what it was given, its result) of one call on copies."""
-    given, drawn = copied((bound.args, bound.kwargs)), torch.get_rng_state()
+def again(name: str, run: Callable, bound: inspect.BoundArguments) -> Iterator[tuple[str, Any]]:
+    """(in which way, what a snippet gives) for each of the other ways to be given the same numbers."""
+    for way, (put, around) in WAYS.items():
+        try:
+            yield way, once(name, run, bound, put, around())[1]
+        except Disagrees as error:
+            raise Disagrees(f"{error}, {way}") from None
+
+
+def once(
+    name: str, run: Callable, bound: inspect.BoundArguments, put: Callable | None = None, around: AbstractContextManager | None = None
+) -> tuple:
+    """(what it was given, its result) of one call on copies, each tensor of which is made by `put`, within a context."""
+    given, drawn = copied((bound.args, bound.kwargs), put or contiguous), torch.get_rng_state()
     try:
-        result = run(*given[0], **given[1])
+        with around or nullcontext():
+            result = run(*given[0], **given[1])
     except Untracked:
         raise  # whatever the snippet computes
     except (Exception, SystemExit) as error:
@@ -92,7 +106,9 @@ def chosen(name: str, result: Any, which: str | None, bound: inspect.BoundArgume
     own = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
     own += (torch.complex128,) * (torch.float64 in own)  # where the claim is real, its imaginary part has to be nothing
     for part in result if isinstance(result, tuple) and result else [result]:
-        if not isinstance(part, Tensor) and (isinstance(part, bool) or not isinstance(part, (int, float))):
+        if isinstance(part, Tensor) and (type(part) is not Tensor or vars(part)):
+            raise Disagrees(f"{name} gives a tensor of a kind of its own, {type(part).__name__}; let it give a plain one{inputs(bound)}")
+        if not isinstance(part, Tensor) and type(part) not in (int, float):
             raise Disagrees(f"{name} gives {kind_of(part)} where a tensor or a number is expected{inputs(bound)}")
         if given and not isinstance(part, Tensor):
             raise Disagrees(f"{name} gives a number of Python's, {part!r}, and is given {short(own[0])}{inputs(bound)}")
@@ -121,15 +137,59 @@ def tensors(x: Any) -> list:
     return [y for part in parts for y in tensors(part)]
 
 
-def copied(x: Any) -> Any:
+def contiguous(x: Tensor) -> Tensor:
+    return x.detach().clone(memory_format=torch.contiguous_format)
+
+
+def strided(x: Tensor) -> Tensor:
+    """The same numbers, every second one of a row, with others between them."""
+    if not x.dim():
+        return contiguous(x)
+    between = torch.nan if x.is_floating_point() or x.is_complex() else 1
+    room = torch.full((*x.shape[:-1], 2 * x.shape[-1] + 1), between, dtype=x.dtype)
+    room[..., 1::2] = x.detach()
+    return room[..., 1::2]
+
+
+def graded(x: Tensor) -> Tensor:
+    """The same numbers, with a gradient asked for."""
+    return contiguous(x).requires_grad_(x.is_floating_point() or x.is_complex())
+
+
+@contextmanager
+def double_by_default() -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """PyTorch warns of a number that is taken out of what has a gradient; a snippet may do so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+WAYS: dict[str, tuple[Callable, Callable]] = {
+    "where its arguments are strided": (strided, nullcontext),
+    "where a gradient is asked for": (graded, unwarned),
+    "where fp64 is the default": (contiguous, double_by_default),
+}
+
+
+def copied(x: Any, put: Callable = contiguous) -> Any:
     """The same with storage of its own."""
     if isinstance(x, Tensor):
-        return x.detach().clone(memory_format=torch.contiguous_format)
+        return put(x)
     if isinstance(x, dict):
-        return {key: copied(value) for key, value in x.items()}
+        return {key: copied(value, put) for key, value in x.items()}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(copied, x))
-    return type(x)(map(copied, x)) if type(x) in (tuple, list) else x
+        return type(x)(*(copied(y, put) for y in x))
+    return type(x)(copied(y, put) for y in x) if type(x) in (tuple, list) else x
 
 
 def same(a: Any, b: Any) -> bool:
@@ -144,11 +204,42 @@ def same(a: Any, b: Any) -> bool:
 
 
 def kept(run: Callable) -> list:
-    """A copy of all that a snippet could keep between calls: what its module holds, its defaults, attributes and closure."""
+    """A copy of all that a snippet could keep between calls: what its module and those that it imports from hold, with their classes and
+    functions, its defaults, attributes and closure."""
     if not isinstance(run, FunctionType):
         return plain([run])
-    held = {k: v for k, v in run.__globals__.items() if not k.startswith("__") and not isinstance(v, DULL)}
-    return plain([held, run.__defaults__, run.__kwdefaults__, run.__dict__, inside(run)])
+    return [held_by_function(run), *map(held_by_module, worlds(run.__globals__))]
+
+
+def worlds(first: dict) -> list[dict]:
+    """What a module holds, by name, and what the modules of snippets hold that it has something from."""
+    found, left = {id(first): first}, [first]
+    while left:
+        for one in list(left.pop().values()):
+            home = one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", None) if isinstance(one, DULL) else None
+            module = sys.modules.get(home) if isinstance(home, str) and home.startswith("snippets.") else None
+            if module is not None and id(vars(module)) not in found:
+                found[id(vars(module))] = vars(module)
+                left.append(vars(module))
+    return list(found.values())
+
+
+def held_by_module(world: dict) -> dict:
+    """What a module keeps; of its own classes and functions, what these do."""
+    return {name: held_by(value, world.get("__name__")) for name, value in world.items() if not name.startswith("__")}
+
+
+def held_by(value: Any, home: str | None) -> Any:
+    own = isinstance(value, (FunctionType, type)) and value.__module__ == home
+    if own and isinstance(value, FunctionType):
+        return held_by_function(value)
+    if own and isinstance(value, type):
+        return {name: held_by(one, home) for name, one in vars(value).items() if name not in ("__dict__", "__weakref__", "__doc__")}
+    return plain(value)
+
+
+def held_by_function(run: FunctionType) -> list:
+    return plain([id(run.__code__), run.__defaults__, run.__kwdefaults__, run.__dict__, inside(run)])
 
 
 def inside(run: FunctionType) -> list:

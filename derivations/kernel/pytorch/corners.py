@@ -13,7 +13,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ..core.expr import Expr, show, symbols, walk
+from ..core.expr import BINDERS, Expr, show, symbols, walk
 from .errors import Disagrees
 from .rounding import COVER, Value
 from .trial import OUTCOME, POINT, Trial, at_point
@@ -36,7 +36,7 @@ def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate)
 
 
 def zeros(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> Tensor:
-    """At which points something is exactly 0 that a root or a modulus is taken of, or a power that is not whole."""
+    """At which points something is exactly 0 that a root, a modulus or a power that is not whole is taken of; or two entries are the largest."""
     found = torch.zeros(max(len(x.v) for x in t.values.values()), dtype=torch.bool)
     if target not in set(walk(e)):
         return found
@@ -44,7 +44,10 @@ def zeros(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Eval
     if fractional or e.op == "function" and e.data == "abs":
         x = evaluate(e.args[0], t, axes, deep)
         found = found | ((x.v == 0) & (x.e == 0)).flatten(1).any(1)
-    inside = ({**axes, e.data: deep}, deep + 1) if e.op == "sum" else (axes, deep)
+    if e.op == "function" and e.data == "largest":
+        x = evaluate(e.args[0], t, axes, deep)
+        found = found | ((x.v == x.v.amax(-1, keepdim=True)).sum(-1) > 1).flatten(1).any(1)
+    inside = ({**axes, e.data: deep}, deep + 1) if e.op in BINDERS else (axes, deep)
     for part in e.args:
         found = found | zeros(part, target, t, *inside, evaluate)
     return found

@@ -6,13 +6,14 @@ write a folder: a check is to say the same each time. Entries that are not said 
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 
 import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, symbols, walk
 from .assumptions import all_of, holds
 from .bindings import bindable, put_values, sizes_in
 from .evaluate import evaluate
@@ -22,8 +23,14 @@ from .rounding import Value
 from .trial import Trial, involved
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
+GRID, TIGHT = {1: 40, 2: 12, 3: 6, 4: 4}, 4  # of how many sizes each goes up to what, where few fit; how many of those are tried
+NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
 LARGE, AT_ONCE, FEW = 8, 4, 2  # from where a size is large, how many are at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
+SPREAD, SPREAD_ENTRIES = (5, 6, 7, 9, 10, 16, 17, 33, 64), 6_000  # sizes at which code is tried as well, and of how many entries
+COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, and no tensor has it
+SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
+TELLING = (2, 6)  # points: entries of all kinds, and one number throughout
 
 
 def shapes(claim: Claim, largest: int):
@@ -34,7 +41,7 @@ def shapes(claim: Claim, largest: int):
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
-    sized = any(s.op == "symbol" for n in nodes_ for s in (*n.shape, *([n.data[1]] if n.op in ("index", "sum") else [])))
+    sized = any(s.op == "symbol" for n in nodes_ for s in all_sizes(n))
     random = torch.Generator().manual_seed(1)
     yield {n: 1 for n in names}
     yield {n: 2 for n in names}
@@ -45,9 +52,22 @@ def shapes(claim: Claim, largest: int):
         yield {n: largest - (i + k) % largest for i, n in enumerate(names)}
     for _ in range(SHAPES - 2 - largest):
         yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
+    yield from at_the_bound(claim, names)
     for _, at in claim.without:  # where an assumption is needed at a size, the claim is tried at that size
         if given := sizes_in(bindable(claim), at):
             yield {n: given.get(n, 2) for n in names}
+
+
+def at_the_bound(claim: Claim, names: list):
+    """Sizes at which almost nothing is left of what is assumed of sizes alone not to be negative: where it is assumed of too little, they show it."""
+    top = GRID.get(len(names), 1)
+    for a in claim.given:
+        kinds = {s.data[1] for s in symbols(*a.args).values()}
+        if a.kind in ("positive", "nonnegative") and kinds == {"size"} and not free_indices(a.args[0]):
+            grid = [dict(zip(names, chosen)) for chosen in product(range(1, top + 1), repeat=len(names))]
+            left = [(float(evaluate(a.args[0], Trial([*a.args], sizes)).v), k) for k, sizes in enumerate(grid)]
+            enough = sorted((v, -max(grid[k].values()), k) for v, k in left if v > 0 or v == 0 and a.kind == "nonnegative")
+            yield from [grid[k] for _, _, k in enough[:TIGHT]]
 
 
 def large_shapes(claim: Claim):
@@ -69,6 +89,40 @@ def large_shapes(claim: Claim):
         yield [sizes for sizes in options if most_entries(trees, sizes) <= ENTRIES] + alone
 
 
+def one_large(claim: Claim, told: list):
+    """For each size that was never large where something was told: large beside such small ones as go together; where one matrix times
+    another is given, what is summed over there is larger still, which leaves room for rows that are orthogonal."""
+    names = sorted(n for n, s in symbols(*involved(claim)).items() if s.data[1] == "size")
+    small = [dict(sizes) for sizes in told if max((size for _, size in sizes), default=LARGE) < LARGE]
+    inner = {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
+    for name in names:
+        if small and not any(size >= LARGE for sizes in told for other, size in sizes if other == name):
+            wide = [sizes | dict.fromkeys(inner, 2 * LARGE) | {name: LARGE} for sizes in small[:2]] if inner else []
+            options = [*(sizes | {name: LARGE} for sizes in small[-3:]), *wide]
+            yield [sizes for sizes in options if most_entries(involved(claim), sizes) <= ENTRIES]
+
+
+def further_shapes(claim: Claim):
+    """Sizes at which the code of a claim is tried as well: each name takes each of them once, with those of the others if that can be borne.
+
+    Each time several to choose from, as assumptions may tie sizes.
+    """
+    trees = involved(claim)
+    names = sorted(n for n, s in symbols(*trees).items() if s.data[1] == "size")
+    few = {n: 2 + k % 2 for k, n in enumerate(names)}
+    counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in all_sizes(n))
+    for k, size in enumerate(COUNTS if counts else SPREAD):
+        spread = {n: SPREAD[(k + 2 * i) % len(SPREAD)] if i else size for i, n in enumerate(names)}
+        if counts or len(names) == 1 or most_entries(trees, spread) <= SPREAD_ENTRIES:
+            yield [spread, dict(zip(names, reversed(list(spread.values()))))] if names else []
+        else:
+            yield from ([few | {n: size}, dict.fromkeys(names, 1) | {n: size}, dict.fromkeys(names, size)] for n in names)
+
+
+def all_sizes(e: Expr) -> tuple:
+    return (*e.shape, *([e.data[1]] if e.op in ("index", *BINDERS) else []))
+
+
 def rising(names: list) -> dict:
     return {n: LARGE + k for k, n in enumerate(names)}
 
@@ -80,7 +134,7 @@ def most_entries(trees: list, sizes: dict) -> int:
         return int(size.data) if size.op == "const" else sizes[size.data[0]]
 
     def most(e: Expr, around: int) -> int:
-        around *= number(e.data[1]) if e.op == "sum" else 1
+        around *= number(e.data[1]) if e.op in BINDERS else 1
         return max([around * prod(map(number, e.shape)), *(most(x, around) for x in e.args)])
 
     free = set().union(*map(free_indices, trees))
@@ -121,8 +175,20 @@ def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rou
     return drawn
 
 
-def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), with_random: bool = True):
-    """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none."""
+def draw(
+    claim: Claim,
+    sizes: dict,
+    seed: int,
+    fewer: int = 0,
+    at: tuple = (),
+    with_random: bool = True,
+    scale: float = 1.0,
+    telling: bool = False,
+):
+    """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none.
+
+    `scale` is for all entries, and `telling` asks for the points that tell most about code.
+    """
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
@@ -135,11 +201,13 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
-            v = entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
+            v = scale * entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
             if name in signs and signs[name] != "nonzero":
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
                 v = torch.where(v == 0, 1.0, v)
+            if any(a.args == (s,) for a in by.get("zero_or_one", ())):
+                v = (v > 0).double()
             if any(name in all_of(x) for a in by.get("representable", ()) for x in a.args):
                 v = v.to(torch.float32).double()
                 v = torch.where(v.isfinite(), v, 1.0)
@@ -149,12 +217,16 @@ def draw(claim: Claim, sizes: dict, seed: int, fewer: int = 0, at: tuple = (), w
     edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if any(n.op == "derivative" for e in trees for n in walk(e)) else []
     for x in edges:
         put_on_edge(x, t, count)
+    if claim.kind == "inequality" and not t.exactly:
+        put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
     put_values(t, named, at)
     keep = torch.ones(count, dtype=torch.bool)
     for a in claim.given:
         keep &= holds(a, t)
     drawn = keep.nonzero().flatten()
-    if max(sizes.values(), default=0) >= LARGE and not at:
+    if telling:
+        keep = torch.tensor([k for k in TELLING if k in drawn.tolist()] or drawn[1:][:FEW].tolist() or drawn.tolist(), dtype=torch.long)
+    elif max(sizes.values(), default=0) >= LARGE and not at:
         keep = drawn[1:][:FEW] if len(drawn) > 1 else drawn  # at the first point all is zero
     else:  # an assumption that is a little too weak fails at few of the points that it allows: of those, more are looked at
         keep = edges_first(drawn, edges, t)[: POINTS if sizes and not filtered else 4 * POINTS]
@@ -180,6 +252,31 @@ def put_on_edge(x: Expr, t: Trial, points: int):
             there = third & (evaluate(x, t).v == 0)
             v = torch.where(there, moved, known.v)
             t.values[name] = Value(v, torch.where(there, 0.0, known.e))
+
+
+def put_near_edges(assumed: list, t: Trial, points: int):
+    """At every third point, a symbol in each thing that is assumed not to be negative is moved so that almost nothing is left of that.
+
+    Where it is assumed of too little, a bound that rests on it fails there. The symbol has one value for each value of the open indices, and
+    what it stands in is linear in it, or so nearly linear that a step towards 0 is a small thing that is not negative.
+    """
+    third = (torch.arange(points) % 3 == 2).reshape(-1, *(1,) * (t.leading - 1))
+    moved: set = set()
+    for x in assumed:
+        open_ = sorted(free_indices(x), key=lambda i: i.data[0])
+        for name, s in sorted(symbols(x).items()):
+            if s.data[1] == "real" and name not in moved and s.shape == tuple(i.data[1] for i in open_) and len(open_) < 2:
+                known, here = t.values[name], evaluate(x, t).v
+                t.values[name] = Value(known.v + 1, known.e)
+                step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
+                there = (third & step.isfinite()).expand(step.shape)
+                step = torch.where(there, step, 0.0)
+                for i in open_:  # the axis of the index becomes the tensor's own
+                    step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)
+                v = known.v - step
+                t.values[name] = Value(v, torch.zeros_like(v))
+                moved.add(name)
+                break
 
 
 def edges_first(kept: Tensor, edges: list, t: Trial) -> Tensor:

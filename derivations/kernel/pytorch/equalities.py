@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, islice
 
 import torch
 
@@ -10,8 +11,8 @@ from ..core.claims import Claim
 from ..core.expr import show, symbols
 from .agreeing import Snippets
 from .comparing import at_sizes, compare, first, left_out, settled
-from .drawing import draw, large_shapes, shapes, values
-from .errors import Disagrees, NotForTorch
+from .drawing import SCALES, draw, further_shapes, large_shapes, one_large, shapes, values
+from .errors import Disagrees, NotForTorch, Undefined
 from .evaluate import evaluate
 from .laws import require_moments
 from .rounding import COVER
@@ -71,12 +72,16 @@ class Tally:
     def __init__(self):
         self.shapes, self.points, self.drawn = set(), 0, 0
 
-    def add(self, sizes: dict, goods: list, points: int):
+    def add(self, sizes: dict, goods: list, points: int, once_more: bool = False) -> bool:
+        """Whether anything was told there. Where it was only tried once more, and told nothing, it does not count."""
         good = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
-        self.drawn += points
-        self.points += int(good.expand(points).sum())
-        if good.any():
+        told = bool(good.any())
+        if told or not once_more:
+            self.drawn += points
+            self.points += int(good.expand(points).sum())
+        if told:
             self.shapes.add(tuple(sorted(sizes.items())))
+        return told
 
     def note(self) -> str:
         tried = len(self.shapes)
@@ -90,23 +95,54 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     require_moments(claim)
     tally, code = Tally(), Snippets(claim)
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
+
+    def tried(options: list, seed: int) -> bool:
+        """The first sizes for which values were found at which the assumptions hold, and for which these tell anything."""
+        found_any = False
+        for k, sizes in enumerate(options):
+            # The entries of a law that are not independent are one number at an even seed, which has the fewest outcomes.
+            trial = values(claim, trees, sizes, 2 * (seed + 100 * k) if len(options) > 1 else seed)
+            if trial is None:
+                continue
+            found_any, (t, found) = True, trial
+            told = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)), once_more=k > 0)
+            code.compare(t, [found[k] for k in ends], [trees[k] for k in ends])
+            if told:
+                break
+        return found_any
+
     small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))
     for seed, options in enumerate(chain(small, large_shapes(claim))):
-        # The entries of a law that are not independent are one number at an even seed, which has the fewest outcomes.
-        drawn = ((sizes, values(claim, trees, sizes, 2 * seed if len(options) > 1 else seed)) for sizes in options)
-        sizes, found = next(((sizes, found) for sizes, found in drawn if found), ({}, None))
-        if found is None:
-            if laws and claim.code and len(options) > 1:
-                compare_certain(claim, [trees[k] for k in ends], options, code)
-            continue
-        t, found = found
-        tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)))
-        code.compare(t, [found[k] for k in ends], [trees[k] for k in ends])
+        if not tried(options, seed) and laws and claim.code and len(options) > 1:
+            compare_certain(claim, [trees[k] for k in ends], options, code)
+    for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
+        tried(options, seed)
+    if claim.code:
+        try_further(claim, [trees[k] for k in ends], code)
     if not tally.drawn:
         raise NotForTorch("no values were found at which its assumptions hold")
     if 4 * tally.points < tally.drawn:
         raise NotForTorch(f"the rounding bounds are too large to tell anything at {tally.drawn - tally.points} of {tally.drawn} points")
     return "agrees", "numbers only", tally.note() + code.note(), code.runs()
+
+
+def further_trials(claim: Claim):
+    """Trials for what a claim names as its code: at more sizes, and with entries that are large or tiny throughout; nothing is random there."""
+    for seed, options in enumerate(further_shapes(claim)):
+        yield from islice(filter(None, (draw(claim, sizes, seed, with_random=False, telling=True) for sizes in options)), 1)
+    for sizes in list(shapes(claim, 4))[2:3]:
+        yield from filter(None, (draw(claim, sizes, 0, with_random=False, scale=scale) for scale in SCALES))
+
+
+def try_further(claim: Claim, ends: list, code: Snippets):
+    """Compare the snippets of a claim with its sides, or with the one in which nothing is random, at further trials."""
+    certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
+    for t in further_trials(claim) if certain else ():
+        values_ = []
+        with suppress(NotForTorch, Undefined):  # where a side has no value there is nothing to compare with
+            values_ = [evaluate(e, t) for e in certain]
+        if values_:
+            code.compare(t, values_)
 
 
 def compare_certain(claim: Claim, ends: list, options: list, code: Snippets):

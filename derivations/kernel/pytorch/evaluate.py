@@ -5,6 +5,8 @@ The rules say how a node takes its parts; what is computed with them is in `roun
 
 from __future__ import annotations
 
+from math import prod
+
 import torch
 
 from ..core.expr import Expr, free_indices, show, sqrt, walk
@@ -12,7 +14,7 @@ from . import rounding, tensors
 from .corners import refuse_corners
 from .errors import Disagrees, NotForTorch
 from .rounding import Value, gamma, number
-from .trial import OUTCOME, POINT, Trial, along, pick
+from .trial import OUTCOME, POINT, Trial, along, averaged, pick
 
 
 def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = None) -> Value:
@@ -40,6 +42,25 @@ def entrywise(rule):
     return run
 
 
+def raised(e, t, axes, deep):
+    """A power; that an exponent of sizes and whole numbers is whole is known, whatever its roundings would be."""
+    base, exponent = e.args
+    whole = whole_number(exponent, t)
+    power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
+    return rounding.power(evaluate(base, t, axes, deep), power, t.exactly)
+
+
+def whole_number(e: Expr, t: Trial) -> int | None:
+    """What e is worth, where it is made of sizes and whole numbers; else None."""
+    if e.op == "const":
+        return int(e.data) if e.data.denominator == 1 else None
+    if e.op == "symbol":
+        return t.size(e) if e.data[1] == "size" and e.data[0] not in t.values else None
+    parts = [whole_number(x, t) for x in e.args]
+    rule = {"add": sum, "mul": prod, "neg": lambda x: -x[0], "paren": sum, "defined": sum}.get(e.op)
+    return rule(parts) if rule and not e.shape and None not in parts else None
+
+
 def function(e, t, axes, deep):
     if e.data not in FUNCTIONS:
         raise NotForTorch(f"PyTorch has no counterpart of '{e.data}'")
@@ -56,6 +77,7 @@ FUNCTIONS = {
     "sin": rounding.sine,
     "tanh": rounding.tangent,
     "norm": None,  # written out
+    "largest": tensors.largest,
 }
 
 
@@ -90,6 +112,11 @@ def sum_(e, t, axes, deep):
     return tensors.add_up(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
 
 
+def each(e, t, axes, deep):
+    body = evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1)
+    return tensors.along_first(body, deep, t.size(e.data[1]), t.leading)
+
+
 def array(e, t, axes, deep):
     return tensors.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
 
@@ -102,7 +129,8 @@ def derivative(e, t, axes, deep):
     """By autograd; and its bound, by the error rules.
 
     Every path from the result to the variable is a product of slopes, and the error rules, given an error at the variable alone,
-    add up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
+    add up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node. The slopes are taken at values
+    that are rounded themselves: how much that matters is seen by moving all values a little, and the bound grows with it.
     """
     body, by = e.args
     target = by.args[0] if by.op == "entry" else by
@@ -112,24 +140,39 @@ def derivative(e, t, axes, deep):
         raise NotForTorch("a derivative of a derivative, of which autograd carries no bound")
     refuse_corners(e, t, axes, deep, evaluate)
     name, known = target.data[0], t.values[target.data[0]]
-    # One copy of the variable for each value of the indices, so that one sum differentiates them all.
-    lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in (POINT, OUTCOME) else 1 for k in range(t.leading)]
+    # One copy of the variable for each value of the indices, and for each outcome that is not averaged over, so that one sum differentiates all.
+    apart = (POINT,) if averaged(body) else (POINT, OUTCOME)
+    if OUTCOME in apart and any(n.op in ("expectation", "variance") and target in set(walk(n)) for n in walk(body)):
+        raise NotForTorch("the derivative of an average beside what is random itself")
+    lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in apart else 1 for k in range(t.leading)]
     for i in free_indices(e):
         lead[axes[i.data]] = t.size(i.data[1])
-    leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
     step = 2.0**-26
-    mark = torch.zeros_like(leaf) + step
-    try:
-        t.values[name] = Value(leaf, mark)
-        at = evaluate(body, t, axes, deep)
+
+    def taken(values: dict) -> tuple:
+        """The body at these values, and its slope there."""
+        leaf = values[name].v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
+        before = t.values
+        try:
+            t.values = {**values, name: Value(leaf, torch.zeros_like(leaf) + step)}
+            at = evaluate(body, t, axes, deep)
+        finally:
+            t.values = before
         if at.v.is_complex():
             raise NotForTorch("the derivative of a complex number")
         slope = torch.autograd.grad(at.v.sum(), leaf, allow_unused=True)[0] if at.v.requires_grad else None
-    finally:
-        t.values[name] = known
-    slope = torch.zeros_like(leaf) if slope is None else slope
+        return at, torch.zeros_like(leaf) if slope is None else slope
+
+    at, slope = taken(t.values)
+    random = torch.Generator().manual_seed(0)
+    moved = {
+        other: Value(x.v * (1 + step * (2 * torch.randint(2, x.v.shape, generator=random) - 1)), x.e)
+        for other, x in t.values.items()
+        if not x.v.is_complex()
+    }
+    unsteady = (taken({**t.values, **moved})[1] - slope).abs() / step
     paths = at.e.detach()[(...,) + (None,) * len(target.shape)] / step
-    found = Value(slope, gamma(64 * sum(1 for _ in walk(body))) * (paths + slope.abs()).expand(slope.shape))
+    found = Value(slope, gamma(64 * sum(1 for _ in walk(body))) * (paths + slope.abs() + unsteady).expand(slope.shape))
     return pick(found, by.args[1:], t, axes) if by.op == "entry" else found
 
 
@@ -199,7 +242,7 @@ RULES = {
     "neg": negative,
     "mul": entrywise(rounding.multiply),
     "div": entrywise(rounding.divide),
-    "pow": entrywise(rounding.power),
+    "pow": raised,
     "matmul": matmul,
     "transpose": through(lambda x: x.transpose(-2, -1)),
     "inverse": inverse,
@@ -207,6 +250,7 @@ RULES = {
     "fill": filled(lambda e, t: torch.full(t.shape(e), float(e.data), dtype=torch.float64)),
     "array": array,
     "sum": sum_,
+    "each": each,
     "entry": entry,
     "function": function,
     "softmax": of_one(tensors.softmax),

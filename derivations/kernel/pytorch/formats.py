@@ -17,10 +17,12 @@ import torch
 from torch import Tensor
 
 from ..core.expr import Expr, sqrt
+from . import tensors
 from .errors import NotForTorch
 from .evaluate import RULES as IN_FP64
 from .evaluate import aligned
 from .rounding import Value
+from .tensors import largest
 from .trial import Trial, pick
 
 
@@ -136,6 +138,8 @@ def function(e, t, f, axes, deep):
     if e.data == "norm":
         return bounded(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep)
     x = bounded(e.args[0], t, f, axes, deep)
+    if e.data == "largest":
+        return largest(x)
     if e.data in ("cos", "sin", "tanh"):  # nowhere steeper than 1
         return operation(getattr(torch, e.data)(x.v), x.e, f, 2)
     if e.data == "exp":
@@ -183,6 +187,12 @@ def sum_(e, t, f, axes, deep):
     return Value(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + f.gamma(n - 1) * magnitude, inf))
 
 
+def each(e, t, f, axes, deep):
+    """Nothing is computed but the entries."""
+    body = bounded(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
+    return tensors.along_first(body, deep, t.size(e.data[1]), t.leading)
+
+
 def entry(e, t, f, axes, deep):
     return pick(bounded(e.args[0], t, f, axes, deep), e.args[1:], t, axes)
 
@@ -211,6 +221,7 @@ RULES = {
     "softmax": softmax,
     "matmul": matmul,
     "sum": sum_,
+    "each": each,
     "entry": entry,
     "array": array,
 }

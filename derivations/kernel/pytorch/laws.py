@@ -17,7 +17,7 @@ from ..core.expr import Expr, show, symbols, walk
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
 from .rounding import U, Value, add, multiply, number, power
-from .trial import Trial
+from .trial import Trial, averaged
 
 OUTCOMES = 50_000  # of all random entries together
 
@@ -36,7 +36,7 @@ def degree(e: Expr, name: str) -> float:
         return int(e.data[0] == name)
     if not any(below):
         return 0
-    if e.op in ("add", "neg", "paren", "defined", "sum", "entry", "transpose", "expectation"):
+    if e.op in ("add", "neg", "paren", "defined", "sum", "each", "entry", "transpose", "expectation", "derivative"):
         return max(below)
     if e.op in ("mul", "matmul") or e.op == "div" and averaged(e.args[1]):
         return sum(below)
@@ -51,13 +51,6 @@ def degree(e: Expr, name: str) -> float:
     if e.op == "softmax" or e.op == "function" and e.data in ("exp", "cos", "sin"):
         return inf
     raise NotForTorch(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
-
-
-def averaged(e: Expr) -> bool:
-    """Is every random symbol in e inside an expectation?"""
-    if e.op in ("expectation", "variance"):
-        return True
-    return not (e.op == "symbol" and e.data[1] == "random") and all(map(averaged, e.args))
 
 
 def is_smooth_law(claim: Claim) -> bool:
@@ -134,6 +127,6 @@ def reached(e: Expr, name: str) -> bool:
     about = [n for n in walk(e) if name in symbols(n)]
     sums = any(n.op == "add" and all(name in symbols(x) for x in n.args) for n in about)
     placed = any(n.op == "entry" and any(i.op == "const" for i in n.args[1:]) for n in about)
-    inside = any(n.op in ("expectation", "variance") for n in about)
+    inside = any(n.op in ("expectation", "variance", "derivative") for n in about)
     nothing = any(n.op in ("eye", "array", "fill") or n.op == "const" and not n.data for n in walk(e))
     return not (sums or inside or nothing) and (not placed or degree(e, name) == 1)

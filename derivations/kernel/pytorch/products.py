@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from ..core.assumptions import Assumption
+from .errors import NotForTorch
 from .trial import Trial
 
 
@@ -39,6 +40,8 @@ def put_tied(t: Trial, group: list, random, points: int) -> bool:
     all matrices that share it, by one matrix of fours, of halves and signs: that changes no product, and every entry is exact.
     """
     matrices = {x: t.shape(x) for a in group for x, _ in factors(a)}
+    if any(len(shape) != 2 for shape in matrices.values()):
+        raise NotForTorch("several products of which one is of a vector")
     made = {}
     for x, (rows, columns) in matrices.items():
         chosen = torch.rand(points, max(rows, columns), generator=random).argsort(-1)[:, : min(rows, columns)]
@@ -70,7 +73,8 @@ def put_tied(t: Trial, group: list, random, points: int) -> bool:
 def put_product(t: Trial, a, random) -> bool:
     """Two matrices whose product is exactly 0 or the identity: such a pair with a simple form, and a change of basis of whole numbers."""
     ends = factors(a)
-    (n, m), (_, p) = (t.shape(x) for x in a.args[:2])
+    left_shape, right_shape = (t.shape(x) for x in a.args[:2])
+    (n, m), (_, p) = (1, *left_shape)[-2:], (*right_shape, 1)[:2]  # a vector is a row on the left, and a column on the right
     change, back = torch.eye(m, dtype=torch.float64), torch.eye(m, dtype=torch.float64)
     for _ in range(2 * (m - 1)):
         i, j = torch.randperm(m, generator=random)[:2]
@@ -89,5 +93,5 @@ def put_product(t: Trial, a, random) -> bool:
         part = int(torch.randint(0, m + 1, (), generator=random))
         left[..., part:], right[..., :part, :] = 0, 0
     for (x, turned), v in zip(ends, (left @ back, change @ right)):
-        t.put(x, v.mT if turned else v)
+        t.put(x, v.mT if turned else v.reshape(points, *t.shape(x)))
     return True

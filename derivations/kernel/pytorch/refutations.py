@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from .assumptions import holds
 from .bindings import bindable, placed, put_values, sizes_in
 from .comparing import at_sizes, first, settled
 from .drawing import draw, large_shapes, shapes
+from .equalities import further_trials
 from .errors import Disagrees, NotForTorch, Undefined
 from .evaluate import evaluate
 from .laws import require_moments
@@ -59,15 +60,15 @@ def of_code(claim: Claim, trials: list) -> Snippets:
     for k, side in list(enumerate((claim.start, claim.steps[0].expr)))[: len(claim.code)]:
         for t in trials:
             code.compare(t, [evaluate(side, t)], [side], [k])
-        for t in elsewhere(claim, side):
+        law = any(s.data[1] == "random" for s in symbols(side).values())
+        for t in chain(elsewhere(claim, side, law), () if law else further_trials(claim)):
             with suppress(NotForTorch):
                 compare_where_defined(code, k, side, t)
     return code
 
 
-def elsewhere(claim: Claim, side: Expr):
-    """Trials at other shapes and values, for one side of the claim."""
-    law = any(s.data[1] == "random" for s in symbols(side).values())
+def elsewhere(claim: Claim, side: Expr, law: bool):
+    """Trials at other shapes and values, for one side of the claim; where that is a law, with what is random."""
     for seed, options in enumerate([*([sizes] for sizes in shapes(claim, 3 if law else 4)), *large_shapes(claim)]):
         yield from islice(filter(None, (draw(claim, sizes, seed, with_random=law) for sizes in options)), 1)
 

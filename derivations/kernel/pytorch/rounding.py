@@ -108,8 +108,9 @@ def power(a: Value, b: Value, exactly: bool) -> Value:
         spread = (a.v.abs() + a.e) ** n - a.v.abs() ** n
         own = (a.e > 0) * 8 * n * U * v.abs() + (4 * n if n > 1 else 0) * rounding(v)
         return Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (n > 1)))
-    if a.v.is_complex() or b.v.is_complex():
-        raise NotForTorch("a complex number to a power that is not whole")
+    refuse_off_the_line(a, "a root is taken of a number")
+    if b.v.is_complex():
+        raise NotForTorch("a power with a complex exponent")
     if (a.v < -a.e).any():
         raise Undefined("a root is taken of a negative number")
     if ((a.v == 0) & (a.e == 0) & (b.v < -b.e)).any():
@@ -145,9 +146,16 @@ def slowly(function):
 cosine, sine, tangent = slowly(torch.cos), slowly(torch.sin), slowly(torch.tanh)
 
 
-def logarithm(x: Value) -> Value:
+def refuse_off_the_line(x: Value, says: str):
+    """Roots and logarithms are those of real numbers that are not negative. What is computed as a complex number may be one, or not."""
     if x.v.is_complex():
-        raise NotForTorch("the logarithm of a complex number")
+        if ((x.v.imag.abs() > x.e) | (x.v.real < -x.e)).any():
+            raise Undefined(f"{says} that is negative, or not real")
+        raise NotForTorch(f"{says} that is computed as a complex one")
+
+
+def logarithm(x: Value) -> Value:
+    refuse_off_the_line(x, "a logarithm is taken of a number")
     if (x.v < -x.e).any() or ((x.v == 0) & (x.e == 0)).any():
         raise Undefined("a logarithm is taken of a number that is not positive")
     v = x.v.log()
@@ -156,6 +164,8 @@ def logarithm(x: Value) -> Value:
 
 def to_single(x: Value) -> Value:
     """The nearest number of fp32. Rounding is monotone: where both ends of the interval round to one number, that is exact."""
+    if x.v.is_complex():
+        raise NotForTorch("the rounding of a complex number")
     near, low, high = (y.to(torch.float32).to(torch.float64) for y in (x.v, x.v - x.e, x.v + x.e))
     low, high = (torch.where(x.e == 0, near, y) for y in (low, high))
     return Value(near, torch.where(near.isfinite(), torch.where(low == high, 0.0, high - low), inf))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from importlib import import_module
+from types import ModuleType
 
 import torch
 
@@ -55,12 +56,14 @@ def call(
     return calling.chosen(name, calling.call(name, run, bound, watched), which, bound), bound
 
 
-def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype, watched: bool) -> tuple:
+def prepared(
+    name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False
+) -> tuple:
     """(the function, its arguments at one point, which of its results is meant, or none)."""
-    matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
+    module, function, which = home(name)
     try:
-        run = getattr(import_module(matched[1]), matched[2])
-    except (TypeError, ImportError, AttributeError):
+        run = getattr(module, function)
+    except AttributeError:
         raise Disagrees(f"there is no function {name}") from None
     try:
         bound = inspect.signature(run).bind(*arguments, **keywords)
@@ -89,7 +92,18 @@ def prepared(name: str, arguments: tuple, keywords: dict, t: Trial, point: int, 
             bound.arguments[parameter] = {k: argument(y, taken.annotation) for k, y in x.items()}
         else:
             bound.arguments[parameter] = argument(x, taken.annotation)
-    return run, bound, matched[3]
+    return run, bound, which
+
+
+def home(name: str) -> tuple[ModuleType, str, str | None]:
+    """The module that a name begins with, the function's own name, and which of its results is meant, if one is. Disagrees where none is there."""
+    matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
+    try:
+        if matched:
+            return import_module(matched[1]), matched[2], matched[3]
+    except ImportError:
+        pass
+    raise Disagrees(f"there is no function {name}")
 
 
 def also(claim: Claim) -> str:

@@ -9,7 +9,7 @@ from math import inf
 
 import torch
 
-from .errors import Undefined
+from .errors import NotForTorch, Undefined
 from .rounding import COVER, TINY, U, Value, gamma, rounding, tiny
 
 
@@ -59,6 +59,13 @@ def softmax(s: Value) -> Value:
     return Value(v, v * torch.expm1(off) + tiny(v < TINY))
 
 
+def largest(x: Value) -> Value:
+    """The largest of the last axis. It errs by no more than the entry that errs most."""
+    if x.v.is_complex():
+        raise NotForTorch("the largest of complex numbers")
+    return Value(x.v.amax(-1), x.e.expand(x.v.shape).amax(-1))
+
+
 def add_up(x: Value, axis: int, size: int) -> Value:
     """The sum along a leading axis, which stays, with size one; what does not run along it is taken size times."""
     if x.v.shape[axis] == 1:
@@ -68,6 +75,16 @@ def add_up(x: Value, axis: int, size: int) -> Value:
         x.v.sum(axis, keepdim=True),
         x.e.sum(axis, keepdim=True) + gamma((8 if x.v.is_complex() else 1) * (size - 1)) * x.v.abs().sum(axis, keepdim=True),
     )
+
+
+def along_first(x: Value, axis: int, size: int, leading: int) -> Value:
+    """What runs along a leading axis put along a new first axis of the tensor's own; the leading axis stays, with size one."""
+
+    def moved(y):
+        lead = [size if k == axis else n for k, n in enumerate(x.v.shape[:leading])]
+        return y.expand(*lead, *x.v.shape[leading:]).unsqueeze(leading).transpose(axis, leading)
+
+    return Value(moved(x.v), moved(x.e))
 
 
 def stack(parts: list, shape: tuple) -> Value:

@@ -1,7 +1,7 @@
 """A trial: sizes, and values for a claim's symbols at several points at once; and which axis of a value stands for what.
 
 Every value has the same leading axes: the points, the outcomes of what is random, then one for each free index and for each
-sum that is open. The tensor's own axes come last.
+index that is bound around it. The tensor's own axes come last.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, walk
+from ..core.expr import BINDERS, Expr, free_indices, walk
 from .errors import Disagrees
 from .rounding import Value
 
@@ -53,8 +53,15 @@ class Trial:
 
 
 def depth(e: Expr) -> int:
-    """How many sums are nested."""
-    return (e.op == "sum") + max(map(depth, e.args), default=0)
+    """How many indices are bound at once."""
+    return (e.op in BINDERS) + max(map(depth, e.args), default=0)
+
+
+def averaged(e: Expr) -> bool:
+    """Is every random symbol in e inside an expectation?"""
+    if e.op in ("expectation", "variance"):
+        return True
+    return not (e.op == "symbol" and e.data[1] == "random") and all(map(averaged, e.args))
 
 
 def along(values: Tensor, axis: int, t: Trial) -> Tensor:

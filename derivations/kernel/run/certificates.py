@@ -26,7 +26,7 @@ from .inputs import file_hash
 ROOT = Path(__file__).resolve().parents[3]
 STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
-FORMAT = 2
+FORMAT = 3
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
 ASIDE = (
     "attack",
@@ -112,6 +112,7 @@ class Reads:
     """What a check read beside the checker, by name; empty where it is not known. Of variables, only which ones."""
 
     files: dict = field(default_factory=dict)  # a hash, or inputs.ABSENT or what else is there
+    looks: dict = field(default_factory=dict)  # what a file is like, without its content
     folders: dict = field(default_factory=dict)  # a hash of what a listing gave
     sought: dict = field(default_factory=dict)  # by folder, the modules that were looked for, and what was there of that name
     variables: list = field(default_factory=list)
@@ -120,6 +121,7 @@ class Reads:
         """As it is stored, files from the root on, and hashes for the values of variables."""
         return {
             "inputs": {named(path): was for path, was in self.files.items()},
+            "looks": {named(path): was for path, was in self.looks.items()},
             "folders": {named(path): was for path, was in self.folders.items()},
             "sought": {named(path): was for path, was in self.sought.items()},
             "variables": {name: inputs.variable(name, key()) for name in self.variables},
@@ -225,6 +227,7 @@ def changes_of(read: dict) -> list:
     """Which of the files, folders and variables that a check read are not as they were."""
     root = f"{ROOT}{os.sep}"  # a path joined to this one stays itself if it is absolute
     found = [name for name, was in read["inputs"].items() if inputs.state(os.path.join(root, name)) != was]
+    found += [name for name, was in read["looks"].items() if inputs.look(os.path.join(root, name)) != was]
     found += [f"what is in {name}" for name, was in read["folders"].items() if inputs.listing(os.path.join(root, name)) != was]
     for folder, was in read["sought"].items():
         now = inputs.modules(os.path.join(root, folder), list(was))

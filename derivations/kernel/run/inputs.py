@@ -1,4 +1,5 @@
-"""What a check may read beside the checker, as it is now: files, folders and variables, each by a hash or by what it is instead.
+"""What a check may read beside the checker, as it is now: files, folders and variables, each by a hash or by what it is instead; and
+what a file is like, where that was asked.
 
 A certificate keeps what these were like when the check read them, and holds for as long as they are like that.
 """
@@ -11,7 +12,7 @@ import os
 from functools import cache
 from importlib.machinery import all_suffixes
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISDIR, S_ISLNK, S_ISREG, filemode
 
 ABSENT, FOLDER, OTHER = "absent", "a folder", "neither file nor folder"
 ALL = "*"  # for the name of a variable: the environment as a whole
@@ -39,11 +40,32 @@ def state(path: str) -> str:
     return FOLDER if S_ISDIR(stat.st_mode) else OTHER
 
 
+def look(path: str) -> str:
+    """What a file is like without its content: its type, its permissions and how long it is; of a link where it leads, and what is there."""
+    try:
+        found = os.lstat(path)
+        said = like(found)
+        return f"{said} to {os.readlink(path)}: {like_behind(path)}" if S_ISLNK(found.st_mode) else said
+    except (OSError, ValueError):
+        return ABSENT
+
+
+def like_behind(path: str) -> str:
+    try:
+        return like(os.stat(path))
+    except OSError:
+        return ABSENT
+
+
+def like(found: os.stat_result) -> str:
+    return filemode(found.st_mode) + (f" {found.st_size}" if S_ISREG(found.st_mode) else "")
+
+
 def listing(path: str) -> str:
-    """A hash of the names in a folder and of which of them are folders."""
+    """A hash of the names in a folder and of which of them are folders, and which are links."""
     try:
         with os.scandir(path) as entries:
-            names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries if entry.name != UNLISTED)
+            names = sorted(entry.name + "/" * entry.is_dir() + "@" * entry.is_symlink() for entry in entries if entry.name != UNLISTED)
     except OSError:
         return ABSENT
     return hashlib.sha256("\0".join(names).encode(errors="surrogateescape")).hexdigest()

@@ -10,13 +10,16 @@ from ..exact.closed import closed_sides
 from ..exact.values import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
 from ..printing.names import name_latex
+from .as_shown import named, require_as_shown
 from .witnesses import WITNESSES
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
 
 
 def check_claim(claim: Claim) -> dict:
-    """The claim's record with every witness's verdict; Refused if one of them does not accept it."""
+    """The claim's record with every witness's verdict; Refused if one of them does not accept it, or if the code that they would run is
+    not the code that a page shows."""
+    require_as_shown(claim)
     return record(claim, verdicts(claim, WITNESSES))
 
 
@@ -60,6 +63,7 @@ def record(claim: Claim, said: list) -> dict:
         "witnesses": list(map(said_by, said)),
         "uses": list(claim.uses),
         "because": [latex(e) for e in claim.because],
+        "code": named(claim),
     }
     if claim.kind == "refutation":
         result["refuted"] = claim.refuted

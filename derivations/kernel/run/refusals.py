@@ -60,7 +60,7 @@ def known(topic: str) -> dict | None:
 
 def changed(content: dict) -> list:
     """The files, folders and variables that are not as they were when this was refused."""
-    return certificates.changes_of({"folders": {}, "sought": {}, "variables": {}} | content)
+    return certificates.changes_of({"looks": {}, "folders": {}, "sought": {}, "variables": {}} | content)
 
 
 def remove(topic: str) -> None:

@@ -54,11 +54,15 @@ def known(topic: str) -> Known:
     try:
         held = certificates.read(certificates.path_of(topic), "", "")
         uses = {use for claim in held["claims"] for use in claim["uses"]}
-        inputs, listed = set(held["inputs"]), looked_into(held)
+        inputs, listed = {*held["inputs"], *held["looks"]}, looked_into(held)
     except (CertificateError, KeyError, TypeError):
         uses, inputs, listed = set(), set(), set()
     if refused:
-        uses, inputs, listed = uses | set(refused["uses"]), inputs | set(refused["inputs"]), listed | looked_into(refused)
+        uses, inputs, listed = (
+            uses | set(refused["uses"]),
+            inputs | {*refused["inputs"], *refused.get("looks", ())},
+            listed | looked_into(refused),
+        )
     return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None, listed)
 
 

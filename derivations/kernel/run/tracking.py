@@ -1,16 +1,26 @@
 """What is read while a script is checked: the files opened or asked for, the folders listed, the modules looked for, the variables.
 
 Python tells an audit hook of each file that it opens and of each folder that it lists. It tells of no question whether a file
-exists, and of no look at the environment, so `os.stat` and its kin and `os.environ` are watched as well. What starts a process or
-opens a connection is refused: what happens there could not be seen.
+exists or what it is like, and of no look at the environment, so `os.stat` and its kin and `os.environ` are watched as well, by either
+of their names, in `os` and in `posix`; so is PyTorch's own reader of files. Of a file that is opened the content is kept; of one that is
+asked for also its type, its permissions, its size and where it leads; the same of each file in a folder that is scanned by the project's
+own code.
 
-Not seen: what a library in C opens or asks by itself, the clock, and randomness. What Python and the installed libraries read of
-themselves, and what they read while they are imported, is left out: a certificate keeps their versions.
+Refused is what could not be seen or is another on each machine, where the project's own code asks for it: what starts a process or opens
+a connection, loads a library in C, reads the whole environment or the copy of it that Python began with, extended attributes, what the
+machine is like, when a file was changed. `worker.py` fixes the time zone, the locale and the arguments of the process, so that they are
+the same everywhere.
+
+Not seen: what a library in C opens or asks by itself, what it was told while it was imported, and PyTorch's functions under names of its
+own insides; the clock, and when a file was changed, where `os.stat` tells it; whose a file is, and its number; which process this is,
+whose, in which folder, with which Python and how many threads; randomness. What Python and the installed libraries read of themselves,
+and what they read while they are imported, is left out: a certificate keeps their versions.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import sysconfig
 import tempfile
@@ -29,6 +39,8 @@ from . import inputs
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
 SYSTEM = ("/proc/", "/dev/", "/sys/")  # of the machine, not of anybody's files
+MACHINES = ("/proc/", "/sys/")  # of which each has another
+SHARED = "/dev/shm/"  # but this is a folder like any other
 PACKAGES = ("site-packages", "dist-packages")
 PYTHONS = tuple(
     f"{os.path.realpath(path)}{os.sep}" for name, path in sysconfig.get_paths().items() if name in ("stdlib", "platstdlib")
@@ -38,6 +50,12 @@ PROCESS = "it starts a process, and what that reads cannot be tracked; compute t
 CONNECTION = "it opens a connection, and what comes from there cannot be tracked; keep what is needed in a file, and read that"
 LIBRARY = "it loads a library in C, and what that reads cannot be tracked; use a package that is installed"
 WHOLE = "it reads the whole environment, of which something changes with every shell; read the variables it needs by their names"
+MACHINE = "it asks what this machine is like, and a page is to say the same on every one; keep the number in the script"
+CHANGED = "it asks when a file was changed, and a copy of it was changed at another time; read what is in the file"
+ATTRIBUTES = "it reads an attribute that lies beside a file, and those are not tracked; keep what is needed in a file, and read that"
+BEGAN = "it reads the environment that Python began with, which is not tracked; use os.environ, by the names of the variables"
+OF_THE_MACHINE = ("uname", "cpu_count", "process_cpu_count", "statvfs", "fstatvfs", "sysconf", "confstr", "pathconf", "fpathconf")
+OF_THE_MACHINE += ("getloadavg", "getlogin", "sched_getaffinity")
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn")
 CONNECTS = ("connect", "bind", "getaddrinfo", "gethostbyname", "gethostbyaddr", "gethostname", "sendto", "sendmsg")
 REFUSED = dict.fromkeys(STARTS, PROCESS) | {f"socket.{name}": CONNECTION for name in CONNECTS}
@@ -48,6 +66,7 @@ class Read:
     """What was read, by absolute path or by name; of files and folders, what they were like before."""
 
     files: dict[str, str] = field(default_factory=dict)  # inputs.state
+    looks: dict[str, str] = field(default_factory=dict)  # inputs.look
     folders: dict[str, str] = field(default_factory=dict)  # inputs.listing
     sought: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # inputs.modules, by folder
     variables: set[str] = field(default_factory=set)
@@ -89,11 +108,20 @@ def asker() -> tuple[str, str, int]:
 
 def by_an_import() -> bool:
     """Whether a library, or a part of Python, asks while it is imported; not Python itself, which looks for a module or opens it."""
+    return at_once() != "import" and nearest("python", "library")[0] == "import"
+
+
+def at_once() -> str:
+    """Whose code calls what is watched, Python's own included."""
     frame: FrameType | None = sys._getframe(1)
     while frame and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    at_once = frame is not None and kind_of(frame.f_code.co_filename) == "import"
-    return not at_once and nearest("python", "library")[0] == "import"
+    return kind_of(frame.f_code.co_filename) if frame else "project"
+
+
+def by_the_project() -> bool:
+    """Whether the project's own code asks, and no library for it."""
+    return nearest("python")[0] == "project"
 
 
 def of_a_path() -> bool:
@@ -123,8 +151,10 @@ class Recorder:
             return
         if event in REFUSED:
             self.refuse(REFUSED[event])
-        elif event == "ctypes.dlopen" and nearest("python")[0] == "project":
+        elif event == "ctypes.dlopen" and by_the_project():
             self.refuse(LIBRARY)
+        elif event in ("os.getxattr", "os.listxattr") and at_once() != "python":  # Python itself does so where it copies a file
+            self.refuse(ATTRIBUTES)
         elif event in TAKEN:
             with self.inside():
                 TAKEN[event](self, *arguments)
@@ -163,10 +193,21 @@ class Recorder:
         if isinstance(path, int) or not self.heeds() or nearest("python")[0] == "import":
             return  # who asks for a library's version is told it: versions are kept
         with self.inside():
-            self.file(where(path, folder))
+            name = where(path, folder)
+            self.file(name)
+            self.look(name)
+
+    def look(self, name: str) -> None:
+        """What a file is like, beside what is in it."""
+        if name in self.own or name in self.read.looks or is_aside(name) or by_an_import():
+            return
+        if os.path.islink(name) or not of_a_path():
+            self.read.looks[name] = inputs.look(name)
 
     def file(self, name: str) -> None:
         name = source_of(name)
+        if name.startswith(MACHINES) and by_the_project():
+            self.refuse(MACHINE)
         if name in self.own or name in self.read.files or is_aside(name) or by_an_import():
             return
         state = inputs.state(name)
@@ -177,6 +218,15 @@ class Recorder:
         name = where("." if path is None else path)
         if name not in self.read.folders and not is_aside(name) and nearest("python", "library")[0] != "import":
             self.read.folders[name] = inputs.listing(name)
+
+    def scanned(self, path: Any) -> None:
+        """A folder is listed, and whoever does so himself may ask each entry what it is like. Python's own `walk` and `glob` do not."""
+        self.listed(path)
+        name = where("." if path is None else path)
+        if name in self.read.folders and at_once() != "python":
+            for entry in os.listdir(name) if os.path.isdir(name) else ():
+                if entry != inputs.UNLISTED:
+                    self.look(os.path.join(name, entry))
 
     def loaded(self, module: str, file: str | None, *rest: Any) -> None:
         """A module in C is loaded from a file; other imports are told of when their files are opened."""
@@ -206,9 +256,14 @@ class Recorder:
         """All variables: refused where the project's own code asks, kept where a library does for it."""
         if not self.heeds() or by_an_import():
             return
-        if nearest("python")[0] == "project":
+        if by_the_project():
             self.refuse(WHOLE)
         self.variable(inputs.ALL)
+
+    def asked_for(self, why: str) -> None:
+        """What is refused to the project's own code; libraries may know it."""
+        if self.heeds() and not by_an_import() and by_the_project():
+            self.refuse(why)
 
     def set(self, name: Any) -> None:
         if isinstance(name, (str, bytes)) and self.heeds():
@@ -219,7 +274,7 @@ TAKEN: dict[str, Callable] = {
     "open": Recorder.opened,
     "sqlite3.connect": lambda recorder, path: recorder.file(where(path)),
     "os.listdir": Recorder.listed,
-    "os.scandir": Recorder.listed,
+    "os.scandir": Recorder.scanned,
     "import": Recorder.loaded,
 }
 
@@ -254,9 +309,10 @@ def is_aside(name: str) -> bool:
     """Whether a file is the checker's, the machine's, or a library's that is not read by the project's own code."""
     return (
         name.startswith((KERNEL, *SYSTEM))
+        and not name.startswith(SHARED)
         or name.rpartition(os.sep)[2].startswith("<")  # what is run from a text has no file
         or is_a_librarys(name)
-        and nearest("python")[0] != "project"
+        and not by_the_project()
     )
 
 
@@ -291,19 +347,19 @@ def recorded(all_threads: bool = True) -> Iterator[Recorder]:
         sys.addaudithook(_hook)
         _hooked.append(True)
     recorder = Recorder(None if all_threads else threading.get_ident())
-    restore = [_watch_files(recorder), _watch_variables(recorder), _watch_imports(recorder)]
+    restore = [watch(recorder) for watch in (_watch_files, _watch_variables, _watch_imports, _watch_machine, _watch_torch)]
     _recorders.append(recorder)
     try:
         yield recorder
     finally:
         _recorders.remove(recorder)
-        for put_back in restore:
+        for put_back in reversed(restore):
             put_back()
 
 
 def _watch_files(recorder: Recorder) -> Callable[[], None]:
     """Have the functions that ask about a file say so. The C functions are asked as before."""
-    before = {name: getattr(os, name) for name in ("stat", "lstat", "access", "open")}
+    before = {name: getattr(os, name) for name in ("stat", "lstat", "access", "readlink", "open")}
 
     def asking(function: Callable) -> Callable:
         def ask(path: Any, *arguments: Any, dir_fd: int | None = None, **options: Any) -> Any:
@@ -321,14 +377,17 @@ def _watch_files(recorder: Recorder) -> Callable[[], None]:
 
     put = {name: asking(function) for name, function in before.items()} | {"open": open_}
     capable = [known for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids)]
+    homes = [os, posix] if (posix := sys.modules.get(os.name)) else [os]
     for name, function in put.items():
-        setattr(os, name, function)
+        for home in homes:
+            setattr(home, name, function)
         for known in capable:
             known |= {function} if before[name] in known else set()
 
     def put_back() -> None:
         for name, function in before.items():
-            setattr(os, name, function)
+            for home in homes:
+                setattr(home, name, function)
             for known in capable:
                 known.discard(put[name])
 
@@ -379,3 +438,83 @@ def _watch_imports(recorder: Recorder) -> Callable[[], None]:
 
     sys.meta_path.insert(0, Asked)  # type: ignore[arg-type]
     return lambda: sys.meta_path.remove(Asked)  # type: ignore[arg-type]
+
+
+def _watch_machine(recorder: Recorder) -> Callable[[], None]:
+    """Refuse to the project's own code what is another on each machine, and the environment that Python began with."""
+    posix = sys.modules.get(os.name)
+    asked = [(home, name, MACHINE) for home in (os, posix) if home for name in OF_THE_MACHINE if hasattr(home, name)]
+    asked += [(platform, name, MACHINE) for name in ("uname", "platform")]
+    asked += [(os.path, name, CHANGED) for name in ("getmtime", "getatime", "getctime")]
+    before = [(home, name, getattr(home, name)) for home, name, _ in asked]
+    environ = getattr(posix, "environ", None)
+
+    def refusing(function: Callable, why: str) -> Callable:
+        def ask(*arguments: Any, **options: Any) -> Any:
+            recorder.asked_for(why)
+            return function(*arguments, **options)
+
+        return ask
+
+    for (home, name, function), (_, _, why) in zip(before, asked):
+        setattr(home, name, refusing(function, why))
+    if environ is not None:
+        posix.environ = _Began(environ, recorder)  # type: ignore[union-attr]
+
+    def put_back() -> None:
+        for home, name, function in before:
+            setattr(home, name, function)
+        if environ is not None:
+            posix.environ = environ  # type: ignore[union-attr]
+
+    return put_back
+
+
+class _Began(dict):
+    """The environment that Python began with, of which the project's own code reads nothing."""
+
+    def __init__(self, environ: dict, recorder: Recorder) -> None:
+        super().__init__(environ)
+        self.recorder = recorder
+
+
+def _reading(name: str) -> Callable:
+    def read(self: _Began, *arguments: Any) -> Any:
+        self.recorder.asked_for(BEGAN)
+        return getattr(dict, name)(self, *arguments)
+
+    return read
+
+
+for _name in ("__getitem__", "__contains__", "__iter__", "__len__", "__repr__", "__or__", "__ror__", "__eq__", "get", "items", "keys"):
+    setattr(_Began, _name, _reading(_name))
+for _name in ("values", "copy", "pop", "popitem", "setdefault"):
+    setattr(_Began, _name, _reading(_name))
+
+
+def _watch_torch(recorder: Recorder) -> Callable[[], None]:
+    """Have PyTorch's own reader of files say what it reads, where PyTorch is loaded; a worker has it loaded first."""
+    torch = sys.modules.get("torch")
+    homes = [home for home in (torch, getattr(torch, "UntypedStorage", None)) if hasattr(home, "from_file")]
+    before = [(home, home.from_file, "from_file" in vars(home)) for home in homes]  # type: ignore[union-attr]
+
+    def telling(function: Callable) -> Callable:
+        def from_file(filename: Any, *arguments: Any, **options: Any) -> Any:
+            if recorder.heeds():
+                with recorder.inside():
+                    recorder.file(where(filename))
+            return function(filename, *arguments, **options)
+
+        return from_file
+
+    for home, function, _ in before:
+        home.from_file = staticmethod(telling(function)) if isinstance(home, type) else telling(function)
+
+    def put_back() -> None:
+        for home, function, own in before:
+            if own:
+                home.from_file = function
+            else:
+                del home.from_file  # type: ignore[union-attr]
+
+    return put_back

@@ -6,6 +6,7 @@ A script that crashes, hangs or eats memory takes only this process down. The pa
 from __future__ import annotations
 
 import linecache
+import locale
 import os
 import runpy
 import sys
@@ -22,6 +23,7 @@ from .records import check_claim
 from .tracking import Recorder, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
+LOCALE = "C.UTF-8"
 WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included
 
 
@@ -72,6 +74,7 @@ def main(path: str, root: str, out, said: str, environment: dict):
     """Check the script at path, in an environment. Records go to the connection `out`; what the script prints goes to the file `said`."""
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
+    be_anywhere()
     limit_memory()
     limit_files()
     script = Path(path).resolve()
@@ -80,6 +83,7 @@ def main(path: str, root: str, out, said: str, environment: dict):
         os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
     os.setsid()  # so that whatever the script starts can be ended with it
     sys.path.insert(0, str(script.parent))
+    sys.argv[:] = sys.orig_argv[:] = [str(script)]
     os.chdir(script.parent)
     own = os.getpid()
 
@@ -91,8 +95,23 @@ def main(path: str, root: str, out, said: str, environment: dict):
     check_script(script, Path(root), emit)
 
 
+def be_anywhere():
+    """Have the time zone and the locale be the same wherever a script is checked: neither is kept as what it read."""
+    for name in [name for name in os.environ if name in ("TZ", "LANG", "LANGUAGE") or name.startswith("LC_")]:
+        del os.environ[name]
+    os.environ |= {"TZ": "UTC", "LC_ALL": LOCALE}
+    if hasattr(time, "tzset"):  # not on Windows
+        time.tzset()
+    try:
+        locale.setlocale(locale.LC_ALL, LOCALE)
+    except locale.Error:  # not everywhere
+        locale.setlocale(locale.LC_ALL, "C")
+
+
 def check_script(script: Path, root: Path, emit):
     """Check a script and say what it came to, and what was read on the way."""
+    from ..pytorch import witness  # noqa: F401  PyTorch reads files by itself, and is watched only if it is there
+
     told = []
 
     def telling(event, **content):

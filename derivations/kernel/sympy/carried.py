@@ -7,10 +7,25 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from .prelude import gaussian, induction, limits, moments, outcome, ranks, refuting, rounding, sign, slopes, steps, tensors, zero
+from .prelude import (
+    domains,
+    gaussian,
+    induction,
+    limits,
+    moments,
+    outcome,
+    ranks,
+    refuting,
+    rounding,
+    sign,
+    slopes,
+    steps,
+    tensors,
+    zero,
+)
 
 # In the order in which they stand in a program.
-FILES = (outcome, zero, tensors, gaussian, moments, induction, steps, sign, slopes, ranks, limits, rounding, refuting)
+FILES = (outcome, zero, tensors, gaussian, moments, induction, steps, sign, domains, slopes, ranks, limits, rounding, refuting)
 
 
 @dataclass(frozen=True)

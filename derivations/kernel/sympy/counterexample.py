@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
 from .translate import Translation, rows
 from .trouble import Disagrees, NotForSymPy
 
@@ -45,7 +45,7 @@ def placed(claim: Claim, sizes: dict) -> Claim:
             if value.op != "const" or value.data.denominator != 1 or not 1 <= value.data <= most:
                 raise Disagrees(f"the index {name} is given a value that it does not take")
             return value
-        inside = bound | {e.data[0]} if e.op == "sum" else bound
+        inside = bound | {e.data[0]} if e.op in BINDERS else bound
         return replace(e, args=tuple(put(x, inside) for x in e.args))
 
     return replace(claim, start=put(claim.start), steps=tuple(replace(s, expr=put(s.expr)) for s in claim.steps))

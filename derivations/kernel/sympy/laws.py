@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.claims import Claim
-from ..core.expr import Expr, show
+from ..core.expr import Expr, show, walk
 from .names import quoted
 from .translate import ARITHMETIC, RULES, Text, Translation, call, indices_of
 from .trouble import NotForSymPy
@@ -64,6 +64,9 @@ class Sums(Translation):
         raise NotForSymPy(f"a sum of {show(e)}")  # also of a random number that is the same at every index
 
     def sum_of(self, body: Expr, over: Expr | None, size: Expr) -> Text:
+        names = {n.data[0] for n in walk(body) if n.op == "symbol" and n.data[1] == "random"}
+        if len(names) > 1 and not any(names <= {x.data[0] for x in a.args} for a in self.given if a.kind == "independent"):
+            raise NotForSymPy("a sum whose terms need not be alike: nothing says that the random numbers in them are independent")
         self.summand, self.over = True, over
         increment = self.write(body)
         self.summand, self.over = False, None

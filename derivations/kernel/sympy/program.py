@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core.claims import Claim
-from ..core.expr import Expr, lift, matmul, show, symbols, walk
+from ..core.expr import BINDERS, Expr, lift, matmul, show, symbols, walk
 from . import counterexample, laws
 from .sizes import size_names
 from .text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
@@ -34,8 +34,14 @@ def identity(claim: Claim) -> Program:
     stated = function("claim", parameters, "Both sides of each step, at these sizes.", t, steps_text(t, claim))
     zero = [a for a in claim.given if a.kind == "product"]
     given = relations(claim, zero) if zero else ""
-    call = verdict(f"identity(claim, SIZES, REASONS{', given' * bool(zero)}, tell=tell)")
-    return assembled(claim, sizes + "\n" + reasons(claim), given, stated, call)
+    assumed = signs_assumed(claim) if t.bits else ""
+    call = verdict(f"identity(claim, {at_sizes(t)}, REASONS{', given' * bool(zero)}, tell=tell)")
+    return assembled(claim, sizes + "\n" + reasons(claim), given, assumed, stated, call)
+
+
+def at_sizes(t: Translation) -> str:
+    """The sizes; with what is 0 or 1 among them, those at which the other assumptions may hold."""
+    return "possible(SIZES, assumed)" if t.bits else "SIZES"
 
 
 def relations(claim: Claim, assumed: list) -> str:
@@ -124,15 +130,15 @@ def compared(t: Translation, claim: Claim) -> list:
     return looped(t, open_, lambda place: [*sides, f"yield {', '.join(names)}{place}"])
 
 
-def signs_assumed(claim: Claim) -> str:
+def signs_assumed(claim: Claim, moving: frozenset = frozenset()) -> str:
     """What is positive, what is not negative and what is not zero by assumption, as a function of the sizes; no variance is negative."""
     t = translation(claim)
-    parameters, _ = tried(claim, t)
+    parameters, _ = tried(claim, t, moving)
     lists = {kind: t.names.of("part", kind) for kind in ("positive", "nonnegative", "nonzero")}
 
     def listed(t, claim):
         signs = [(a.kind, a.args[0]) for a in claim.given if a.kind in lists]
-        signs += [("nonnegative", n) for n in walk(claim.because[0]) if n.op == "variance"]
+        signs += [("nonnegative", n) for n in (walk(claim.because[0]) if claim.because else ()) if n.op == "variance"]
         lines = []
         for kind, x in signs:
             text = t.write(x).sympys().text
@@ -149,6 +155,8 @@ def rank_bound(claim: Claim, matrix: Expr, bound: Expr) -> Program:
     if bound.op not in ("symbol", "const"):
         raise NotForSymPy(f"a rank bounded by {show(bound)}")
     t = Translation(claim)
+    if t.bits:
+        raise NotForSymPy("a rank of what is 0 or 1")
     parameters, _ = tried(claim, t)
     stated = function("claim", parameters, "The matrix, at these sizes.", t, [f"return {t.write(matrix).text}"])
     bounds = []
@@ -163,7 +171,7 @@ def rank_bound(claim: Claim, matrix: Expr, bound: Expr) -> Program:
 def limit(claim: Claim) -> Program:
     """With every size a symbol where none is counted to; else at small sizes, entry by entry."""
     left, right = claim.start, claim.steps[0].expr
-    counted = any(n.shape or n.op in ("sum", "index") for t in (left, right) for n in walk(t))
+    counted = any(n.shape or n.op in ("index", *BINDERS) for t in (left, right) for n in walk(t))
     goes = {s.data[0] for s in claim.towards[:1] if s.data[1] == "size"}  # it may stand in neither side
     sizes_named = frozenset({*size_names(claim), *goes})
     moving = sizes_named & {claim.towards[0].data[0]} if counted else sizes_named
@@ -172,8 +180,9 @@ def limit(claim: Claim) -> Program:
     texts = [t.write(e).text for e in (claim.towards[0], left, right)]
     body = looped(t, indices_of(left, right), lambda place: [f"yield {', '.join(texts)}"])
     stated = function("claim", parameters, "What moves, the expression, and its limit.", t, body)
-    call = verdict(f"limit(claim, SIZES, {claim.towards[1]!r}, tell=tell)")
-    return assembled(claim, sizes, stated, call)
+    assumed = signs_assumed(claim, moving) if t.bits else ""
+    call = verdict(f"limit(claim, {at_sizes(t)}, {claim.towards[1]!r}, tell=tell)")
+    return assembled(claim, sizes, assumed, stated, call)
 
 
 def refutation(claim: Claim) -> Program:

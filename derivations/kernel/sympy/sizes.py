@@ -1,7 +1,8 @@
 """Which sizes are tried: those at which assumptions about sizes alone hold, and of those enough.
 
 Every size takes every small value, and of any two each is the larger one once. A polynomial of some degree vanishes everywhere if it does at
-more values than that: where sizes are numbers in a claim as well, each takes more values than its degree there.
+more values than that: where sizes are numbers in a claim as well, each takes more values than its degree there. Where no degree is known,
+each such size is once larger than the small ones, and the others are one.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from itertools import pairwise, product
 from math import inf, prod
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols, walk
+from ..core.expr import BINDERS, Expr, symbols, walk
 
 MOST, MOST_COUNTED = 400, 64  # of how many sizes in all; where something is counted, which takes longer
+LARGER = 5  # than each of the small sizes
 LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions rule out the small ones
 KINDS = {"positive": lambda v: v > 0, "nonnegative": lambda v: v >= 0, "nonzero": lambda v: v != 0}
 
@@ -51,7 +53,7 @@ def explicit_sizes(claim: Claim, names: list) -> list:
 
 def counted(claim: Claim) -> bool:
     """Is a size more than a number: the length of something, or of a sum?"""
-    return any(n.shape or n.op == "sum" for t in claim.trees for n in walk(t))
+    return any(n.shape or n.op in BINDERS for t in claim.trees for n in walk(t))
 
 
 def hard(claim: Claim) -> bool:
@@ -103,9 +105,17 @@ def enough_sizes(claim: Claim, names: list) -> list:
     pairs = sides(claim)
     in_it = [n for n in names if any(is_number(t, n) for pair in pairs for t in pair)]
     many = {n: 1 + max(difference(*pair, n) for pair in pairs) for n in in_it}
-    if not in_it or prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
+    if not in_it:
         return []
+    inner = summed_over(claim)
+    if inner or prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
+        return [tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it]
     return list(product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names)))
+
+
+def summed_over(claim: Claim) -> set:
+    """The sizes that are summed over in a product that is given: there has to be room for rows that are orthogonal."""
+    return {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
 
 
 def sides(claim: Claim) -> list:
@@ -113,7 +123,7 @@ def sides(claim: Claim) -> list:
     trees = [claim.start, *(s.expr for s in claim.steps)]
     if claim.kind == "inequality":
         return [(trees[1] - trees[0], claim.because[0])] if len(claim.because) == 1 else []
-    return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law") else []
+    return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law", "limit") else []
 
 
 def possible(claim: Claim, name: str) -> list:
@@ -139,12 +149,14 @@ def difference(left: Expr, right: Expr, name: str) -> float:
 
 def degrees(e: Expr, name: str) -> tuple:
     """Bounds on the degrees of numerator and denominator in a size; infinite where it is no quotient of polynomials."""
-    if not any(is_number(x, name) or runs(x, name) for x in walk(e)):
+    if not is_number(e, name) and not any(runs(x, name) for x in walk(e)):
         return 0, 0
     if e.op in ("symbol", "index"):
         return int(is_number(e, name)), 0
+    if e.op == "function":
+        return 0, 0  # no polynomial: a number of its own, beside which others are polynomials
     parts = [degrees(x, name) for x in (e.args[:1] if e.op in ("entry", "derivative") else e.args)]
-    if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation"):
+    if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation", "each"):
         return parts[0]
     if e.op == "variance":
         return 2 * parts[0][0], 2 * parts[0][1]

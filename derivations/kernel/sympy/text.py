@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, product
+from math import prod
 from pathlib import PurePath
 
 from ..core.assumptions import assumption_text
@@ -109,6 +110,8 @@ def tried(claim: Claim, t: Translation, moving: frozenset = frozenset()) -> tupl
     """(the parameters that are sizes, the line that lists the sizes tried)."""
     names = [n for n in size_names(claim) if n not in moving]
     parameters = [t.names.of("size", n) for n in names]
+    if t.bits and not t.values:
+        return tried_bits(claim, t, names, parameters)
     if not names:
         return [], "SIZES = [{}]  # there are none"
     tuples = sizes_tried(claim, names)
@@ -119,6 +122,37 @@ def tried(claim: Claim, t: Translation, moving: frozenset = frozenset()) -> tupl
         return parameters, f"SIZES = [dict({', '.join(f'{p}={p}' for p in parameters)}) for {', '.join(parameters)} in {run}]"
     lists = "".join(f"    dict({', '.join(f'{p}={k}' for p, k in zip(parameters, sizes))}),\n" for sizes in tuples)
     return parameters, f"SIZES = [\n{lists}]"
+
+
+def tried_bits(claim: Claim, t: Translation, names: list, parameters: list) -> tuple:
+    """The same, where the entries of what is 0 or 1 are parameters as well."""
+    own = [t.names.of("entries", n) for n in t.bits]
+    lines = []
+    for sizes in sizes_tried(claim, names) if names else [()]:
+        lengths = [[int(n.data) if n.op == "const" else dict(zip(names, sizes))[n.data[0]] for n in s.shape] for s in t.bits.values()]
+        for chosen in product(*(filled(shape) for shape in lengths)):
+            lines.append(f"    dict({', '.join(f'{p}={value}' for p, value in zip([*parameters, *own], [*sizes, *chosen]))}),\n")
+    return [*parameters, *own], f"SIZES = [\n{''.join(dict.fromkeys(lines))}]"
+
+
+def filled(shape: list) -> list:
+    """Zeros and ones in nested tuples, as texts: all that there are of few, and of many some."""
+    count = prod(shape)
+    patterns = (
+        list(product((0, 1), repeat=count))
+        if count < 4
+        else [tuple((k * step // 2 + k // step) % 2 for k in range(count)) for step in (1, 2, 3)]
+    )
+    patterns += [(1,) * count, tuple(int(k > 0) for k in range(count))]
+    return [nested(list(map(str, pattern)), shape) for pattern in dict.fromkeys(patterns)]
+
+
+def nested(entries: list, shape: list) -> str:
+    if not shape:
+        return entries[0]
+    each = len(entries) // shape[0]
+    parts = [nested(entries[k * each : (k + 1) * each], shape[1:]) for k in range(shape[0])]
+    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
 def steps_text(t: Translation, claim: Claim, known: str = "") -> list:

@@ -11,12 +11,18 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, strip, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, strip, walk
 from .names import Names, quoted
 from .trouble import Disagrees, NotForSymPy
 
 SIGNS = ("positive", "nonnegative", "nonzero")
+FREE = ("mean", "independent", "gaussian", "moment")  # what says nothing of the values that symbols may take
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
+
+
+def bits_of(claim: Claim) -> dict:
+    """The symbols of a claim each entry of which is 0 or 1, by name."""
+    return {a.args[0].data[0]: a.args[0] for a in claim.given if a.kind == "zero_or_one"}
 
 
 class Text(NamedTuple):
@@ -56,8 +62,10 @@ class Translation:
         self.symbolic, self.moving = symbolic, moving
         self.values, self.evaluated = values or {}, values is not None
         self.given = claim.given
+        self.bits = bits_of(claim)
         self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
         self.near: frozenset = frozenset()  # names of what the derivatives around what is written are taken by
+        self.stating = False  # is what is stated of signs being written?
         self.goes = claim.towards[0].data[0] if claim.towards else ""  # the name of what a limit is taken in
 
     def write(self, e: Expr) -> Text:
@@ -107,6 +115,11 @@ class Translation:
         name = e.data[0]
         if name in self.values and name not in self.near:
             return self.values[name]
+        if name in self.bits and self.symbolic:
+            raise NotForSymPy(f"{name}, which is 0 or 1, at every size")
+        if name in self.bits and name not in self.near:  # a parameter holds its entries
+            given = self.names.of("entries", name)
+            return f"Matrix({given})" if len(e.shape) in (1, 2) else f"Array({given})" if e.shape else f"Integer({given})"
         known = self.signs_of(name)
         if name in self.near and self.closed(name):
             known.pop("nonnegative", None)
@@ -115,9 +128,43 @@ class Translation:
             return f"Symbol({quoted(name)}, real=True{signs})"
         return f"tensor({quoted(name)}, {', '.join(map(self.size, e.shape))}{signs})"
 
+    def known_signs(self, near: bool = False) -> str:
+        """The name of a line that holds what is stated of signs and that SymPy's symbols do not know; "" where there is nothing.
+
+        With `near`, only what holds near a point as well, where the symbols move that derivatives are taken by.
+        """
+        if self.stating or self.evaluated:
+            return ""
+        self.stating = True
+        lists = {kind: [self.stated_text(x) for a, x in self.signs if a == kind and self.beside(a, x, near)] for kind in SIGNS}
+        self.stating = False
+        whole = all(a.kind in SIGNS and not self.untold(a.args[0]) or a.kind in FREE for a in self.given)
+        if not any(lists.values()) and (whole or near):
+            return ""
+        moved = tuple(sorted(name for name in self.near if self.closed(name)))
+        texts = ", ".join(f"[{', '.join(x)}]" for x in lists.values()) + ", whole=False" * (not whole)
+        return self.keep(("signs", near, moved), self.names.of(f"signs {near} {' '.join(moved)}", "signs"), f"Signs({texts})")
+
+    def beside(self, kind: str, x: Expr, near: bool) -> bool:
+        """Is this said beside what the symbols know; and, if that is asked, does it hold near a point as well?"""
+        target = x.args[0] if x.op == "entry" else x
+        if target.op == "symbol" and not (target.data[0] in self.near and self.closed(target.data[0])):
+            return False
+        return not self.untold(x) and not (near and kind == "nonnegative" and mentions(x, self.near))
+
+    def untold(self, x: Expr) -> bool:
+        """Is there something in it that would ask for signs itself, or has no value here?"""
+        return any(n.op in ("rounded", "rank", "expectation", "variance") or n.data == "log" or is_root(n) for n in walk(x))
+
+    def stated_text(self, x: Expr) -> str:
+        """What a sign is stated of, at each value of its open indices."""
+        loops = " ".join(f"for {self.index(i.data[0])} in range({self.size(i.data[1])})" for i in indices_of(x))
+        text = self.write(x).sympys().text
+        return f"*({text} {loops})" if loops else text
+
     def closed(self, name: str) -> bool:
         """Is its value known, or something of its sign that holds at a point, and need not hold near it?"""
-        if name in self.values:
+        if name in self.values or name in self.bits:
             return True
         known = self.signs_of(name)
         return "nonnegative" in known and known["nonnegative"] not in (known.get("nonzero"), known.get("positive"))
@@ -203,7 +250,9 @@ def write_pow(t, e):
     base, exponent = t.write(e.args[0]).sympys(), e.args[1]
     if exponent.op == "const" and exponent.data.denominator == 1:
         return Text(f"{base.at(ATOM)}**{t.write(exponent).at(POWER)}", POWER)
-    return call("power", base.text, t.write(exponent).text)
+    found = call("power", base.text, t.write(exponent).text, *filter(None, [t.known_signs()]))
+    near = t.known_signs(near=True)
+    return call("unfolded", found.text, near) if near else found
 
 
 def write_matmul(t, e):
@@ -257,6 +306,12 @@ def write_sum(t, e):
     return call("Add", f"*({t.write(e.args[0]).text} for {t.index(name)} in range({t.size(size)}))")
 
 
+def write_each(t, e):
+    name, size = e.data
+    each = f"({t.write(e.args[0]).text} for {t.index(name)} in range({t.size(size)}))"
+    return call("stacked", each, str(len(e.args[0].shape)))
+
+
 def write_entry(t, e):
     base, places = e.args[0], [str(int(i.data) - 1) if i.op == "const" else t.index(i.data[0]) for i in e.args[1:]]
     if base.op == "eye":
@@ -269,14 +324,24 @@ def write_entry(t, e):
 
 
 ARITHMETIC = ("add", "mul", "div", "pow", "neg")
-FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs", "cos": "cos", "sin": "sin", "tanh": "tanh", "norm": "norm"}
+FUNCTIONS = {"exp": "exp", "log": "log", "abs": "Abs", "cos": "cos", "sin": "sin", "tanh": "tanh", "norm": "norm", "largest": "largest"}
 
 
 def write_function(t, e):
     if e.data not in FUNCTIONS:
         raise NotForSymPy(f"SymPy has no counterpart of '{e.data}'")
     name, inner = FUNCTIONS[e.data], t.write(e.args[0])
-    return Text(f"{inner.at(ATOM)}.applyfunc({name})") if e.shape else call(name, inner.text)
+    signs = t.known_signs(near=name == "Abs") if name in ("log", "Abs") else ""
+    if signs and name == "Abs":
+        name = "modulus"
+    if e.shape:
+        return Text(f"{inner.at(ATOM)}.applyfunc({f'lambda v: {name}(v, {signs})' if signs else name})")
+    return call(name, inner.text, *filter(None, [signs]))
+
+
+def is_root(e: Expr) -> bool:
+    """A power that need not be whole."""
+    return e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
 
 
 def write_softmax(t, e):
@@ -310,6 +375,8 @@ def write_derivative(t, e):
 def refuse_tied(t, body, name):
     """A rounding has no slope, and a mean that is stated in terms of what moves has none that is known."""
     for n in walk(body):
+        if n.op == "function" and n.data == "largest" and mentions(n, {name}) and not t.evaluated:
+            raise Disagrees(f"{show(n)} is differentiated by {name}: it need not have a slope where two entries are the largest")
         if n.op == "rounded" and mentions(n, {name}):
             raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
         tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
@@ -322,30 +389,41 @@ def mentions(e: Expr, names) -> bool:
 
 
 def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
-    """What roots and moduli are taken of, and what larger powers are, where the symbol of this name stands in it.
+    """What roots are taken of, what moduli are, and what larger powers are, where the symbol of this name stands in it.
 
     That the first is not 0 at the point is enough, for it is not 0 near it either. That the other is not negative has to hold near it.
     """
-    found: dict[str, list] = {"off": [], "above": []}
+    found: dict[str, list] = {"off": [], "moduli": [], "above": []}
     moved = t.near
 
     def look(e, loops):
-        fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
-        if (fractional or e.op == "function" and e.data == "abs") and mentions(e, {name}):
+        fractional = is_root(e)
+        if (fractional or e.op == "function" and e.data in ("abs", "largest")) and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
             t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
+            if e.op == "function" and e.data == "largest":
+                inside = f"*{call('ties', inside).text}" if not loops else refuse_ties(e)
             t.near = moved
-            listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
-            if listed not in found["above" if larger else "off"]:
-                found["above" if larger else "off"].append(listed)
-        if e.op == "sum":
+            if loops and e.shape:  # the entries of a tensor, at each value of the indices around it
+                part = t.names.of("part", "part")
+                listed = f"*({part} {' '.join(loops)} for {part} in flat({inside}))"
+            else:
+                listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
+            which = "above" if larger else "moduli" if e.data == "abs" else "off"
+            if listed not in found[which]:
+                found[which].append(listed)
+        if e.op in BINDERS:
             loops = [*loops, f"for {t.index(e.data[0])} in range({t.size(e.data[1])})"]
         for x in e.args:
             look(x, loops)
 
     look(body, [])
     return found
+
+
+def refuse_ties(e: Expr):
+    raise NotForSymPy(f"{show(e)} inside of a sum that is differentiated")
 
 
 def signs_near(t) -> dict:
@@ -383,5 +461,5 @@ RULES = {name.removeprefix("write_"): rule for name, rule in list(globals().item
 
 
 def indices_of(*trees: Expr) -> list:
-    """The index variables that no sum binds, by name."""
+    """The index variables that nothing binds, by name."""
     return sorted(set(chain(*map(free_indices, trees))), key=lambda i: i.data[0])

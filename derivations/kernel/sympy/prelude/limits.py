@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .outcome import Fails, NotSettled, quiet
-from .steps import at_sizes, told
+from .steps import at_sizes, most, told
 from .tensors import flat
 from .zero import vanishes
 
@@ -28,7 +28,7 @@ def limit(claim, sizes_tried, to, tell=quiet):
                 if not vanishes(result - stated):
                     raise Fails(f"step 1{', at sizes ' * bool(sizes)}{told(sizes)}: SymPy's limit is {result}, and {stated} is stated")
                 count += 1
-        largest = max([1, largest, *sizes.values()])
+        largest = max(largest, most(sizes))
     if not count:
         raise NotSettled("at none of the sizes is there anything to compare")
     tell(f"step 1: SymPy's limit is what is stated ... holds ({count} entr{'y' if count == 1 else 'ies'})")

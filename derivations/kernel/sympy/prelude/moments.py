@@ -41,11 +41,11 @@ class Moments:
             raise Fails(f"the independence of the entries of {', '.join(sorted(names))} is used but not stated")
 
     def entry_mean(self, body):
-        """E over the entries in body, which are independent: moments of monomials, or Gaussian integrals."""
+        """E over the entries in body: moments of monomials, or Gaussian integrals."""
         entries = sorted((s for s in body.free_symbols if s in self.names), key=str)
-        if len(entries) > 1 and not (isinstance(body, sp.Add) and all(len(t.free_symbols & set(entries)) < 2 for t in body.args)):
-            self.need_independence(body)
         if any(not f.free_symbols.isdisjoint(entries) for f in body.atoms(sp.exp)):
+            if len(entries) > 1 and not (isinstance(body, sp.Add) and all(len(t.free_symbols & set(entries)) < 2 for t in body.args)):
+                self.need_independence(body)
             return self.exponential_mean(body, entries)
         if not entries:
             return body
@@ -58,6 +58,12 @@ class Moments:
         raise NotSettled(f"the expectation of {body}, an exponential, at small sizes")
 
     def monomial_mean(self, entries, powers):
+        """A product of moments where the entries are independent; else one number, which exists if each has a moment of the whole order."""
+        names = {self.names[s] for s, r in zip(entries, powers) if r}
+        if sum(map(bool, powers)) > 1 and not any(names <= group for group in self.independent):
+            for name in sorted(names):
+                self.entry_moment(name, sum(powers))
+            return sp.Symbol(f"mean of {sp.Mul(*(s**r for s, r in zip(entries, powers)))}", real=True)
         return sp.Mul(*(self.entry_moment(self.names[s], r) for s, r in zip(entries, powers)))
 
     def highest(self, name: str):

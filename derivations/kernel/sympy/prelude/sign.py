@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
+
 import sympy as sp
 
 from .outcome import Fails, NotSettled, quiet
-from .steps import NONE, at_sizes, told
+from .steps import NONE, at_sizes, most, told
 from .tensors import flat
 from .zero import away_from_zero, left_over, reduces
 
@@ -13,8 +15,8 @@ from .zero import away_from_zero, left_over, reduces
 class Signs:
     """What is known of signs: the assumptions, and what follows for sums, products, powers and moduli."""
 
-    def __init__(self, positive, nonnegative, nonzero):
-        self.positives, self.nonzeros = positive, nonzero
+    def __init__(self, positive, nonnegative, nonzero, whole=True):
+        self.positives, self.nonzeros, self.whole = positive, nonzero, whole  # whole: is this all that is stated?
         self.known, self.settled = [*positive, *nonnegative], {}
 
     def broken(self) -> bool:
@@ -29,7 +31,7 @@ class Signs:
         if not depth or e.is_negative:
             return False
         if (e, depth) not in self.settled:
-            self.settled[e, depth] = self.by_form(e, depth) or self.by_parts(e, depth)
+            self.settled[e, depth] = self.by_form(e, depth) or self.by_parts(e, depth) or self.by_case(e)
         return self.settled[e, depth]
 
     def by_form(self, e, depth: int) -> bool:
@@ -50,14 +52,15 @@ class Signs:
             return False
         if e.is_Mul:
             return self.product(e, self.positive, depth)
+        if e.is_Pow and e.exp.is_even and e.base.is_real and self.nonzero(e.base, depth - 1):
+            return True
         if e.is_Pow and e.base.is_real and e.exp.is_real:
             return self.positive(e.base, depth - 1)
         if e.is_Add:
             rests = [(x, e - x) for x in [*e.args, *self.positives]]
-            return any(
-                self.positive(x, depth - 1) and self.nonnegative(rest, depth - 1) for x, rest in rests if len(rest.args) < len(e.args)
-            )
-        return False
+            if any(self.positive(x, depth - 1) and self.nonnegative(rest, depth - 1) for x, rest in rests if len(rest.args) < len(e.args)):
+                return True
+        return any((e - part).is_positive for part in self.known)
 
     def nonzero(self, e, depth: int) -> bool:
         return bool(e.is_nonzero) or e in self.nonzeros or self.positive(e, depth) or self.positive(-e, depth)
@@ -96,10 +99,39 @@ class Signs:
             return (bool(f.exp.is_odd) or self.nonnegative(g.base, depth)) and self.nonnegative(f.base - g.base, depth)
         return False
 
+    def by_case(self, e) -> bool:
+        """Whichever is the largest of those that a Max is taken of: it stands in its place, and no other is larger."""
+        for found in sorted(e.atoms(sp.Max), key=str)[:1]:
+            return all(self.beside([one - x for x in found.args]).either(e.xreplace({found: one})) for one in found.args)
+        return False
+
+    def either(self, e) -> bool:
+        """Is it proved not to be negative, multiplied out or with common factors taken out?"""
+        return any(map(self.nonnegative, (sp.expand(e), sp.factor_terms(e))))
+
+    def beside(self, more: list):
+        """What is known, and that these are not negative."""
+        return Signs(self.positives, [*self.known, *more], self.nonzeros)
+
     def without(self, e, rest, depth: int) -> bool:
         """Is the rest not negative? What is longer than e was is not taken apart again."""
         terms = sp.Add.make_args(rest)
         return self.nonnegative(rest, depth - 1) if len(terms) <= len(sp.Add.make_args(e)) else all(t.is_nonnegative for t in terms)
+
+
+def found_where(e, signs, test):
+    """Small values of its symbols at which the test holds of e, and which nothing that is known rules out; None if none are found."""
+    names = sorted(e.free_symbols.union(*(x.free_symbols for x in [*signs.positives, *signs.known, *signs.nonzeros])), key=str)
+    for values in islice(product((0, 1, -1), repeat=len(names)), 3**7):
+        at = dict(zip(names, values))
+        fits = all(
+            not (v == 0 and s.is_nonzero or v <= 0 and s.is_positive or v < 0 and s.is_nonnegative or v != 0 and s.is_zero)
+            for s, v in at.items()
+        )
+        held = fits and all(x.subs(at).is_positive for x in signs.positives) and all(x.subs(at).is_nonzero for x in signs.nonzeros)
+        if held and all(x.subs(at).is_nonnegative for x in signs.known) and test(e.subs(at)):
+            return {s: sp.Integer(v) for s, v in at.items()}
+    return None
 
 
 def moduli(e) -> list:
@@ -120,6 +152,12 @@ def shared(e, part) -> set:
     return {ratio for ratio in ratios if ratio.is_positive}
 
 
+def possible(sizes_tried, assumed) -> list:
+    """The sizes at which no assumption is certainly wrong."""
+    known = [(sizes, [[e for one in some for e in flat(one)] for some in at_sizes(assumed, sizes)]) for sizes in sizes_tried]
+    return [sizes for sizes, signs in known if not Signs(*signs).broken()]
+
+
 def inequality(claim, sizes_tried, assumed, tell=quiet):
     """right - left is the certificate at every one of the sizes, and the certificate is not negative."""
     kept, settled, count, largest = [], True, 0, 0
@@ -133,7 +171,7 @@ def inequality(claim, sizes_tried, assumed, tell=quiet):
             if away_from_zero(difference):
                 raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")
             kept.append((place, difference, certificate, signs))
-            largest = max([1, largest, *sizes.values()])
+            largest = max(largest, most(sizes))
     for place, difference, certificate, signs in kept:
         if not reduces(difference):
             raise Fails(f"step 1: right - left is not the certificate{' at ' * bool(place)}{place}: {left_over(difference)}")

@@ -13,7 +13,12 @@ NONE = "at all the small sizes that are tried, its assumptions contradict each o
 
 def at_sizes(claim, sizes):
     """What the claim states at these sizes."""
-    return claim(**{name: sp.Integer(n) for name, n in sizes.items()})
+    return claim(**{name: n if isinstance(n, tuple) else sp.Integer(n) for name, n in sizes.items()})
+
+
+def most(sizes: dict) -> int:
+    """The largest size. The entries of a mask are none."""
+    return max([1, *(n for n in sizes.values() if not isinstance(n, tuple))])
 
 
 def told(values: dict) -> str:
@@ -31,14 +36,33 @@ def differences(claim, sizes_tried, given):
     """(step, where, left - right, equations that hold, sizes) for each entry of each step, at each of the sizes."""
     for sizes in sizes_tried:
         ideal = [sp.expand(g) for zero in at_sizes(given, sizes) for g in flat(zero)] if given else []
-        if contradictory(ideal):  # at these sizes everything would follow
+        point = unit_rows(ideal)
+        if not point and contradictory(ideal):  # at these sizes everything would follow
             continue
         for k, left, right, *indices in at_sizes(claim, sizes):
             if shape_of(left) != shape_of(right):
                 raise Fails(where(k, sizes, *indices or [{}], 1, 1) + "the two sides have different shapes")
             a, b = flat(left), flat(right)
             for place, (x, y) in enumerate(zip(a, b, strict=True), 1):
+                if point and away_from_zero((x - y).xreplace(point)):
+                    raise Fails(where(k, sizes, *indices or [{}], place, len(a)) + "where all rows are unit vectors, the two sides differ")
                 yield k, where(k, sizes, *indices or [{}], place, len(a)), x - y, ideal, sizes
+
+
+def unit_rows(ideal: list) -> dict:
+    """Each row of what is restricted as a unit vector of its own, where all equations hold there; else nothing.
+
+    A point at which what is assumed holds. Many equations say that rows are orthogonal, and to solve them takes long.
+    """
+    entries = sorted(set().union(*(g.free_symbols for g in ideal)), key=str) if ideal else []
+    places = [
+        (name, *map(int, place.rstrip("]").split(","))) for name, _, place in (str(x).partition("[") for x in entries) if "," in place
+    ]
+    if len(places) < len(entries) or any(len(place) != 3 for place in places):
+        return {}
+    rows = {row: k for k, row in enumerate(sorted({place[:2] for place in places}), 1)}
+    point = {x: sp.Integer(rows[place[:2]] == place[2]) for x, place in zip(entries, places, strict=True)}
+    return point if all(g.xreplace(point) == 0 for g in ideal) else {}
 
 
 def met(kept: list) -> dict:
@@ -61,7 +85,7 @@ def identity(claim, sizes_tried, reasons, given=None, tell=quiet):
     for k, place, difference, ideal, sizes in kept:
         if not reduces(difference, ideal, beside.get(id(ideal), ())):
             raise Fails(place + left_over(difference))
-        counts[k], largest = counts[k] + 1, max([1, largest, *sizes.values()])
+        counts[k], largest = counts[k] + 1, max(largest, most(sizes))
     if not all(counts.values()):
         raise NotSettled(NONE)
     for k, reason in enumerate(reasons, 1):

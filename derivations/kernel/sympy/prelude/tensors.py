@@ -44,6 +44,13 @@ def flat(value) -> list:
     return sp.flatten(value.tolist()) if isinstance(value, sp.NDimArray) else [sp.sympify(value)]
 
 
+def stacked(parts, axes: int):
+    """Parts side by side, along a first axis before those that each has: numbers as a vector, vectors as the rows of a matrix."""
+    parts = list(parts)
+    made, shape = [x for part in parts for x in flat(part)], (len(parts), *shape_of(parts[0])[:axes])
+    return sp.Array(made, shape) if axes > 1 else sp.Matrix(*shape, made) if axes else sp.Matrix(made)
+
+
 def contract(left, right, left_axes: int, right_axes: int):
     """The sum over the last axis of left and the first of right, where one of the three has three axes or more."""
     first, last = left.shape[:left_axes][:-1], right.shape[:right_axes][1:]
@@ -92,12 +99,25 @@ def norm(vector):
     return sp.sqrt(sp.Add(*(x**2 for x in vector)))
 
 
-def log(v):
-    """SymPy's logarithm of a negative number is a complex one, with the slope of a real one; here it has no value."""
-    v = sp.sympify(v)
-    if v.is_negative:
-        raise Fails(f"the logarithm of {v}, which is negative, is taken")
-    return sp.log(v)
+def largest(vector):
+    """The largest entry, with what all entries share taken out: a summand, factors that are not negative, an exponential."""
+    entries = [sp.factor_terms(x) if x.is_Mul else sp.expand(x) for x in flat(vector)]
+    shared = set.intersection(*({*sp.Add.make_args(x)} for x in entries))
+    rest = [sp.factor_terms(x - sp.Add(*shared)) for x in entries]
+    factors = {x for x in set.intersection(*({*sp.Mul.make_args(x)} for x in rest)) if x.is_positive or x.is_nonnegative}
+    rest = [sp.Mul(*(y for y in sp.Mul.make_args(x) if y not in factors)) for x in rest]
+    if all(x.func is sp.exp for x in rest):
+        return sp.Add(*shared, sp.Mul(*factors, sp.exp(largest(sp.Matrix([x.args[0] for x in rest])))))
+    return sp.Add(*shared, sp.Mul(*factors, sp.Max(*rest)))
+
+
+def ties(vector):
+    """What is 0 where two entries are the largest: of numbers, how far the second is below the first."""
+    entries = flat(vector)
+    if len(entries) > 1 and all(x.is_number for x in entries):
+        second, first = sorted(entries, key=lambda x: x.evalf(50))[-2:]
+        return [first - second]
+    return [x - y for k, x in enumerate(entries) for y in entries[:k]]
 
 
 def divided(a, b):
@@ -106,11 +126,3 @@ def divided(a, b):
     if b.is_zero:
         raise Fails("something is divided by zero at the counterexample")
     return a / b
-
-
-def power(base, exponent):
-    """A root of a negative number has no value either."""
-    base, exponent = sp.sympify(base), sp.sympify(exponent)
-    if base.is_negative and exponent.is_integer is False:
-        raise Fails(f"the power {exponent} of {base}, which is negative, is taken")
-    return base**exponent

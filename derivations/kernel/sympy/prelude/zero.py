@@ -18,6 +18,7 @@ VALUES = {
     sp.sin: lambda x: mp.sin(*x),
     sp.tanh: lambda x: mp.tanh(*x),
     sp.Abs: lambda x: abs(*x),
+    sp.Max: lambda x: max(x),
     type(sp.I): lambda x: mp.mpc(0, 1),
 }
 
@@ -57,7 +58,7 @@ def reduces(difference, ideal=(), beside=()) -> bool:
 
     `ideal` lists what is 0 by assumption; `beside`, the symbols of other differences, for which one basis serves as well.
     """
-    difference = sp.expand(difference)
+    difference = sp.expand(difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)}))  # whatever they are
     if difference == 0:
         return True
     if ideal:

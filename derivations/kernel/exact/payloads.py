@@ -1,0 +1,77 @@
+"""What stands inside an atom: a smaller polynomial, kept with slots in the place of its outside indices, so that equal ones look alike."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import permutations
+
+from ..errors import KernelError
+from .polynomials import atom, rename
+
+
+class Unknown(KernelError):
+    """A node, or a combination of nodes, that the exact witness does not know."""
+
+
+def externals(p: dict) -> list:
+    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}, key=repr)
+
+
+def freeze(p: dict) -> tuple:
+    return tuple(sorted(p.items(), key=repr))
+
+
+def payload(p: dict) -> tuple:
+    """p with its outside indices replaced by slots, in the order that makes it smallest; and those indices, in that order."""
+    outside = externals(p)
+    if len(outside) > 5:
+        raise Unknown("a function of more than five indices")
+    best = None
+    for order in permutations(outside):
+        mapping = {i: ("s", k) for k, i in enumerate(order)}
+        frozen = freeze(renamed(p, mapping))
+        if best is None or repr(frozen) < repr(best[0]):
+            best = frozen, order
+    return best
+
+
+def instantiate(frozen: tuple, indices: tuple) -> dict:
+    """A payload with its slots filled, by indices that its own bound indices cannot capture."""
+    if any(i[0] == "b" for i in indices):
+        raise AssertionError("a bound index would be captured")
+    mapping = {("s", k): i for k, i in enumerate(indices)}
+    return renamed(dict(frozen), mapping)
+
+
+@lru_cache(maxsize=4096)
+def symmetries(frozen: tuple, slots: int) -> list:
+    """The permutations of the slots that leave a payload as it is."""
+    found = []
+    for order in permutations(range(slots)):
+        mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
+        if freeze(renamed(dict(frozen), mapping)) == frozen:
+            found.append(order)
+    return found
+
+
+def settle(head: tuple, indices: tuple) -> tuple:
+    """The indices of an atom in one order of all that mean the same."""
+    if head[0] == "delta":
+        return tuple(sorted(indices, key=repr))
+    if len(indices) < 2 or not isinstance(head[-1], tuple):
+        return indices
+    return min((tuple(indices[k] for k in order) for order in symmetries(head[-1], len(indices))), key=repr)
+
+
+def renamed(p: dict, mapping: dict) -> dict:
+    return {(b, tuple(sorted(rename(f, mapping), key=repr))): c for (b, f), c in p.items()}
+
+
+def hold(indices: tuple) -> tuple:
+    """Bound indices made free for a while, to look into a payload."""
+    return tuple(("held", i) if i[0] == "b" else i for i in indices)
+
+
+def function_atom(head, p: dict, power=1) -> dict:
+    frozen, indices = payload(p)
+    return atom((*(head if isinstance(head, tuple) else (head,)), frozen), *indices, power=power)

@@ -1,0 +1,26 @@
+"""What is 0 or 1, as a mask is that keeps a key or leaves it out."""
+
+from __future__ import annotations
+
+from ..core.assumptions import Assumption, is_random, symbol_of
+from ..core.expr import Expr, show
+from ..errors import KernelError
+
+
+def zero_or_one(x: Expr) -> Assumption:
+    """Each entry of the symbol x is 0 or 1: of a scalar, x itself. It is about a symbol, and not about a size or something random.
+
+    Examples:
+        >>> from derivations.kernel import Derivation, exp, index, ones, scalars, sizes, vector, zero_or_one
+        >>> n = sizes("n")
+        >>> k, z, c, i = vector("k", n), vector("z", n), scalars("c"), index("i", n)
+        >>> derivation = Derivation("A mask")
+        >>> derivation.identity("twice", k * (k * z), k * z, given=[zero_or_one(k)])
+        >>> masked = exp(z - c * (ones(n) - k))[i]
+        >>> derivation.identity("masked", masked, k[i] * exp(z[i]) + (1 - k[i]) * exp(z[i] - c), given=[zero_or_one(k)])
+        >>> print(zero_or_one(k))
+        each entry of k is 0 or 1
+    """
+    if is_random(x := symbol_of(x)) or x.data[1] == "size":
+        raise KernelError(f"{show(x)} is random, or a size, and not a symbol that one may take to be 0 or 1")
+    return Assumption("zero_or_one", (x,))

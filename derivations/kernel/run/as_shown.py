@@ -1,0 +1,351 @@
+"""What `code=` names is what a reader sees: the very `def` of that name in its file, with nothing put in its place or around it.
+
+A page shows lines of a file; a witness calls what a module holds under a name. The two are one if the module binds each name once,
+by a `def` or a `class` at its top level, and holds what these lines compile to. So both are asked, of the module that is named and of
+all modules of snippets that it imports, since what a function calls is shown under its name as well:
+
+  the text      each name is bound once; nothing is decorated but by `KEPT`, which run what they decorate as it stands; nothing is written
+                to what lies outside of a function, whereby a name could come to mean something else, or a call leave something behind;
+                an import does not give a thing another thing's name
+  the module    what it holds is compiled anew from the text, and is the same code
+
+That a page shows these lines is asked where pages are looked at, in `pages/lint.py`. Not seen: what is changed in PyTorch or in Python
+itself by somebody else than snippets.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+
+from ..core.claims import Claim, Refused
+from ..errors import KernelError
+
+# Decorators that run what they decorate as it stands, or leave it as it is; annotations of shapes, as jaxtyping's, decorate nothing.
+KEPT = ("torch.no_grad()", "dataclass", "dataclass(frozen=True)", "staticmethod", "classmethod", "property")
+CONTEXT = "/torch/utils/_contextlib.py"  # where PyTorch makes the function that runs another one without gradients
+USUAL = {"numpy": "np", "torch.nn.functional": "F"}  # what everybody calls them
+# What could bind a name, or change what one means, in a way that the text does not show.
+HIDDEN = ("exec", "eval", "compile", "setattr", "delattr", "globals", "locals", "vars", "__import__", "__builtins__")
+INSIDES = ("__dict__", "__code__", "__globals__", "__defaults__", "__kwdefaults__", "__class__", "__setattr__", "__wrapped__", "modules")
+# Names that every reader knows: they come from where everybody has them from.
+KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")
+REACHING = ("builtins", "importlib", "ctypes", "gc", "inspect", "posix")
+Bound = tuple[str, int]  # a name, and the line that binds it
+
+
+class NotAsShown(KernelError):
+    """A reader would see something else than what is run; the message names file and line."""
+
+
+def require_as_shown(claim: Claim) -> None:
+    """Refused where what the claim's `code=` names is not what its lines say."""
+    try:
+        for name in named(claim):
+            refuse_unlike(name)
+    except NotAsShown as error:
+        raise Refused(claim.file, claim.line, claim.id, str(error)) from None
+
+
+def named(claim: Claim) -> list[str]:
+    """The functions that a claim's `code=` names, those among the arguments of others too, each once."""
+    from ..pytorch.snippets import names
+
+    return list(dict.fromkeys(name.partition("[")[0] for name in names(claim.code))) if claim.code else []
+
+
+def refuse_unlike(name: str) -> None:
+    """NotAsShown unless `snippets.chapter.topic.function` is a function that its module defines, and all it may call is what it says."""
+    from ..pytorch.errors import Disagrees
+    from ..pytorch.snippets import home
+
+    try:
+        module, function, _ = home(name)
+    except Disagrees as error:
+        raise NotAsShown(f"{error}; name it as snippets.chapter.topic.function") from None
+    if function not in definitions(tree_of(module)):
+        found = "there is none" if not hasattr(module, function) else "its module has it from elsewhere"
+        raise NotAsShown(
+            f"there is no function {name}: {file_of(module)} is to define it at its top level, and {found}; name the module that does"
+        )
+    for one in reached(module):
+        refuse_text(file_of(one), text_of(one))
+        refuse_held(one)
+
+
+# The modules ------------------------------------------------------------------------------------------------------------------
+
+
+def file_of(module: ModuleType) -> str:
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str) or not file.endswith(".py"):
+        raise NotAsShown(f"the module {module.__name__} has no text that a page could show; write it as a .py file")
+    return file
+
+
+def text_of(module: ModuleType) -> str:
+    return Path(file_of(module)).read_text(encoding="utf-8")
+
+
+def tree_of(module: ModuleType) -> ast.Module:
+    return parsed(file_of(module), text_of(module))
+
+
+@lru_cache(maxsize=256)
+def parsed(file: str, text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        raise NotAsShown(f"{file}:{error.lineno}: this is not Python: {error.msg}") from None
+
+
+def reached(module: ModuleType) -> list[ModuleType]:
+    """The module, and all modules of snippets that it imports, or that these import."""
+    found, left = {module.__name__: module}, [module]
+    while left:
+        for name in imports(tree_of(left.pop())):
+            one = sys.modules.get(name)
+            if one is not None and name not in found and name.startswith("snippets.") and not is_package(one):
+                found[name] = one
+                left.append(one)
+    return list(found.values())
+
+
+def is_package(module: ModuleType) -> bool:
+    return hasattr(module, "__path__")
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """What may be modules among what is imported anywhere, by absolute names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+# The text ---------------------------------------------------------------------------------------------------------------------
+
+
+def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
+    """What stands at the top level as a function or a class, by name."""
+    return {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+@lru_cache(maxsize=256)
+def refuse_text(file: str, text: str) -> None:
+    """NotAsShown where a name could mean something else than its lines say."""
+    tree = parsed(file, text)
+    refuse_twice(file, tree)
+    refuse_known(file, tree)
+    for node in ast.walk(tree):
+        for line, said in [*hidden(node), *renamed(node), *decorated(node)]:
+            raise NotAsShown(f"{file}:{line}: {said}")
+    for line, said in outward(tree):
+        raise NotAsShown(f"{file}:{line}: {said}")
+
+
+def refuse_twice(file: str, tree: ast.Module) -> None:
+    first: dict[str, int] = {}
+    for name, line in sorted(bound(tree.body), key=lambda one: one[1]):
+        if name in first:
+            raise NotAsShown(
+                f"{file}:{line}: '{name}' is bound here and on line {first[name]}, so a page would show one thing and another one be run; "
+                "bind each name of a module once"
+            )
+        first[name] = line
+
+
+def refuse_known(file: str, tree: ast.Module) -> None:
+    """NotAsShown where a name that every reader knows is given to something of the module's own."""
+    for node in tree.body:
+        imported = (
+            isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom) and not (node.module or "snippets").startswith("snippets")
+        )
+        for name, line in () if imported else bound([node]):
+            if name in KNOWN and name != "__doc__":
+                raise NotAsShown(f"{file}:{line}: '{name}' is something else to every reader; give what is meant here a name of its own")
+
+
+def bound(nodes: list) -> Iterator[Bound]:
+    """The names that statements bind in their module, those included that a function declares to be global."""
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, node.lineno
+            yield from declared_global(node)
+        elif isinstance(node, ast.Lambda):
+            continue
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((alias.asname or alias.name.partition(".")[0], node.lineno) for alias in node.names)
+        elif isinstance(node, ast.comprehension):
+            yield from bound([node.iter, *node.ifs])
+        else:
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                yield node.id, node.lineno
+            caught = getattr(node, "name", None) if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) else None
+            if caught or isinstance(node, ast.MatchMapping) and node.rest:
+                yield caught or node.rest, node.lineno
+            yield from bound(list(ast.iter_child_nodes(node)))
+
+
+def declared_global(node: ast.AST) -> Iterator[Bound]:
+    return ((name, inner.lineno) for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names)
+
+
+def hidden(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Ways to bind a name, or to change what one means, that the text does not show."""
+    name = node.id if isinstance(node, ast.Name) and node.id in HIDDEN else ""
+    name = node.attr if isinstance(node, ast.Attribute) and node.attr in (*INSIDES, *HIDDEN[:2]) and not is_evaluation(node) else name
+    if name:
+        yield node.lineno, f"'{name}' can make a name mean something else than its lines say; write a snippet without it"
+    roots = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    roots += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    for root in roots:
+        if root.partition(".")[0] in REACHING:
+            yield node.lineno, f"the module '{root}' can make a name mean something else than its lines say; write a snippet without it"
+
+
+def is_evaluation(node: ast.Attribute) -> bool:
+    """`layer.eval()` is PyTorch's own."""
+    return node.attr == "eval"
+
+
+def renamed(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Imports that give a thing a name that begins with another word."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return
+    for alias in node.names:
+        if alias.name == "*":
+            yield node.lineno, "'*' binds names that the text does not show; import each by its name"
+        whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+        if alias.asname and not alias.asname.startswith(alias.name.rpartition(".")[2]) and USUAL.get(whole) != alias.asname:
+            yield node.lineno, f"'{whole}' is called '{alias.asname}' here, which a page does not show; give it its own name"
+
+
+def decorated(node: ast.AST) -> Iterator[tuple[int, str]]:
+    for decorator in getattr(node, "decorator_list", ()):
+        if (text := ast.unparse(decorator)) not in KEPT and not text.endswith((".setter", ".getter")):
+            yield (
+                decorator.lineno,
+                f"'@{text}' may put another function in the place of '{node.name}', which a page shows; write what it does into it",  # type: ignore[attr-defined]
+            )
+
+
+def outward(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where something is written to what lies outside of the function that writes, or by a module to anything but its own names."""
+    yield from written(tree.body, set(), at_top=True)
+
+
+def written(nodes: list, own: set, at_top: bool = False) -> Iterator[tuple[int, str]]:
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            inner = node.body if isinstance(node.body, list) else [node.body]
+            yield from written(inner, own | locals_of(node))
+        elif isinstance(node, ast.ClassDef):
+            yield from written(node.body, own, at_top)
+        else:
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+                root = root_of(node)
+                if root is not None and root not in own:
+                    where = "while the module is loaded" if at_top else "by a function that it outlives"
+                    yield node.lineno, f"'{ast.unparse(node)}' is written {where}, so another call may find something else; keep it local"
+            yield from written(list(ast.iter_child_nodes(node)), own, at_top)
+
+
+def root_of(node: ast.expr) -> str | None:
+    """The name that an attribute or an entry is reached from; None where that is something made on the spot."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def locals_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set:
+    """The names that are a function's own: its parameters, and what it binds without calling it global."""
+    own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    return own - {name for name, _ in declared_global(node)}
+
+
+# The module as it is ----------------------------------------------------------------------------------------------------------
+
+
+def refuse_held(module: ModuleType) -> None:
+    """NotAsShown where a module holds something else under a name than what its lines define."""
+    file, tree = file_of(module), tree_of(module)
+    codes = compiled(file, text_of(module))
+    for name, node in definitions(tree).items():
+        held = vars(module).get(name)
+        if isinstance(node, ast.ClassDef):
+            good = isinstance(held, type) and all(is_code(vars(held).get(one), codes, module) for one in methods(node))
+        else:
+            good = is_code(held, codes, module)
+        if not good:
+            raise NotAsShown(
+                f"{file}:{node.lineno}: what is run as '{name}' is not what these lines define; let nothing be put in its place or around it"
+            )
+    for name, line in used_by_value(tree):
+        held = vars(module).get(name)
+        if callable(held):
+            raise NotAsShown(f"{file}:{line}: '{name}' is called like a function, and no 'def {name}' shows what it does; define it")
+
+
+def methods(node: ast.ClassDef) -> list[str]:
+    return [one.name for one in node.body if isinstance(one, ast.FunctionDef)]
+
+
+def is_code(held: object, codes: dict, module: ModuleType) -> bool:
+    """Whether a function is one that the text defines, in its module, bare or within a decorator that is `KEPT`."""
+    if isinstance(held, (staticmethod, classmethod)):
+        held = held.__func__
+    parts = [held.fget, held.fset, held.fdel] if isinstance(held, property) else [held]
+    return all(is_function(part, codes, module) for part in parts if part is not None) and held is not None
+
+
+def is_function(held: object, codes: dict, module: ModuleType) -> bool:
+    if isinstance(held, FunctionType) and held.__code__.co_filename.endswith(CONTEXT):
+        held = getattr(held, "__wrapped__", None)
+    if not isinstance(held, FunctionType) or hasattr(held, "__wrapped__") or held.__globals__ is not vars(module):
+        return False
+    wanted = codes.get((held.__code__.co_firstlineno, held.__code__.co_name))
+    return wanted is not None and alike(wanted, held.__code__) and held.__code__.co_filename == file_of(module)
+
+
+@lru_cache(maxsize=256)
+def compiled(file: str, text: str) -> dict[tuple[int, str], CodeType]:
+    """Every function that a text defines, by the line where it begins and its name."""
+    found, left = {}, [compile(text, file, "exec", dont_inherit=True)]
+    while left:
+        for one in left.pop().co_consts:
+            if isinstance(one, CodeType):
+                found[one.co_firstlineno, one.co_name] = one
+                left.append(one)
+    return found
+
+
+def alike(a: CodeType, b: CodeType) -> bool:
+    """Whether two functions do the same because they were made from the same text."""
+    parts = ("co_name", "co_code", "co_names", "co_varnames", "co_cellvars", "co_freevars", "co_flags", "co_argcount", "co_kwonlyargcount")
+    return all(getattr(a, part) == getattr(b, part) for part in parts) and constants(a.co_consts, b.co_consts)
+
+
+def constants(a: tuple, b: tuple) -> bool:
+    return len(a) == len(b) and all(
+        alike(one, other) if isinstance(one, CodeType) and isinstance(other, CodeType) else type(one) is type(other) and one == other
+        for one, other in zip(a, b)
+    )
+
+
+def used_by_value(tree: ast.Module) -> Iterator[Bound]:
+    """Names that a module binds by a value, and a function of it calls."""
+    assigned = dict(bound([node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign))]))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in assigned:
+                    yield node.func.id, assigned[node.func.id]

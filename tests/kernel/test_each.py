@@ -1,0 +1,505 @@
+"""What is given entry by entry: its index is its own. What each witness makes of it, and claims in which one index is taken for another."""
+
+from random import Random
+
+import pytest
+from sympy import Idx, IndexedBase
+from sympy import symbols as sympy_symbols
+
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    absolute,
+    array,
+    diff,
+    each,
+    exp,
+    eye,
+    gaussian,
+    has_moment,
+    independent,
+    index,
+    inverse,
+    invertible,
+    log,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    norm,
+    ones,
+    positive,
+    random,
+    rank,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+    vector,
+    zeros,
+)
+from derivations.kernel.attack import growing
+from derivations.kernel.attack.controls import controls
+from derivations.kernel.attack.fuzzing import attempt
+from derivations.kernel.attack.judge import judge
+from derivations.kernel.attack.mutants import mutants
+from derivations.kernel.attack.rewriting import laws_at
+from derivations.kernel.attack.trees import with_index
+from derivations.kernel.coq.notation import Notation
+from derivations.kernel.coq.structures import NotForCoq
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.expr import Expr, free_indices, walk
+from derivations.kernel.errors import KernelError
+from derivations.kernel.exact import reading, values
+from derivations.kernel.exact.witness import exact
+from derivations.kernel.printing.latex import latex
+from derivations.kernel.printing.plain import plain
+from derivations.kernel.printing.script import script
+from derivations.kernel.pytorch import evaluate
+from derivations.kernel.pytorch.witness import witness as pytorch
+from derivations.kernel.sympy import translate
+from derivations.kernel.sympy.witness import witness as sympy
+
+n, m = sizes("n m")
+x = scalars("x")
+z, v, b, t = vector("z", n), vector("v", n), vector("b", m), vector("t", 3)
+A, S = matrix("A", n, m), matrix("S", n, n)
+q, k, w = random("q", n), random("k", n), random("w")
+i, j, l, r, s = index("i", n), index("j", n), index("l", n), index("r", m), index("s", 3)
+one = 1 + 0 * x
+
+TRUE = {
+    "softmax": (softmax(z), each(exp(z[i]) / total(exp(z[l]), l), i), []),
+    "an entry": (each(z[i] ** 2, i)[j], z[j] ** 2, []),
+    "an entry at a number": (each(z[i] ** 2 * v[j], i)[1], z[1] ** 2 * v[j], []),
+    "an entry at the same index outside": (each(z[i] * v[j], i)[i], z[i] * v[j], []),
+    "an entry at what stands open inside": (each(z[i] * v[j], i)[j], z[j] * v[j], []),
+    "what does not depend on the index": (each(z[j], i) @ v, z[j] * total(v[l], l), []),
+    "a matrix": (each(z[i] * b[r], i, r) @ b, (b @ b) * z, []),
+    "a matrix, its indices turned": (each(z[i] * b[r], i, r).T, each(z[i] * b[r], r, i), []),
+    "the entries of a matrix": (each(A[i, r], i, r), A + zeros(n, m), []),
+    "a diagonal": (each(each(S[i, l], l)[i], i), each(S[j, j], j), []),
+    "a sum inside over the same index": (each(total(z[i], i) * z[i], i), total(z[l], l) * z, []),
+    "a sum around over the same index": (total(each(z[i] ** 2, i)[i], i), z @ z, []),
+    "one within another, over the same index": (each(each(z[i], i), i), each(z[l], j, l) * one, []),
+    "one within another, at the outer index": (each(each(z[l] * v[i], l)[i], i), z * v, []),
+    "vectors as rows": (each(z, r), each(z[i], r, i) * one, []),
+    "matrices side by side": (each(A, j)[j, i, r], A[i, r] * one, []),
+    "a fixed size": (each(t[s] ** 2, s), array([t[1] ** 2, t[2] ** 2, t[3] ** 2]), []),
+    "an index as a number": (each(i * z[i], i) @ ones(n), total(l * z[l], l), []),
+    "a delta": (each(eye(n)[i, j] * v[i], i), v[j] * each(eye(n)[j, i], i), []),
+    "a length": (norm(each(x * z[i], i)), absolute(x) * norm(z), []),
+    "softmax of one number": (softmax(each(z[j], i))[l], one / n, []),
+    "a gradient": (each(diff(total(exp(z[l]), l), z[i]), i), exp(z) * one, []),
+    "a slope by an entry at the same index": (diff(each(z[i] ** 2, i) @ v, z[i]), 2 * z[i] * v[i], []),
+    "a slope of an entry": (diff(each(z[i] ** 2, i)[j], z[l]), 2 * z[j] * eye(n)[j, l], []),
+    "a slope of what is the same at each entry": (diff(each(z[j] ** 2, i)[l], z[l]), 2 * z[j] * eye(n)[j, l], []),
+    "moduli away from their corners": (diff(each(absolute(z[i]), i) @ v, z[j]), z[j] / absolute(z[j]) * v[j], [nonzero(z[i])]),
+    "rows of moduli": (diff(each(absolute(z), r)[1, l], z[j]), z[j] / absolute(z[j]) * eye(n)[j, l], [nonzero(z[i])]),
+    "a Jacobian": (each(diff(softmax(z)[i], z[j]), i, j) @ v, softmax(z) * (v - (softmax(z) @ v) * ones(n)), []),
+    "a mean": (E(each(q[i] * k[i], i) @ v), 0 * x, [independent(q, k), mean(q, 0), has_moment(k, 1)]),
+    "a variance": (Var(total(each(q[i] * v[i], i)[l], l)), v @ v, [independent(q), variance(q, 1)]),
+    "a variance of copies": (Var(each(q[1], i) @ ones(n)), n**2 * one, [variance(q, 1)]),
+    "a variance at each entry": (each(Var(q[i]) * z[i], i), 3 * z, [variance(q, 3)]),
+    "in an assumption": (exp(log(each(z[i], i)[j])), z[j], [positive(each(z[i], i)[j])]),
+    "in an assumption, of one entry": (z[1] * x / z[1], x, [nonzero(each(z[i], i)[1])]),
+    "an inverse": (each(inverse(S)[i, l], i, l) @ S, eye(n) * one, [invertible(S)]),
+}
+
+
+@pytest.mark.parametrize("left, right, given", TRUE.values(), ids=TRUE)
+def test_what_holds_is_accepted_by_three_witnesses(left, right, given, checked):
+    ((verdict, by_sympy),) = checked(lambda D: D.identity("claim", left, right, given=given)).values()
+    assert (verdict.verdict, by_sympy[0]) == ("proved", "proved")
+    assert pytorch(only(left, right, given))[0] == "agrees"
+
+
+def test_the_mean_of_an_exponential_is_one_of_each_entry(proved):
+    """Of which SymPy knows nothing at an open index."""
+    left, right, given = E(exp(each(w * i, i)[j])), exp(j**2 / 2), [mean(w, 0), variance(w, 1), gaussian(w)]
+    assert proved(lambda D: D.identity("claim", left, right, given=given)).scope == "every shape"
+    assert pytorch(only(left, right, given))[0] == "agrees"
+    for wrong in (exp(j**2), exp(n**2 / 2)):
+        for witness in (exact, pytorch):
+            with pytest.raises(Refused):
+                witness(only(left, wrong, given))
+
+
+def only(left, right, given=()):
+    derivation = Derivation("test")
+    derivation.identity("claim", left, right, given=list(given))
+    return derivation.claims[0]
+
+
+FALSE = {
+    "an open index taken for the bound one": (each(z[j], i), z, []),
+    "an open index summed": (each(z[j], i) @ v, z @ v, []),
+    "the bound index left as it is": (each(z[i] * v[j], i)[j], z[i] * v[i], []),
+    "the place where the open index stands": (each(z[i] * v[j], i)[j], z[j] * v[i], []),
+    "an outer index that reaches in": (each(z[i] * v[j], i)[i], z[j] * v[i], []),
+    "a matrix for its transpose": (each(S[i, l], l, i), S, []),
+    "rows for columns": (each(z[i], j, i), each(z[i], i, j), []),
+    "the inner index for the outer one": (each(each(z[i], i), i), each(z[i], i, j), []),
+    "a row for a diagonal": (each(each(S[i, l], l)[i], i), each(S[i, j], i), []),
+    "a sum whose index is the outer one": (each(total(z[i], i) * z[i], i), each(total(z[i] * z[i], i), i), []),
+    "a sum that an index inside escapes": (total(each(z[i], i)[i], i), n * z[j], []),
+    "an entry that a sum catches": (total(each(z[i] * v[l], i)[j], l), total(z[l] * v[l], l), []),
+    "two factors exchanged": (each(z[i] * v[l], i, l), each(v[i] * z[l], i, l), []),
+    "a delta at the wrong place": (each(eye(n)[i, j] * v[i], i), each(eye(n)[i, j], i) * v[1], []),
+    "a fixed size, turned": (each(t[s], s), array([t[1], t[3], t[2]]), []),
+    "an index that counts from 0": (each(i * z[i], i) @ ones(n), total((l - 1) * z[l], l), []),
+    "a length of copies": (norm(each(z[j], i)), norm(z), []),
+    "softmax of copies": (softmax(each(z[j], i)), softmax(z), []),
+    "what vanishes at small sizes": (each(z[i] * (n - 1) * (n - 2) * (n - 3) * (n - 4), i), zeros(n) * one, []),
+    "a gradient at one place": (each(diff(z @ z, z[i]), i), each(2 * z[j], i), []),
+    "a slope that reaches every entry": (diff(each(z[i] ** 2, i) @ v, z[i]), 2 * z[i] * total(v[l], l), []),
+    "a slope of an entry by another": (diff(each(z[i], i)[j], z[i]), one, []),
+    "a slope of copies": (diff(each(z[j], i) @ v, z[j]), v[j], []),
+    "a slope that misses its own index": (each(diff(each(z[i] ** 2, i)[j], z[i]), i), 2 * each(z[i], i), []),
+    "a mean of a product": (E(each(q[i] * k[i], i)[1]), 0 * x, [mean(q, 0), has_moment(k, 1)]),
+    "a variance of copies": (Var(each(q[1], i) @ ones(n)), n * one, [independent(q), variance(q, 1)]),
+    "a mean of a square": (E(each(q[i], i)[j] * each(q[i], i)[l]), 0 * x, [independent(q), mean(q, 0), has_moment(q, 2)]),
+    "a square of copies": (E(each(q[j], i) @ each(q[i], i)), 0 * x, [independent(q), mean(q, 0), variance(q, 1)]),
+    "an assumption of another entry": (absolute(z[j]), z[j], [positive(each(z[i], i)[1])]),
+    "an assumption of another vector": (absolute(z[i]), z[i], [positive(each(v[i], i)[i])]),
+    "a modulus by an assumption about another": (absolute(z[i]), z[i], [nonnegative(each(z[1], i)[i])]),
+    "moduli at their corners": (diff(each(absolute(z[i]), i) @ v, z[j]), z[j] / absolute(z[j]) * v[j], []),
+    "rows of moduli at their corners": (diff(each(absolute(z), r)[1, l], z[j]), z[j] / absolute(z[j]) * eye(n)[j, l], []),
+    "a root at its corner": (diff(each(sqrt(z[i] ** 2), i)[j], z[j]), one, [nonnegative(z[i])]),
+}
+
+
+@pytest.mark.parametrize("left, right, given", FALSE.values(), ids=FALSE)
+def test_what_is_false_is_refused_by_each_of_three_witnesses(left, right, given, refused, sympy_refuses):
+    def state(D):
+        D.identity("claim", left, right, given=given)
+
+    assert refused(state)
+    sympy_refuses(state)
+    with pytest.raises(Refused):
+        pytorch(only(left, right, given))
+
+
+def test_the_judge_knows_which_is_which():
+    """By an evaluation of its own; what is not stated to be needed is none of its business."""
+    assert [judge(only(*claim))[0] for claim in TRUE.values()] == ["true"] * len(TRUE)
+    assert [judge(only(*claim))[0] for claim in FALSE.values()] == ["false"] * len(FALSE)
+
+
+# A witness that takes one index for another is found out by the claims above ------------------------------------------------------
+
+
+def accepted(witness, claims):
+    """Which of the claims a witness accepts; one that breaks accepts nothing."""
+    found = []
+    for name, stated in claims.items():
+        try:
+            found += [name] * (witness(only(*stated)) is not None)
+        except (Refused, KeyError, IndexError, RuntimeError, TypeError):
+            continue
+    return found
+
+
+def outer_first(e, at, names, facts):
+    """An index that is known outside is not bound again."""
+    return reading.lower(e.args[0], at[1:], {Expr("index", (), (), e.data): at[0], **names}, facts)
+
+
+def last_place(e, at, names, facts):
+    """The index is the place on the last axis."""
+    return reading.lower(e.args[0], at[:-1], {**names, Expr("index", (), (), e.data): at[-1]}, facts)
+
+
+def left_bound(e, at, names, facts):
+    """Where the body is read, the index stays what it was; a place outside is read as if it stood within."""
+    return reading.lower(e.args[0], at[1:], names | {key: at[0] for key in names}, facts)
+
+
+@pytest.mark.parametrize("fault", [outer_first, last_place, left_bound])
+def test_an_exact_witness_that_lets_an_index_be_caught_is_found_out(fault, monkeypatch):
+    monkeypatch.setitem(reading.RULES, "each", fault)
+    assert accepted(exact, TRUE) != list(TRUE)
+    assert accepted(exact, FALSE) or fault is left_bound
+
+
+def first_of_two(t, e):
+    """The parts listed in the wrong order of axes."""
+    text = true_text(t, e)
+    return translate.Text(f"{text.text}.T") if len(e.shape) == 2 else text
+
+
+def stale(t, e):
+    """Each entry at the first place of the index."""
+    name, size = e.data
+    return translate.Text(true_text(t, e).text.replace(f"range({t.size(size)})", f"[0] * {t.size(size)}"))
+
+
+true_text = translate.RULES["each"]
+
+
+@pytest.mark.parametrize("fault", [first_of_two, stale])
+def test_a_sympy_witness_that_mistakes_an_index_is_found_out(fault, monkeypatch):
+    monkeypatch.setitem(translate.RULES, "each", fault)
+    assert accepted(sympy, TRUE) != list(TRUE)
+    assert accepted(sympy, FALSE)
+
+
+def outer_axis(e, t, axes, deep):
+    """An index that has an axis outside keeps it."""
+    body = evaluate.evaluate(e.args[0], t, {e.data: deep, **axes}, deep + 1)
+    return evaluate.tensors.along_first(body, deep, t.size(e.data[1]), t.leading)
+
+
+def behind(e, t, axes, deep):
+    """The new axis is the last one."""
+    x = true_each(e, t, axes, deep)
+    return evaluate.Value(*(y.movedim(t.leading, -1) for y in x))
+
+
+true_each = evaluate.RULES["each"]
+
+
+@pytest.mark.parametrize("fault", [outer_axis, behind])
+def test_a_pytorch_witness_that_mistakes_an_axis_is_found_out(fault, monkeypatch):
+    monkeypatch.setitem(evaluate.RULES, "each", fault)
+    assert accepted(pytorch, TRUE) != list(TRUE)
+
+
+def test_a_search_that_mistakes_a_place_is_found_out(monkeypatch):
+    """It decides what a message shows, and that an assumption is needed."""
+    assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" in shown(*FALSE["an entry that a sum catches"][:2])
+    monkeypatch.setitem(values.EVALUATE, "each", lambda e, env, places: dict.fromkeys(places, values.number(0)))
+    assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" not in shown(*FALSE["an entry that a sum catches"][:2])
+
+
+def shown(left, right):
+    with pytest.raises(Refused) as caught:
+        exact(only(left, right))
+    return caught.value.message
+
+
+# What cannot be said, how it is printed, and what is made of it ------------------------------------------------------------------
+
+MESSAGES = {
+    "nothing bound": (lambda: each(z[i]), "entries run over what index\\(name, size\\) made, not nothing: name its index"),
+    "a number bound": (lambda: each(z[i], 2), "entries run over what index\\(name, size\\) made, not 2"),
+    "a vector bound": (lambda: each(z[i], z), "not z"),
+    "one index twice": (lambda: each(z[i], i, i), "not i twice"),
+    "a sum over one index twice": (lambda: total(z[i], i, i), "not i twice"),
+    "a text": (lambda: each("z", i), "'z' of type str is not an expression"),
+    "a float": (lambda: each(0.5 * z[i], i), "not an expression"),
+    "an index of another size within": (lambda: each(A[r, i], i, r), "index r runs to m, but the axis has size n"),
+    "a place of another size": (lambda: each(z[i], i)[r], "index r runs to m, but the axis has size n"),
+    "a place that may not exist": (lambda: each(z[i], i)[2], "the index 2 may lie outside 1..n"),
+    "a place beyond": (lambda: each(t[s], s)[4], "the index 4 may lie outside 1..3"),
+    "too few places": (lambda: each(z[i] * b[r], i, r)[i], "1 indices for a tensor of shape \\(n, m\\)"),
+    "sizes that differ": (lambda: each(z[i], i) + each(b[r], r), "shapes \\(n\\) and \\(m\\) do not go together"),
+    "a product of sizes that differ": (lambda: each(z[i], i) @ b, "cannot be multiplied"),
+    "a power": (lambda: each(z[i], i) ** 2, "a power of a tensor of shape \\(n\\) is not defined"),
+    "an exponent": (lambda: x ** each(z[i], i), "a scalar is needed here, not shape \\(n\\)"),
+    "a slope of a vector": (lambda: diff(each(z[i], i), z[j]), "a scalar is needed here"),
+    "a slope by what is listed": (lambda: diff(z @ z, each(z[i], i)[j]), "differentiate by a real scalar symbol or by one entry of a real"),
+    "a matrix assumed to be invertible": (lambda: invertible(each(S[i, j], i, j)), "this assumption is about a symbol"),
+    "a vector assumed to be positive": (lambda: positive(each(z[i], i)), "a scalar is needed here"),
+    "a name that is its word": (lambda: scalars("each"), "the name each is taken by a function"),
+}
+
+
+@pytest.mark.parametrize("make, says", MESSAGES.values(), ids=MESSAGES)
+def test_what_cannot_be_meant_is_refused(make, says):
+    with pytest.raises(KernelError, match=says):
+        make()
+
+
+PRINTS = {
+    r"(z_{i}^{2})_{i = 1}^{n}": (each(z[i] ** 2, i), "each(z[i]^2, i = 1..n)", "each(z[i]**2, i)"),
+    r"(z_{i} b_{r})_{i = 1, r = 1}^{n, m}": (each(z[i] * b[r], i, r), "each(z[i]*b[r], i = 1..n, r = 1..m)", "each(z[i]*b[r], i, r)"),
+    r"((z_{i})_{i = 1}^{n})_{j}": (each(z[i], i)[j], "each(z[i], i = 1..n)[j]", "each(z[i], i)[j]"),
+    r"((z_{i})_{i = 1}^{n})_{i = 1}^{n}": (each(each(z[i], i), i), "each(each(z[i], i = 1..n), i = 1..n)", "each(each(z[i], i), i)"),
+    r"(\sum_{i = 1}^{n} z_{i})_{i = 1}^{n}": (each(total(z[i], i), i), "each(sum(z[i], i = 1..n), i = 1..n)", "each(total(z[i], i), i)"),
+    r"\left\lVert (x z_{i})_{i = 1}^{n} \right\rVert": (norm(each(x * z[i], i)), "norm(each(x*z[i], i = 1..n))", "norm(each(x*z[i], i))"),
+    r"(S_{i j})_{i = 1, j = 1}^{n, n} v": (each(S[i, j], i, j) @ v, "each(S[i, j], i = 1..n, j = 1..n) @ v", "each(S[i, j], i, j) @ v"),
+}
+
+
+@pytest.mark.parametrize("shown_as", PRINTS)
+def test_it_is_printed_as_it_is(shown_as):
+    tree, as_text, as_script = PRINTS[shown_as]
+    assert (latex(tree).replace(r"\left(", "(").replace(r"\right)", ")"), plain(tree), script(tree)) == (shown_as, as_text, as_script)
+
+
+def test_its_index_is_bound_and_others_stay_open():
+    assert free_indices(each(z[i] * v[j], i)) == {j}
+    assert free_indices(each(z[i] * v[j], i)[i]) == {i, j}
+    assert each(z[i], i).shape == (n,) and each(z[i] * b[r], i, r).shape == (n, m) and each(A, j).shape == (n, n, m)
+    assert each(z[i] * b[r], i, r) == each(each(z[i] * b[r], r), i)
+
+
+def test_sympys_indices_are_bound_as_well():
+    size = sympy_symbols("n", integer=True, positive=True)
+    vector_, place = IndexedBase("z", shape=(size,), real=True), Idx("i", (1, size))
+    assert each(vector_[place] ** 2, place) == each(z[i] ** 2, i)
+    assert total(vector_[place], place) == total(z[i], i)
+    with pytest.raises(KernelError, match="not i twice"):
+        each(vector_[place], place, i)
+
+
+def test_a_definition_may_be_given_entry_by_entry_and_holds_no_open_index(proved, refused):
+    def used(D):
+        weights = D.define("p", each(exp(z[i]) / total(exp(z[l]), l), i))
+        D.claims.clear()
+        D.identity("claim", total(weights[i], i), 1)
+
+    assert proved(used).scope == "every shape"
+
+    def opened(D):
+        D.define("p", each(z[j], i), id="claim")
+
+    assert "(z[j], i = 1..n) has the open index j, and a name holds no index" in refused(opened)
+
+
+def test_an_entry_of_a_definition_is_taken_outside_of_it(refused, sympy_refuses):
+    """Within p its index is its own, whatever index it is taken at."""
+
+    def state(D):
+        p = D.define("p", each(z[i] * z[1], i))
+        D.claims.clear()
+        D.identity("claim", total(p[i] * v[i], i), total(z[i] * z[i] * v[i], i))
+
+    assert refused(state)
+    sympy_refuses(state)
+
+
+def test_it_stands_in_inequalities_limits_and_refutations(proved, refused, sympy_refuses):
+    squares = each(z[i] ** 2, i)
+    assert proved(lambda D: D.inequality("claim", 0, squares @ each(exp(v[i]), i), because=total(z[i] ** 2 * exp(v[i]), i)))
+    assert refused(lambda D: D.inequality("claim", 0, squares @ v, because=total(z[i] ** 2 * v[i], i)))
+    assert proved(lambda D: D.limit("claim", each(z[i] + v[i] / x, i)[j], x, "oo", z[j], given=[nonzero(x)]))
+    assert refused(lambda D: D.limit("claim", each(z[i] + v[i] / x, i)[j], x, "oo", v[j], given=[nonzero(x)]))
+    at = {z: [1, 2], v: [1, 1], j: 2}
+    assert proved(lambda D: D.refute("claim", each(z[j], i) @ v, z @ v, at=at)).verdict == "refuted"
+    equal = {z: [2, 2], v: [1, 1], j: 2}
+    assert "it is no counterexample" in refused(lambda D: D.refute("claim", each(z[j], i) @ v, z @ v, at=equal))
+    sympy_refuses(lambda D: D.refute("claim", each(z[j], i) @ v, z @ v, at=equal))
+    bound = {z: [1, 2], v: [1, 1], i: 2}
+    says = refused(lambda D: D.refute("claim", each(z[i], i) @ v, z @ z, at=bound))
+    assert says == "a value is given for i, which is what each(...) runs over: it takes each of its values"
+
+
+@pytest.mark.parametrize("moves", [each(z[i] + x / n, i) @ v, total(z[i] + x / n, i)])
+def test_a_limit_in_its_size_is_refused(moves, refused):
+    says = "a limit in n, which is the size of a sum or a tensor here"
+    assert says in refused(lambda D: D.limit("claim", moves, n, "oo", x))
+    derivation = Derivation("test")
+    derivation.limit("claim", moves, n, "oo", x)
+    assert pytorch(derivation.claims[0]) == ("not applicable", "", says)
+
+
+def test_a_rank_one_matrix_and_hessians(proved, refused):
+    first = index("f", 1)
+    factors = (each(z[i], i, first), each(v[j], first, j))
+    assert proved(lambda D: D.inequality("claim", rank(each(z[i] * v[j], i, j)), 1, because=factors))
+    assert refused(lambda D: D.inequality("claim", rank(each(z[i] * v[j] + z[j], i, j)), 1, because=factors))
+    hessian = each(diff(diff(z @ (S @ z), z[i]), z[j]), i, j)
+    assert proved(lambda D: D.identity("claim", hessian, S + S.T))
+    assert refused(lambda D: D.identity("claim", hessian, 2 * S))
+
+
+def test_the_place_of_a_refutation_does_not_reach_what_is_bound(proved):
+    """i is open on one side and bound on the other."""
+    at = {z: [1, 2], v: [3, 5], i: 1}
+    assert proved(lambda D: D.refute("claim", each(z[i], i) @ v, z[i] * total(v[l], l), at=at)).verdict == "refuted"
+    derivation = Derivation("test")
+    derivation.refute("claim", each(z[i], i) @ v, z[i] * total(v[l], l), at=at)
+    assert (sympy(derivation.claims[0])[0], pytorch(derivation.claims[0])[0]) == ("refuted", "agrees")
+
+
+def test_a_law_between_vectors_that_is_false_shows_its_counterexample(refused):
+    says = refused(lambda D: D.identity("claim", each(E(q[i]) * z[i], i), 2 * z, given=[mean(q, 3)]))
+    assert says.startswith("false: at n = 1, z = [1]") and "left = [3], right = [2]" in says
+
+
+def test_coq_states_columns_and_matrices_and_says_what_it_cannot():
+    assert Notation().show(each(z[i] * v[j], i)) == "(\\col_(i < n) (z i ord0 * v j ord0) : 'M[R]_(n, 1))"
+    assert Notation().show(each(z[i] * b[r], i, r)) == "(\\matrix_(i < n, r < m) (z i ord0 * b r ord0) : 'M[R]_(n, m))"
+    assert Notation().show(each(z, r)) == "(\\matrix_(r < m, column < n) (z column ord0) : 'M[R]_(m, n))"
+    twice = Notation().show(each(each(z[i], i), i))
+    assert twice == "(\\matrix_(i < n, column < n) ((\\col_(i < n) (z i ord0) : 'M[R]_(n, 1)) column ord0) : 'M[R]_(n, n))"
+    with pytest.raises(NotForCoq, match="more than two axes"):
+        Notation().show(each(A, j))
+
+
+# Under attack ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_random_trees_hold_it_and_an_index_bound_within_one_of_its_own_name():
+    made = [growing.Grower(Random(seed), frozenset(("tensors", "each", "sum")), (i,)).scalar(3) for seed in range(200)]
+    found = [node for tree in made for node in walk(tree) if node.op == "each"]
+    assert len(found) > 50
+    assert any(
+        node.op == "entry" and node.args[0].op == "each" and node.args[1].data == node.args[0].data for e in made for node in walk(e)
+    )
+
+
+def test_random_claims_of_vectors_entry_by_entry_pass_the_gate():
+    outcomes = [attempt(1, number, family="entry by entry", shares={"exact": 1, "sympy": 4, "torch": 4}) for number in range(60)]
+    assert [o.faults for o in outcomes if o.faults] == []
+    truths = [o.truth for o in outcomes]
+    assert truths.count("true") > 15 and truths.count("false") > 15
+
+
+LAWFUL = [
+    each(z[i] + v[j], i),
+    each(-z[i], i),
+    each(v[j] * z[i], i),
+    each(z[i] * v[i], i),
+    each(v[j], i),
+    each(z[i], i),
+    each(S[i, j], i, j),
+    each(each(z[i], i), i),
+    each(total(z[i] * v[l], i) * z[i], i)[l],
+    each(z[i] * v[j], i)[i],
+    each(z[i] * each(v[i], i)[j], i)[j],
+    each(z, r)[r, i],
+    softmax(z),
+    S @ z,
+]
+
+
+@pytest.mark.parametrize("tree", LAWFUL, ids=plain)
+def test_what_laws_make_of_it_is_equal_to_it(tree):
+    made = [new for new in laws_at(tree) if new != tree]
+    assert made
+    for new in made:
+        assert judge(only(tree, new))[0] == "true", plain(new)
+
+
+def test_an_index_is_not_put_where_another_would_catch_it():
+    assert with_index(each(z[i] * v[j], i), j, l) == each(z[i] * v[l], i)
+    assert with_index(each(z[i], i) * v[i], i, j) == each(z[i], i) * v[j]
+    with pytest.raises(KernelError, match="the index i is taken"):
+        with_index(each(z[i] * v[j], i), j, i)
+    assert with_index(each(z[i], i), j, i) == each(z[i], i)
+
+
+def test_a_slip_binds_another_index_and_leaves_one_as_it_is():
+    said = {plain(m.mutated.start) for m in mutants(only(each(z[i] * v[j], i)[j], z[j] * v[j])) if m.operator == "binding confused"}
+    assert said == {"each(z[i]*v[j], j = 1..n)[j]", "z[i]*v[j]"}
+
+
+@pytest.mark.parametrize(
+    "name", ["an entry at what stands open inside", "a sum inside over the same index", "a matrix, its indices turned"]
+)
+def test_its_mutants_are_refused_and_its_controls_are_not(name):
+    claim = only(*TRUE[name])
+    false = [m.mutated for m in mutants(claim) if judge(m.mutated)[0] == "false"]
+    assert len(false) > 5
+    for witness in (exact, sympy, pytorch):
+        for mutant in false:
+            with pytest.raises(Refused):
+                witness(mutant)
+        for _, control in controls(claim):
+            witness(control)

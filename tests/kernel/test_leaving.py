@@ -1,0 +1,266 @@
+"""Assumptions that leave nothing, or next to nothing, for a claim to be about; and what is assumed of something else altogether."""
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    absolute,
+    exp,
+    gaussian,
+    has_moment,
+    independent,
+    index,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    positive,
+    product_is,
+    random,
+    representable,
+    scalars,
+    sizes,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.core.claims import Refused
+from derivations.kernel.errors import KernelError
+from derivations.kernel.exact import leaving
+from derivations.kernel.exact.witness import exact
+from derivations.kernel.pytorch.witness import witness as by_pytorch
+from derivations.kernel.sympy.witness import witness as by_sympy
+
+n, m = sizes("n m")
+c, x, y = scalars("c x y")
+X, Y, q = random("X"), random("Y"), random("q", n)
+z, w = vector("z", n), vector("w", n)
+A, B = matrix("A", n, n), matrix("B", n, m)
+i, j = index("i", n), index("j", n)
+HALF = Fraction(23, 2)
+
+
+def claim(state):
+    derivation = Derivation("Assumptions")
+    state(derivation)
+    (one,) = derivation.claims
+    return one
+
+
+def says(state):
+    with pytest.raises(Refused) as error:
+        exact(claim(state))
+    return str(error.value)
+
+
+def law(left, right, *given):
+    return lambda D: D.identity("claim", left, right, given=list(given))
+
+
+NEGATIVE = {
+    "a difference of one size": (law(Var(X), 1 - n**2, variance(X, 1 - n**2)), "1 - n^2"),
+    "of each entry of a sum": (law(Var(total(q[i], i)), n * (4 - n), independent(q), variance(q, 4 - n)), "4 - n"),
+    "a square's opposite, of something else": (law(E(X**2), -(c**2), mean(X, 0), variance(X, -(c**2))), "-c^2"),
+    "of a mean square": (law(E(X**2), 4 - n**2, mean(X, 0), variance(X, 4 - n**2)), "4 - n^2"),
+    "a number of any sign": (law(Var(2 * X), 4 * c, variance(X, c)), "c"),
+    "a product": (law(Var(2 * X), 4 * c * y, variance(X, c * y)), "c*y"),
+    "what is not zero": (law(Var(2 * X), 4 * c, variance(X, c), nonzero(c)), "c"),
+    "twelve sizes on": (law(Var(2 * X), 4 * (12 - n), variance(X, 12 - n)), "12 - n"),
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_a_variance_is_stated_that_may_be_negative(name):
+    state, value = NEGATIVE[name]
+    said = says(state)
+    assert f"used but not stated: {value} is not negative (it is stated to be a variance" in said
+    assert "State it with given=[nonnegative(" in said
+
+
+def test_the_message_shows_where_it_would_be_negative():
+    said = says(law(Var(X), 4 - n, variance(X, 4 - n)))
+    assert "at n = 5 each entry of X would have the variance -1, and nothing random has" in said
+
+
+SEEN = {
+    "a square": (c**2, []),
+    "a positive symbol": (c, [positive(c)]),
+    "one that is not negative": (c, [nonnegative(c)]),
+    "a size": (n, []),
+    "a sum of these": (c**2 + n * y**2 + exp(x), []),
+    "a difference that is stated": (4 - n, [nonnegative(4 - n)]),
+    "an absolute value": (absolute(c), []),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_a_variance_that_is_seen_not_to_be_negative_holds(name):
+    value, given = SEEN[name]
+    one = claim(law(Var(3 * X), 9 * value, variance(X, value), *given))
+    assert exact(one).verdict == "proved"
+    assert by_sympy(one)[0] in ("proved", "not applicable")
+    assert by_pytorch(one)[0] in ("agrees", "not applicable")
+
+
+def test_that_it_is_not_negative_is_shown_to_be_needed():
+    assert "at c = -1 each entry of X would have" in exact(claim(law(Var(2 * X), 4 * c, variance(X, c), nonnegative(c)))).needed[1]
+
+
+def test_a_refutation_names_its_variance():
+    assert exact(claim(lambda D: D.refute("claim", Var(2 * X), 2 * c, at={c: 3}, given=[variance(X, c)]))).verdict == "refuted"
+
+
+STRANGERS = {
+    "a square at most nothing": lambda D: D.inequality("claim", c**2, 0, because=Var(X), given=[variance(X, -(c**2))]),
+    "any inequality": lambda D: D.inequality("claim", x, y, because=Var(X), given=[variance(X, y - x), nonnegative(y - x)]),
+    "a mean of something else": lambda D: D.inequality("claim", x, x + 1, because=E(X) ** 2 + 1, given=[mean(X, 0)]),
+    "a stranger in a law": lambda D: D.identity("claim", E(X + 1), E(X) + 1, given=[has_moment(X, 1), variance(Y, c**2)]),
+    "one of two that are independent": lambda D: D.identity("claim", Var(X + X), 4 * Var(X), given=[has_moment(X, 2), independent(X, Y)]),
+    "a vector of them": lambda D: D.inequality("claim", x, y, because=Var(q[1]), given=[variance(q, y - x)]),
+}
+
+
+@pytest.mark.parametrize("state", STRANGERS.values(), ids=STRANGERS)
+def test_a_random_name_stands_in_a_side(state):
+    with pytest.raises(Refused) as error:
+        exact(claim(state))
+    said = str(error.value)
+    assert "is random and stands in no side of the claim" in said
+
+
+def test_a_random_name_in_a_definition_stands_there_too():
+    derivation = Derivation("Definitions")
+    defined = derivation.define("s", E(X), given=[has_moment(X, 1)])
+    derivation.identity("twice", defined + defined, 2 * E(X), given=[has_moment(X, 1)])
+    assert exact(derivation.claims[1]).verdict == "proved"
+
+
+at_five = {nonnegative(4 - i): {z: [0, 0, 0, 0, 0], i: 5}}
+ABOVE = {
+    "an index below five": (
+        lambda D: D.inequality("claim", i + 0 * z[i], 4, because=4 - i, given=[nonnegative(4 - i)], without=at_five),
+        "n = 5",
+    ),
+    "an index below twelve": (law(absolute(HALF - i), HALF - i, positive(HALF - i)), "n = 12"),
+    "a sum of entries above ones": (
+        law(absolute(8 - total(z[j], j)) * z[i], (8 - total(z[j], j)) * z[i], nonnegative(8 - total(z[j], j)), nonnegative(z[i] - 1)),
+        "n = 9",
+    ),
+    "an index and a number": (law(absolute(c - i) * absolute(7 - c), (c - i) * (7 - c), nonnegative(c - i), nonnegative(7 - c)), "n = 8"),
+    "an index up to another size": (law(absolute(m - i) * x, (m - i) * x, nonnegative(m - i)), "m = 1, n = 2"),
+}
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_assumptions_that_contradict_each_other_at_a_larger_size_are_refused_with_it(name):
+    state, size = ABOVE[name]
+    one = claim(state)
+    assert ", ".join(f"{size} = {value}" for size, value in leaving.empty_sizes(one).items()).startswith(size)
+    said = says(state)
+    assert "no values were found, with " in said or "not shown to be needed" in said or "not proved" in said
+
+
+def test_sizes_that_are_ruled_out_by_themselves_contradict_nothing():
+    one = claim(law(absolute(4 - i) * z[i], (4 - i) * z[i], nonnegative(4 - i), nonnegative(4 - n)))
+    assert leaving.empty_sizes(one) == {}
+
+
+CONSISTENT = {
+    "one entry above all others": [nonnegative((1 - i) * (z[i] - z[1] + 1))],
+    "entries above their index": [positive(z[i] - i)],
+    "a matrix of positive entries": [positive(B[i, index("k", m)])],
+    "bounds on both sides": [nonnegative(c - z[i]), nonnegative(c + z[j])],
+    "a number above squares and indices": [nonnegative(x - z[j] ** 2 - j)],
+    "two numbers on two sides": [nonnegative(x - i - c), nonnegative(c - 15)],
+    "far from zero": [nonnegative(z[i] - 900)],
+}
+
+
+@pytest.mark.parametrize("given", CONSISTENT.values(), ids=CONSISTENT)
+def test_what_can_be_at_every_size_is_found(given):
+    about = given[0].args[0]
+    assert leaving.empty_sizes(claim(law(absolute(about), about, *given))) == {}
+
+
+POINTS = {
+    "a square's opposite": (law(absolute(c) * x, 0 * x, nonnegative(-(c**2))), "c = 0"),
+    "a bound from both sides": (law(absolute(c - 1), 0, nonnegative(c - 1), nonnegative(1 - c)), "c = 1"),
+    "two squares": (law(absolute(c + y), 0, nonnegative(-(c**2) - y**2)), "c = 0"),
+    "every entry": (law(z[i] * x, 0 * x, nonnegative(-total(z[j] ** 2, j))), "z = [0]"),
+    "a matrix that makes zero of its own transpose": (law(A @ A.T @ A, 0 * A, product_is(A, A.T, 0)), "A = [[0]]"),
+    "one size": (law(absolute(3 - n) * x, 0 * x, nonnegative(3 - n), nonnegative(n - 3)), "n = 3"),
+    "no size above one": (law(absolute(1 - n) * x, 0 * x, nonnegative(1 - n)), "n = 1"),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_assumptions_that_leave_one_point_are_seen(name):
+    state, point = POINTS[name]
+    assert leaving.pinned(claim(state)) == point
+
+
+def test_assumptions_that_leave_one_point_are_refused():
+    said = says(lambda D: D.inequality("claim", 2 * c**2, 0, because=-(c**2) - (c**2), given=[nonnegative(-(c**2))]))
+    assert "were found to leave one value only, c = 0: what is claimed is said of that value" in said
+
+
+MORE_POINTS = {
+    "two numbers that are equal": [nonnegative(x - y), nonnegative(y - x)],
+    "one that is another's square": [nonnegative(x - y**2), nonnegative(y**2 - x)],
+    "all entries alike": [nonnegative(z[i] - z[j])],
+    "an orthogonal matrix": [product_is(A, A.T, 1)],
+    "only one of the numbers that are tried": [nonnegative(x - 3)],
+    "five sizes or more": [nonnegative(n - 5)],
+    "twelve of two sizes or more": [nonnegative(n - 12), nonnegative(m - 1)],
+}
+
+
+@pytest.mark.parametrize("given", MORE_POINTS.values(), ids=MORE_POINTS)
+def test_assumptions_that_leave_more_are_not(given):
+    assert leaving.pinned(claim(law(x + y, y + x, *given))) == ""
+
+
+SCOPES = {
+    "every shape": (law((A @ B).T, B.T @ A.T), "every shape"),
+    "sizes that are bounded": (law(absolute(n - 2) * z[i], (n - 2) * z[i], nonnegative(n - 2)), "every shape that the assumptions allow"),
+    "as many columns as rows": (law(B @ B.T @ A, 1 * A, product_is(B, B.T, 1)), "every shape that the assumptions allow"),
+    "a square one": (law(A @ A.T @ A, 1 * A, product_is(A, A.T, 1)), "every shape"),
+    "a product that is zero": (law(A @ B @ B.T, 0 * A, product_is(A, B, 0)), "every shape"),
+    "a number": (law(absolute(c) * z[i], c * z[i], nonnegative(c)), "every shape"),
+    "no sizes": (law(sqrt(c**2), c, nonnegative(c)), "every value"),
+}
+
+
+@pytest.mark.parametrize("name", SCOPES)
+def test_the_scope_says_which_shapes(name):
+    state, scope = SCOPES[name]
+    assert exact(claim(state)).scope == scope
+
+
+OTHERS = {
+    "a random matrix that is orthogonal": (
+        law(E(random("Q", n, n)[1, 1]), 0, mean(random("Q", n, n), 0), product_is(random("Q", n, n), random("Q", n, n).T, 1)),
+        "a product of what is random is not stated",
+    ),
+    "independent of itself": (law(Var(X + Y), Var(X) + Var(Y), independent(X, X, Y), has_moment(X, 2), has_moment(Y, 2)), "twice"),
+    "a mean stated twice": (law(E(X), 1, mean(X, 1), mean(X, 2)), "the mean of X is stated twice"),
+    "a variance stated twice": (law(Var(X), 1, variance(X, 1), variance(X, 4)), "the variance of X is stated twice"),
+    "a number that is no floating-point number": (
+        law(absolute(c - Fraction(1, 3)), 0, representable(c), nonnegative(c - Fraction(1, 3)), nonnegative(Fraction(1, 3) - c)),
+        "",
+    ),
+    "a Gaussian whose variance is below zero": (law(E(X**4), 3, mean(X, 0), variance(X, -1), gaussian(X)), "-1 is not negative"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_contradicts_itself_otherwise_is_refused(name):
+    state, said = OTHERS[name]
+    with pytest.raises(KernelError) as error:
+        exact(claim(state))
+    assert said in str(error.value)
