@@ -27,9 +27,9 @@ import torch
 from torch import Tensor
 
 from snippets.associativity.tolerance import growth
+from snippets.attention.formula import share_heads
 from snippets.heads.split import combine_heads, split_heads
 from snippets.order.positions import frequencies, waves
-from snippets.scaling.saturation import share_heads
 from snippets.together.gpt import GPT, Block, silu
 
 
@@ -103,9 +103,9 @@ def through_block(sites: Sites, x: Tensor, block: Block) -> Tensor:
     """A block of the model, with each rounding noted."""
     layer, forward = block.attention, block.feed_forward
     seen = normalise(sites, x, block.norm_1.gain)
-    query = rotate(sites, split_heads(sites.project(seen, layer.query.weight), layer.num_heads))
+    query = rotate(sites, split_heads(sites.project(seen, layer.query.weight), num_heads=layer.num_heads))
     key, value = (
-        split_heads(sites.project(seen, each.weight), layer.num_kv_heads)
+        split_heads(sites.project(seen, each.weight), num_heads=layer.num_kv_heads)
         for each in (layer.key, layer.value)
     )
     shared = (share_heads(query, each) for each in (rotate(sites, key), value))

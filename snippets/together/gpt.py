@@ -39,12 +39,12 @@ from torch import Tensor, nn
 
 from snippets.around.layernorm import rms_norm
 from snippets.around.transformer import embed
+from snippets.attention.formula import attention
 from snippets.attention.masks import lower_right
 from snippets.heads.split import combine_heads, split_heads
 from snippets.order.causal import Cache
-from snippets.order.rotary import rotate
-from snippets.scaling.saturation import attention
-from snippets.softmax.temperature import at_temperature
+from snippets.order.rotary import apply_rotary
+from snippets.softmax.temperature import softmax_with_temperature
 
 
 # --8<-- [start:config]
@@ -90,17 +90,17 @@ class CausalSelfAttention(nn.Module):
         self.key, self.value = (nn.Linear(d, d_kv, bias=False) for _ in range(2))
 
     def forward(self, x: Tensor, cache: Cache | None = None) -> tuple[Tensor, Cache]:
-        query = split_heads(self.query(x), self.num_heads)  # (..., h, n, d_k)
-        key = split_heads(self.key(x), self.num_kv_heads)  # (..., h_kv, n, d_k)
-        value = split_heads(self.value(x), self.num_kv_heads)  # (..., h_kv, n, d_k)
+        query = split_heads(self.query(x), num_heads=self.num_heads)  # (..., h, n, d_k)
+        key = split_heads(self.key(x), num_heads=self.num_kv_heads)  # (..., h_kv, n, d_k)
+        value = split_heads(self.value(x), num_heads=self.num_kv_heads)  # (..., h_kv, n, d_k)
         n, past = x.shape[-2], 0 if cache is None else cache.key.shape[-2]
         position = torch.arange(past, past + n, device=x.device)
-        query, key = (rotate(each, position).type_as(x) for each in (query, key))
+        query, key = (apply_rotary(each, position) for each in (query, key))
         if cache is not None:
             key = torch.cat([cache.key, key], dim=-2)  # (..., h_kv, m, d_k)
             value = torch.cat([cache.value, value], dim=-2)  # (..., h_kv, m, d_k)
-        mask = lower_right(n, past + n).to(x.device)  # (n, m)
-        output = attention(query, key, value, mask=mask, enable_gqa=True)  # (..., h, n, d_k)
+        mask = lower_right(n, past + n, device=x.device)  # (n, m)
+        output = attention(query, key, value, attn_mask=mask, enable_gqa=True)  # (..., h, n, d_k)
         return self.output(combine_heads(output)), Cache(key, value)  # (..., n, d)
 
 
@@ -189,7 +189,7 @@ class GPT(nn.Module):
         new, cache = tokens, None
         for _ in range(count):
             logits, cache = self(new, cache)
-            weights = at_temperature(logits[:, -1], temperature)  # (batch, vocab_size)
+            weights = softmax_with_temperature(logits[:, -1], temperature)  # (batch, vocab_size)
             token = torch.multinomial(weights, 1, generator=generator)  # (batch, 1)
             tokens = torch.cat([tokens, token], dim=-1)
             new, cache = (token, cache) if use_cache else (tokens, None)

@@ -34,8 +34,8 @@ A token that comes later changes an old row by nothing if it is masked, and else
 import torch
 from torch import Tensor
 
+from snippets.attention.formula import attention
 from snippets.order.rotary import turn
-from snippets.scaling.saturation import attention
 
 
 # --8<-- [start:old]
@@ -46,7 +46,7 @@ def old_row(
     keys, values = torch.cat([K, key[None]]), torch.cat([V, value[None]])  # (m + 1, d_k), ...
     mask = torch.ones(1, len(keys), dtype=torch.bool)
     mask[:, -1] = not masked
-    return attention(query[None], keys, values, mask=mask, scale=1.0)[0]  # (d_v)
+    return attention(query[None], keys, values, attn_mask=mask, scale=1.0)[0]  # (d_v)
 
 
 # --8<-- [end:old]
