@@ -189,7 +189,7 @@ class GPT(nn.Module):
         new, cache = tokens, None
         for _ in range(count):
             logits, cache = self(new, cache)
-            weights = softmax_with_temperature(logits[:, -1], temperature)  # (batch, vocab_size)
+            weights = softmax_with_temperature(logits[:, -1], tau=temperature)  # (batch, vocab_size)
             token = torch.multinomial(weights, 1, generator=generator)  # (batch, 1)
             tokens = torch.cat([tokens, token], dim=-1)
             new, cache = (token, cache) if use_cache else (tokens, None)

@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 
-from snippets.order.rotary import rotate
+from snippets.order.rotary import apply_rotary
 from snippets.together import bound
 from snippets.together.gpt import GPT, Config
 
@@ -58,7 +58,7 @@ def test_the_parts_compute_what_the_model_does():
     query, key, value = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
     torch.testing.assert_close(bound.attend(sites, query, key, value), expected)
-    torch.testing.assert_close(bound.rotate(sites, query), rotate(query, torch.arange(5)))
+    torch.testing.assert_close(bound.rotate(sites, query), apply_rotary(query, torch.arange(5)))
     gain = torch.tensor([0.5, 1.0, 2.0, -1.0], dtype=torch.float64)
     torch.testing.assert_close(bound.normalise(sites, query, gain), torch.nn.functional.rms_norm(query, (4,), gain, eps=1e-5))
     assert all((most >= 0).all() and most.isfinite().all() for most in sites.most)

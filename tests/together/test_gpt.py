@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import cross_entropy, embedding, linear, rms_norm, scaled_dot_product_attention
 
 from snippets.order.causal import Cache
-from snippets.order.rotary import rotate
+from snippets.order.rotary import apply_rotary
 from snippets.together import bound, gpt
 from snippets.together.gpt import GPT, Block, CausalSelfAttention, Config, FeedForward, RMSNorm, silu, swiglu
 
@@ -72,7 +72,7 @@ def test_every_row_agrees_and_not_the_last_alone():
 def from_zero(model, tokens, parts):
     """The slip: each part counts its positions from zero."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpt, "rotate", lambda x, position: rotate(x, position - position[0]))
+        patch.setattr(gpt, "apply_rotary", lambda x, position: apply_rotary(x, position - position[0]))
         return in_parts(model, tokens, parts)
 
 
@@ -80,14 +80,14 @@ def not_turned(model, tokens, parts):
     """The slip: keys are kept as they are, and queries are turned."""
     with pytest.MonkeyPatch.context() as patch:
         key_heads = model.blocks[0].attention.num_kv_heads
-        patch.setattr(gpt, "rotate", lambda x, position: x if x.shape[-3] == key_heads else rotate(x, position))
+        patch.setattr(gpt, "apply_rotary", lambda x, position: x if x.shape[-3] == key_heads else apply_rotary(x, position))
         return in_parts(model, tokens, parts)
 
 
 def upper_left(model, tokens, parts):
     """The slip: the mask's triangle starts at the upper left, as PyTorch's own does."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpt, "lower_right", lambda n, m: torch.ones(n, m, dtype=torch.bool).tril())
+        patch.setattr(gpt, "lower_right", lambda n, m, device=None: torch.ones(n, m, dtype=torch.bool).tril())
         return in_parts(model, tokens, parts)
 
 
@@ -201,7 +201,7 @@ def test_the_distance_counts_and_no_position():
     """The same tokens later on: with no old tokens to see, nothing tells where they stand."""
     attention, x = small().blocks[0].attention, torch.randn(1, 5, 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpt, "rotate", lambda x, position: rotate(x, position + 100))
+        patch.setattr(gpt, "apply_rotary", lambda x, position: apply_rotary(x, position + 100))
         later, _ = attention(x)
     torch.testing.assert_close(later, attention(x)[0])
 
