@@ -33,6 +33,8 @@ What generating costs, in operations as PyTorch counts them, with the cache over
 --8<-- [start:example-cost]
 >>> import torch
 >>> from snippets.order.cost import operations
+>>> from snippets.together.trained import load
+>>> model = load()
 >>> first = torch.zeros(1, 1, dtype=torch.long)  # (batch, n)
 >>> for count in (8, 32):
 ...     kept, anew = (operations(model.generate, first, count, use_cache=use_cache)
