@@ -716,3 +716,26 @@ def test_of_the_points_that_an_assumption_allows_some_have_almost_nothing_to_spa
     else:
         with pytest.raises(Refused, match="the left side is larger"):
             tw.witness(stated)
+
+
+LOST = (n - 1) * (n - 2) * (n - 3) * (n - 4)
+
+
+def test_sizes_at_the_bound_of_what_is_assumed_of_them_are_tried():
+    """Among numbers of which each may be anything, few are those at which almost nothing is left."""
+    N, M = sizes("N M")
+    tight = claim("inequality", 0, N * (2 * M - N), because=N * (2 * M - N), given=[nonnegative(2 * M - N)])
+    assert tw.witness(tight)[0] == "agrees"
+    with pytest.raises(Refused, match="the left side is larger"):
+        tw.witness(claim("inequality", 0, N * (2 * M - N), because=N * (2 * M - N), given=[nonnegative(2 * M - N + 1)]))
+
+
+def test_a_size_is_large_where_another_leaves_room_for_it():
+    """Rows that are orthogonal need as many columns, and one column beside a large size leaves none."""
+    d_1, d_2, w = sizes("d_1 d_2 w")
+    E_1, E_2, Q, K = matrix("E_1", d_1, w), matrix("E_2", d_2, w), matrix("Q", n, d_1), matrix("K", n, d_2)
+    apart = [product_is(E_1, E_1.T, 1), product_is(E_2, E_1.T, 0), product_is(E_2, E_2.T, 1)]
+    left, right = (Q @ E_1 + K @ E_2) @ E_1.T, Q
+    assert tw.witness(claim("identity", left, right, given=apart))[0] == "agrees"
+    with pytest.raises(Refused, match="the two sides differ"):
+        tw.witness(claim("identity", left + LOST * ones(n, d_1), right, given=apart))
