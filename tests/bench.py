@@ -170,14 +170,14 @@ import json
 import time
 import torch
 from snippets.together.text import encode
-from snippets.together.trained import load
+from snippets.together.trained import load_gpt
 
 torch.set_num_threads(1)
-model, first = load(), encode("The ")[None]
+model, first = load_gpt(), encode("The ")[None]
 
 def seconds(count, use_cache):
     start = time.perf_counter()
-    model.generate(first, count, use_cache=use_cache, generator=torch.Generator().manual_seed(0))
+    model.generate(first, count=count, use_cache=use_cache, generator=torch.Generator().manual_seed(0))
     return time.perf_counter() - start
 
 seconds(32, True)  # the first run is slower

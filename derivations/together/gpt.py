@@ -157,7 +157,7 @@ derivation.identity(
     "tied",
     diff(logits[g], T[b, a]),
     eye(N)[b, g] * (u @ T @ W)[a] + u[b] * (T @ W.T)[g, a],
-    code=[("snippets.together.pieces.tied_slopes", u, T, W)],
+    code=[("snippets.together.pieces.tied_gradients", u, T, W)],
     title="A tied table learns from both ends",
 )
 

@@ -1,4 +1,4 @@
-"""Written by snippets/together/train.py: the digests of the files beside it."""
+"""Written by train.py: the digests of the files beside it."""
 
 DIGESTS = {
     "curve.json": "4f36174c86f1a6e1905a2d07c40969854ba750fd49ef485e61a33a8adc9283a0",

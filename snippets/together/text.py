@@ -1,4 +1,4 @@
-"""The site's own text as tokens, and how well a model guesses the part that it never saw.
+"""The site's own text as tokens, and how well a model guesses the rest of it.
 
 --8<-- [start:example-text]
 >>> from snippets.together.text import decode, encode, parts, vocabulary
@@ -28,6 +28,7 @@ from math import log
 from pathlib import Path
 
 import torch
+from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -40,10 +41,15 @@ MIX = 10
 
 
 def stored(name: str) -> bytes:
-    """What a file holds, if it is the one whose digest was written with it."""
+    """What a file holds.
+
+    Raises ValueError for one that is not as training left it.
+    """
     content = (FOLDER / name).read_bytes()
     if sha256(content).hexdigest() != DIGESTS[name]:
-        raise ValueError(f"{name} is not the file that training wrote; train again")
+        raise ValueError(
+            f"{name} is not the file that training wrote; train again"
+        )
     return content
 
 
@@ -59,13 +65,19 @@ def vocabulary() -> list[str]:
     return sorted(set(text()))
 
 
-def encode(characters: str) -> Tensor:
-    """Characters as tokens."""
-    token = {character: place for place, character in enumerate(vocabulary())}
-    return torch.tensor([token[character] for character in characters])
+def encode(
+    characters: str, *, device: torch.device | str | None = None
+) -> Int[Tensor, " n"]:
+    """Characters as tokens.
+
+    Raises KeyError for one that is not in the vocabulary.
+    """
+    token = {character: k for k, character in enumerate(vocabulary())}
+    tokens = [token[character] for character in characters]
+    return torch.tensor(tokens, device=device)
 
 
-def decode(tokens: Tensor) -> str:
+def decode(tokens: Int[Tensor, " n"]) -> str:
     """Tokens as characters."""
     characters = vocabulary()
     return "".join(characters[token] for token in tokens.tolist())
@@ -81,18 +93,22 @@ def parts() -> tuple[str, str]:
 
 
 # --8<-- [start:loss]
-def in_blocks(characters: str) -> tuple[Tensor, Tensor]:
-    """Blocks of tokens, one after another, and for each token the one that follows it."""
-    tokens = encode(characters)
+def in_blocks(
+    characters: str, *, device: torch.device | str | None = None
+) -> tuple[Int[Tensor, "blocks n"], Int[Tensor, "blocks n"]]:
+    """Blocks of tokens, and for each token the one that follows it."""
+    tokens = encode(characters, device=device)
     end = (len(tokens) - 1) // LENGTH * LENGTH
     return tokens[:end].view(-1, LENGTH), tokens[1 : end + 1].view(-1, LENGTH)
 
 
 @torch.no_grad()
 def held_out_loss(model: GPT) -> float:
-    """The mean of -log p over the held-out text; no block knows of the ones before it."""
+    """The mean of -log p over the held-out text; each block stands alone."""
     tokens, following = in_blocks(parts()[1])
-    return cross_entropy(model(tokens)[0].flatten(0, 1), following.flatten()).item()
+    return cross_entropy(
+        model(tokens)[0].flatten(0, 1), following.flatten()
+    ).item()
 
 
 # --8<-- [end:loss]
@@ -100,14 +116,16 @@ def held_out_loss(model: GPT) -> float:
 
 # --8<-- [start:counting]
 def counting_loss(length: int) -> float:
-    """The same if `length` characters in a row are counted: 1 a unigram, 2 a bigram model."""
+    """The same if rows of characters are counted: 2 is a bigram model."""
     training, held_out = parts()
     counts = Counter(
-        training[i : i + k] for k in range(length + 1) for i in range(len(training) - k + 1)
+        training[i : i + k]
+        for k in range(length + 1)
+        for i in range(len(training) - k + 1)
     )
 
     def probability(row: str) -> float:
-        """Of the last character of a row, after the others; rare rows lean on shorter ones."""
+        """Of a row's last character; rare rows lean on shorter ones."""
         found = 1 / len(vocabulary())
         for start in reversed(range(len(row))):
             before = row[start:-1]
@@ -115,8 +133,10 @@ def counting_loss(length: int) -> float:
             found = (counts[row[start:]] + MIX * found) / (followed + MIX)
         return found
 
-    ends = range(2, in_blocks(held_out)[0].numel() + 2)  # the same characters that a model guesses
-    return -sum(log(probability(held_out[max(0, end - length) : end])) for end in ends) / len(ends)
+    # The same characters that a model guesses.
+    ends = range(2, in_blocks(held_out)[0].numel() + 2)
+    rows = (held_out[max(0, end - length) : end] for end in ends)
+    return -sum(log(probability(row)) for row in rows) / len(ends)
 
 
 # --8<-- [end:counting]

@@ -1,11 +1,11 @@
-"""Trains the small GPT on the site's own text, and writes what the page shows of it.
+"""Trains the small GPT on the site's own text, and writes what the page shows.
 
-    python -m snippets.together.train            # some minutes on two cores; writes the files
-    python -m snippets.together.train --check    # trains again and compares with the files
+    python -m snippets.together.train          # some minutes on two cores
+    python -m snippets.together.train --check  # compares with the stored files
 
-text.txt is the prose of the site's pages as `plain` gives it, in the order of their paths, without
-the bibliography, the list of sources and the pages for contributors. It was made once, and stays
-as it is when a page changes.
+text.txt is the prose of the site's pages as `prose_of` gives it, in the order
+of their paths, without the bibliography, the list of sources and the pages for
+contributors. It was made once, and stays as it is when a page changes.
 """
 
 import json
@@ -19,37 +19,52 @@ from torch.nn.utils import parameters_to_vector
 
 from snippets.together.gpt import GPT
 from snippets.together.text import FOLDER, LENGTH, encode, held_out_loss, parts
-from snippets.together.trained import load, small
+from snippets.together.trained import load_gpt, untrained_gpt
 
 SEED, STEPS, BATCH, RATE, EVERY = 0, 1600, 16, 4e-3, 50
-TOLERANCE = 0.03  # how far the held-out loss may end from the stored one, on another machine
+TOLERANCE = 0.03  # how far the held-out loss may end from the stored one
 
 
-def plain(page: str) -> str:
-    """The prose of a page in Markdown, a paragraph to a line: no front matter, blocks, or code."""
+def prose_of(page: str) -> str:
+    """A page in Markdown without front matter, blocks and code.
+
+    Each paragraph is one line.
+    """
     page = re.sub(r"\A---\n.*?\n---\n", "", page, flags=re.DOTALL)
-    page = re.sub(r"^(```|///).*?^\1", "", page, flags=re.DOTALL | re.MULTILINE)
+    fenced = re.compile(r"^(```|///).*?^\1", re.DOTALL | re.MULTILINE)
+    page = fenced.sub("", page)
     page = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", page)  # of a link, its text
     page = page.replace(r"\operatorname", "")
-    page = re.sub(r"^(#+|\|.*|-|:::.*) *|[$*`\\{}]|<[^>]*>", "", page, flags=re.MULTILINE)
+    marks = r"^(#+|\|.*|-|:::.*) *|[$*`\\{}]|<[^>]*>"
+    page = re.sub(marks, "", page, flags=re.MULTILINE)
     paragraphs = (" ".join(part.split()) for part in page.split("\n\n"))
-    return "".join(f"{part}\n" for part in paragraphs if part).encode("ascii", "ignore").decode()
+    prose = "".join(f"{part}\n" for part in paragraphs if part)
+    return prose.encode("ascii", "ignore").decode()
 
 
 # --8<-- [start:train]
-def train(steps: int = STEPS, seed: int = SEED) -> tuple[GPT, list[float], dict[int, float]]:
-    """The model after so many steps of AdamW, the loss of each, and some on held-out text."""
+def train_gpt(
+    *, steps: int = STEPS, seed: int = SEED
+) -> tuple[GPT, list[float], dict[int, float]]:
+    """The model after so many steps of AdamW.
+
+    Beside it the loss of each step, and of some steps on held-out text.
+    """
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = small()
-    tokens, generator = encode(parts()[0]), torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(model.parameters(), RATE, betas=(0.9, 0.99), weight_decay=0.1)
+        model = untrained_gpt()
+    tokens = encode(parts()[0])  # (n)
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), RATE, betas=(0.9, 0.99), weight_decay=0.1
+    )
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, RATE, STEPS, pct_start=0.1, cycle_momentum=False
     )
     losses, held_out = [], {0: held_out_loss(model)}
     for step in range(1, steps + 1):
-        start = torch.randint(len(tokens) - LENGTH, (BATCH, 1), generator=generator)
+        most = len(tokens) - LENGTH
+        start = torch.randint(most, (BATCH, 1), generator=generator)
         block = tokens[start + torch.arange(LENGTH + 1)]  # (batch, LENGTH + 1)
         logits, _ = model(block[:, :-1])  # (batch, LENGTH, vocab_size)
         loss = cross_entropy(logits.flatten(0, 1), block[:, 1:].flatten())
@@ -67,43 +82,46 @@ def train(steps: int = STEPS, seed: int = SEED) -> tuple[GPT, list[float], dict[
 # --8<-- [end:train]
 
 
-def write(model: GPT, losses: list[float], held_out: dict[int, float]) -> None:
-    """The weights in half precision, the curve, and the digests of all files."""
+def _write(model: GPT, losses: list[float], held_out: dict[int, float]) -> None:
+    """Weights in half precision, the curve, and the digests of all files."""
     weights = parameters_to_vector(model.parameters()).half()
-    curve = {"training": [round(loss, 6) for loss in losses], "held out": held_out}
+    training = [round(loss, 6) for loss in losses]
+    curve = {"training": training, "held out": held_out}
     (FOLDER / "weights.fp16").write_bytes(weights.numpy().tobytes())
     (FOLDER / "curve.json").write_text(json.dumps(curve), encoding="utf-8")
     digests = "".join(
         f'    "{name}": "{sha256((FOLDER / name).read_bytes()).hexdigest()}",\n'
         for name in ("curve.json", "text.txt", "weights.fp16")
     )
+    head = '"""Written by train.py: the digests of the files beside it."""'
     (FOLDER / "stored.py").write_text(
-        '"""Written by snippets/together/train.py: the digests of the files beside it."""\n\n'
-        f"DIGESTS = {{\n{digests}}}\n",
-        encoding="utf-8",
+        f"{head}\n\nDIGESTS = {{\n{digests}}}\n", encoding="utf-8"
     )
 
 
-def differ(model: GPT) -> bool:
-    """Print how a model differs from the stored one; True if one of two is clearly better."""
-    kept = load()
+def _differ(model: GPT) -> bool:
+    """Print how a model differs from the stored one; True if one is better."""
+    kept = load_gpt()
     now, then = held_out_loss(model), held_out_loss(kept)
     pairs = zip(model.parameters(), kept.parameters())
     gap = max((a - b).abs().max().item() for a, b in pairs)
-    print(f"held-out loss {now:.4f}, stored {then:.4f}; parameters differ by {gap:.1e} at most")
+    print(
+        f"held-out loss {now:.4f}, stored {then:.4f}; "
+        f"parameters differ by {gap:.1e} at most"
+    )
     return abs(now - then) > TOLERANCE
 
 
-def main(check: bool) -> int:
-    """Train; write the files, or compare with them. 1 if the comparison fails."""
+def _main(check: bool) -> int:
+    """Train, then write the files, or compare: 1 if they differ."""
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    model, losses, held_out = train()
+    model, losses, held_out = train_gpt()
     if check:
-        return int(differ(model))
-    write(model, losses, held_out)
+        return int(_differ(model))
+    _write(model, losses, held_out)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv))
+    sys.exit(_main("--check" in sys.argv))

@@ -1,14 +1,18 @@
-"""The small GPT as training left it: how well it guesses, what it writes, and what that costs.
+"""The small GPT as training left it: its guesses, its words, what they cost.
 
 --8<-- [start:example-loss]
 >>> from snippets.together.text import counting_loss, held_out_loss
->>> from snippets.together.trained import load
->>> model = load()
+>>> from snippets.together.trained import load_gpt
+>>> model = load_gpt()
 >>> sum(parameter.numel() for parameter in model.parameters())
 210720
->>> print(f"unigram {counting_loss(1):.2f}   bigram {counting_loss(2):.2f}   "
-...       f"six in a row {counting_loss(6):.2f}   GPT {held_out_loss(model):.2f}")
-unigram 3.02   bigram 2.38   six in a row 1.44   GPT 1.41
+>>> for name, length in {"unigram": 1, "bigram": 2, "six in a row": 6}.items():
+...     print(f"{name:12} {counting_loss(length):.2f}")
+unigram      3.02
+bigram       2.38
+six in a row 1.44
+>>> print(f"GPT          {held_out_loss(model):.2f}")
+GPT          1.41
 
 --8<-- [end:example-loss]
 
@@ -16,9 +20,9 @@ It goes on from a few words:
 
 --8<-- [start:example-write]
 >>> from textwrap import fill
->>> from snippets.together.trained import write
+>>> from snippets.together.trained import write_text
 >>> for start in ("A query ", "The proof ", "What is true: "):
-...     print(fill(write(start, 150), 90, subsequent_indent="  "))
+...     print(fill(write_text(start, count=150), 76, subsequent_indent="  "))
 A query with the two keys. The rank only the same weight becomehere. Let one be be a score
   counts every width one. That is left is a large number: the largesy
 The proof grows with the gap of transposed the same, and the mean zero. So other comes
@@ -28,17 +32,18 @@ What is true: without each assumption The code to the same would convex takes to
 
 --8<-- [end:example-write]
 
-What generating costs, in operations as PyTorch counts them, with the cache over without it:
+What generating costs with the cache, over without it, in counted operations:
 
 --8<-- [start:example-cost]
 >>> import torch
 >>> from snippets.order.cost import operations
->>> from snippets.together.trained import load
->>> model = load()
+>>> from snippets.together.trained import load_gpt
+>>> model = load_gpt()
 >>> first = torch.zeros(1, 1, dtype=torch.long)  # (batch, n)
 >>> for count in (8, 32):
-...     kept, anew = (operations(model.generate, first, count, use_cache=use_cache)
-...                   for use_cache in (True, False))
+...     kept, anew = (
+...         operations(model.generate, first, count=count, use_cache=use_cache)
+...         for use_cache in (True, False))
 ...     print(f"{count:2} tokens   {kept / anew:.2f}")
  8 tokens   0.22
 32 tokens   0.06
@@ -54,15 +59,24 @@ from snippets.together.text import decode, encode, stored, vocabulary
 
 
 # --8<-- [start:load]
-def small() -> GPT:
+def untrained_gpt() -> GPT:
     """The model before training."""
-    return GPT(Config(len(vocabulary()), num_layers=2, num_heads=4, num_kv_heads=2, d=96, d_ff=256))
+    sizes = Config(
+        vocab_size=len(vocabulary()),
+        num_layers=2,
+        num_heads=4,
+        num_kv_heads=2,
+        d=96,
+        d_ff=256,
+    )
+    return GPT(sizes)
 
 
-def load() -> GPT:
-    """The trained model, from the file that `python -m snippets.together.train` makes."""
-    model = small().requires_grad_(False)
-    weights = torch.frombuffer(bytearray(stored("weights.fp16")), dtype=torch.float16)
+def load_gpt() -> GPT:
+    """The model as `python -m snippets.together.train` stored it."""
+    model = untrained_gpt().requires_grad_(False)
+    content = bytearray(stored("weights.fp16"))
+    weights = torch.frombuffer(content, dtype=torch.float16)
     vector_to_parameters(weights.float(), model.parameters())
     return model
 
@@ -71,11 +85,21 @@ def load() -> GPT:
 
 
 # --8<-- [start:write]
-def write(start: str, count: int, seed: int = 0, temperature: float = 0.7) -> str:
-    """So many characters more, in double precision."""
-    generator = torch.Generator().manual_seed(seed)
+def write_text(
+    start: str, *, count: int, seed: int = 0, temperature: float = 0.7
+) -> str:
+    """`count` characters more, in double precision."""
     tokens = encode(start).unsqueeze(0)  # (1, n)
-    more = load().double().generate(tokens, count, temperature=temperature, generator=generator)
+    more = (
+        load_gpt()
+        .double()
+        .generate(
+            tokens,
+            count=count,
+            temperature=temperature,
+            generator=torch.Generator().manual_seed(seed),
+        )
+    )
     return decode(more[0])
 
 

@@ -52,11 +52,11 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Row:
-    """The arguments of one call; a method is called on what `of`, the arguments of its class, makes."""
+    """The arguments of one call; a method is called on what `of` makes, the arguments of its class or a sample."""
 
     args: tuple
     kwargs: dict[str, Any]
-    of: Row | None = None
+    of: Row | Callable | None = None
     formats: tuple[torch.dtype, ...] = EVERY  # those of its inputs in which it is defined
     gives: torch.dtype | None = None  # the format of its result, if not that of its inputs
     not_on_meta: str = ""  # why it needs the numbers to say what shape there is

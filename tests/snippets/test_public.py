@@ -8,6 +8,7 @@ import importlib
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -175,10 +176,15 @@ def test_its_source_is_in_its_docstring(where):
 def run(function, row: Row, args: list, kwargs: dict, dtype=torch.float64, device="cpu", checked=True):
     """One call, with types and shapes checked; without tensors it is asked for the format and the device."""
     if row.of:
-        owner = getattr(inspect.getmodule(function), function.__qualname__.split(".")[0])
-        made = owner(*row.of.make(dtype, device)[0], **row.of.make(dtype, device)[1])
+        made = row.of(dtype, device) if isinstance(row.of, Callable) else instance(function, row.of, dtype, device)
         args = [made.to(device=device, dtype=dtype) if isinstance(made, nn.Module) else made, *args]
     return (jaxtyped(typechecker=beartype)(function) if checked else function)(*args, **kwargs)
+
+
+def instance(method, of: Row, dtype: torch.dtype, device: str):
+    """One of the class that has the method."""
+    args, kwargs = of.make(dtype, device)
+    return getattr(inspect.getmodule(method), method.__qualname__.split(".")[0])(*args, **kwargs)
 
 
 def tensors(x) -> list:

@@ -39,16 +39,16 @@ def test_the_bound_looks_at_the_model_that_computes():
     sites = bound.Sites(torch.float64)
     x = model.embedding.detach()[tokens].requires_grad_()
     for block in model.blocks:
-        x = bound.through_block(sites, x, block)
-    torch.testing.assert_close(sites.project(bound.normalise(sites, x, model.norm.gain), model.embedding), model(tokens)[0])
+        x = bound.round_block(sites, x, block)
+    torch.testing.assert_close(sites.project(bound.round_norm(sites, x, model.norm.gain), model.embedding), model(tokens)[0])
     assert len(sites.numbers) == 2 * 17 + 2
 
 
 def test_the_bound_counts_roundings_times_slopes():
     sites = bound.Sites(torch.float32)
     x = torch.tensor([3.0], dtype=torch.float64).requires_grad_()
-    y = sites.rounded(x * 5, 1)
-    z = sites.rounded(y * y, 2)
+    y = sites.rounded(x * 5, count=1)
+    z = sites.rounded(y * y, count=2)
     u = 2.0**-24
     assert sites.bound(z).item() == pytest.approx(u * 15 * 30 + 2 * u * 225, rel=1e-6)
 
@@ -57,8 +57,8 @@ def test_the_parts_compute_what_the_model_does():
     sites = bound.Sites(torch.float64)
     query, key, value = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
-    torch.testing.assert_close(bound.attend(sites, query, key, value), expected)
-    torch.testing.assert_close(bound.rotate(sites, query), apply_rotary(query, torch.arange(5)))
+    torch.testing.assert_close(bound.round_attention(sites, query, key, value), expected)
+    torch.testing.assert_close(bound.round_rotary(sites, query), apply_rotary(query, torch.arange(5)))
     gain = torch.tensor([0.5, 1.0, 2.0, -1.0], dtype=torch.float64)
-    torch.testing.assert_close(bound.normalise(sites, query, gain), torch.nn.functional.rms_norm(query, (4,), gain, eps=1e-5))
+    torch.testing.assert_close(bound.round_norm(sites, query, gain), torch.nn.functional.rms_norm(query, (4,), gain, eps=1e-5))
     assert all((most >= 0).all() and most.isfinite().all() for most in sites.most)

@@ -34,7 +34,7 @@ def in_parts(model, tokens, parts):
     """The logits of all tokens, given in parts with the cache handed on."""
     cache, found = None, []
     for part in tokens.split(parts, dim=-1):
-        logits, cache = model(part, cache)
+        logits, cache = model(part, cache=cache)
         found.append(logits)
     return torch.cat(found, dim=-2)
 
@@ -120,7 +120,7 @@ def test_keys_and_values_of_old_tokens_never_change():
 def test_generating_with_and_without_the_cache_gives_the_same_tokens():
     model, first = small(), drawn(3, 2)
     runs = [
-        model.generate(first, 12, temperature=temperature, use_cache=use_cache, generator=torch.Generator().manual_seed(3))
+        model.generate(first, count=12, temperature=temperature, use_cache=use_cache, generator=torch.Generator().manual_seed(3))
         for temperature in (1.0, 0.5)
         for use_cache in (True, False)
     ]
@@ -130,7 +130,7 @@ def test_generating_with_and_without_the_cache_gives_the_same_tokens():
 
 def test_a_cold_model_says_what_is_likeliest():
     model, tokens = small(), drawn(2, 3)
-    more = model.generate(tokens, 4, temperature=1e-6, generator=torch.Generator().manual_seed(0))
+    more = model.generate(tokens, count=4, temperature=1e-6, generator=torch.Generator().manual_seed(0))
     for place in range(3, 7):
         assert torch.equal(more[:, place], model(more[:, :place])[0][:, -1].argmax(-1))
 
@@ -239,7 +239,7 @@ def test_the_gradient_of_the_tied_table_is_that_of_both_its_uses():
 def test_a_cache_of_another_number_of_blocks_is_refused():
     model, tokens = small(), drawn(1, 3)
     with pytest.raises(ValueError, match="shorter"):
-        model(tokens, model(tokens)[1][:1])
+        model(tokens, cache=model(tokens)[1][:1])
 
 
 def test_each_part_by_itself():

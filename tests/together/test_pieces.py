@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from snippets.together.pieces import old_row, scores_by_distance, scores_from_cache, tied_logits, tied_slopes, turned
+from snippets.together.pieces import old_row, scores_by_distance, scores_from_cache, tied_gradients, tied_logits, turned
 
 
 def drawn(*shapes, seed=0):
@@ -32,7 +32,7 @@ def test_scores_from_kept_keys_know_the_distance_alone():
 
 def test_a_tied_table_learns_from_both_ends():
     u, E, W = drawn((4,), (4, 3), (3, 3))
-    slopes = tied_slopes(u, E, W)
+    gradients = tied_gradients(u, E, W)
     torch.testing.assert_close(tied_logits(u, E, W), torch.einsum("n,nd,de,me->m", u, E, W, E))
     expected = torch.einsum("cb,a->cba", torch.eye(4).double(), u @ E @ W) + torch.einsum("b,ca->cba", u, E @ W.T)
-    torch.testing.assert_close(slopes, expected)
+    torch.testing.assert_close(gradients, expected)
