@@ -18,7 +18,7 @@ from markdown import Markdown
 from ..errors import nearest
 from ..run.certificates import CertificateError, load
 from . import mistakes
-from .regions import FENCE, INCLUDE, home, line_at, sections_of, text_of
+from .regions import FENCE, INCLUDE, SECTION, home, line_at, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 AROUND = re.compile(r"<pre|<code|--8<--|~~~|```")
