@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from derivations.kernel import matrix, ones, product_is, sizes
+from derivations.kernel import index, matrix, ones, product_is, sizes, softmax, total, vector
 from derivations.kernel.sympy.prelude.steps import unit_rows
 
 Q = {(i, j): sp.Symbol(f"Q[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)}
@@ -18,8 +18,24 @@ def test_there_is_no_such_point_where_an_equation_rules_it_out():
     assert unit_rows([*LENGTHS, RIGHT_ANGLE - 1]) == {} and unit_rows([]) == {}
 
 
+def test_of_a_matrix_and_its_inverse_each_has_unit_vectors_of_its_own():
+    L, A = ({(i, j): sp.Symbol(f"{name}[{i},{j}]") for i in (1, 2) for j in (1, 2)} for name in "LA")
+    inverse = [sum(L[i, k] * A[k, j] for k in (1, 2)) - int(i == j) for i in (1, 2) for j in (1, 2)]
+    assert unit_rows(inverse) == {x: int(i == j) for matrix in (L, A) for (i, j), x in matrix.items()}
+
+
 def test_only_entries_of_matrices_are_rows():
     assert unit_rows([sp.Symbol("z[1]") - 1]) == {} and unit_rows([sp.Symbol("x") ** 2 - x for x in Q.values()]) == {}
+
+
+def test_what_needs_three_of_something_is_seen_where_it_is_hard_to_prove(sympy_refuses):
+    """Half the sum of all differences' squares, with an index that nothing binds: so it is with one entry, and with two."""
+    m = sizes("m")
+    z, i, j = vector("z", m), index("i", m), index("j", m)
+    p = softmax(z)
+    pairs = total((z[j] - z[i]) ** 2 * p[i] * p[j], i, j) / 2
+    open_ = total((z[j] - z[i]) ** 2 * p[i] * p[j], j) * m / 2
+    assert "m = 3" in sympy_refuses(lambda D: D.identity("claim", pairs, open_))
 
 
 n, d = sizes("n d")
