@@ -739,3 +739,21 @@ def test_a_size_is_large_where_another_leaves_room_for_it():
     assert tw.witness(claim("identity", left, right, given=apart))[0] == "agrees"
     with pytest.raises(Refused, match="the two sides differ"):
         tw.witness(claim("identity", left + LOST * ones(n, d_1), right, given=apart))
+
+
+def test_a_term_that_vanishes_at_small_sizes_is_seen_in_a_law_of_two_random_vectors():
+    """Ten random entries have three outcomes each: as many as are borne."""
+    size = sizes("s")
+    first, second = random("a", size), random("b", size)
+    given = [independent(first, second), mean(first, 0), mean(second, 0), variance(first, 1), variance(second, 1)]
+    vanishing = (size - 1) * (size - 2) * (size - 3) * (size - 4)
+    assert "s = 5" in refusal("identity", Var(first @ second) + vanishing, size, given=given)
+
+
+def test_two_assumptions_are_tried_where_almost_nothing_is_left_of_both():
+    """gamma >= theta is needed, and half of it is assumed: the bound fails where gamma + phi is nearly 0, too."""
+    theta, phi, gamma = scalars("theta phi gamma")
+    given = [nonnegative(2 * gamma - theta), nonnegative(gamma + theta), nonnegative(gamma - phi), nonnegative(gamma + phi)]
+    left, right = (x * (theta - phi)) ** 2, (2 * gamma * x) ** 2
+    because = x**2 * (2 * gamma - theta + phi) * (2 * gamma + theta - phi)
+    assert "the left side is larger" in refusal("inequality", left, right, because=(because,), given=given)

@@ -8,7 +8,7 @@ from operator import mul
 
 from mpmath import mp, mpf
 
-from ..core.expr import FORMATS, Expr, walk
+from ..core.expr import BINDERS, FORMATS, Expr, free_indices, walk
 
 DIGITS = 60
 SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences that count as none, and as one
@@ -32,7 +32,58 @@ def entry(e: Expr, place: tuple, env: dict):
     rule = ENTRY.get(e.op)
     if rule is None:
         raise CannotTell(f"the node '{e.op}'")
-    return rule(e, place, env)
+    return KEPT.value(e, place, env, rule) if e.op in COSTLY else rule(e, place, env)
+
+
+COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", "expectation", "variance")
+
+
+class Kept:
+    """What has been computed once, of a tree at a place, as long as all that the tree speaks of has the same values.
+
+    Values are told apart by which object they are: each is held for as long as what was computed from it, so that no other takes its
+    place, and none is ever changed.
+    """
+
+    MOST = 100_000
+
+    def __init__(self):
+        self.values, self.names = {}, {}
+
+    def value(self, e: Expr, place: tuple, env: dict, rule):
+        spoken_of = [env.get(name) for name in self.names_in(e)]
+        key = id(e), place, mp.prec, *(x if isinstance(x, int) else id(x) for x in spoken_of)
+        if key not in self.values:
+            if len(self.values) >= self.MOST:
+                self.values.clear()
+            self.values[key] = rule(e, place, env), e, spoken_of
+        return self.values[key][0]
+
+    def names_in(self, e: Expr) -> tuple:
+        """The keys of an environment on which a tree depends."""
+        if id(e) not in self.names:
+            if len(self.names) >= self.MOST:
+                self.names.clear()
+            indices = sorted(i.data[0] for i in free_indices(e))
+            random = ["outcomes"] if any(n.op in ("expectation", "variance") for n in walk(e)) else []
+            names = sorted({n.data[0] for n in walk(e) if n.op == "symbol"} | {s.data[0] for n in walk(e) for s in sizes_in(n)})
+            self.names[id(e)] = (*names, *(("index", i) for i in indices), *random), e
+        return self.names[id(e)][0]
+
+    def moved(self, values: dict, at: tuple, shift) -> dict:
+        """The values of a name, one of them moved: the same object whenever it is asked for."""
+        key = id(values), at, shift, mp.prec
+        if key not in self.values:
+            self.values[key] = {**values, at: values[at] + shift}, values
+        return self.values[key][0]
+
+
+KEPT = Kept()
+
+
+def sizes_in(e: Expr) -> list:
+    """The sizes that are names, of its axes and of what it sums over."""
+    return [s for s in (*e.shape, *e.data[1:]) if s.op == "symbol"] if e.op in BINDERS else [s for s in e.shape if s.op == "symbol"]
 
 
 def scalar(e: Expr, env: dict):
@@ -160,8 +211,14 @@ def of_largest(e, env):
 
 
 def of_softmax(e, place, env):
-    row = [mp.exp(entry(e.args[0], place[:-1] + (k,), env)) for k in range(size_of(e.shape[-1], env))]
-    return row[place[-1]] / sum(row)
+    row, whole = KEPT.value(e, ("row", *place[:-1]), env, softmax_row)
+    return row[place[-1]] / whole
+
+
+def softmax_row(e, place, env):
+    """A row of exponentials, and their sum."""
+    row = [mp.exp(entry(e.args[0], (*place[1:], k), env)) for k in range(size_of(e.shape[-1], env))]
+    return row, sum(row)
 
 
 STEP = mpf(10) ** -18  # of a difference; its error is far below what counts as one
@@ -178,8 +235,7 @@ def of_derivative(e, place, env):
     )
 
     def value(shift):
-        moved = {**env[target.data[0]], at: env[target.data[0]][at] + shift}
-        return scalar(body, {**env, target.data[0]: moved})
+        return scalar(body, {**env, target.data[0]: KEPT.moved(env[target.data[0]], at, shift)})
 
     with mp.workdps(mp.dps + 2 * DIGITS // 3):  # a derivative in the body loses digits of its own
         right, left = value(STEP), value(-STEP)

@@ -96,6 +96,13 @@ def power(e, parts):
     return iv.exp(exponent * iv.log(base))
 
 
+def quotient(e, parts):
+    above, below = parts
+    if below.a == below.b == 0:
+        raise Undefined("a division by zero")
+    return above / below
+
+
 def function(e, parts):
     (a,) = parts
     if e.data == "log" and a.b < 0:
@@ -113,7 +120,7 @@ RULES = {
     "add": lambda e, parts: parts[0] + parts[1],
     "neg": lambda e, parts: -parts[0],
     "mul": lambda e, parts: parts[0] * parts[1],
-    "div": lambda e, parts: parts[0] / parts[1],
+    "div": quotient,
     "paren": lambda e, parts: parts[0],
     "defined": lambda e, parts: parts[0],
     "pow": power,

@@ -6,7 +6,8 @@ write a folder: a check is to say the same each time. Entries that are not said 
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterable
+from itertools import permutations, product
 from math import prod
 
 import torch
@@ -25,7 +26,8 @@ from .trial import Trial, involved
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
 GRID, TIGHT = {1: 40, 2: 12, 3: 6, 4: 4}, 4  # of how many sizes each goes up to what, where few fit; how many of those are tried
 NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
-LARGE, AT_ONCE, FEW = 8, 4, 2  # from where a size is large, how many are at once, and at how many points
+LARGE, LARGE_OF_LAW = 8, 5  # from where a size is large; what is random has too many outcomes at more
+AT_ONCE, FEW = 4, 2  # how many sizes are large at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
 SPREAD, SPREAD_ENTRIES = (5, 6, 7, 9, 10, 16, 17, 33, 64), 6_000  # sizes at which code is tried as well, and of how many entries
 COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, and no tensor has it
@@ -93,13 +95,19 @@ def one_large(claim: Claim, told: list):
     """For each size that was never large where something was told: large beside such small ones as go together; where one matrix times
     another is given, what is summed over there is larger still, which leaves room for rows that are orthogonal."""
     names = sorted(n for n, s in symbols(*involved(claim)).items() if s.data[1] == "size")
-    small = [dict(sizes) for sizes in told if max((size for _, size in sizes), default=LARGE) < LARGE]
+    large = large_for(claim)
+    small = [dict(sizes) for sizes in told if max((size for _, size in sizes), default=large) < large]
     inner = {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
     for name in names:
-        if small and not any(size >= LARGE for sizes in told for other, size in sizes if other == name):
-            wide = [sizes | dict.fromkeys(inner, 2 * LARGE) | {name: LARGE} for sizes in small[:2]] if inner else []
-            options = [*(sizes | {name: LARGE} for sizes in small[-3:]), *wide]
+        if small and not any(size >= large for sizes in told for other, size in sizes if other == name):
+            wide = [sizes | dict.fromkeys(inner, 2 * large) | {name: large} for sizes in small[:2]] if inner else []
+            options = [*(sizes | {name: large} for sizes in (*small[-3:], dict.fromkeys(names, 1))), *wide]
             yield [sizes for sizes in options if most_entries(involved(claim), sizes) <= ENTRIES]
+
+
+def large_for(claim: Claim) -> int:
+    """From where a size of the claim is large."""
+    return LARGE_OF_LAW if any(s.data[1] == "random" for s in symbols(*involved(claim)).values()) else LARGE
 
 
 def further_shapes(claim: Claim):
@@ -226,7 +234,7 @@ def draw(
     drawn = keep.nonzero().flatten()
     if telling:
         keep = torch.tensor([k for k in TELLING if k in drawn.tolist()] or drawn[1:][:FEW].tolist() or drawn.tolist(), dtype=torch.long)
-    elif max(sizes.values(), default=0) >= LARGE and not at:
+    elif max(sizes.values(), default=0) >= large_for(claim) and not at:
         keep = drawn[1:][:FEW] if len(drawn) > 1 else drawn  # at the first point all is zero
     else:  # an assumption that is a little too weak fails at few of the points that it allows: of those, more are looked at
         keep = edges_first(drawn, edges, t)[: POINTS if sizes and not filtered else 4 * POINTS]
@@ -255,12 +263,24 @@ def put_on_edge(x: Expr, t: Trial, points: int):
 
 
 def put_near_edges(assumed: list, t: Trial, points: int):
-    """At every third point, a symbol in each thing that is assumed not to be negative is moved so that almost nothing is left of that.
+    """At every third point, almost nothing is left of what is assumed not to be negative: of all of it, or of two things.
 
-    Where it is assumed of too little, a bound that rests on it fails there. The symbol has one value for each value of the open indices, and
-    what it stands in is linear in it, or so nearly linear that a step towards 0 is a small thing that is not negative.
+    Where it is assumed of too little, a bound that rests on it fails there.
     """
-    third = (torch.arange(points) % 3 == 2).reshape(-1, *(1,) * (t.leading - 1))
+    pairs = list(permutations(assumed, 2))
+    at, turn = torch.arange(points) % 3 == 2, torch.arange(points) // 3
+    put_near_edge(assumed, at & (turn % 2 == 0) if pairs else at, t)
+    for k, pair in enumerate(pairs):
+        put_near_edge(pair, at & (turn % (2 * len(pairs)) == 2 * k + 1), t)
+
+
+def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial):
+    """At some of the points, a symbol in each of these is moved so that almost nothing is left of it.
+
+    The symbol has one value for each value of the open indices, and what it stands in is linear in it, or so nearly linear that a step
+    towards 0 is a small thing that is not negative.
+    """
+    chosen = at.reshape(-1, *(1,) * (t.leading - 1))
     moved: set = set()
     for x in assumed:
         open_ = sorted(free_indices(x), key=lambda i: i.data[0])
@@ -269,7 +289,7 @@ def put_near_edges(assumed: list, t: Trial, points: int):
                 known, here = t.values[name], evaluate(x, t).v
                 t.values[name] = Value(known.v + 1, known.e)
                 step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
-                there = (third & step.isfinite()).expand(step.shape)
+                there = (chosen & step.isfinite()).expand(step.shape)
                 step = torch.where(there, step, 0.0)
                 for i in open_:  # the axis of the index becomes the tensor's own
                     step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)

@@ -19,7 +19,7 @@ from .evaluate import evaluate
 from .rounding import U, Value, add, multiply, number, power
 from .trial import Trial, averaged
 
-OUTCOMES = 50_000  # of all random entries together
+OUTCOMES = 60_000  # of all random entries together: ten of three outcomes each
 
 
 def nodes(k: int):

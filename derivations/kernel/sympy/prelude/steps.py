@@ -50,9 +50,10 @@ def differences(claim, sizes_tried, given):
 
 
 def unit_rows(ideal: list) -> dict:
-    """Each row of what is restricted as a unit vector of its own, where all equations hold there; else nothing.
+    """Each row of what is restricted as a unit vector of its own, or of its own in its matrix, where all equations hold there; else nothing.
 
-    A point at which what is assumed holds. Many equations say that rows are orthogonal, and to solve them takes long.
+    A point at which what is assumed holds. Many equations say that rows are orthogonal, or that a matrix is another's inverse, and to
+    solve them takes long.
     """
     entries = sorted(set().union(*(g.free_symbols for g in ideal)), key=str) if ideal else []
     places = [
@@ -60,9 +61,12 @@ def unit_rows(ideal: list) -> dict:
     ]
     if len(places) < len(entries) or any(len(place) != 3 for place in places):
         return {}
-    rows = {row: k for k, row in enumerate(sorted({place[:2] for place in places}), 1)}
-    point = {x: sp.Integer(rows[place[:2]] == place[2]) for x, place in zip(entries, places, strict=True)}
-    return point if all(g.xreplace(point) == 0 for g in ideal) else {}
+    in_all = {row: k for k, row in enumerate(sorted({place[:2] for place in places}), 1)}
+    for number in (lambda row: in_all[row], lambda row: row[1]):
+        point = {x: sp.Integer(number(place[:2]) == place[2]) for x, place in zip(entries, places, strict=True)}
+        if all(g.xreplace(point) == 0 for g in ideal):
+            return point
+    return {}
 
 
 def met(kept: list) -> dict:

@@ -1,0 +1,53 @@
+"""The sizes at which SymPy is asked, and the point that is looked at where what is assumed is an equation of matrices."""
+
+import sympy as sp
+
+from derivations.kernel import index, matrix, ones, product_is, sizes, softmax, total, vector
+from derivations.kernel.sympy.prelude.steps import unit_rows
+
+Q = {(i, j): sp.Symbol(f"Q[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)}
+LENGTHS = [sum(Q[i, j] ** 2 for j in (1, 2, 3)) - 1 for i in (1, 2)]
+RIGHT_ANGLE = sum(Q[1, j] * Q[2, j] for j in (1, 2, 3))
+
+
+def test_rows_that_are_orthogonal_are_looked_at_as_unit_vectors():
+    assert unit_rows([*LENGTHS, RIGHT_ANGLE]) == {x: int(i == j) for (i, j), x in Q.items()}
+
+
+def test_there_is_no_such_point_where_an_equation_rules_it_out():
+    assert unit_rows([*LENGTHS, RIGHT_ANGLE - 1]) == {} and unit_rows([]) == {}
+
+
+def test_of_a_matrix_and_its_inverse_each_has_unit_vectors_of_its_own():
+    L, A = ({(i, j): sp.Symbol(f"{name}[{i},{j}]") for i in (1, 2) for j in (1, 2)} for name in "LA")
+    inverse = [sum(L[i, k] * A[k, j] for k in (1, 2)) - int(i == j) for i in (1, 2) for j in (1, 2)]
+    assert unit_rows(inverse) == {x: int(i == j) for matrix in (L, A) for (i, j), x in matrix.items()}
+
+
+def test_only_entries_of_matrices_are_rows():
+    assert unit_rows([sp.Symbol("z[1]") - 1]) == {} and unit_rows([sp.Symbol("x") ** 2 - x for x in Q.values()]) == {}
+
+
+def test_what_needs_three_of_something_is_seen_where_it_is_hard_to_prove(sympy_refuses):
+    """Half the sum of all differences' squares, with an index that nothing binds: so it is with one entry, and with two."""
+    m = sizes("m")
+    z, i, j = vector("z", m), index("i", m), index("j", m)
+    p = softmax(z)
+    pairs = total((z[j] - z[i]) ** 2 * p[i] * p[j], i, j) / 2
+    open_ = total((z[j] - z[i]) ** 2 * p[i] * p[j], j) * m / 2
+    assert "m = 3" in sympy_refuses(lambda D: D.identity("claim", pairs, open_))
+
+
+n, d = sizes("n d")
+W, X = matrix("W", n, d), matrix("X", n, n)
+
+
+def vanishing(size):
+    """What is 0 at 1, 2, 3 and 4."""
+    return (size - 1) * (size - 2) * (size - 3) * (size - 4)
+
+
+def test_a_term_that_counts_at_large_sizes_only_is_seen_beside_an_assumption_about_a_product(sympy_refuses):
+    given = [product_is(W, W.T, 1)]
+    said = sympy_refuses(lambda D: D.identity("claim", X @ W @ W.T, X + vanishing(n) * ones(n, n), given=given))
+    assert "n = 5" in said and "unit vectors" in said
