@@ -87,3 +87,9 @@ def test_the_function_drops_when_asked_and_the_module_only_in_training():
     assert not torch.allclose(module(x, x, x)[0], module(x, x, x)[0])
     module.eval()
     torch.testing.assert_close(module(x, x, x)[0], module(x, x, x)[0])
+
+
+def test_with_probability_0_no_weight_is_dropped_not_even_by_the_smallest_number(monkeypatch):
+    weights = torch.ones(3)
+    monkeypatch.setattr(torch, "rand", lambda shape, **more: torch.zeros(shape))
+    assert dropout(weights, p=0.0).tolist() == [1.0, 1.0, 1.0] and dropout(weights, p=0.5).tolist() == [0.0, 0.0, 0.0]
