@@ -69,7 +69,7 @@ True
 
 import json
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -82,7 +82,7 @@ from snippets.seeing.stored import DIGEST
 LETTERS = 16
 CONTEXT = 14  # how many letters come before the question
 LENGTH = CONTEXT + 1
-STORED = files("snippets.seeing").joinpath("recall.json")
+STORED = Path(__file__).parent / "recall.json"
 
 
 # --8<-- [start:task]
