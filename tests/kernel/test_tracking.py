@@ -1,16 +1,20 @@
 """Whatever a script or a snippet reads, its certificate falls when that changes, and stands when something else does."""
 
+import builtins
 import contextlib
+import importlib
 import os
 import platform
 import posix
 import re
 import shutil
+import sqlite3  # noqa: F401  loaded, as a library may have
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import shared_memory  # noqa: F401
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -156,7 +160,6 @@ FILES = {
     "a configuration": of_file(
         "import configparser\nconfigparser.ConfigParser().read(PATH)", "q.ini", lambda path: path.write_text("[a]\nb=1")
     ),
-    "sqlite": of_file("import sqlite3\nsqlite3.connect(PATH).close()", "r.db"),
     "a size": of_file("import os\nos.path.getsize(PATH)", "s.txt", changed=lambda path: path.write_text("longer than before\n")),
     "an archive": of_file(
         "import zipfile\nzipfile.is_zipfile(PATH)",
@@ -469,14 +472,14 @@ REFUSED = {
     "a fork": ("import os\nos.fork()", "it starts a process"),
     "another program": ("import os\nos.execv('/bin/true', ['true'])", "it starts a process"),
     "posix_spawn": ("import os\nos.posix_spawn('/bin/true', ['true'], {})", "it starts a process"),
-    "multiprocessing": ("import multiprocessing\nmultiprocessing.get_context('fork').Process(target=int).start()", "it starts a process"),
+    "PyTorch's own": ("import torch\ntorch.multiprocessing.get_context('fork').Process(target=int).start()", "it starts a process"),
     "of the machine": ("import platform\nplatform.processor()", "it asks what this machine is like"),
     "its name and system": ("import os\nos.uname()", "it asks what this machine is like"),
     "its name, by posix": ("import posix\nposix.uname()", "it asks what this machine is like"),
     "in words": ("import platform\nplatform.platform()", "it asks what this machine is like"),
     "its kind": ("import platform\nplatform.machine()", "it asks what this machine is like"),
     "its cores": ("import os\nos.cpu_count()", "it asks what this machine is like"),
-    "its cores, by another": ("import multiprocessing\nmultiprocessing.cpu_count()", "it asks what this machine is like"),
+    "its cores, by another": ("import torch\ntorch.multiprocessing.cpu_count()", "it asks what this machine is like"),
     "its disk": ("import os\nos.statvfs('/')", "it asks what this machine is like"),
     "its disk, by shutil": ("import shutil\nshutil.disk_usage('/')", "it asks what this machine is like"),
     "its load": ("import os\nos.getloadavg()", "it asks what this machine is like"),
@@ -490,9 +493,10 @@ REFUSED = {
     "some of it": ("import posix\nposix.environ.get(b'HOME')", "it reads the environment that Python began with"),
     "all of it": ("import posix\ndict(posix.environ.items())", "it reads the environment that Python began with"),
     "a connection": ("import socket\nsocket.create_connection(('127.0.0.1', 9))", "it opens a connection"),
-    "a page": ("import http.client\nhttp.client.HTTPConnection('127.0.0.1', 9).connect()", "it opens a connection"),
     "the machine's name": ("import socket\nsocket.gethostname()", "it opens a connection"),
     "a C library": ("import ctypes\nctypes.CDLL(None)", "it loads a library in C"),
+    "shared memory": ("import sys\nsys.modules['_posixshmem'].shm_open('/x', 0, 0)", "it opens memory that other processes share"),
+    "a database": ("import sys\nsys.modules['sqlite3'].connect(':memory:')", "it opens a database"),
     "the environment": ("import os\ndict(os.environ)", "it reads the whole environment"),
     "its names": ("import os\nlist(os.environ)", "it reads the whole environment"),
     "its size": ("import os\nlen(os.environ)", "it reads the whole environment"),
@@ -500,6 +504,64 @@ REFUSED = {
     "a copy": ("import os\nos.environ.copy()", "it reads the whole environment"),
     "an environment with more": ("import os\nos.environ | {'A': '1'}", "it reads the whole environment"),
 }
+
+
+# Modules of Python and libraries that are not listed, in each way to have them
+IMPORTS = {
+    "a database": ("import sqlite3", "sqlite3"),
+    "shared memory": ("from multiprocessing.shared_memory import SharedMemory", "multiprocessing.shared_memory"),
+    "what it is made of": ("import _posixshmem", "_posixshmem"),
+    "a page": ("import http.client", "http.client"),
+    "a table of users": ("import pwd", "pwd"),
+    "by its name": ("import importlib; importlib.import_module('sqlite3')", "sqlite3"),
+    "by its name, in a package": ("import importlib; importlib.import_module('dbm.gnu')", "dbm.gnu"),
+    "by what import calls": ("__import__('shelve')", "shelve"),
+    "by a text that is run": ("exec('import dbm')", "dbm"),
+    "from text to text": ("exec('exec(\"import dbm\")')", "dbm"),
+    "a library": ("import yaml", "yaml"),
+    "a part of one": ("from pygments.lexers import PythonLexer", "pygments.lexers"),
+    "PyTorch's own processes": ("import torch.multiprocessing", "torch.multiprocessing"),
+    "from PyTorch": ("from torch import multiprocessing", "torch.multiprocessing"),
+    "PyTorch's hub": ("import torch.hub", "torch.hub"),
+}
+
+
+@pytest.mark.parametrize("text, module", IMPORTS.values(), ids=IMPORTS)
+def test_what_is_not_listed_may_not_be_imported_loaded_or_not(text, module):
+    for _ in range(2):
+        with tracking.recorded() as recorder, pytest.raises(tracking.Untracked) as caught:
+            exec(compile(f"\n{text}", "/of/a/script.py", "exec"), {})
+        assert str(caught.value).startswith(f"/of/a/script.py:2: the module '{module}' is not among") and "; read files with" in str(
+            caught.value
+        )
+        assert recorder.refused == [str(caught.value)]
+        sys.modules.setdefault(module.partition(".")[0], __import__(module.partition(".")[0]))
+
+
+def test_a_module_in_c_is_not_loaded_by_its_file(places):
+    text = (
+        "from importlib.machinery import ExtensionFileLoader as Loader, ModuleSpec as Spec\nfrom importlib.util import find_spec\n"
+        "file = find_spec('syslog').origin\nLoader('syslog', file).create_module(Spec('syslog', None, origin=file))\n"
+    )
+    in_script(places, text)
+    (problem,) = check(places.tree).problems
+    assert re.search(r"tiny\.py:9: .*the module 'syslog' is not among", problem)
+
+
+def test_what_python_and_libraries_import_for_themselves_is_theirs():
+    text = "import shutil, zipfile, sympy, numpy.testing, statistics, logging, torch.utils.data\nshutil.which('x')\nsympy.sqrt(8)\n"
+    with tracking.recorded() as recorder:
+        exec(compile(text, "/of/a/script.py", "exec"), {})
+    assert recorder.refused == []
+
+
+@pytest.mark.parametrize("write", [in_script, in_snippet, in_what_a_snippet_calls])
+def test_a_database_is_refused_wherever_it_is_read(write, places):
+    text = "import sqlite3\nk = sqlite3.connect(f'file:{__file__}?mode=ro', uri=True)\n"
+    write(places, text)
+    result = check(places.tree)
+    said = [*result.problems, *(record["message"] for record in result.records)]
+    assert any("the module 'sqlite3' is not among" in one for one in said) and not places.tree.certificate.exists()
 
 
 @pytest.mark.parametrize("text, says", REFUSED.values(), ids=REFUSED)
@@ -565,6 +627,7 @@ def test_a_recorder_leaves_everything_as_it_was(tmp_path):
     names = ("stat", "lstat", "access", "open", "readlink", "uname", "cpu_count", "statvfs")
     before = [getattr(os, name) for name in names]
     others = [dict(vars(module)) for module in (posix, platform, os.path, torch)], dict(vars(torch.UntypedStorage))
+    imports = (builtins.__import__, importlib.import_module)
     finders, looked = list(sys.meta_path), dict(vars(type(os.environ)))
     with tracking.recorded() as recorder:
         (tmp_path / "x").exists()
@@ -572,6 +635,7 @@ def test_a_recorder_leaves_everything_as_it_was(tmp_path):
     assert str(tmp_path / "x") in recorder.read.files
     assert [getattr(os, name) for name in names] == before and sys.meta_path == finders
     assert others == ([dict(vars(module)) for module in (posix, platform, os.path, torch)], dict(vars(torch.UntypedStorage)))
+    assert imports == (builtins.__import__, importlib.import_module)
     assert dict(vars(type(os.environ))) == looked and not os.supports_dir_fd - {
         function for function in vars(os).values() if callable(function)
     }
@@ -659,6 +723,7 @@ def test_what_a_library_reads_while_it_is_imported_is_its_own(tmp_path, monkeypa
     (helper / "helps.py").write_text("import os\nos.environ.get('TRACK_HELPER')\nimport asks\n")
     monkeypatch.syspath_prepend(package)
     monkeypatch.syspath_prepend(helper)
+    monkeypatch.setattr(tracking, "LIBRARIES", tracking.LIBRARIES | {"asks"})
     with tracking.recorded() as recorder:
         exec(compile("import helps, asks\nasks.later()\n", "/of/a/script.py", "exec"), {})
     read = recorder.read
@@ -716,6 +781,7 @@ def test_a_library_may_know_what_the_machine_is_like(tmp_path, monkeypatch):
     package.mkdir()
     (package / "cores.py").write_text("import os\ndef number():\n    return os.cpu_count(), os.uname(), os.path.getmtime('/')\n")
     monkeypatch.syspath_prepend(package)
+    monkeypatch.setattr(tracking, "LIBRARIES", tracking.LIBRARIES | {"cores"})
     with tracking.recorded() as recorder:
         exec(compile("import cores\ncores.number()\n", "/of/a/script.py", "exec"), {})
     assert recorder.refused == []

@@ -8,7 +8,8 @@ own code.
 
 Refused is what could not be seen or is another on each machine, where the project's own code asks for it: what starts a process or opens
 a connection, loads a library in C, reads the whole environment or the copy of it that Python began with, extended attributes, what the
-machine is like, when a file was changed. `worker.py` fixes the time zone, the locale and the arguments of the process, so that they are
+machine is like, when a file was changed. So is each module of Python's own, and each library, that is not listed in `MODULES` and
+`LIBRARIES`: what is listed reads nothing, or so that it is seen here. `worker.py` fixes the time zone, the locale and the arguments of the process, so that they are
 the same everywhere.
 
 Not seen: what a library in C opens or asks by itself, what it was told while it was imported, and PyTorch's functions under names of its
@@ -19,6 +20,8 @@ and what they read while they are imported, is left out: a certificate keeps the
 
 from __future__ import annotations
 
+import builtins
+import importlib
 import os
 import platform
 import sys
@@ -54,11 +57,27 @@ MACHINE = "it asks what this machine is like, and a page is to say the same on e
 CHANGED = "it asks when a file was changed, and a copy of it was changed at another time; read what is in the file"
 ATTRIBUTES = "it reads an attribute that lies beside a file, and those are not tracked; keep what is needed in a file, and read that"
 BEGAN = "it reads the environment that Python began with, which is not tracked; use os.environ, by the names of the variables"
+DATABASE = "it opens a database, and what is read there is not tracked; keep what is needed in a file of text, and read that"
+MEMORY = "it opens memory that other processes share, and what is there is not tracked; keep what is needed in a file, and read that"
+UNLISTED = "the module '{}' is not among those that a script or a snippet may import, since what it reads may not be seen; {}"
+INSTEAD = "read files with open or pathlib, compute with Python, PyTorch, NumPy and SymPy"
+
+# What the project's own code may import of Python: what reads nothing, what reads so that it is seen here, and what is refused in use.
+LISTED = """__future__ abc array ast base64 binascii bisect builtins bz2 calendar cmath codecs collections colorsys configparser contextlib
+    contextvars copy copyreg csv dataclasses datetime decimal difflib enum errno fnmatch fractions functools genericpath glob graphlib gzip
+    hashlib heapq hmac html importlib inspect io itertools json keyword linecache locale logging lzma math mmap numbers operator os pathlib
+    pickle platform posix posixpath pprint queue random re reprlib runpy secrets shutil statistics string struct sys tarfile tempfile
+    textwrap threading time tokenize tomllib traceback types typing unicodedata warnings wave weakref xml zipfile zlib
+ctypes socket subprocess"""
+MODULES = frozenset(LISTED.split())
+LIBRARIES = frozenset(["derivations", "jaxtyping", "mpmath", "numpy", "snippets", "sympy", "torch"])
+SHARING = ("torch.multiprocessing", "torch.distributed", "torch.hub")  # of these libraries, what reads from other processes and machines
+
 OF_THE_MACHINE = ("uname", "cpu_count", "process_cpu_count", "statvfs", "fstatvfs", "sysconf", "confstr", "pathconf", "fpathconf")
 OF_THE_MACHINE += ("getloadavg", "getlogin", "sched_getaffinity")
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn")
 CONNECTS = ("connect", "bind", "getaddrinfo", "gethostbyname", "gethostbyaddr", "gethostname", "sendto", "sendmsg")
-REFUSED = dict.fromkeys(STARTS, PROCESS) | {f"socket.{name}": CONNECTION for name in CONNECTS}
+REFUSED = dict.fromkeys(STARTS, PROCESS) | {f"socket.{name}": CONNECTION for name in CONNECTS} | {"sqlite3.connect": DATABASE}
 
 
 @dataclass
@@ -117,6 +136,14 @@ def at_once() -> str:
     while frame and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     return kind_of(frame.f_code.co_filename) if frame else "project"
+
+
+def by_its_own_lines(*through: str) -> bool:
+    """Whether it is the project's own code that calls what is watched, be it text that it runs, or through code of these kinds."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and (frame.f_code.co_filename in (__file__, "<string>") or kind_of(frame.f_code.co_filename) in through):
+        frame = frame.f_back
+    return frame is None or kind_of(frame.f_code.co_filename) == "project"
 
 
 def by_the_project() -> bool:
@@ -230,8 +257,15 @@ class Recorder:
 
     def loaded(self, module: str, file: str | None, *rest: Any) -> None:
         """A module in C is loaded from a file; other imports are told of when their files are opened."""
+        if by_its_own_lines("import") and not may_import(module):
+            self.refuse(UNLISTED.format(module, INSTEAD))
         if file is not None:
             self.file(where(file))
+
+    def imported(self, module: Any) -> None:
+        """The project's own code imports a module, whether or not it is loaded already."""
+        if isinstance(module, str) and self.heeds() and not may_import(module):
+            self.refuse(UNLISTED.format(module, INSTEAD))
 
     def looked_for(self, module: str, homes: Iterable | None) -> None:
         """Python looks for a module; where there is none today, there may be one tomorrow, and where there is one, another before it."""
@@ -272,7 +306,6 @@ class Recorder:
 
 TAKEN: dict[str, Callable] = {
     "open": Recorder.opened,
-    "sqlite3.connect": lambda recorder, path: recorder.file(where(path)),
     "os.listdir": Recorder.listed,
     "os.scandir": Recorder.scanned,
     "import": Recorder.loaded,
@@ -314,6 +347,18 @@ def is_aside(name: str) -> bool:
         or is_a_librarys(name)
         and not by_the_project()
     )
+
+
+def may_import(module: str) -> bool:
+    """Whether the project's own code may: a module of its own, or one that is listed."""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return top in MODULES
+    if top in LIBRARIES:
+        return not any(f"{module}.".startswith(f"{one}.") for one in SHARING)
+    loaded = sys.modules.get(top)
+    homes = [getattr(loaded, "__file__", None), *getattr(loaded, "__path__", ())]
+    return not any(isinstance(home, str) and kind_of(f"{home}{os.sep}") == "library" for home in homes)
 
 
 def is_a_librarys(name: str) -> bool:
@@ -436,8 +481,32 @@ def _watch_imports(recorder: Recorder) -> Callable[[], None]:
         def find_spec(name: str, path: Iterable | None, target: Any = None) -> None:
             recorder.looked_for(name, path)
 
+    before = (builtins.__import__, importlib.import_module)
+
+    def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        refuse = recorder.imported if level == 0 and by_its_own_lines() else lambda module: None
+        parts = [f"{name}.{part}" for part in fromlist or () if f"{name}.{part}" in SHARING]
+        for part in [name, *parts]:
+            refuse(part)
+        found = before[0](name, globals, locals, fromlist, level)
+        refuse(name)  # of a library it is known by now where it lies
+        return found
+
+    def import_module(name: str, package: str | None = None) -> Any:
+        refuse = recorder.imported if by_its_own_lines() else lambda module: None
+        refuse(name)
+        found = before[1](name, package)
+        refuse(name)
+        return found
+
     sys.meta_path.insert(0, Asked)  # type: ignore[arg-type]
-    return lambda: sys.meta_path.remove(Asked)  # type: ignore[arg-type]
+    builtins.__import__, importlib.import_module = import_, import_module
+
+    def put_back() -> None:
+        sys.meta_path.remove(Asked)  # type: ignore[arg-type]
+        builtins.__import__, importlib.import_module = before
+
+    return put_back
 
 
 def _watch_machine(recorder: Recorder) -> Callable[[], None]:
@@ -446,6 +515,7 @@ def _watch_machine(recorder: Recorder) -> Callable[[], None]:
     asked = [(home, name, MACHINE) for home in (os, posix) if home for name in OF_THE_MACHINE if hasattr(home, name)]
     asked += [(platform, name, MACHINE) for name in ("uname", "platform")]
     asked += [(os.path, name, CHANGED) for name in ("getmtime", "getatime", "getctime")]
+    asked += [(shared, "shm_open", MEMORY)] if (shared := sys.modules.get("_posixshmem")) else []
     before = [(home, name, getattr(home, name)) for home, name, _ in asked]
     environ = getattr(posix, "environ", None)
 
