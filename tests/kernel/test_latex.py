@@ -70,7 +70,7 @@ EVERY = {
     "transpose": (A.T, r"A^{\top}", "Aᵀ"),
     "inverse": (inverse(A), "A^{-1}", "A⁻¹"),
     "eye": (eye(n), "I", "eye(n)"),
-    "fill": (zeros(n, n), r"\mathbf{0}", "zeros(n, n)"),
+    "fill": (zeros(n, n), r"\mathbf{0}_{n \times n}", "zeros(n, n)"),
     "array": (array([[x, 1], [0, y]]), r"\begin{pmatrix}x & 1 \\ 0 & y\end{pmatrix}", "[[x, 1], [0, y]]"),
     "sum": (total(u[i], i), r"\sum_{i = 1}^{n} u_{i}", "sum(u[i], i = 1..n)"),
     "each": (each(A[j, i], i, j), r"\left(A_{j i}\right)_{i = 1, j = 1}^{n, n}", "each(A[j, i], i = 1..n, j = 1..n)"),
@@ -114,11 +114,11 @@ def test_an_unknown_operation_is_named():
 # Brackets -----------------------------------------------------------------------------------------------------------------------
 
 BRACKETS = {
-    "a sum in a product": (x * (y + z), r"x \left(y + z\right)"),
+    "a sum in a product": (x * (y + z), r"x \cdot \left(y + z\right)"),
     "a product in a sum": (x * y + z, "x y + z"),
     "a sum taken away": (x - (y + z), r"x - \left(y + z\right)"),
     "a difference taken away": (x - (y - z), r"x - \left(y - z\right)"),
-    "a negative factor": (x * -y, r"x \left(-y\right)"),
+    "a negative factor": (x * -y, r"x \cdot \left(-y\right)"),
     "a negative base": ((-x) ** 2, r"\left(-x\right)^{2}"),
     "the negative of a power": (-(x**2), "-x^{2}"),
     "a number as a base": (lift(-2) ** 2, r"\left(-2\right)^{2}"),
@@ -142,7 +142,7 @@ BRACKETS = {
     "an entry of a symbol with a subscript": (vector("v_a", n)[i], r"\left(v_{a}\right)_{i}"),
     "a sum over an index of a sum": (total(u[i] + v[i], i), r"\sum_{i = 1}^{n} \left(u_{i} + v_{i}\right)"),
     "a sum over an index times a number": (total(u[i], i) * x, r"\left(\sum_{i = 1}^{n} u_{i}\right) \, x"),
-    "a number times a sum over an index": (x * total(u[i], i), r"x \left(\sum_{i = 1}^{n} u_{i}\right)"),
+    "a number times a sum over an index": (x * total(u[i], i), r"x \cdot \left(\sum_{i = 1}^{n} u_{i}\right)"),
     "a power of a sum over an index": (total(u[i], i) ** 2, r"\left(\sum_{i = 1}^{n} u_{i}\right)^{2}"),
     "two numbers": (lift(2) * 3, r"2 \cdot 3"),
     "a number and a power of one": (x * lift(2) ** y, r"x \cdot 2^{y}"),

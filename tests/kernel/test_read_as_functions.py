@@ -10,22 +10,25 @@ from derivations.kernel import (
     index,
     log,
     matrix,
+    ones,
     scalars,
     sizes,
     total,
     vector,
+    zeros,
 )
 from derivations.kernel.attack.reading_back import NotReadable, read_plain
 from derivations.kernel.attack.reading_latex import read_latex
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.core.expr import strip, symbols
+from derivations.kernel.core.expr import strip, symbols, walk
 from derivations.kernel.errors import KernelError
-from derivations.kernel.pages.maths import mathml
 from derivations.kernel.printing.latex import latex
+from derivations.kernel.printing.maths import mathml
 from derivations.kernel.printing.plain import plain
 
 n, h = sizes("n h")
 a, b, x, f, P, E_ = scalars("a b x f P E")
+O, d_1, sech, x1 = scalars("O d_1 sech x1")
 gain, ln2, sigma, phi, beta, f_x = scalars("gain ln2 sigma phi beta f_x")
 A, B, W = matrix("A", n, n), matrix("B", n, n), matrix("W", n, n)
 z, v, g = vector("z", n), vector("v", n), vector("g", n)
@@ -56,20 +59,56 @@ DOTTED = {
     "a word that is defined": (rate * (x - 1), r"\mathrm{rate} \cdot (x - 1)"),
     "before a power of brackets": (f * (a + b) ** 2, r"f \cdot (a + b)^{2}"),
     "before a sum": (f * total(z[i], i), r"f \cdot \left(\sum_{i = 1}^{n} z_{i}\right)"),
+    "a letter": (x * (a + b), r"x \cdot (a + b)"),
+    "a size that counts": (n * (n + 1), r"n \cdot (n + 1)"),
+    "a Greek letter": (beta * (a + b), r"\beta \cdot (a + b)"),
+    "an entry": (z[i] * (a + b), r"z_{i} \cdot (a + b)"),
+    "an entry of a matrix": (W[i, j] * (a + b), r"W_{i j} \cdot (a + b)"),
+    "Landau's letter": (O * (a + b), r"O \cdot (a + b)"),
+    "a letter of operators": (d_1 * (a * b), r"d_{1} \cdot (a b)"),
+    "a letter of operators, before a derivative": (x * (d_1 * b), r"x \cdot (d_{1} b)"),
+    "a word before a letter": (sech * x, r"\mathrm{sech} \cdot x"),
+    "a word among letters": (a * sech * x * b, r"a \mathrm{sech} \cdot x b"),
+    "a word before a fraction": (gain * (a / b), r"\mathrm{gain} \cdot \frac{a}{b}"),
+    "a word before a word": (gain * sech, r"\mathrm{gain} \cdot \mathrm{sech}"),
+    "a word before an exponential": (gain * exp(x), r"\mathrm{gain} \cdot e^{x}"),
+    "a word before a matrix": (gain * A.T @ B, r"\mathrm{gain} \cdot A^{\top} B"),
+    "a word that is a matrix, before one": (loss @ A, r"\mathrm{loss} \cdot A"),
+    "its transpose": (loss.T @ A, r"\mathrm{loss}^{\top} \cdot A"),
+    "its entry": (loss[i, j] * x, r"\mathrm{loss}_{i j} \cdot x"),
     "of a vector and a matrix": (g @ (A + B), r"g \cdot (A + B)"),
 }
 PLAIN = {
-    "a letter": (x * (a + b), "x (a + b)"),
-    "a size": (n * (n + 1), "n (n + 1)"),
-    "a Greek letter": (beta * (a + b), r"\beta (a + b)"),
     "a matrix": (W @ (A + B), "W (A + B)"),
     "a matrix that is defined": (Q @ (A + B), "Q (A + B)"),
-    "an entry": (z[i] * (a + b), "z_{i} (a + b)"),
     "a number": (2 * (a + b), "2 (a + b)"),
     "brackets": ((a + b) * (a - b), "(a + b) (a - b)"),
     "what no bracket follows": (f * x, "f x"),
+    "a letter with a digit": (ln2 * 1 * x1 * f, r"\mathrm{ln2} \cdot 1 \mathrm{x1} f"),
     "an exponential": (exp(f) * (a + b), "e^{f} (a + b)"),
 }
+FILLED = {
+    "a vector of ones": (ones(n), r"\mathbf{1}"),
+    "a matrix of ones": (ones(n, n), r"\mathbf{1}_{n \times n}"),
+    "a matrix of zeros": (zeros(n, h), r"\mathbf{0}_{n \times h}"),
+    "its entry": (ones(n, n)[i, j], r"(\mathbf{1}_{n \times n})_{i j}"),
+    "its transpose": (ones(n, h).T, r"\mathbf{1}_{n \times h}^{\top}"),
+    "both": (ones(n, n) @ z + (ones(n) @ z) * ones(n), r"\mathbf{1}_{n \times n} z + \mathbf{1} \cdot z \cdot \mathbf{1}"),
+}
+
+
+@pytest.mark.parametrize("tree, shown", FILLED.values(), ids=FILLED)
+def test_a_matrix_that_is_filled_does_not_look_like_a_vector(tree, shown):
+    assert latex(tree) == shown and mathml(shown)
+    told = [node for node in walk(tree) if node.op == "fill"]
+    assert strip(read_latex(shown, NAMES, sorted(told, key=lambda one: -len(one.shape)) if len(told) > 1 else told)) == strip(tree)
+
+
+def test_one_of_another_shape_is_not_read():
+    with pytest.raises(NotReadable, match="another shape"):
+        read_latex(r"\mathbf{1}_{n \times h}", NAMES, [ones(n, n)])
+
+
 ENTRYWISE = {
     "an exponential": (exp(A + B), r"\exp_{\odot}(A + B)"),
     "its transpose": (exp(A).T, r"(\exp_{\odot}(A))^{\top}"),

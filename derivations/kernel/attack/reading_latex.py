@@ -1,7 +1,7 @@
 """What is printed as LaTeX, read back as a tree: what a reader of a page can take from a formula is what was proved.
 
 The grammar is what `printing/latex.py` writes. What stands side by side is a product, of numbers or of matrices as their shapes say. The
-sizes of an identity, and of what is filled with zeros or ones, do not stand in a formula; they are told.
+sizes of an identity, and of a vector that is filled with zeros or ones, do not stand in a formula; they are told.
 """
 
 from __future__ import annotations
@@ -205,6 +205,12 @@ class Reader:
         value, tree = self.braces(), self.told("fill")
         if str(tree.data) != value:
             raise NotReadable(f"{value} is not what is told, in {self.text!r}")
+        if len(tree.shape) > 1:
+            self.expect("_", "{")
+            rows = self.factor()
+            self.expect(r"\times")
+            if (rows, self.closed(self.sum, "}")) != tree.shape:
+                raise NotReadable(f"what is filled has another shape than is told, in {self.text!r}")
         return tree
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from ..errors import KernelError
-from .names import name_latex, names_function, names_matrix
+from .names import name_latex, names_matrix, names_word
 
 LEVEL = {"add": 1, "neg": 2, "sum": 2, "each": 5, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
@@ -141,7 +141,9 @@ class Printer:
         return "I"
 
     def fill(self, e):
-        return rf"\mathbf{{{e.data}}}"
+        """Of a matrix with its shape, or it would look like the vector beside it."""
+        below = r" \times ".join(map(self.show, e.shape))
+        return rf"\mathbf{{{e.data}}}" + (f"_{{{below}}}" if len(e.shape) > 1 else "")
 
     def array(self, e):
         if len(e.shape) > 2:
@@ -171,7 +173,7 @@ class Printer:
         text = self.show(base, ATOM)
         if base.op in ("symbol", "defined") and "_" not in text:
             return rf"{text}_{{{at}}}"
-        return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined') else text}_{{{at}}}"
+        return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined', 'fill') else text}_{{{at}}}"
 
     def function_name(self, e):
         return {"abs": r"\operatorname{abs}", "largest": r"\max"}.get(e.data, "\\" + e.data)
@@ -236,18 +238,21 @@ def starts_with_digit(e: Tree) -> bool:
 
 
 def applies(left: Tree, after: str) -> bool:
-    """Would what stands on the left be read as a function, of what stands in the brackets after it?
+    """Would what stands on the left be read as a function, of what stands after it?
 
-    So are a word, a letter that often names a function, and what the derivation defines. A matrix may be: applied, it is the product.
+    So is a word, whatever follows; and before brackets each letter, but for a matrix: applied, it is the product.
     """
     while left.op in ("mul", "matmul"):
         left = left.args[1]
     if left.op == "pow" and not is_root(left):
         left = left.args[0]
     named = left.args[0] if left.op == "entry" else left
-    if named.op not in ("symbol", "defined", "index") or not after.startswith(("(", r"\left(", r"\begin")):
+    if left.op in ("transpose", "inverse"):
+        named = left.args[0]
+    if named.op not in ("symbol", "defined", "index"):
         return False
-    return (left.op == "defined" or names_function(named.data[0])) and not (named.shape and names_matrix(named.data[0]))
+    name = named.data[0]
+    return names_word(name) or after.startswith(("(", r"\left(", r"\begin")) and not (left.shape and names_matrix(name))
 
 
 def is_fraction(e: Tree) -> bool:

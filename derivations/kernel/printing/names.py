@@ -22,8 +22,6 @@ BIG = {"Sigma": "a sum", "Pi": "a product"}
 FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div each erf erfc exp floor gcd
 gelu grad hom im inf ker largest lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu
 sin sinh softmax softplus span sqrt std sum sup tan tanh tr trace var vec"""
-OFTEN = "f g h E F G H P zeta phi psi sigma Gamma Phi Psi"  # letters of functions
-CALLED = frozenset(OFTEN.split())
 SPOKEN = "and as at by else equals false for if iff in is not of or then true with without"
 WORDS = {word: "a function" for word in FUNCTIONS.split()} | {word: "a word of sentences" for word in SPOKEN.split()}
 
@@ -35,10 +33,10 @@ def name_latex(name: str) -> str:
     return shown + (f"_{{{below}}}" if below else "")
 
 
-def names_function(name: str) -> bool:
-    """Is a name, set before brackets, read as a function's? A word is, and some letters, whatever their subscript."""
+def names_word(name: str) -> bool:
+    """Is a name read as a word, and so as a function of what stands after it? One of several letters is; `x1` is a letter."""
     base = name.partition("_")[0]
-    return base in CALLED or len(base) > 1 and base not in GREEK
+    return sum(map(str.isalpha, base)) > 1 and base not in GREEK
 
 
 def names_matrix(name: str) -> bool:
