@@ -40,7 +40,7 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (100x64 and 32x200)
 
 --8<-- [end:example-scores]
 
-What each assumption is for, at d = 16:
+What each assumption is for, where d is 16:
 
 --8<-- [start:example-failures]
 >>> from snippets.scaling.variance import predicted_moments_same

@@ -1,7 +1,7 @@
 """Trains the models that the pages show, and writes them to recall.json.
 
     python -m snippets.seeing.train            # about a minute on one core; writes the file
-    python -m snippets.seeing.train --check    # trains again and compares with the file
+    `python -m snippets.seeing.train --check`   # trains again and compares with the file
 
 Everything is drawn from seeded generators, in double precision, on one thread.
 """

@@ -1,7 +1,7 @@
 """Trains the small GPT on the site's own text, and writes what the page shows.
 
     python -m snippets.together.train          # some minutes on two cores
-    python -m snippets.together.train --check  # compares with the stored files
+    `python -m snippets.together.train --check`  # compares with the stored files
 
 text.txt is the prose of the site's pages as `prose_of` gives it, in the order
 of their paths, without the bibliography, the list of sources and the pages for

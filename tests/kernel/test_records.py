@@ -1,5 +1,7 @@
 """What is written down of a checked claim, field by field: pages show nothing else."""
 
+import re
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -30,12 +32,12 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.core.assumptions import assumption_text
-from derivations.kernel.core.claims import Verdict
+from derivations.kernel.core.claims import Refused, Verdict
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.values import evaluate, nested, number, number_latex
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex
-from derivations.kernel.run import witnesses
+from derivations.kernel.run import runner, witnesses
 from derivations.kernel.run.records import check_claim, record
 
 d, n = sizes("d n")
@@ -254,3 +256,33 @@ def test_a_name_with_braces_in_its_latex_stands_in_an_assumption_as_it_is(name):
         assert all(f"${latex(argument)}$" in text for argument in words.args), text
     claim = stated(lambda D: D.identity("claim", E(q @ other), 0, given=[independent(q, other), mean(q, 0), has_moment(other, 1)]))
     assert check_claim(claim)["assumptions"][0]["text"] == f"the entries of ${latex(q)}$ and $b_{{0}}$ are independent"
+
+
+STATED = {
+    "a relation": "so sum = mean",
+    "in a formula": r"as $0 \mid 1$",
+    "spoken in one": r"as $x \text{ is } y$",
+    "a tilde": "x ~ y",
+    "two dashes": "0 −− 1",
+    "code": "`0 = 1`",
+    "what is not seen": "x \u202e y",
+    "what is no formula": r"the $\frac{x}$",
+    "a number": 5,
+}
+
+
+@pytest.mark.parametrize("text", STATED.values(), ids=STATED)
+@pytest.mark.parametrize("place", ["title", "reason"])
+def test_what_is_said_beside_a_claim_states_nothing(place, text):
+    claim = stated(lambda D: D.chain("sum", x + y, (y + x, "as told"), title="A sum"))
+    told = {"title": text} if place == "title" else {"steps": (replace(claim.steps[0], reason=text),)}
+    assert check_claim(claim)["title"] == "A sum"
+    with pytest.raises(Refused, match=f"test_records.py:[0-9]+: claim 'sum': its {place} ") as error:
+        check_claim(replace(claim, **told))
+    assert error.value.line == claim.line
+
+
+def test_the_title_of_a_derivation_states_nothing(tree):
+    tree.script.write_text(tree.script.read_text().replace('Derivation("', 'Derivation("0 = 1: ', 1))
+    (problem,) = runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None).problems
+    assert re.search(r"tiny\.py:\d+: the title of the derivation, '0 = 1: .*' states a relation \(=\)", problem)

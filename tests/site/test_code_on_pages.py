@@ -25,7 +25,11 @@ def misplaced(root):
     return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.misplaced(root, topic)]
 
 
-@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced])
+def stated_in_words(root):
+    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.stated_in_words(root, topic)]
+
+
+@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words])
 def test_the_site(check):
     assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
     assert check(ROOT) == []
@@ -161,6 +165,47 @@ def test_an_example_of_the_language_is_an_include_of_its_recipes(site):
         replace(page, "recipes.py:one", wrong)
         assert len(typed_by_hand(site)) == 1
         page.write_text(text)
+
+
+STATED = [
+    "# 1 = 2",
+    "x = 1  # softmax(z) = z",
+    '"""The mean, so that softmax(z) = z and 0 = 1."""',
+    '"""Twice.\n\n    It is `softmax(z) = z`.\n    """',
+    '"""Twice.\n\n    >>> double(1)\n    2\n\n    So 0 == 1.\n    """',
+    '"""Twice, with 0 ═ 1."""',
+    "# 0 -- 1",
+    "# (n, m) -> 0 = 1",
+    "# a -> b",
+]
+
+
+@pytest.mark.parametrize("words", STATED)
+def test_a_relation_in_a_docstring_or_a_comment_is_found_with_its_line(site, words):
+    replace(site / "snippets/a/b.py", "    return 2 * a", f"    {words}\n    return 2 * a")
+    line = next(
+        k
+        for k, text in enumerate((site / "snippets/a/b.py").read_text().split("\n"), 1)
+        if any(s in text for s in ("= 1", "= z", "1 =", "0 ", "-> b"))
+    )
+    (found,) = stated_in_words(site)
+    assert found.startswith(f"snippets/a/b.py:{line}: ") and ("states a relation" in found or "may be read as" in found)
+    (site / "mkdocs.yml").write_text("markdown_extensions: []\n")
+    assert found in [str(one) for one in lint.of_topic(site, "a/b", 1)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "# (n, d_k) (d_k, m) -> (n, m)",
+        "# Sums ----------------",
+        "x = 1  # noqa: F841",
+        '"""Twice; see `f(x, dim=-1)`.\n\n    >>> double(1) == 2\n    True\n    """',
+    ],
+)
+def test_words_and_shapes_state_nothing(site, words):
+    replace(site / "snippets/a/b.py", "    return 2 * a", f"    {words}\n    return 2 * a")
+    assert stated_in_words(site) == []
 
 
 @pytest.mark.parametrize("opening", ['TEXT = """', "def outer():\n    return 1\n\n\n'''", "x = 1\n\n'''"])

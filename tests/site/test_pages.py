@@ -10,8 +10,8 @@ from bs4 import BeautifulSoup
 
 from derivations.kernel import pages
 from derivations.kernel.pages.claims import KINDS
-from derivations.kernel.pages.maths import MathsError, breadth, mathml, notation, prose
-from derivations.kernel.pages.signs import fault_of_text, is_relation
+from derivations.kernel.printing.maths import MathsError, breadth, mathml, notation, prose
+from derivations.kernel.printing.signs import fault_of_text, is_relation
 
 samples = sys.modules["site_samples"]  # by conftest.py
 EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
@@ -146,8 +146,8 @@ def test_a_long_chain_is_laid_out_for_its_width(page, certificates):
 
 
 def test_notation_in_text(page):
-    html = page(r"Here $d_k$ costs \$5, or $5 and $6; `$x = y$` is code.")
-    assert html == ("<p>Here <math><msub><mi>d</mi><mi>k</mi></msub></math> costs $5, or $5 and $6; <code>$x = y$</code> is code.</p>")
+    html = page(r"Here $d_k$ costs \$5, or $5 and $6; `$x$` is code.")
+    assert html == ("<p>Here <math><msub><mi>d</mi><mi>k</mi></msub></math> costs $5, or $5 and $6; <code>$x$</code> is code.</p>")
 
 
 def test_notation_in_headings_and_tables(page):
@@ -160,8 +160,8 @@ def test_other_blocks_hold_claims(page):
     assert len(soup(html).select("details > .claims > section")) == 6
 
 
-def test_code_keeps_its_relations(page):
-    html = page("```python\nx = 1 if a <= b else 2  # $a = b$ /// claim | x\n```\n\nand `a == b`\n")
+def test_code_of_a_file_keeps_its_relations(page):
+    html = page("```python\nx = 1 if a <= b else 2  # $a = b$ /// claim | x\n```\n\nand `a, b`\n")
     assert "math" not in html and soup(html).pre.text.startswith("x = 1")
 
 
@@ -377,6 +377,76 @@ def test_a_relation_in_prose_is_refused(refused, text):
     else:
         line = 3 + text.count("\n") if "|" not in text else 5
         assert re.match(rf"docs/notes/page.md:{line}: '.' states a relation in prose", message)
+
+
+BY_HAND = {
+    "keys": "<kbd>softmax(z) = z</kbd>",
+    "a sample": "<samp>0 = 1</samp>",
+    "a picture": "<svg><text>softmax(z) = z</text></svg>",
+    "a style": '<style>.md-typeset p::after { content: " 0 = 1" }</style>',
+    "a script": "<script>document.write('0 = 1')</script>",
+    "another page": "<iframe src='x.html'></iframe>",
+    "an object": "<object data='x.svg'></object>",
+    "something embedded": "<embed src='x.svg'>",
+    "a template": "<template>0 = 1</template>",
+    "a canvas": "<canvas></canvas>",
+    "a button": "<button>x</button>",
+    "a text area": "<textarea>0 = 1</textarea>",
+    "one that nobody knows": "<relation>x</relation>",
+    "one in capitals": "<KBD>x</KBD>",
+    "a picture in a line": "It is <svg><path d='M0 0h9M0 3h9'/></svg> so.",
+    "a style of its own": "<p style='position: absolute'>x</p>",
+    "a style by a list of attributes": "Text.\n{ style='direction: rtl' }",
+}
+
+
+@pytest.mark.parametrize("text", BY_HAND.values(), ids=BY_HAND)
+def test_html_that_markdown_does_not_make_is_refused(refused, text):
+    message = refused(f"Title\n\n{text}\n")
+    assert re.match(r"docs/notes/page\.md(:3|:4)?: (<[a-z]+>|style=\".*\") by hand; ", message), message
+
+
+def test_html_that_markdown_makes_stands(page):
+    assert "<b>" in page("Text <b>x</b>, <sup>2</sup>.\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\n- x\n\n> y\n\n---\n\n![a](b.png)\n")
+
+
+STATING = """softmax(z) = z|0 = 1|0 == 1|x == y|mean(x) == median(x)|z=softmax(z)|z=0|sum=mean|sum=[mean]|f(softmax(z)=z)|f(x == y)|x < y|x <= y|=|==|:=
+    |x := y|x -> y|softmax(z) -> z|x ≤ y|x ═ y|x ~ y|x −− y|0 -- 1|0 - - 1|f(x, y=softmax(z))|(lambda x=0: x)()|a = b|p = softmax(z)"""
+NAMING = r"""given=[...]|because=(A, B)|at={...}|dim=-1|softmax(z, dim=-1)|Symbol("x", real=True)|positive=True|mode="max"|bias=None|~mask
+|IndexedBase(Normal("q", 0, 1), shape=(d,))|--fresh|python -m derivations check --page|a, b|z[i + 1]|A @ B|x - y|1e-5"""
+
+
+@pytest.mark.parametrize("span", STATING.split("|"))
+def test_a_span_of_code_states_no_relation(refused, span):
+    message = refused(f"Title\n\nSay that `{span.strip()}` here.\n")
+    assert re.match(rf"docs/notes/page\.md:3: `{re.escape(span.strip())}` (states a relation|holds) ", message), message
+
+
+@pytest.mark.parametrize("span", NAMING.split("|"))
+def test_a_span_of_code_names_things(page, span):
+    assert "<code>" in page(f"Say `{span.strip()}` here.")
+
+
+@pytest.mark.parametrize(
+    "text", ["0 −− 1", "0 -- 1", "x – – y", "0 −<b>−</b> 1", "x −\n− y", "x ~ y", "x ~y", "0 | 1", "0|1", "n∣m", "so **−**− it"]
+)
+def test_plain_punctuation_makes_no_sign_of_a_relation(refused, text):
+    message = refused(f"Title\n\nSay that {text}.\n")
+    assert re.match(r"docs/notes/page\.md(:\d)?: .*(states a relation|may be read as a relation)", message), message
+
+
+@pytest.mark.parametrize(
+    "latex", [r"0 \mid 1", "0 | 1", r"x -- y", r"x - - y", r"x {-}{-} y", r"0 \mid 1, 2 \mid 3", r"(0 \mid 1)", r"x \sim y", r"x -\,- y"]
+)
+def test_bars_and_dashes_state_no_relation_in_a_formula(refused, latex):
+    assert refused(f"Title\n\nThen ${latex}$ here.\n").startswith(f"docs/notes/page.md:3: ${latex}$ states a relation (")
+
+
+@pytest.mark.parametrize(
+    "latex", [r"\operatorname{E}[x\mid y]", r"P(x \mid y)", r"p(x|y)", "|x|", r"|x| + |y|", r"\{x \mid y\}", "x - y", "-x", r"x \cdot (-y)"]
+)
+def test_bars_and_dashes_of_a_name_stand(page, latex):
+    assert "<math>" in page(f"Let ${latex}$ be.")
 
 
 ALIKE = {

@@ -90,7 +90,7 @@ def test_every_page_has_the_policy_and_only_known_scripts(built):
 
 def test_no_relation_is_without_a_claim(built, asked):
     """Whatever the source said: on the finished page, no formula outside a claim relates anything."""
-    from derivations.kernel.pages.signs import relation_in
+    from derivations.kernel.printing.signs import relation_in
 
     for page in asked:
         html = (built / page).read_text(encoding="utf-8")

@@ -25,8 +25,8 @@ r"""The Markdown extension that puts claims on pages.
 It reads certificates and never runs a proof, and it is an extension of Python-Markdown and nothing else, so that any
 generator built on that renders the same pages. (Zensical keeps pages it rendered and does not look at certificates again:
 build with `zensical build --clean`.) Mathematics in a page's own text is written `$...$` and may name things
-only; a relation typed by hand stops the build, wherever it stands outside code. (In a code span `a = b` is allowed:
-there it is code.)
+only; a relation typed by hand stops the build, wherever it stands. (In a code span a keyword may have its value, `dim=-1`: what is more
+is a line of code, which is included from a file that runs.) HTML by hand is what Markdown makes as well, or it is refused.
 
 A mistake stops the build with its file and line. Only while `mkdocs serve` runs it is a box in its place instead, and so is a claim
 that nothing vouches for just now (mistakes.py, refused.py).
@@ -51,11 +51,11 @@ from markdown.preprocessors import Preprocessor
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
+from ..printing.maths import MathsError, notation
+from ..printing.signs import STRAY, fault_of_code, is_relation, named, relation_in, running_in, stray_in
 from . import beside, includes, mistakes, whole
 from .front import refuse_front_matter
-from .maths import MathsError, notation
 from .page import TOKEN, Page
-from .signs import STRAY, is_relation, named, relation_in, stray_in
 from .source import PageError, Source
 
 __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
@@ -63,6 +63,9 @@ __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
 ROOT = Path(__file__).resolve().parents[3]
 
 _INK = re.compile(r"[^\n]+")
+_MADE = """a abbr b blockquote br code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i img ins li mark ol p pre s
+section small span strong sub summary sup table tbody td tfoot th thead tr u ul"""
+_WITHIN = "a abbr b del em i ins mark s small span strong sub sup u"
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page, and read faster by not reading it
 
 
@@ -226,9 +229,12 @@ def _blank(match: re.Match) -> str:
 
 
 class Prose(HTMLParser):
-    """Reads the page's HTML while claims are still tokens; raises PageError at a relation outside code, or keeps it with its place."""
+    """Reads the page's HTML while claims are still tokens; raises PageError at a relation, or keeps it with its place."""
 
-    CODE = frozenset(("code", "pre", "kbd", "samp", "script", "style", "svg"))
+    # What Markdown makes of a page, and its blocks. Whatever else there is may draw what nobody reads, or hide it.
+    TAGS = frozenset(_MADE.split())
+    LAID_OUT = re.compile(r"text-align: ?(left|right|center);?")  # a column of a table
+    WITHIN = frozenset(_WITHIN.split())  # a line goes on through these
 
     def __init__(self, source: Source):
         super().__init__(convert_charrefs=True)
@@ -236,6 +242,8 @@ class Prose(HTMLParser):
         self.depth = 0
         self.mistakes: list[tuple[int, PageError]] = []  # where in the HTML
         self.starts: list[int] = []
+        self.code = ""  # the span of code that is being read
+        self.last = ""  # what was read before, on the same line
 
     def feed(self, data):
         self.starts = [0, *(match.end() for match in re.finditer("\n", data))]
@@ -248,30 +256,54 @@ class Prose(HTMLParser):
         self.mistakes.append((self.starts[line - 1] + column, error))
 
     def handle_starttag(self, tag, attrs):
-        self.depth += tag in self.CODE
+        self.depth += tag == "code"
+        self.last = self.last if tag in self.WITHIN else ""
         if tag == "math":
-            self.refuse(self.source.error(self.source.line_of("<math"), "<math> by hand; write $...$, or show a claim"))
+            self.refuse_here("<math", "<math> by hand; write $...$, or show a claim")
+        elif tag not in self.TAGS:
+            self.refuse_here(f"<{tag}", f"<{tag}> by hand; a page holds what Markdown makes: text, links, tables, `code`, and its blocks")
         for name, value in attrs:
+            if name == "style" and not self.LAID_OUT.fullmatch(value or ""):
+                self.refuse_here("style=", f'style="{value}" by hand; how a page looks is the business of its style sheets')
             if name in ("alt", "title", "aria-label") and value:
-                self.handle_data(value)
+                self.handle_prose(value)
 
     def handle_endtag(self, tag):
-        self.depth -= tag in self.CODE and self.depth > 0
+        self.last = self.last if tag in self.WITHIN else ""
+        if tag == "code" and self.depth:
+            self.depth -= 1
+            if not self.depth:
+                self.refuse_code()
+
+    def refuse_here(self, sign: str, message: str) -> None:
+        self.refuse(self.source.error(self.source.line_of(sign), message))
+
+    def refuse_code(self) -> None:
+        code, self.code = self.code, ""
+        if fault := fault_of_code(code):
+            says = f"`{code}` {fault}, and no test runs it; show a claim, include the line of a file, or say it in words"
+            self.refuse(self.source.error(self.source.line_of(f"`{code}`", code), says))
 
     def handle_data(self, data):
         if self.depth:
+            self.code += data
             return
+        self.handle_prose(data)
+
+    def handle_prose(self, data):
         opening = re.search(r"(?m)^\s*/{3,}.*$", data)
         if opening:
             line = self.source.line_of(opening[0].strip())
             self.refuse(self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know"))
         data = TOKEN.sub("", data)
-        if sign := relation_in(data) or stray_in(data):
-            at = data.index(sign)
+        running = running_in(data) or running_in(self.last + data)
+        if sign := relation_in(data) or running or stray_in(data):
+            at = max(0, data.find(sign))
             around = (data[max(0, at - n) : at + n + 1].strip() for n in (20, 10, 5, 2))
             line = self.source.line_of(*(text for text in around if sign in text), sign)
-            says = f"{sign!r} states a relation in prose" if is_relation(sign) else f"{named(sign)} {STRAY}"
+            says = f"{sign!r} states a relation in prose" if running or is_relation(sign) else f"{named(sign)} {STRAY}"
             self.refuse(self.source.error(line, f"{says}; show a claim, or put code in `backticks`"))
+        self.last = data.rstrip()[-1:] or self.last
 
 
 class PagesExtension(BlocksExtension):

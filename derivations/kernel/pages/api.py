@@ -12,7 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
-from .signs import fault_of_text
+from ..printing.signs import fault_of_text
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "snippets"

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
+from ..printing.maths import MathsError, authored, breadth, mathml, prose
 from ..run.proofs import provers
-from .maths import MathsError, authored, breadth, mathml, prose
 
 KINDS = {
     "definition": "Definition",

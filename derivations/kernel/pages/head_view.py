@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from ..printing.signs import fault_of_text
 from .picture import DrawingError, Picture, number
-from .signs import fault_of_text
 
 HERE = "\x03"  # stands for the figure's id, which is known only on the page
 FAINT = 0.005  # a weight below this is neither drawn nor printed

@@ -20,7 +20,7 @@ from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
 from derivations.kernel.pages import PageError, Prose, Source, mistakes
-from derivations.kernel.pages.maths import MathsError, notation
+from derivations.kernel.printing.maths import MathsError, notation
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = ROOT / ".certificates" / "labs"

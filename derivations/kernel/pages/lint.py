@@ -6,21 +6,27 @@ One definition for all: tests/site asks it of the whole site, `check --page` and
 import ast
 import doctest
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
+from tokenize import COMMENT, TokenError, generate_tokens
 from urllib.parse import unquote, urlsplit
 
 import yaml
 from markdown import Markdown
 
 from ..errors import nearest
+from ..printing.signs import fault_of_code, fault_of_text
 from ..run.certificates import CertificateError, load
 from . import mistakes
 from .regions import FENCE, INCLUDE, SECTION, home, line_at, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
+SHAPES = re.compile(r"(?:\([^()=<>]*\)[ ,]*)+->(?: *\([^()=<>]*\))+")  # (n, d) (d, m) -> (n, m)
+RULER = re.compile(r"-{3,}$")
 AROUND = re.compile(r"<pre|<code|--8<--|~~~|```")
 
 # What a reader types in a terminal is no code of ours.
@@ -142,6 +148,50 @@ def misplaced(root: Path, topic: str) -> list[Finding]:
     except SyntaxError:
         return []  # that is said of its own
     return wrong
+
+
+def stated_in_words(root: Path, topic: str) -> list[Finding]:
+    """Docstrings and comments of a snippet that state a relation: a page shows the whole file, and no witness looks at its words."""
+    source, name = text_of(root / "snippets" / f"{topic}.py"), f"snippets/{topic}.py"
+    try:
+        told = [*comments(source), *docstrings(source)]
+    except (SyntaxError, TokenError, ValueError):
+        return []  # that is said of its own
+    return [
+        Finding(f"{name}:{line}", f"{words.strip()!r} {fault}; show a claim of it, or say it in words")
+        for line, words, fault in told
+        if fault
+    ]
+
+
+def comments(source: str) -> Iterator[tuple[int, str, str]]:
+    """(line, words, what is wrong with them) for each comment, but for the marks of sections."""
+    for token in generate_tokens(StringIO(source).readline):
+        if token.type == COMMENT and "--8<--" not in token.string:
+            words = token.string.lstrip("#! ")
+            yield token.start[0], words, fault_of_words(words)
+
+
+def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
+    """The same for each paragraph of a text that stands by itself, without the examples in it, which are run."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            line = node.lineno
+            for part in doctest.DocTestParser().parse(node.value.value):
+                if isinstance(part, doctest.Example):
+                    line = node.lineno + part.lineno + part.source.count("\n") + part.want.count("\n")
+                    continue
+                for words in part.split("\n"):
+                    if "--8<--" not in words:
+                        yield line, words, fault_of_words(words)
+                    line += 1
+                line -= 1
+
+
+def fault_of_words(words: str) -> str:
+    """What a line of words says or holds that it may not. Shapes may be followed by the shape that they give; a ruler is no dash."""
+    parts = RULER.sub("", SHAPES.sub("", words)).split("`")
+    return next(filter(None, [fault_of_text("".join(parts[::2])), *map(fault_of_code, parts[1::2])]), "")
 
 
 def claimed_unshown(root: Path, topic: str) -> list[Finding]:
@@ -325,7 +375,13 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
     """All that is refused of a topic's page, its code and its pictures, in the order of the files. `now` is a number that changes
     whenever what a page is made from may have changed."""
     page = root / "docs" / f"{topic}.md"
-    found = [*unshown(root, topic), *unrun(root, topic), *misplaced(root, topic), *claimed_unshown(root, topic)]
+    found = [
+        *unshown(root, topic),
+        *unrun(root, topic),
+        *misplaced(root, topic),
+        *stated_in_words(root, topic),
+        *claimed_unshown(root, topic),
+    ]
     found += [*unshown_figures(root, topic), *claims_left_out(root, topic)]
     if page.is_file():
         found += [*typed_by_hand(root, page), *rendering(root, page, now), *dead_links(root, page, now)]

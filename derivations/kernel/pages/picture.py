@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from .signs import fault_of_text
+from ..printing.signs import fault_of_text
 
 TEXT, NAME = 13.0, 16.0  # sizes of type: labels and numbers, names of tensors
 MATHS, SCRIPT = 1.12, 0.8  # of which letters in mathematics are so much larger, and what is lowered or raised; as in site.css

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ..core.acceptance import verdicts
 from ..core.assumptions import assumption_text
-from ..core.claims import Claim, Verdict
+from ..core.claims import Claim, Refused, Verdict
 from ..errors import KernelError
 from ..exact.closed import closed_sides
 from ..exact.values import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
+from ..printing.maths import MathsError, authored
 from ..printing.names import name_latex
 from .as_shown import named, require_as_shown
 from .witnesses import WITNESSES
@@ -17,10 +18,24 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\col
 
 
 def check_claim(claim: Claim) -> dict:
-    """The claim's record with every witness's verdict; Refused if one of them does not accept it, or if the code that they would run is
-    not the code that a page shows."""
+    """The claim's record with every witness's verdict; Refused if one of them does not accept it, if the code that they would run is
+    not the code that a page shows, or if what is said beside it states something of its own."""
     require_as_shown(claim)
+    for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
+        if fault := fault_of_words(text):
+            raise Refused(claim.file, claim.line, claim.id, f"its {what} {fault}")
     return record(claim, verdicts(claim, WITNESSES))
+
+
+def fault_of_words(text: str) -> str:
+    """What is wrong with a title or a reason, which no witness looks at; '' where nothing is."""
+    if not isinstance(text, str):
+        return f"is {text!r}, which is no text; write a sentence"
+    try:
+        authored(text)
+    except MathsError as error:
+        return str(error)
+    return ""
 
 
 def relation(claim: Claim, step) -> str:

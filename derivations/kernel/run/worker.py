@@ -19,7 +19,7 @@ from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, Untracked, scripts, unknown_name
 from ..printing.plain import SIGNS, plain
-from .records import check_claim
+from .records import check_claim, fault_of_words
 from .tracking import Recorder, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
@@ -134,6 +134,8 @@ def check_claims(script: Path, emit):
     problem = load_script(script)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
+    if derivation and (fault := fault_of_words(derivation.title)):
+        problem = problem or (derivation.line, f"the title of the derivation, {fault}", None)
     emit("loaded", title=derivation.title if derivation else "", count=len(stated))
     for claim in stated:
         start = time.perf_counter()

@@ -4,12 +4,13 @@ Nobody can list all that looks like a sign of equality. So what may stand is lis
 there is, be it drawn, stacked or invisible, is refused by its name.
 """
 
+import ast
 import re
 import unicodedata
 from functools import lru_cache
 from xml.etree.ElementTree import Element
 
-from ..printing.names import SPOKEN
+from .names import SPOKEN
 
 # A character is a relation when its Unicode name holds one of these. Going by name covers the some 900 signs that a
 # list of LaTeX commands would have to chase, and it sees what a macro made rather than how it was spelt.
@@ -33,7 +34,10 @@ _GREEK = "".join(chr(code) for code in range(0x391, 0x3CA) if chr(code).isalpha(
 # Accented letters of Latin, for names of people. Not among them are letters for clicks, some of which look like relations.
 _ACCENTED = "".join(chr(code) for code in (*range(0xC0, 0x180), *range(0x1E00, 0x1F00)) if chr(code).isalpha())
 _ASCII = "".join(map(chr, range(0x20, 0x7F))) + "\t\n"
-_PROSE = frozenset(_ASCII + _GREEK + _ACCENTED + "–—‘’“”«»…·•×−±√∞⊤⊙⊗⊕∂∇∑∏′°§¶†‡€£©²³½¡¿↩\u00a0\u202f")
+# Two dashes, one after another, are a sign of equality that was pulled apart; a bar between spaces, or without another, divides.
+_RUNNING = re.compile(r"[-−–—]\s*[-−–—]|(?<!\S)\|(?!\S)")
+_IN_CODE = re.compile(r"−\s*−|\s--?\s*-\s|\w\s*~")  # there one begins an option, and a tilde negates
+_PROSE = frozenset(set(_ASCII) - set("~")) | frozenset(_GREEK + _ACCENTED + "–—‘’“”«»…·•×−±√∞⊤⊙⊗⊕∂∇∑∏′°§¶†‡€£©²³½¡¿↩\u00a0\u202f")
 
 _LETTERS = frozenset("ℝℕℤℚℂℙℍℓℒℋℐℱℬℰℳℛℎℯℊℴℑℜℵℏ∅\ufe00" + "".join(map(chr, range(0x1D400, 0x1D800))))  # U+FE00: of a calligraphic letter
 _SIGNS = frozenset("+-−±∓×·⋅∗*/∘∙⋆⊙⊗⊕()[]{}|‖∣⟨⟩⌈⌉⌊⌋,.;!?%′″…⋯⋮⋱∑∏∫√∂∇∞⊤⊥†‡ \u00a0\u2061\u2062\u2063")
@@ -43,6 +47,7 @@ _ACCENTS = frozenset("ˆ˜¯˙¨\u20d7\u0332⏞⏟")  # above a letter or below 
 _BIG = frozenset("∑∏∫")
 _DOTS = frozenset("…⋯⋮⋱.")
 _DASHES = frozenset("-−")
+_BARS = frozenset("|∣")
 # What a name is made of. The rest of MathML moves its parts, hides them or strikes them through.
 _ELEMENTS = frozenset(
     [
@@ -110,11 +115,57 @@ def named(char: str) -> str:
 STRAY = "may be read as a relation, or not be seen at all: text is made of letters, digits and plain punctuation"
 
 
+def running_in(text: str) -> str | None:
+    """Signs of plain punctuation that together are one of a relation: two dashes with nothing between them, a bar alone. Or None."""
+    return found[0] if (found := _RUNNING.search(text)) else "|" if text.count("|") % 2 else None
+
+
 def fault_of_text(text: str) -> str:
     """What the text says or holds that text may not, to stand after it in a message; '' where there is nothing."""
-    if sign := relation_in(text):
+    if sign := relation_in(text) or running_in(text):
         return f"states a relation ({sign})"
     return (char := stray_in(text) or "") and f"holds {named(char)}, which {STRAY}"
+
+
+KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape", "size", "dim")  # a span may give them more than a truth value
+
+
+def fault_of_code(text: str) -> str:
+    """What a span of code says or holds that none may, to stand after it in a message; '' where there is nothing.
+
+    It names things. The one sign in it that a relation has is that of a keyword with its value; what is more than that is a line of code,
+    which stands in a file that runs.
+
+    >>> [bool(fault_of_code(text)) for text in ("f(x, dim=-1)", "given=[...]", "bias=False", "softmax(z) = z", "x == y", "z=0")]
+    [False, False, False, True, True, True]
+    """
+    if found := _IN_CODE.search(text):
+        return f"states a relation ({found[0].strip()})"
+    if sign := relation_in(text):
+        return "" if sign == "=" and is_keywords(text) else f"states a relation ({sign})"
+    return (char := stray_in(text.replace("~", "").replace("|", "")) or "") and f"holds {named(char)}, which {STRAY}"
+
+
+def is_keywords(text: str) -> bool:
+    """Is it a call with keywords, or keywords alone, each with a value and none with a formula?"""
+    for written, within in ((text, True), (f"f({text})", False)):
+        try:
+            call = ast.parse(written.strip(), mode="eval").body
+        except (SyntaxError, ValueError):
+            continue
+        signs = (ast.Compare, ast.NamedExpr, ast.Lambda)
+        if isinstance(call, ast.Call) and (within or not call.args) and not any(isinstance(node, signs) for node in ast.walk(call)):
+            given = [keyword for node in ast.walk(call) if isinstance(node, ast.Call) for keyword in node.keywords]
+            return all(_is_given(one.arg or "", one.value, within) for one in given)
+    return False
+
+
+def _is_given(name: str, value: ast.expr, within: bool) -> bool:
+    """Is it what a keyword is given? Outside of a call it could be read as a formula: there it is True, False, None or a text."""
+    plain = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name, ast.Attribute, ast.UnaryOp, ast.USub, ast.Load)
+    if within or name in KEYWORDS:
+        return all(isinstance(node, plain) for node in ast.walk(value))
+    return isinstance(value, ast.Constant) and isinstance(value.value, (bool, str, type(None)))
 
 
 def fault_of_formula(formula: Element) -> str:
@@ -122,7 +173,23 @@ def fault_of_formula(formula: Element) -> str:
     said = _said(formula)
     if found := relation_in(said) or _RELATION_WORDS.search(said) or _SPOKEN.search(_said(formula, scripts=False)):
         return f"states a relation ({found if isinstance(found, str) else found.group()}) by hand"
-    return next(filter(None, (_fault_of_node(node) for node in formula.iter())), "")
+    return _fault_of_signs(_leaves(formula, True)) or next(filter(None, (_fault_of_node(node) for node in formula.iter())), "")
+
+
+def _fault_of_signs(leaves: list[str]) -> str:
+    """Two minus signs running, and a bar that divides. Bars come in pairs; one alone stands within brackets, for a condition."""
+    leaves = [leaf for leaf in leaves if leaf.strip(" \u00a0\u2061\u2062\u2063")]
+    if any(set(pair) <= _DASHES for pair in zip(leaves, leaves[1:])):
+        return "states a relation (−−) by hand"
+    opened: list[str] = []
+    for before, leaf in zip(["", *leaves], leaves):
+        if leaf in ("[", "{", "("):
+            opened.append(leaf if before and before[-1].isalpha() or leaf == "{" else "")
+        elif leaf in ("]", "}", ")") and opened:
+            opened.pop()
+        elif leaf in _BARS and not (opened and opened[-1]) and (leaf == "∣" or leaves.count(leaf) % 2):
+            return f"states a relation ({leaf}) by hand"
+    return ""
 
 
 def _fault_of_node(node: Element) -> str:
