@@ -14,7 +14,7 @@ from . import logarithms, values
 from .clearing import clear_denominators
 from .facts import facts_of, require_variances
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
-from .leaving import empty_sizes, example, negative_variance, pinned, ruled_sizes, strangers
+from .leaving import empty_sizes, example, negative_variance, only_of_indices, pinned, ruled_sizes, strangers
 from .limits import limit
 from .limits_at import other_limit
 from .normal import Facts
@@ -87,10 +87,18 @@ PINNED = (
 )
 
 
+OF_SIZES = (
+    "the assumption '{}' is about sizes: an open index takes each of its values, up to the largest. State it of the size, as in "
+    "nonnegative(30 - n) for nonnegative(30 - i)"
+)
+
+
 def says_nothing(claim: Claim) -> str:
     """Why what is claimed says nothing, or less than it seems to, since its assumptions leave nothing; '' where they leave enough."""
     if not claim.given or claim.kind == "refutation":  # which names the values at which its assumptions hold
         return ""
+    if about := only_of_indices(claim):
+        return OF_SIZES.format(assumption_text(about))
     if not example(claim):
         return no_example(claim)
     if sizes := empty_sizes(claim):
