@@ -21,7 +21,7 @@ from .normal import Facts
 from .payloads import Unknown
 from .polynomials import add, scale
 from .reading import read
-from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, sizes_to_try
+from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, of_sizes, sizes_to_try
 from .showing import show_polynomial
 from .sign import by_cases, doubt, increase
 
@@ -73,6 +73,7 @@ def exact(claim: Claim) -> Verdict:
     return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
 
 
+NUMBERS = " It is said of a number, of which nothing is assumed: avoid needing it"
 EMPTY = (
     "no values were found, with {}, at which all its assumptions hold: one with an open index is made for each of its values, and "
     "two of these may contradict each other. State it of one entry, such as z[1], or rule such sizes out, as in nonnegative(4 - n)"
@@ -102,7 +103,7 @@ def says_nothing(claim: Claim) -> str:
     if not example(claim):
         return no_example(claim)
     if sizes := empty_sizes(claim):
-        return EMPTY.format(", ".join(f"{name} = {size}" for name, size in sizes.items()))
+        return EMPTY.format(named_sizes(sizes))
     point = pinned(claim)
     return point and PINNED.format(point)
 
@@ -143,7 +144,7 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
-            + f" State it with given=[{', '.join(facts.remedies)}], or avoid needing it"
+            + (f" State it with given=[{', '.join(facts.remedies)}], or avoid needing it" if facts.remedies else NUMBERS)
         )
     if reason:
         raise Fails(reason)
@@ -293,6 +294,8 @@ def needed(claim: Claim, assumption: Assumption) -> str:
     less = moments_left(claim, assumption, rest)
     try:
         if still_proved(claim, rest):
+            if rules_out(assumption) and (sizes := empty_sizes(replace(claim, given=rest))):
+                return f"with {named_sizes(sizes)} the other assumptions leave nothing"
             raise Fails(not_needed(assumption, "the proof goes through without it. Drop it"))
         if less and enough(claim, rest + less):
             instead = ", ".join(map(as_written, less))
@@ -314,6 +317,15 @@ def needed(claim: Claim, assumption: Assumption) -> str:
         f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
     )
     raise Refused(claim.file, claim.line, claim.id, not_needed(assumption, tried))
+
+
+def rules_out(a: Assumption) -> bool:
+    """Does it say which sizes there are?"""
+    return a.kind in SIGNS and of_sizes(*a.args)
+
+
+def named_sizes(sizes: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 def not_needed(assumption: Assumption, tried: str) -> str:
