@@ -10,10 +10,13 @@ from derivations.kernel import (
     Var,
     absolute,
     exp,
+    eye,
     gaussian,
     has_moment,
     independent,
     index,
+    inverse,
+    invertible,
     matrix,
     mean,
     nonnegative,
@@ -39,8 +42,9 @@ from derivations.kernel.sympy.witness import witness as by_sympy
 n, m = sizes("n m")
 c, x, y = scalars("c x y")
 X, Y, q = random("X"), random("Y"), random("q", n)
+D = matrix("D", sizes("p"), m)
 z, w = vector("z", n), vector("w", n)
-A, B = matrix("A", n, n), matrix("B", n, m)
+A, B, C = matrix("A", n, n), matrix("B", n, m), matrix("C", n, n)
 i, j = index("i", n), index("j", n)
 HALF = Fraction(23, 2)
 
@@ -140,6 +144,7 @@ def test_a_random_name_in_a_definition_stands_there_too():
     assert exact(derivation.claims[1]).verdict == "proved"
 
 
+ALIKE = nonnegative(A[i, j] - A[index("l", n), index("p", n)])
 at_five = {nonnegative(4 - i): {z: [0, 0, 0, 0, 0], i: 5}}
 ABOVE = {
     "an index below five": (
@@ -152,6 +157,14 @@ ABOVE = {
         "n = 9",
     ),
     "an index and a number": (law(absolute(c - i) * absolute(7 - c), (c - i) * (7 - c), nonnegative(c - i), nonnegative(7 - c)), "n = 8"),
+    "a number between an index and thirty": (law(absolute(c - i) * x, (c - i) * x, nonnegative(c - i), nonnegative(30 - c)), "n = 64"),
+    "thirty entries above one": (
+        law(absolute(30 - total(z[j], j)) * z[i], (30 - total(z[j], j)) * z[i], nonnegative(30 - total(z[j], j)), nonnegative(z[i] - 1)),
+        "n = 64",
+    ),
+    "a matrix with an inverse whose entries are all equal": (law(A @ inverse(A) * x, eye(n) * x, invertible(A), ALIKE), "n = 2"),
+    "a matrix with a right inverse whose entries are all equal": (law(A @ C * x, eye(n) * x, product_is(A, C, 1), ALIKE), "n = 2"),
+    "an orthogonal matrix of positive entries": (law(A @ A.T * x, eye(n) * x, product_is(A, A.T, 1), positive(A[i, j])), "n = 2"),
     "an index up to another size": (law(absolute(m - i) * x, (m - i) * x, nonnegative(m - i)), "m = 1, n = 2"),
 }
 
@@ -162,12 +175,45 @@ def test_assumptions_that_contradict_each_other_at_a_larger_size_are_refused_wit
     one = claim(state)
     assert ", ".join(f"{size} = {value}" for size, value in leaving.empty_sizes(one).items()).startswith(size)
     said = says(state)
-    assert "no values were found, with " in said or "not shown to be needed" in said or "not proved" in said
+    assert "no values were found, with " in said or "not shown to be needed" in said or "not proved" in said or "is about sizes" in said
 
 
 def test_sizes_that_are_ruled_out_by_themselves_contradict_nothing():
     one = claim(law(absolute(4 - i) * z[i], (4 - i) * z[i], nonnegative(4 - i), nonnegative(4 - n)))
     assert leaving.empty_sizes(one) == {}
+
+
+OF_INDICES = [nonnegative(30 - i), positive(m - i), nonzero(i - 70), nonnegative(100 * m - i * j)]
+
+
+@pytest.mark.parametrize("given", OF_INDICES, ids=str)
+def test_an_assumption_about_an_index_alone_is_one_about_sizes(given):
+    said = says(law(absolute(c) * given.args[0], absolute(c * given.args[0]), given))
+    assert "is about sizes" in said or "not proved" in said or "false" in said
+    assert leaving.only_of_indices(claim(law(x * c, c * x + 0 * given.args[0], given))) == given
+
+
+ONES = {
+    "an inverse, all entries equal": law(A @ inverse(A) * (A[1, 1] - A[i, j]), 0 * A, invertible(A), ALIKE),
+    "entries below their own index": law(absolute(c - i) * x, (c - i) * x, nonnegative(c - i), nonnegative(1 - c)),
+}
+
+
+@pytest.mark.parametrize("state", ONES.values(), ids=ONES)
+def test_what_holds_where_all_sizes_are_one_alone_is_not_confirmed(state):
+    with pytest.raises(Refused, match="found where all sizes are 1, and at none of"):
+        by_pytorch(claim(state))
+
+
+def test_the_message_says_to_state_it_of_the_size():
+    rest = nonnegative(30 - i)
+    said = says(lambda D: D.inequality("claim", n * (n + 1) / 2, 30 * n, because=total(30 - i, i), given=[rest], without={rest: {n: 60}}))
+    assert "'30 - i is not negative, for every i' is about sizes" in said and "nonnegative(30 - n)" in said
+
+
+@pytest.mark.parametrize("given", [nonnegative(30 - n), nonnegative(z[i] - 1), nonnegative(c - i)], ids=str)
+def test_one_about_more_is_not(given):
+    assert leaving.only_of_indices(claim(law(x * c, c * x + 0 * given.args[0], given))) is None
 
 
 CONSISTENT = {
@@ -177,6 +223,21 @@ CONSISTENT = {
     "bounds on both sides": [nonnegative(c - z[i]), nonnegative(c + z[j])],
     "a number above squares and indices": [nonnegative(x - z[j] ** 2 - j)],
     "two numbers on two sides": [nonnegative(x - i - c), nonnegative(c - 15)],
+    "a number below every reciprocal": [nonnegative(1 - c * i), positive(c)],
+    "a sum that is bounded": [nonnegative(30 - total(z[j], j)), nonnegative(z[i])],
+    "an invertible matrix of positive entries": [positive(A[i, j]), invertible(A)],
+    "an invertible matrix of negative entries": [positive(-A[i, j]), invertible(A)],
+    "an invertible matrix of small entries": [positive(A[i, j]), positive(1 - total(A[i, j], j)), invertible(A)],
+    "an inverse of positive entries": [positive(inverse(A)[i, j]), invertible(A)],
+    "an orthogonal matrix, no entry negative": [nonnegative(A[i, j]), product_is(A, A.T, 1)],
+    "an orthogonal matrix without zeros": [nonzero(A[i, j]), product_is(A, A.T, 1)],
+    "twice an orthogonal matrix": [nonnegative(A[1, 1]), product_is(A, A.T, 4)],
+    "a root of two times an orthogonal matrix": [nonnegative(A[1, 1]), product_is(A, A.T, 2)],
+    "orthonormal rows": [nonzero(B[i, index("k", m)]), product_is(B, B.T, 1)],
+    "rows apart from other rows": [nonnegative(x), product_is(B, B.T, 1), product_is(D, B.T, 0), product_is(D, D.T, 1)],
+    "a product of zero": [nonzero(B[1, 1]), product_is(A, B, 0)],
+    "inverses of each other": [positive(A[i, j]), product_is(A, C, 1), product_is(C, A, 1)],
+    "three times an inverse": [positive(A[i, j]), product_is(A, C, 3)],
     "far from zero": [nonnegative(z[i] - 900)],
 }
 

@@ -523,6 +523,10 @@ FURTHER = {
     "ten": (lambda x: x[:10].sum(), "gives .* at n = 1[06]"),
     "five": (lambda x: x.sum() * (len(x) != 5), "gives .* at n = 5"),
     "seven": (lambda x: x.sum() * (len(x) != 7), "gives .* at n = 7"),
+    "sixty-four": (lambda x: x[:64].sum(), "gives .* at n = 65"),
+    "a hundred and twenty-eight": (lambda x: x[:128].sum(), "gives .* at n = (129|257|1025)"),
+    "a thousand and twenty-four": (lambda x: x[:1024].sum(), "gives .* at n = 1025"),
+    "not a hundred": (lambda x: x.sum() * (len(x) != 100), "gives .* at n = 100"),
     "odd": (odd, "gives .* at n = 17"),
     "alike": (few_alike, "gives .* at n = (9|1[067]|33)"),
     "from ten thousand on": (lambda x: x.sum() * (float(x.abs().max()) < 1e4), "gives 0 where the claim has"),
@@ -584,6 +588,22 @@ def test_each_of_several_sizes_is_tried(monkeypatch, wrong, axis):
         tw.witness(product())
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("last", [64, 128, 256])
+def test_each_of_several_sizes_is_long_once(monkeypatch, last, axis):
+    monkeypatch.setattr(PRODUCT, lambda A, B, C: right(A, B, C) * (A.shape[axis] <= last))
+    with pytest.raises(Refused, match="gives .* at m = (257|1025)|gives .* n = (257|1025)"):
+        tw.witness(product())
+
+
+def test_a_matrix_is_as_long_as_can_be_borne(monkeypatch):
+    """1025 rows and columns are too many, and 257 of them are not."""
+    one = claim("identity", paren(F @ F) @ F, F @ paren(F @ F), code=[(PRODUCT, F, F, F)])
+    monkeypatch.setattr(PRODUCT, lambda A, B, C: right(A, B, C) * (len(A) <= 256))
+    with pytest.raises(Refused, match="gives .* at n = 257"):
+        tw.witness(one)
+
+
 @pytest.mark.parametrize("wrong", [lambda Q, K, V: max(Q.shape) > 12, lambda Q, K, V: float(Q.abs().max()) > 1e5], ids=["size", "entries"])
 def test_the_snippets_of_a_refutation_are_tried_as_far(monkeypatch, wrong):
     own = __import__("snippets.simplify.attempts", fromlist=["x"]).unscaled_scores
@@ -593,4 +613,4 @@ def test_the_snippets_of_a_refutation_are_tried_as_far(monkeypatch, wrong):
 
 
 def test_the_note_says_how_large_the_sizes_of_the_snippets_were():
-    assert f"also {PRODUCT}, with sizes up to 64" in tw.witness(product())[2]
+    assert f"also {PRODUCT}, with sizes up to 257" in tw.witness(product())[2]

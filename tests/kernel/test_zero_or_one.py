@@ -1,6 +1,7 @@
 """What is 0 or 1: that it is its own square, what its exponentials are, and where a mask's filling goes."""
 
 from contextlib import suppress
+from fractions import Fraction
 
 import pytest
 
@@ -14,6 +15,7 @@ from derivations.kernel import (
     ones,
     positive,
     random,
+    rounded,
     scalars,
     sizes,
     softmax,
@@ -162,3 +164,8 @@ def test_it_is_said_in_words_and_written_as_a_script_writes_it():
 def test_coq_says_that_it_cannot_state_it():
     found = source(stated(*TRUE["its own square"]))
     assert found.text is None and "it assumes what has no counterpart: 'zero_or_one'" in found.reason
+
+
+def test_a_bit_is_a_floating_point_number(proved):
+    third = {zero_or_one(b): {b: Fraction(1, 3)}}
+    proved(lambda D: D.identity("claim", rounded(b), b, given=[zero_or_one(b)], without=third))

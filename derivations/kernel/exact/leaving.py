@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
+from math import prod
 from random import Random
 
 from ..core.assumptions import Assumption, is_random
 from ..core.claims import Claim
-from ..core.expr import Expr, show, symbols
+from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
 from ..errors import KernelError
 from . import values
+from .drawn_matrices import has_no_rational_example, with_matrices
 from .search import BITS, LARGEST, SCALARS, SIGNS, TRIALS, candidates, holds, is_law, of_sizes, show_array, sizes_to_try
 from .values import Undefined, evaluate, number
 
@@ -25,6 +27,7 @@ LARGER = [Fraction(x) for x in (4, 5, -4, *range(6, MOST_SIZE + 2))]  # what is 
 EQUAL = [Fraction(x) for x in (0, 1, -1, *range(2, MOST_SIZE + 2), -5, 1000, -1000)]  # one for all entries of all symbols
 APART = [Fraction(x) for x in (0, 1, -1, 20, -20, 1000, -1000)]  # one for each symbol, each beside each
 FEW = 3
+LARGE_SIZES, MOST_COMPUTED, TRIALS_OF_LARGE = (16, 64, 256, 1024, 4096), 60_000, 200  # with these numbers on the way to what is assumed
 
 
 def example(claim: Claim, sides: bool = True) -> bool:
@@ -80,18 +83,56 @@ def empty_sizes(claim: Claim) -> dict[str, int]:
     """Sizes at which nothing was found for which the assumptions hold, though none about sizes alone rules them out; {} where there are none.
 
     An assumption with an open index is made for each of its values, and a variance is no more than a number that is not negative: what
-    holds where there are few entries may contradict itself where there are more.
+    holds where there are few entries may contradict itself where there are more; so may what is said of a matrix and of its inverse.
     """
-    kinds = (*SIGNS, "variance", "zero_or_one")
-    stated = [Assumption("nonnegative", a.args[1:]) if a.kind == "variance" else a for a in claim.given if a.kind in kinds]
+    kinds = (*SIGNS, "variance", "zero_or_one", "invertible", "product")
+    known = [a for a in claim.given if a.kind in kinds and not has_no_rational_example(a)]
+    stated = [Assumption("nonnegative", a.args[1:]) if a.kind == "variance" else a for a in known]
     about = [a for a in claim.given if a.kind in SIGNS and of_sizes(*a.args)]
     others = [a for a in stated if a not in about]
     names = symbols(*(x for a in (*others, *about) for x in a.args))
     sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
     if not sizes or not others:
         return {}
-    chosen = (dict(zip(sizes, one)) for one in grid(sizes, tuple(about)))
-    return next((one for one in chosen if not found_at(one, [*others, *about], names)), {})
+    few = all(a.kind in ("invertible", "product") for a in others)  # where three rows are enough to see that these go together
+    tried = (one for one in grid(sizes, tuple(about)) if not few or max(one) <= SMALL)
+    chosen = (with_room(dict(zip(sizes, one)), others) for one in (*tried, *large_sizes(sizes, others)))
+    allowed = (one for one in chosen if all(holds_of(a, one) for a in about))
+    return next((one for one in allowed if not found_at(one, [*others, *about], names)), {})
+
+
+def large_sizes(sizes: list, others: list) -> Iterator[tuple]:
+    """Large sizes, all alike or one of them beside ones, as far as what is assumed can be computed there."""
+    matrices = any(a.kind in ("invertible", "product") for a in others)  # too many numbers
+    for k in () if matrices else LARGE_SIZES:
+        for one in dict.fromkeys([(k,) * len(sizes), *(tuple(k if name == n else 1 for name in sizes) for n in sizes)]):
+            if sum(computed(x, dict(zip(sizes, one))) for a in others for x in a.args) <= MOST_COMPUTED:
+                yield one
+
+
+def computed(x: Expr, sizes: dict) -> int:
+    """How many numbers are computed on the way to x, at each value of its open indices."""
+
+    def inside(e: Expr) -> int:
+        entries = prod(values.size_value(n, sizes) for n in e.shape)
+        if e.op in ("matmul", "inverse"):
+            entries *= max(values.size_value(n, sizes) for y in e.args for n in y.shape)
+        return entries + sum(map(inside, e.args)) * (values.size_value(e.data[1], sizes) if e.op in BINDERS else 1)
+
+    return inside(x) * prod(values.size_value(i.data[1], sizes) for i in free_indices(x))
+
+
+def with_room(sizes: dict[str, int], given: list) -> dict[str, int]:
+    """These sizes, but with columns enough for all rows that a product makes orthogonal: with fewer it rules the sizes out by itself."""
+    products = [a for a in given if a.kind == "product"]
+    inner = {name.data[0] for a in products if needs_columns(a) and (name := a.args[0].shape[-1]).op == "symbol"}
+    rows: dict = {name: {} for name in inner}
+    for a in products:
+        for x, axis in zip(a.args, (0, -1)):
+            along, across = x.shape[-1 - axis], x.shape[axis]
+            if along.op == "symbol" and along.data[0] in inner:
+                rows[along.data[0]][x.args[0] if x.op == "transpose" else x] = values.size_value(across, sizes)
+    return sizes | {name: max(sizes[name], sum(tall.values())) for name, tall in rows.items()}
 
 
 def grid(sizes: list, about: tuple) -> list[tuple]:
@@ -119,24 +160,33 @@ def found_at(sizes: dict[str, int], signs: list, names: dict) -> bool:
     drawn = [s for name, s in names.items() if name not in sizes]
     trials = 20 * TRIALS if max(sizes.values()) <= SMALL else 4 * TRIALS
     bits = {a.args[0].data[0] for a in signs if a.kind == "zero_or_one"}
-    return any(all(holds_of(a, env) for a in signs) for env in drawings(drawn, sizes, trials if drawn else 1, bits))
+    drawings_ = drawings(drawn, sizes, trials if drawn else 1, bits)
+    if max(sizes.values()) >= LARGE_SIZES[0]:
+        drawings_ = islice(drawings_, TRIALS_OF_LARGE)
+    return any(all(holds_of(a, env) for a in signs) for one in drawings_ for env in with_matrices(one, signs))
 
 
 def drawings(drawn: list, sizes: dict[str, int], trials: int, bits: Collection[str] = ()) -> Iterator[dict]:
     """Values for these symbols: one for all, then one for each, then entries that come again after a few. Bits are 0 or 1."""
     places = {s.data[0]: list(product(*(range(values.size_value(n, sizes)) for n in s.shape))) for s in drawn}
-    for tiles in (*alike(drawn, bits), *entries(places, trials, bits)):
+    most = max(sizes.values(), default=1)
+    for tiles in (*alike(drawn, bits, of_size(most)), *entries(places, trials, bits)):
         yield dict(sizes) | {
             name: {p: number(tile[k % len(tile)]) for k, p in enumerate(places[name])} for name, tile in zip(places, tiles)
         }
 
 
-def alike(drawn: list, bits: Collection[str]) -> Iterator[tuple]:
+def of_size(n: int) -> list[Fraction]:
+    """Numbers as large as an index, a sum or a square may demand at a large size, or as small."""
+    return [Fraction(x) for x in (2 * n, Fraction(1, 2 * n), -2 * n, 2 * n**2)]
+
+
+def alike(drawn: list, bits: Collection[str], more: list) -> Iterator[tuple]:
     """One number for every entry of each symbol: small ones and large ones, and each beside each while there are few symbols."""
-    for x in EQUAL:
+    for x in (*EQUAL, *more):
         yield tuple([x if s.data[0] not in bits or x in BITS else BITS[1]] for s in drawn)
     if len(drawn) <= FEW:
-        yield from product(*([[x] for x in (BITS if s.data[0] in bits else APART)] for s in drawn))
+        yield from product(*([[x] for x in (BITS if s.data[0] in bits else [*APART, *more])] for s in drawn))
 
 
 def entries(places: dict[str, list], trials: int, bits: Collection[str]) -> Iterator[tuple]:
@@ -150,6 +200,13 @@ def entries(places: dict[str, list], trials: int, bits: Collection[str]) -> Iter
             tile = [generator.choice(BITS if name in bits else numbers) for _ in range(max(period, 2 if period < 0 else 1))]
             tiles.append(tile[:1] + tile[1:] * (len(here) - 1 if period < 0 else 1))
         yield tuple(tiles)
+
+
+def only_of_indices(claim: Claim) -> Assumption | None:
+    """An assumption in which an open index stands beside nothing but sizes and other indices: made for each of its values, it is about sizes."""
+    signs = [a for a in claim.given if a.kind in SIGNS and free_indices(a.args[0])]
+    named = ((a, {s.data[1] for s in symbols(a.args[0]).values()}) for a in signs)
+    return next((a for a, kinds in named if kinds <= {"size"} and not any(n.op == "entry" for n in walk(a.args[0]))), None)
 
 
 def negative_variance(given: tuple) -> str:

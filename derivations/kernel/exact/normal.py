@@ -65,7 +65,7 @@ class Facts:
     @property
     def remedies(self) -> list:
         """The assumptions that state it, as a script writes them."""
-        return [*self.lacking.values(), *(f"has_moment({name}, {order})" for name, order in self.taken.items())]
+        return [*filter(None, self.lacking.values()), *(f"has_moment({name}, {order})" for name, order in self.taken.items())]
 
     def require(self, holds: bool, needed: str, stated: str):
         """needed: what has to hold, and for what; stated: the assumption that says so, as a script writes it."""
@@ -85,7 +85,8 @@ class Facts:
         shown = tree(p, self.near)
         if not holds and any(is_random(f[0]) for _, factors in p for f, _ in factors):
             raise Unknown(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
-        self.require(holds, f"{plain(shown)} {SIGNS[kind]} ({because})", f"{kind}({script(shown)})")
+        is_number = all(not bound and not factors for bound, factors in p)  # of which nothing is assumed
+        self.require(holds, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
     def stated(self, kind: str, p: dict) -> list:
         """The polynomials stated to be so; those with an open index are stated at each of its values, so also at the indices of p."""
@@ -164,11 +165,21 @@ SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero":
 
 
 def known(p: dict, kind: str, facts: Facts) -> bool:
-    """Is p a positive rational multiple of a polynomial that is stated to be so?"""
-    return any(
-        len(p) == len(q) and q.keys() == p.keys() and len({p[t] / q[t] for t in p}) == 1 and all(p[t] / q[t] > 0 for t in p)
-        for q in facts.stated(kind, p)
-    )
+    """Is p a positive rational multiple of a polynomial that is stated to be so, or one times powers of sizes?"""
+    stated = [q for q in facts.stated(kind, p) if len(q) == len(p)]
+    return any(is_multiple(p, q) for q in stated) or any(is_multiple(without_sizes(p, facts), without_sizes(q, facts)) for q in stated)
+
+
+def is_multiple(p: dict, q: dict) -> bool:
+    return q.keys() == p.keys() and len({p[t] / q[t] for t in p}) == 1 and all(p[t] / q[t] > 0 for t in p)
+
+
+def without_sizes(p: dict, facts: Facts) -> dict:
+    """p without the powers of sizes that all its terms have."""
+    powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
+    shared = {f: min(here.get(f, Fraction(0)) for here in powers) for f in {f for here in powers for f in here}}
+    shared = {f: e for f, e in shared.items() if e}
+    return multiply(p, {((), tuple(sorted(((f, -e) for f, e in shared.items()), key=repr))): Fraction(1)}, facts) if shared else p
 
 
 def instances(q: dict, p: dict, facts: Facts) -> list:
@@ -209,9 +220,27 @@ def on_axes(p: dict):
 def signed(p: dict, facts: Facts, strict: bool) -> bool:
     """Is every term of p non-negative for a reason that can be seen; and, if strict, one of them positive?"""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
+        if (less := without_spread(p, facts)) is not None:
+            return signed(less, facts, strict) if less else not strict
         larger = from_one(p, facts)
         return larger != p and signed(larger, facts, strict)
     return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
+
+
+def without_spread(p: dict, facts: Facts) -> dict | None:
+    """p without n times a sum of squares, less the square of the sum: n^2 times a variance, which is not negative. None where p has none."""
+    for (bound, factors), c in p.items():
+        if c > 0 or len(bound) != 2 or bound[0] != bound[1] or not all(is_real(f[0]) for f, _ in factors):
+            continue
+        one, other = ([(f, e) for f, e in factors if ("b", k) in f[1]] for k in (0, 1))
+        still = [x for x in factors if x not in one and x not in other]
+        alike = sorted(rename(other, {("b", 1): ("b", 0)}), key=repr) == sorted(one, key=repr)
+        if not one or not alike or any(x in other for x in one) or not all(factor_sign(f, e, facts) for f, e in still):
+            continue
+        squares = multiply(reduce_term({0: bound[0]}, [*still, *((f, 2 * e) for f, e in one)], facts), size_polynomial(bound[0]), facts)
+        if len(squares) == 1 and p.get(next(iter(squares)), 0) >= -c * next(iter(squares.values())):
+            return {t: x for t, x in add(p, scale(squares, c)).items() if t != (bound, factors)}
+    return None
 
 
 def from_one(p: dict, facts: Facts) -> dict:

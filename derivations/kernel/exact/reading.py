@@ -12,7 +12,7 @@ from ..core.expr import Expr, free_indices, show, walk
 from .averages import delta, expectation
 from .fractions import Fraction
 from .largest import FEW, largest_of, largest_over
-from .normal import Facts, allowed_power, exponential, is_real, logarithm, mentions, multiply, raise_to, real, reduce_term
+from .normal import Facts, allowed_power, exponential, is_bit, is_real, logarithm, mentions, multiply, raise_to, real, reduce_term
 from .payloads import Unknown, function_atom, instantiate
 from .polynomials import add, atom, constant, rename, scale, size_polynomial
 from .summing import fresh, sum_over, summed
@@ -297,7 +297,8 @@ def lower_rounded(e, at, names, facts):
     if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to the nearest, ties to even, is odd
         inside, times = scale(inside, -1), -times
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
-    representable = inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
+    bit = [(bound, c, all(is_bit(f[0], facts) for f, _ in factors)) for (bound, factors), c in inside.items()] == [((), 1, True)]
+    representable = bit or inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
     facts.rounds += [inside] * facts.assuming
     facts.require(
         facts.in_range or representable or inside in facts.rounds,

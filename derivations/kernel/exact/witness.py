@@ -14,14 +14,14 @@ from . import logarithms, values
 from .clearing import clear_denominators
 from .facts import facts_of, require_variances
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
-from .leaving import empty_sizes, example, negative_variance, pinned, ruled_sizes, strangers
+from .leaving import empty_sizes, example, negative_variance, only_of_indices, pinned, ruled_sizes, strangers
 from .limits import limit
 from .limits_at import other_limit
 from .normal import Facts
 from .payloads import Unknown
 from .polynomials import add, scale
 from .reading import read
-from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, sizes_to_try
+from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, of_sizes, sizes_to_try
 from .showing import show_polynomial
 from .sign import by_cases, doubt, increase
 
@@ -73,6 +73,7 @@ def exact(claim: Claim) -> Verdict:
     return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
 
 
+NUMBERS = " It is said of a number, of which nothing is assumed: avoid needing it"
 EMPTY = (
     "no values were found, with {}, at which all its assumptions hold: one with an open index is made for each of its values, and "
     "two of these may contradict each other. State it of one entry, such as z[1], or rule such sizes out, as in nonnegative(4 - n)"
@@ -87,14 +88,22 @@ PINNED = (
 )
 
 
+OF_SIZES = (
+    "the assumption '{}' is about sizes: an open index takes each of its values, up to the largest. State it of the size, as in "
+    "nonnegative(30 - n) for nonnegative(30 - i)"
+)
+
+
 def says_nothing(claim: Claim) -> str:
     """Why what is claimed says nothing, or less than it seems to, since its assumptions leave nothing; '' where they leave enough."""
     if not claim.given or claim.kind == "refutation":  # which names the values at which its assumptions hold
         return ""
+    if about := only_of_indices(claim):
+        return OF_SIZES.format(assumption_text(about))
     if not example(claim):
         return no_example(claim)
     if sizes := empty_sizes(claim):
-        return EMPTY.format(", ".join(f"{name} = {size}" for name, size in sizes.items()))
+        return EMPTY.format(named_sizes(sizes))
     point = pinned(claim)
     return point and PINNED.format(point)
 
@@ -135,7 +144,7 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
-            + f" State it with given=[{', '.join(facts.remedies)}], or avoid needing it"
+            + (f" State it with given=[{', '.join(facts.remedies)}], or avoid needing it" if facts.remedies else NUMBERS)
         )
     if reason:
         raise Fails(reason)
@@ -285,6 +294,8 @@ def needed(claim: Claim, assumption: Assumption) -> str:
     less = moments_left(claim, assumption, rest)
     try:
         if still_proved(claim, rest):
+            if rules_out(assumption) and (sizes := empty_sizes(replace(claim, given=rest))):
+                return f"with {named_sizes(sizes)} the other assumptions leave nothing"
             raise Fails(not_needed(assumption, "the proof goes through without it. Drop it"))
         if less and enough(claim, rest + less):
             instead = ", ".join(map(as_written, less))
@@ -306,6 +317,15 @@ def needed(claim: Claim, assumption: Assumption) -> str:
         f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
     )
     raise Refused(claim.file, claim.line, claim.id, not_needed(assumption, tried))
+
+
+def rules_out(a: Assumption) -> bool:
+    """Does it say which sizes there are?"""
+    return a.kind in SIGNS and of_sizes(*a.args)
+
+
+def named_sizes(sizes: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 def not_needed(assumption: Assumption, tried: str) -> str:

@@ -30,8 +30,10 @@ LARGE, LARGE_OF_LAW = 8, 5  # from where a size is large; what is random has too
 AT_ONCE, FEW = 4, 2  # how many sizes are large at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
 SPREAD, SPREAD_ENTRIES = (5, 6, 7, 9, 10, 16, 17, 33, 64), 6_000  # sizes at which code is tried as well, and of how many entries
+LONG, LONG_NUMBERS = (65, 100, 129, 257, 1025), 1_500_000  # the same, at one point each; of how many numbers that are drawn
 COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, and no tensor has it
 SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
+FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # what is assumed of numbers, and may not hold of those drawn
 TELLING = (2, 6)  # points: entries of all kinds, and one number throughout
 
 
@@ -127,6 +129,24 @@ def further_shapes(claim: Claim):
             yield from ([few | {n: size}, dict.fromkeys(names, 1) | {n: size}, dict.fromkeys(names, size)] for n in names)
 
 
+def long_shapes(claim: Claim):
+    """Sizes that are longer still, for code that is right up to some length: of one name each of them, of several the longest for each."""
+    trees = involved(claim)
+    names = sorted(n for n, s in symbols(*trees).items() if s.data[1] == "size")
+    few = {n: 2 + k % 2 for k, n in enumerate(names)}
+    for name in names:
+        longer = [few | {name: size} for size in LONG]
+        options = [sizes for sizes in longer if most_entries(trees, sizes, once=True) * drawn_at_once(claim) <= LONG_NUMBERS]
+        yield from ([one] for one in options) if len(names) == 1 else [options[::-1]]
+
+
+def drawn_at_once(claim: Claim) -> int:
+    """At how many points values are drawn where a claim has sizes."""
+    filtered = any(a.kind in FILTERING for a in claim.given)
+    products = [a for a in claim.given if a.kind == "product"]
+    return CANDIDATES if filtered or any(map(is_tied, tied(products))) else POINTS
+
+
 def all_sizes(e: Expr) -> tuple:
     return (*e.shape, *([e.data[1]] if e.op in ("index", *BINDERS) else []))
 
@@ -135,14 +155,16 @@ def rising(names: list) -> dict:
     return {n: LARGE + k for k, n in enumerate(names)}
 
 
-def most_entries(trees: list, sizes: dict) -> int:
-    """A bound on how many entries any node of the trees has, with the indices that are open there."""
+def most_entries(trees: list, sizes: dict, once: bool = False) -> int:
+    """A bound on how many entries any node of the trees has, with the indices that are open there; a symbol, which has none, counts once
+    if that is asked."""
 
     def number(size: Expr) -> int:
         return int(size.data) if size.op == "const" else sizes[size.data[0]]
 
     def most(e: Expr, around: int) -> int:
         around *= number(e.data[1]) if e.op in BINDERS else 1
+        around = 1 if once and e.op == "symbol" else around
         return max([around * prod(map(number, e.shape)), *(most(x, around) for x in e.args)])
 
     free = set().union(*map(free_indices, trees))
@@ -191,11 +213,11 @@ def draw(
     at: tuple = (),
     with_random: bool = True,
     scale: float = 1.0,
-    telling: bool = False,
+    telling: int = 0,
 ):
     """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none.
 
-    `scale` is for all entries, and `telling` asks for the points that tell most about code.
+    `scale` is for all entries, and `telling` asks for so many of the points that tell most about code.
     """
     trees = involved(claim)
     t = Trial(trees, sizes)
@@ -203,8 +225,8 @@ def draw(
     named = symbols(*trees)
     by = {a.kind: [b for b in claim.given if b.kind == a.kind] for a in claim.given}
     with_random &= any(s.data[1] == "random" for s in named.values())
-    filtered = any(a.kind in ("positive", "nonnegative", "nonzero", "invertible", "variance") for a in claim.given)
-    count = (1 if sizes else 4) * (CANDIDATES if filtered or any(map(is_tied, tied(by.get("product", ())))) else POINTS)
+    filtered = any(a.kind in FILTERING for a in claim.given)
+    count = (1 if sizes else 4) * drawn_at_once(claim)
     smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
     for name, s in sorted(named.items()):
@@ -233,7 +255,8 @@ def draw(
         keep &= holds(a, t)
     drawn = keep.nonzero().flatten()
     if telling:
-        keep = torch.tensor([k for k in TELLING if k in drawn.tolist()] or drawn[1:][:FEW].tolist() or drawn.tolist(), dtype=torch.long)
+        best = [k for k in TELLING if k in drawn.tolist()] or drawn[1:][:FEW].tolist() or drawn.tolist()
+        keep = torch.tensor(best[:telling], dtype=torch.long)
     elif max(sizes.values(), default=0) >= large_for(claim) and not at:
         keep = drawn[1:][:FEW] if len(drawn) > 1 else drawn  # at the first point all is zero
     else:  # an assumption that is a little too weak fails at few of the points that it allows: of those, more are looked at

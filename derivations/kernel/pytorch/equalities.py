@@ -11,7 +11,7 @@ from ..core.claims import Claim
 from ..core.expr import show, symbols
 from .agreeing import Snippets
 from .comparing import at_sizes, compare, first, left_out, settled
-from .drawing import SCALES, draw, further_shapes, large_shapes, one_large, shapes, values
+from .drawing import FEW, SCALES, draw, further_shapes, large_shapes, long_shapes, one_large, shapes, values
 from .errors import Disagrees, NotForTorch, Undefined
 from .evaluate import evaluate
 from .laws import require_moments
@@ -94,6 +94,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     """Check at every shape, and snippets against the trees at the ends; the verdict, with how many shapes and points it rests on."""
     require_moments(claim)
     tally, code = Tally(), Snippets(claim)
+    held: dict[bool, set] = {True: set(), False: set()}  # were values found there? -> sizes
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
 
     def tried(options: list, seed: int) -> bool:
@@ -102,6 +103,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
         for k, sizes in enumerate(options):
             # The entries of a law that are not independent are one number at an even seed, which has the fewest outcomes.
             trial = values(claim, trees, sizes, 2 * (seed + 100 * k) if len(options) > 1 else seed)
+            held[trial is not None].add(tuple(sorted(sizes.items())))
             if trial is None:
                 continue
             found_any, (t, found) = True, trial
@@ -119,6 +121,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
         tried(options, seed)
     if claim.code:
         try_further(claim, [trees[k] for k in ends], code)
+    require_more_than_ones(held, laws)
     if not tally.drawn:
         raise NotForTorch("no values were found at which its assumptions hold")
     if 4 * tally.points < tally.drawn:
@@ -126,10 +129,21 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     return "agrees", "numbers only", tally.note() + code.note(), code.runs()
 
 
+def require_more_than_ones(held: dict[bool, set], laws: bool) -> None:
+    """Where all sizes are 1, assumptions may hold that contradict each other at more. What is random has too many outcomes at some."""
+    found = {size for sizes in held[True] for _, size in sizes}
+    if found == {1} and held[False] and not laws:
+        raise Disagrees(
+            f"values at which its assumptions hold were found where all sizes are 1, and at none of {len(held[False])} other shapes: at more "
+            "they may contradict each other. Assume less, state it of one entry, or say which sizes there are, as in nonnegative(4 - n)"
+        )
+
+
 def further_trials(claim: Claim):
     """Trials for what a claim names as its code: at more sizes, and with entries that are large or tiny throughout; nothing is random there."""
-    for seed, options in enumerate(further_shapes(claim)):
-        yield from islice(filter(None, (draw(claim, sizes, seed, with_random=False, telling=True) for sizes in options)), 1)
+    for telling, several in ((FEW, further_shapes(claim)), (1, long_shapes(claim))):
+        for seed, options in enumerate(several):
+            yield from islice(filter(None, (draw(claim, sizes, seed, with_random=False, telling=telling) for sizes in options)), 1)
     for sizes in list(shapes(claim, 4))[2:3]:
         yield from filter(None, (draw(claim, sizes, 0, with_random=False, scale=scale) for scale in SCALES))
 

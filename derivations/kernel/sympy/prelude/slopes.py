@@ -52,9 +52,8 @@ def meets(body, by, signs) -> bool:
 def vanishes_with(e, u, by) -> bool:
     """Is e 0 wherever u is? Seen where each factor of u is linear in one of its symbols, and that symbol is put in."""
     for factor, _ in sp.factor_list(u)[1]:
-        name = next(
-            (s for s in [by, *sorted(factor.free_symbols, key=str)] if sp.degree(factor, s) == 1 and factor.coeff(s).is_number), None
-        )
+        names = [s for s in [by, *sorted(factor.free_symbols, key=str)] if factor.is_polynomial(s)]
+        name = next((s for s in names if sp.degree(factor, s) == 1 and factor.coeff(s).is_number), None)
         if name is None or sp.simplify(e.subs(name, sp.solve(factor, name)[0])) != 0:
             return False
     return True
