@@ -22,7 +22,6 @@ What counting gives: how often each character comes after those before it.
 """
 
 from collections import Counter
-from functools import cache
 from hashlib import sha256
 from math import log
 from pathlib import Path
@@ -54,7 +53,6 @@ def stored(name: str) -> bytes:
 
 
 # --8<-- [start:text]
-@cache
 def text() -> str:
     """The prose of this site, as it once was."""
     return stored("text.txt").decode()
