@@ -1,10 +1,15 @@
 """Code on pages: each fence is an include, each section is shown, each section is run by a test."""
 
+import random
 from pathlib import Path
 
 import pytest
+from markdown import Markdown
 
 from derivations.kernel.pages import lint
+from derivations.kernel.pages.regions import RECIPES, mismarked, sections, text_of
+from derivations.kernel.pages.source import PageError, Source
+from derivations.kernel.pages.standing import blocks
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,7 +30,11 @@ def misplaced(root):
     return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.misplaced(root, topic)]
 
 
-@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced])
+def wrongly_marked(root):
+    return [str(one) for topic in [*lint.topics_with_snippets(root), RECIPES] for one in lint.wrongly_marked(root, topic)]
+
+
+@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, wrongly_marked])
 def test_the_site(check):
     assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
     assert check(ROOT) == []
@@ -92,7 +101,7 @@ def replace(path, old, new):
 
 
 def test_a_site_in_order(site):
-    assert typed_by_hand(site) == unshown(site) == unrun(site) == misplaced(site) == []
+    assert typed_by_hand(site) == unshown(site) == unrun(site) == misplaced(site) == wrongly_marked(site) == []
 
 
 @pytest.mark.parametrize(
@@ -169,7 +178,7 @@ def test_lines_that_define_nothing_for_the_module_are_found(site, opening):
     replace(snippet, "# --8<-- [start:double]", f"{opening}\n# --8<-- [start:double]")
     replace(snippet, "# --8<-- [end:double]", f"# --8<-- [end:double]\n{opening[-3:]}\n\ndef double(a): return a + a")
     line = snippet.read_text().split("\n").index("def double(a):") + 1
-    said = "double shows double, and these lines do not define it for its module; show the lines that do"
+    said = "double shows double, and these lines do not define it for its module; show the lines that do, all of them"
     assert misplaced(site) == [f"snippets/a/b.py:{line}: {said}"] and unrun(site) == unshown(site) == []
 
 
@@ -184,3 +193,71 @@ def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
     assert claims("snippets.a.b.example", "snippets.a.c.add") == [said.format("snippets.a.b.example"), said.format("snippets.a.c.add")]
     replace(site / "docs/a/b.md", "b.py:double", "b.py:add")
     assert claims("snippets.a.b.double") == [said.format("snippets.a.b.double")]
+
+
+# Marks of sections: what a page shows is what stands between them ---------------------------------------------------------------
+
+MARKS = {
+    "behind a line that runs": ("    return a + b\n", "    a = 2 * a  # --8<-- [start:scaled]\n    return a + b\n", 14,
+                                "'a = 2 * a  # --8<-- [start:scaled]' holds a mark, so a page leaves the line out"),
+    "behind an example": (">>> add(1, 2)\n", ">>> a = 5  # --8<-- [start:five]\n>>> add(1, 2)\n", 5, "holds a mark"),
+    "another form of marks": ("--8<-- [start:example]", "-8<- [ start : add ]\nadd = max\n-8<- [ end : add ]\n\n--8<-- [start:example]", 3,
+                              "'-8<- [ start : add ]' holds a mark"),
+    "capital letters": ("# --8<-- [end:double]", "# --8<-- [END:double]", 21, "holds a mark"),
+    "put aside": ("    return a + b\n", "    # ;--8<-- [start:scaled]\n    return a + b\n", 14, "holds a mark"),
+    "an include": (">>> add(1, 2)\n", '--8<-- "docs/a/b.md"\n>>> add(1, 2)\n', 5, "holds a mark"),
+    "set in": ("    return a + b\n", "    # --8<-- [start:scaled]\n    return a + b\n    # --8<-- [end:scaled]\n", 14, "holds a mark"),
+    "a name twice": ("[start:double]", "[start:add]", 18, "'add' begins on line 12 already"),
+    "left open": ("# --8<-- [end:double]\n", "", 18, "'double' is left open"),
+    "closed twice": ("# --8<-- [end:double]\n", "# --8<-- [end:double]\n# --8<-- [end:double]\n", 22, "'double' is not open"),
+    "one in another": ("    return a + b\n", "# --8<-- [start:inner]\n    return a + b\n# --8<-- [end:inner]\n", 14, "'inner' begins within 'add'"),
+    "in a text": ("# --8<-- [start:double]", 'TEXT = """\n# --8<-- [start:double]\n"""', 19, "is no comment"),
+    "no comment": ("# --8<-- [start:double]", "'''\n--8<-- [start:double]\n'''", 19, "stands in code"),
+    "a comment in the docstring": ("--8<-- [start:example]", "# --8<-- [start:example]", 3, "is no comment"),
+    "an example that is not run": (">>> add(1, 2)\n3", ">>> add(1, 2)  # doctest: +SKIP\n4", 5, "a directive of doctest"),
+    "an example of which little is compared": (">>> add(1, 2)\n3", ">>> add(1, 2)  #doctest:+ELLIPSIS\n...", 5, "a directive of doctest"),
+    "words in an example": ("3\n\n--8<-- [end", "3\n\nsoftmax(z) = z\n\n--8<-- [end", 3, "'softmax(z) = z' is neither typed nor what is given"),
+    "words alone": (">>> from snippets.a.b import add\n>>> add(1, 2)\n3", "softmax(z) = z", 3, "'softmax(z) = z' is neither typed"),
+    "another text than the docstring": (">>> add(1, 2)\n", ">>> add(1,\\x20 2)\n", 3, "reads otherwise where it is run"),
+    "an example in code": ("def double(a):\n", "def double(a):\n    # >>> double(2)\n    # 5\n", 18, "'>>>' in code"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "line", "said"), MARKS.values(), ids=MARKS)
+def test_marks_that_are_not_alone_are_found(site, old, new, line, said):
+    snippet = site / "snippets/a/b.py"
+    replace(snippet, old, new)
+    found = wrongly_marked(site)
+    assert any(one.startswith(f"snippets/a/b.py:{line}: ") and said in one for one in found), found
+    with pytest.raises(PageError, match=r"docs/a/b\.md:3: snippets/a/b\.py:\d+: "):
+        blocks(Source(PAGE, site / "docs", site / "docs/a/b.md"), site)
+
+
+def extracted(text, name):
+    """What pymdownx.snippets includes."""
+    md = Markdown(extensions=["pymdownx.snippets"], extension_configs={"pymdownx.snippets": {"check_paths": True}})
+    (reader,) = [one for one in md.preprocessors if hasattr(one, "extract_section")]
+    return "".join(f"{line}\n" for line in reader.extract_section(name, text.split("\n")))
+
+
+def test_sections_are_what_a_page_includes():
+    for topic in lint.topics_with_snippets(ROOT):
+        text = text_of(ROOT / "snippets" / f"{topic}.py")
+        for name, section in sections(text).items():
+            assert section.body == extracted(text, name)
+            assert text.split("\n")[section.first - 1] == section.body.split("\n")[0]
+
+
+def test_sections_of_any_marks_are_what_a_page_includes():
+    """Where the marks are in order; where they are not, that is said."""
+    draw, good = random.Random(0), 0
+    lines = ["x = 1", "", *(f"{before}--8<-- [{kind}:{name}]" for before in ("# ", "x = 1  # ") for kind in ("start", "end") for name in "ab")]
+    whole = [lines[2], "x = 1", lines[4], "", lines[3], "x = 2", "", lines[5]]
+    for _ in range(1000):
+        kept = [line for line in whole for line in draw.choice([[line]] * 9 + [[], [line, draw.choice(lines)], [draw.choice(lines)]])]
+        text = "".join(f"{line}\n" for line in kept)
+        if not mismarked(text):
+            good += bool(sections(text))
+            assert all(section.body == extracted(text, name) for name, section in sections(text).items())
+            assert sorted(sections(text)) == sorted(name for name in "ab" if f"[start:{name}]" in text)
+    assert good > 20

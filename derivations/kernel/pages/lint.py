@@ -18,7 +18,8 @@ from markdown import Markdown
 from ..errors import nearest
 from ..run.certificates import CertificateError, load
 from . import mistakes
-from .regions import FENCE, INCLUDE, SECTION, home, line_at, sections_of, text_of
+from . import regions
+from .regions import FENCE, INCLUDE, home, line_at, sections, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 AROUND = re.compile(r"<pre|<code|--8<--|~~~|```")
@@ -47,9 +48,8 @@ def topics_with_snippets(root: Path) -> list[str]:
 
 
 def line_of_section(root: Path, topic: str, name: str) -> str:
-    path = root / "snippets" / f"{topic}.py"
-    match = re.search(rf"^[# ]*--8<-- \[start:{re.escape(name)}\]", text := text_of(path), re.M)
-    return f"snippets/{topic}.py:{line_at(text, match.start()) if match else 1}"
+    section = sections(text_of(root / home(topic))).get(name)
+    return f"{home(topic)}:{section.first - 1 if section else 1}"
 
 
 # Code -------------------------------------------------------------------------------------------------------------------------
@@ -120,28 +120,38 @@ def unrun_section(name: str, text: str, examples: str, used: set[str]) -> list[s
     if ">>>" in text:
         there = all(example.source in examples for example in doctest.DocTestParser().get_examples(text))
         return [] if there else [f"{name} is not in the docstring of its module, where doctest would run it; move it there"]
-    defined = {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    defined = {node.name for node in definitions(text)}
     if not defined:
         return [f"{name} defines nothing that a test could run; put it into a function"]
     return [f"{name}: {one} is in no test and no example; test it" for one in sorted(defined - used)]
 
 
+def wrongly_marked(root: Path, topic: str) -> list[Finding]:
+    """Marks of sections by which a page would not show what is there, and examples that are not compared."""
+    return [Finding(f"{home(topic)}:{line}", said) for line, said in regions.mismarked(text_of(root / home(topic)))]
+
+
 def misplaced(root: Path, topic: str) -> list[Finding]:
-    """Functions that a section shows, and that its module does not define by these lines at its top level: in a text, in a branch."""
-    text = text_of(root / "snippets" / f"{topic}.py")
+    """Functions that a section shows, and that its module does not define by these lines at its top level: in a text, in a branch, with
+    a decorator above that is not shown, with more lines below."""
+    text = text_of(root / home(topic))
     wrong = []
     try:
-        defined = {(node.name, node.lineno) for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        for match in SECTION.finditer(text):
-            before = line_at(text, match.start("body")) - 1
-            shown = ast.parse(match["body"]).body if ">>>" not in match["body"] else []
-            for node in shown:
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and (node.name, before + node.lineno) not in defined:
-                    said = f"{match['name']} shows {node.name}, and these lines do not define it for its module; show the lines that do"
-                    wrong.append(Finding(f"snippets/{topic}.py:{before + node.lineno}", said))
+        defined = {(node.name, node.lineno): ast.dump(node) for node in definitions(text)}
+        for section in sections(text).values():
+            for node in [] if section.example else definitions(section.body):
+                line = section.first + node.lineno - 1
+                if defined.get((node.name, line)) != ast.dump(node):
+                    said = f"{section.name} shows {node.name}, and these lines do not define it for its module; show the lines that do, all of them"
+                    wrong.append(Finding(f"{home(topic)}:{line}", said))
     except SyntaxError:
         return []  # that is said of its own
     return wrong
+
+
+def definitions(text: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The functions and classes at the top level."""
+    return [node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
 
 
 def claimed_unshown(root: Path, topic: str) -> list[Finding]:
@@ -166,7 +176,7 @@ def claimed_unshown(root: Path, topic: str) -> list[Finding]:
 def defines(text: str) -> set[str]:
     """The functions and classes at the top level of a section."""
     try:
-        return {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        return {node.name for node in definitions(text)}
     except SyntaxError:
         return set()
 
@@ -325,7 +335,7 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
     """All that is refused of a topic's page, its code and its pictures, in the order of the files. `now` is a number that changes
     whenever what a page is made from may have changed."""
     page = root / "docs" / f"{topic}.md"
-    found = [*unshown(root, topic), *unrun(root, topic), *misplaced(root, topic), *claimed_unshown(root, topic)]
+    found = [*wrongly_marked(root, topic), *unshown(root, topic), *unrun(root, topic), *misplaced(root, topic), *claimed_unshown(root, topic)]
     found += [*unshown_figures(root, topic), *claims_left_out(root, topic)]
     if page.is_file():
         found += [*typed_by_hand(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
