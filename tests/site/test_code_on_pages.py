@@ -251,7 +251,11 @@ def test_sections_are_what_a_page_includes():
 def test_sections_of_any_marks_are_what_a_page_includes():
     """Where the marks are in order; where they are not, that is said."""
     draw, good = random.Random(0), 0
-    lines = ["x = 1", "", *(f"{before}--8<-- [{kind}:{name}]" for before in ("# ", "x = 1  # ") for kind in ("start", "end") for name in "ab")]
+    lines = [
+        "x = 1",
+        "",
+        *(f"{before}--8<-- [{kind}:{name}]" for before in ("# ", "x = 1  # ") for kind in ("start", "end") for name in "ab"),
+    ]
     whole = [lines[2], "x = 1", lines[4], "", lines[3], "x = 2", "", lines[5]]
     for _ in range(1000):
         kept = [line for line in whole for line in draw.choice([[line]] * 9 + [[], [line, draw.choice(lines)], [draw.choice(lines)]])]

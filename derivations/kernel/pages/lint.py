@@ -17,8 +17,7 @@ from markdown import Markdown
 
 from ..errors import nearest
 from ..run.certificates import CertificateError, load
-from . import mistakes
-from . import regions
+from . import mistakes, regions
 from .regions import FENCE, INCLUDE, home, line_at, sections, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
@@ -335,7 +334,13 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
     """All that is refused of a topic's page, its code and its pictures, in the order of the files. `now` is a number that changes
     whenever what a page is made from may have changed."""
     page = root / "docs" / f"{topic}.md"
-    found = [*wrongly_marked(root, topic), *unshown(root, topic), *unrun(root, topic), *misplaced(root, topic), *claimed_unshown(root, topic)]
+    found = [
+        *wrongly_marked(root, topic),
+        *unshown(root, topic),
+        *unrun(root, topic),
+        *misplaced(root, topic),
+        *claimed_unshown(root, topic),
+    ]
     found += [*unshown_figures(root, topic), *claims_left_out(root, topic)]
     if page.is_file():
         found += [*typed_by_hand(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
