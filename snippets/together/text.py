@@ -39,6 +39,7 @@ LENGTH = 128  # how many tokens the model sees at once in training
 MIX = 10
 
 
+# --8<-- [start:text]
 def stored(name: str) -> bytes:
     """What a file holds.
 
@@ -52,7 +53,6 @@ def stored(name: str) -> bytes:
     return content
 
 
-# --8<-- [start:text]
 def text() -> str:
     """The prose of this site, as it once was."""
     return stored("text.txt").decode()

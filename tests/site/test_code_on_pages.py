@@ -1,6 +1,7 @@
 """Code on pages: each fence is an include, each section is shown, each section is run by a test."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,19 @@ def wrongly_marked(root):
     return [str(one) for topic in [*lint.topics_with_snippets(root), RECIPES] for one in lint.wrongly_marked(root, topic)]
 
 
-@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, wrongly_marked])
+def uses(root):
+    return [
+        str(one)
+        for topic in lint.topics_with_snippets(root)
+        for one in [*lint.used_unshown(root, topic), *lint.loaded_unshown(root, topic)]
+    ]
+
+
+def taken(root):
+    return [str(one) for path in lint.pages(root) for one in lint.taken_names(root, path)]
+
+
+@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, wrongly_marked, uses, taken])
 def test_the_site(check):
     assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
     assert check(ROOT) == []
@@ -177,9 +190,9 @@ def test_lines_that_define_nothing_for_the_module_are_found(site, opening):
     snippet = site / "snippets/a/b.py"
     replace(snippet, "# --8<-- [start:double]", f"{opening}\n# --8<-- [start:double]")
     replace(snippet, "# --8<-- [end:double]", f"# --8<-- [end:double]\n{opening[-3:]}\n\ndef double(a): return a + a")
-    line = snippet.read_text().split("\n").index("def double(a):") + 1
-    said = "double shows double, and these lines do not define it for its module; show the lines that do, all of them"
-    assert misplaced(site) == [f"snippets/a/b.py:{line}: {said}"] and unrun(site) == unshown(site) == []
+    (found,) = misplaced(site)
+    assert re.search(r"snippets/a/b\.py:(\d+): double shows some of the lines \1 to \d+, which are one statement; show all of them", found)
+    assert unrun(site) == unshown(site) == []
 
 
 def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
@@ -265,3 +278,129 @@ def test_sections_of_any_marks_are_what_a_page_includes():
             assert all(section.body == extracted(text, name) for name, section in sections(text).items())
             assert sorted(sections(text)) == sorted(name for name in "ab" if f"[start:{name}]" in text)
     assert good > 20
+
+
+# What the code on pages uses ----------------------------------------------------------------------------------------------------
+
+HIDDEN = {
+    "a function": ("def double(a):\n    return twice(a)\n", "\n\ndef twice(a):\n    return a\n", "'twice'"),
+    "a constant": ("def double(a):\n    return TWO * a\n", "\nTWO = 3\n", "'TWO'"),
+    "an object": ("def double(a):\n    return TWO @ a\n", "\n\nclass Two:\n    pass\n\n\nTWO = Two()\n", "'TWO'"),
+    "a class that another one is of": ("class double(Two):\n    pass\n", "\n\nclass Two:\n    pass\n", "'Two'"),
+    "from elsewhere": ("def double(a):\n    return twice(a)\n", "\nfrom snippets.a.c import twice\n", "'twice'"),
+    "from elsewhere, within": ("def double(a):\n    from snippets.a.c import twice\n\n    return twice(a)\n", "", "'twice'"),
+    "a module": ("def double(a):\n    return c.twice(a)\n", "\nfrom snippets.a import c\n", "'c'"),
+    "all modules": ("def double(a):\n    return snippets.a.c.twice(a)\n", "\nimport snippets.a.c\n", "'snippets'"),
+    "a default": ("def double(a, by=TWO):\n    return by * a\n", "\nTWO = 3\n", "'TWO'"),
+    "through what is shown": ("def double(a):\n    return add(a, a)\n", "", "'plus'"),
+}
+
+
+@pytest.fixture
+def claimed(site, monkeypatch):
+    """The small site, of which a claim names `double`; a module besides it, which no page shows."""
+    monkeypatch.setattr(lint, "load", lambda topic: {"claims": [{"id": "sum", "line": 7, "code": ["snippets.a.b.double"]}]})
+    (site / "snippets/a/c.py").write_text("def twice(a):\n    return a\n")
+    return site
+
+
+def used_unshown(root):
+    return [str(one) for one in lint.used_unshown(root, "a/b")]
+
+
+@pytest.mark.parametrize(("shown", "hidden", "said"), HIDDEN.values(), ids=HIDDEN)
+def test_what_a_named_function_uses_and_no_page_shows_is_found(claimed, shown, hidden, said):
+    assert used_unshown(claimed) == []
+    snippet = claimed / "snippets/a/b.py"
+    replace(snippet, "def double(a):\n    return 2 * a\n", shown)
+    replace(snippet, "    return a + b\n", "    return plus(a, b)\n" if said == "'plus'" else "    return a + b\n")
+    snippet.write_text(snippet.read_text() + hidden + ("\n\ndef plus(a, b):\n    return a - b\n" if said == "'plus'" else ""))
+    found = used_unshown(claimed)
+    start = "derivations/a/b.py:7: the claim 'sum' names snippets.a.b.double: snippets/a/b.py:"
+    assert any(one.startswith(start) and f"uses {said}" in one for one in found), found
+
+
+def test_what_a_named_function_uses_may_be_shown_on_another_page(claimed):
+    replace(claimed / "snippets/a/b.py", "    return 2 * a\n", "    return TWO * twice(a)\n")
+    (claimed / "snippets/a/c.py").write_text("# --8<-- [start:twice]\nTWO = 2\n\n\ndef twice(a):\n    return a\n# --8<-- [end:twice]\n")
+    replace(claimed / "snippets/a/b.py", "\n\n# --8<-- [start:add]", "\nfrom snippets.a.c import TWO, twice\n\n\n# --8<-- [start:add]")
+    assert len(used_unshown(claimed)) == 3  # two of the claim, and the function of the page
+    (claimed / "docs/a/c.md").write_text('```python\n--8<-- "snippets/a/c.py:twice"\n```\n')
+    assert used_unshown(claimed) == []
+
+
+def test_functions_that_code_on_a_page_uses_are_shown_where_no_claim_names_it(site):
+    snippet = site / "snippets/a/b.py"
+    replace(snippet, "    return 2 * a\n", "    return TWO * twice(a)\n")
+    snippet.write_text(snippet.read_text() + "\nTWO = 2\n\n\ndef twice(a):\n    return a\n")
+    (found,) = used_unshown(site)
+    line = snippet.read_text().split("\n").index("def double(a):") + 1
+    assert found.startswith(f"snippets/a/b.py:{line}: on a page: ") and "uses 'twice', and no page shows snippets/a/b.py:26" in found
+
+
+@pytest.mark.parametrize("name", ["softmax", "silu", "relu", "mean", "average", "norm", "sqrt", "Linear"])
+def test_a_name_of_pytorch_s_is_shown_or_linked_where_it_is_used(claimed, name):
+    replace(claimed / "snippets/a/b.py", "    return 2 * a\n", f"    return {name}(a)\n")
+    replace(claimed / "snippets/a/b.py", "\n\n# --8<-- [start:add]", f"\nfrom snippets.a.c import {name}\n\n\n# --8<-- [start:add]")
+    (claimed / "snippets/a/c.py").write_text(f"# --8<-- [start:one]\ndef {name}(a):\n    return 2 * a\n# --8<-- [end:one]\n")
+    other, page = claimed / "docs/c/c.md", claimed / "docs/a/b.md"
+    other.parent.mkdir()
+    other.write_text('# Other\n\n```python\n--8<-- "snippets/a/c.py:one"\n```\n')
+    assert used_unshown(claimed) == []
+    (found,) = taken(claimed)
+    assert found.startswith("docs/a/b.md:7: snippets/a/b.py:") and f"the name {name!r} for something of the snippets" in found
+    text = page.read_text()
+    page.write_text(text + "\n[This](../c/c.md#one) says what it is.\n")
+    assert taken(claimed) == []
+    page.write_text(text + '\n```python\n--8<-- "snippets/a/c.py:one"\n```\n')
+    assert taken(claimed) == []
+    page.write_text(text + "\n[This](../c/d.md#one) says nothing.\n")
+    assert len(taken(claimed)) == 1
+
+
+def loaded_unshown(root):
+    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.loaded_unshown(root, topic)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["DONE = add(1, 2)", "DONE = [add(1, 2)]", "def done(a=add(1, 2)):\n    pass", "class Done:\n    one = add(1, 2)", "DONE = TABLE.update(a=1)",
+     "if True:\n    DONE = add(1, 2)", "@add(1, 2)\ndef done():\n    pass", "from pathlib import Path\n\nDONE = Path('a').unlink()"],
+)  # fmt: skip
+def test_what_is_called_while_a_module_is_loaded_is_shown(site, line):
+    snippet = site / "snippets/a/b.py"
+    assert loaded_unshown(site) == []
+    snippet.write_text(f"{snippet.read_text()}\n\n{line}\n")
+    (found,) = loaded_unshown(site)
+    assert "is called while the module is loaded, and no page shows these lines" in found
+    replace(snippet, line, f"# --8<-- [start:done]\n{line}\n# --8<-- [end:done]")
+    replace(site / "docs/a/b.md", "b.py:double", "b.py:done")
+    assert loaded_unshown(site) == []
+
+
+def test_where_a_file_lies_need_not_be_shown(site):
+    snippet = site / "snippets/a/b.py"
+    snippet.write_text(
+        snippet.read_text() + "\nfrom pathlib import Path\n\nHERE = Path(__file__).parent\n\nif __name__ == '__main__':\n    add(1, 2)\n"
+    )
+    assert loaded_unshown(site) == []
+    replace(snippet, "from pathlib import", "from snippets.a.c import")
+    assert len(loaded_unshown(site)) == 1
+
+
+CUT = {
+    "lines below": ("    return 2 * a\n# --8<-- [end:double]", "    a = 2 * a\n# --8<-- [end:double]\n    return a * a"),
+    "a decorator above": ("# --8<-- [start:double]\n", "@staticmethod\n# --8<-- [start:double]\n"),
+    "lines of a constant": ("# --8<-- [end:double]", "TWO = [\n    2,\n# --8<-- [end:double]\n    3,\n]"),
+    "a method": (
+        "    return 2 * a\n# --8<-- [end:double]",
+        "    return 2 * a\n\n\nclass Two:\n    two = 2\n# --8<-- [end:double]\n    two = 3",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), CUT.values(), ids=CUT)
+def test_a_part_of_what_runs_is_found(site, old, new):
+    replace(site / "snippets/a/b.py", old, new)
+    found = misplaced(site)
+    assert any("double shows some of the lines" in one for one in found), found

@@ -6,6 +6,7 @@ One definition for all: tests/site asks it of the whole site, `check --page` and
 import ast
 import doctest
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
@@ -17,7 +18,7 @@ from markdown import Markdown
 
 from ..errors import nearest
 from ..run.certificates import CertificateError, load
-from . import mistakes, regions
+from . import mistakes, regions, used
 from .regions import FENCE, INCLUDE, home, line_at, sections, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
@@ -131,21 +132,21 @@ def wrongly_marked(root: Path, topic: str) -> list[Finding]:
 
 
 def misplaced(root: Path, topic: str) -> list[Finding]:
-    """Functions that a section shows, and that its module does not define by these lines at its top level: in a text, in a branch, with
-    a decorator above that is not shown, with more lines below."""
+    """Sections of code that are other than statements of their module: lines of a text, a function without what is below or its decorator."""
     text = text_of(root / home(topic))
-    wrong = []
     try:
-        defined = {(node.name, node.lineno): ast.dump(node) for node in definitions(text)}
-        for section in sections(text).values():
-            for node in [] if section.example else definitions(section.body):
-                line = section.first + node.lineno - 1
-                if defined.get((node.name, line)) != ast.dump(node):
-                    said = f"{section.name} shows {node.name}, and these lines do not define it for its module; show the lines that do, all of them"
-                    wrong.append(Finding(f"{home(topic)}:{line}", said))
+        return [Finding(f"{home(topic)}:{line}", said) for section in sections(text).values() for line, said in cut(text, section)]
     except SyntaxError:
         return []  # that is said of its own
-    return wrong
+
+
+def cut(text: str, section: regions.Section) -> Iterator[tuple[int, str]]:
+    """Statements of which a section of code shows some lines, and not all."""
+    for node in [] if section.example else ast.parse(text).body:
+        lines = range(min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]), node.end_lineno + 1)
+        inside = [line in section.lines for line in lines]
+        if any(inside) and not all(inside):
+            yield lines[0], f"{section.name} shows some of the lines {lines[0]} to {lines[-1]}, which are one statement; show all of them"
 
 
 def definitions(text: str) -> list[ast.FunctionDef | ast.ClassDef]:
@@ -153,15 +154,18 @@ def definitions(text: str) -> list[ast.FunctionDef | ast.ClassDef]:
     return [node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
 
 
-def claimed_unshown(root: Path, topic: str) -> list[Finding]:
-    """Functions that the topic's claims name as their code, and that no page shows."""
+def claims_of(topic: str) -> list[dict]:
     try:
-        claims = load(topic)["claims"]
+        return load(topic)["claims"]
     except CertificateError:
         return []  # that is said of its own
+
+
+def claimed_unshown(root: Path, topic: str) -> list[Finding]:
+    """Functions that the topic's claims name as their code, and that no page shows."""
     shown = {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
     wrong = []
-    for claim in claims:
+    for claim in claims_of(topic):
         for name in claim["code"]:
             home_, _, function = name.removeprefix("snippets.").rpartition(".")
             of = home_.replace(".", "/")
@@ -170,6 +174,37 @@ def claimed_unshown(root: Path, topic: str) -> list[Finding]:
                 said = f"the claim '{claim['id']}' names {name}, and no page shows its lines; show them in a fence, or name what is shown"
                 wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", said))
     return wrong
+
+
+def used_unshown(root: Path, topic: str) -> list[Finding]:
+    """What the functions use that the topic's claims name, or that its sections show, and no page shows."""
+    where = used.shown(root, pages(root))
+    wrong = []
+    for claim in claims_of(topic):
+        for name in claim["code"]:
+            for said in used.unshown(root, used.defined(root, *name.rsplit(".", 1)), where):
+                wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {said}"))
+    for one in where:
+        if one.topic == topic:
+            wrong += [
+                Finding(f"{home(topic)}:{one.line}", f"on a page: {said}") for said in used.unshown(root, one, where, constants=False)
+            ]
+    return wrong
+
+
+def taken_names(root: Path, path: Path) -> list[Finding]:
+    """Names on a page that a reader takes for PyTorch's."""
+    name = path.relative_to(root / "docs").as_posix()
+    where = used.shown(root, pages(root))
+    return [Finding(f"docs/{name}:{line}", said) for line, said in used.taken(root, name, text_of(path), where)]
+
+
+def loaded_unshown(root: Path, topic: str) -> list[Finding]:
+    """Lines of a topic's snippet that call something while it is loaded, and that no page shows."""
+    try:
+        return [Finding(f"{home(topic)}:{line}", said) for line, said in used.loaded(root, topic, used.shown(root, pages(root)))]
+    except SyntaxError:
+        return []  # that is said of its own
 
 
 def defines(text: str) -> set[str]:
@@ -341,7 +376,8 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
         *misplaced(root, topic),
         *claimed_unshown(root, topic),
     ]
+    found += [*used_unshown(root, topic), *loaded_unshown(root, topic)]
     found += [*unshown_figures(root, topic), *claims_left_out(root, topic)]
     if page.is_file():
-        found += [*typed_by_hand(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
+        found += [*typed_by_hand(root, page), *taken_names(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
     return sorted(set(found), key=lambda one: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(one))])

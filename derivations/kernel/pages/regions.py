@@ -7,6 +7,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from doctest import DocTestParser
+from functools import lru_cache
 from pathlib import Path
 
 FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*(?P=fence)[ \t]*$", re.M | re.S)
@@ -66,6 +67,7 @@ def sections_of(root: Path, topic: str) -> dict[str, str]:
     return {name: section.body for name, section in sections(text_of(root / home(topic))).items()}
 
 
+@lru_cache(maxsize=256)
 def sections(text: str) -> dict[str, Section]:
     """The named sections of a file, where `mismarked` says nothing of it; else those whose marks are in order."""
     lines, found, opened = text.split("\n"), {}, {}
@@ -79,6 +81,7 @@ def sections(text: str) -> dict[str, Section]:
     return found
 
 
+@lru_cache(maxsize=256)
 def mismarked(text: str) -> list[tuple[int, str]]:
     """Lines by which a page would show something else than what stands in the file and is run: marks that are not alone on their line, or
     in another; examples that are not run, or not compared. Each with what is wrong; nothing of a file that is no Python."""

@@ -280,7 +280,8 @@ def renamed(node: ast.AST) -> Iterator[tuple[int, str]]:
         elif root.partition(".")[0] not in (*LIBRARIES, *sys.stdlib_module_names):
             yield node.lineno, f"'{root}' is no module that a reader has with the snippets; import {', '.join(LIBRARIES)} or Python's own"
         whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-        if alias.asname and not alias.asname.startswith(alias.name.rpartition(".")[2]) and USUAL.get(whole) != alias.asname:
+        own = alias.name.rpartition(".")[2]
+        if alias.asname and alias.asname != own and not alias.asname.startswith(f"{own}_") and USUAL.get(whole) != alias.asname:
             yield node.lineno, f"'{whole}' is called '{alias.asname}' here, which a page does not show; give it its own name"
 
 
