@@ -50,12 +50,6 @@ from torch import Tensor
 
 from snippets.attention.formula import attention_weights, scores
 
-Gradients = tuple[
-    Float[Tensor, "... n d_k"],
-    Float[Tensor, "... m d_k"],
-    Float[Tensor, "... m d_v"],
-]
-
 
 # --8<-- [start:scores]
 def row_sums(
@@ -86,6 +80,13 @@ def score_gradients(
 
 
 # --8<-- [start:backward]
+Gradients = tuple[
+    Float[Tensor, "... n d_k"],
+    Float[Tensor, "... m d_k"],
+    Float[Tensor, "... m d_v"],
+]
+
+
 def backward(
     query: Float[Tensor, "*#batch n d_k"],
     key: Float[Tensor, "*#batch m d_k"],

@@ -22,7 +22,6 @@ What counting gives: how often each character comes after those before it.
 """
 
 from collections import Counter
-from functools import cache
 from hashlib import sha256
 from math import log
 from pathlib import Path
@@ -40,6 +39,7 @@ LENGTH = 128  # how many tokens the model sees at once in training
 MIX = 10
 
 
+# --8<-- [start:text]
 def stored(name: str) -> bytes:
     """What a file holds.
 
@@ -53,8 +53,6 @@ def stored(name: str) -> bytes:
     return content
 
 
-# --8<-- [start:text]
-@cache
 def text() -> str:
     """The prose of this site, as it once was."""
     return stored("text.txt").decode()

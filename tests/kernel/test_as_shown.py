@@ -7,6 +7,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -94,6 +95,32 @@ OTHERS = {
                              "'snippets.planted.fast.mean' is written"),
     "a method": ({"sums": HEAD + "class Sum:\n    def mean(self, x):\n        return x.mean()\n\n\nSum.mean = lambda self, x: x.sum()\n\n\n"
                   "def shown(x):\n    return Sum().mean(x)\n"}, 10, "'Sum.mean' is written"),
+    "a setter of one's own": ({"sums": HEAD + "class fast:\n    @staticmethod\n    def setter(function):\n        def inner(x):\n"
+                              "            return x.sum()\n\n        return inner\n\n\n@fast.setter\n" + SHOWN}, 14, "'@fast.setter' may put another"),
+    "a getter of one's own": ({"sums": HEAD + "class fast:\n    @staticmethod\n    def getter(function):\n        return lambda x: x.sum()\n\n\n"
+                              "@fast.getter\n" + SHOWN}, 11, "'@fast.getter' may put another"),
+    "a class for all that are made of it": (
+        {"sums": HEAD + "class Base:\n    def __init_subclass__(cls):\n        cls.total = cls.other\n\n    def other(x):\n        return x.sum()\n\n\n"
+         "class Sum(Base):\n    def total(x):\n        return x.mean()\n\n\n" + CALLS.format("Sum.total")}, 6, "'__init_subclass__' can make"),
+    "a metaclass": ({"sums": HEAD + "class Kind(type):\n    pass\n\n\nclass Sum(metaclass=Kind):\n    def total(x):\n        return x.sum()\n\n\n"
+                     + CALLS.format("Sum.total")}, 5, "'Kind' is a kind of classes"),
+    "a method twice": ({"sums": HEAD + "class Sum:\n    def total(x):\n        return x.mean()\n\n    def total(x):\n        return x.sum()\n\n\n"
+                        + CALLS.format("Sum.total")}, 9, "'total' is bound here and on line 6"),
+    "a method that is another": ({"sums": HEAD + "class Sum:\n    def total(x):\n        return x.mean()\n\n    def other(x):\n        return x.sum()\n\n"
+                                  "    total = other\n\n\n" + CALLS.format("Sum.total")}, 12, "'total' is bound here and on line 6"),
+    "what is given to a function": ({"sums": HEAD + "def install(library):\n    library.mean = lambda x: x.sum()\n    return 1\n\n\nONE = install(Tensor)\n\n\n"
+                                     + SHOWN}, 6, "'library.mean' is written"),
+    "what a function calls its own": ({"sums": HEAD + "def install():\n    library = Tensor\n    library.mean = lambda x: x.sum()\n    return 1\n\n\n"
+                                       "ONE = install()\n\n\n" + SHOWN}, 7, "'library.mean' is written"),
+    "what a method is given as self": ({"sums": HEAD + "def install(self):\n    self.mean = lambda x: x.sum()\n    return 1\n\n\nONE = install(Tensor)\n\n\n"
+                                        + SHOWN}, 6, "'self.mean' is written"),
+    "a letter of another alphabet": ({"sums": HEAD + "class t\u043erch:\n    @staticmethod\n    def mean(x):\n        return x.sum()\n\n\n"
+                                      + CALLS.format("t\u043erch.mean")}, 5, "'t\u043erch' has letters that are not ASCII"),
+    "an order of writing": ({"sums": HEAD + SHOWN.replace("mean()", "sum()  # \u202e)(naem")}, 7, "a character that is not seen, U\\+202E"),
+    "by a near name": ({"sums": HEAD + "from .fast import mean\n" + CALLS.format("mean"), "fast": HEAD + FAST.replace("fast", "mean")}, 5,
+                       "write where it is imported from in full"),
+    "of another package": ({"sums": HEAD + "from tests.snippets.elsewhere import mean\n" + CALLS.format("mean"),}, 5,
+                           "'tests.snippets.elsewhere' is no module that"),
 }  # fmt: skip
 
 
@@ -101,6 +128,9 @@ OTHERS = {
 def test_what_is_run_in_place_of_what_is_shown_is_refused(planted, monkeypatch, texts, line, said):
     claim = planted(**texts)
     monkeypatch.setattr(torch.Tensor, "mean", torch.Tensor.mean)  # put back afterwards
+    elsewhere = ModuleType("tests.snippets.elsewhere")
+    elsewhere.mean = lambda x: x.sum()
+    monkeypatch.setitem(sys.modules, "tests.snippets.elsewhere", elsewhere)
     assert tw.witness(claim)[0] == "agrees"  # so that it computes what is claimed
     with pytest.raises(Refused) as caught:
         check_claim(claim)
@@ -151,7 +181,36 @@ def test_another_constant_is_another_code(planted):
         as_shown.require_as_shown(claim)
 
 
+def test_a_statement_that_calls_is_refused(planted):
+    claim = planted(sums=HEAD + "def install():\n    pass\n\n\nif True:\n    install()\n\n\n" + SHOWN.replace("mean", "sum"))
+    with pytest.raises(Refused, match=r"planted/sums\.py:10: 'install\(\)' is called while the module is loaded"):
+        as_shown.require_as_shown(claim)
+
+
+def test_a_text_in_another_encoding_is_refused(planted):
+    claim = planted(sums="# coding: utf-7\n" + HEAD + "HALF = 1  # +AAo-FULL = 2\n" + SHOWN)
+    with pytest.raises(Refused, match=r"planted/sums\.py:1: this file is read as 'utf-7'"):
+        as_shown.require_as_shown(claim)
+
+
+@pytest.mark.parametrize("other", ["of", "within"])
+def test_another_function_of_the_same_text_is_refused(planted, other):
+    """Its code is in the text, under another name or on another line."""
+    text = "class Other:\n    def of(self, x):\n        return x.sum()\n\n    def within(self, x):\n        return x.sum()\n\n\n"
+    claim = planted(sums=HEAD + text + "class Sum:\n    def of(self, x):\n        return x.sum()\n\n\n" + CALLS.format("Sum().of"))
+    as_shown.require_as_shown(claim)
+    module = sys.modules["snippets.planted.sums"]
+    module.Sum.of = vars(module.Other)[other]
+    with pytest.raises(Refused, match=r"planted/sums\.py:13: what is run as 'Sum' is not what these lines define"):
+        as_shown.require_as_shown(claim)
+
+
 GOOD = {
+    "a property that is set": HEAD + "class Sum:\n    @property\n    def size(self):\n        return self._size\n\n    @size.setter\n"
+    "    def size(self, value):\n        self._size = value\n\n    def of(self, x):\n        return x.sum()\n\n\n"
+    + CALLS.format("Sum().of"),
+    "a command": HEAD + SHOWN.replace("mean", "sum") + "if __name__ == '__main__':\n    print(1)\n",
+    "letters in texts": HEAD + SHOWN.replace("mean", "sum").replace("The", "Schr\u00f6der's \u2211: the"),
     "itself": HEAD + SHOWN.replace("mean", "sum"),
     "with a helper": HEAD + CALLS.format("fast") + FAST,
     "a helper before": HEAD + FAST + CALLS.format("fast"),

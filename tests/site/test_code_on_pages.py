@@ -1,10 +1,16 @@
 """Code on pages: each fence is an include, each section is shown, each section is run by a test."""
 
+import random
+import re
 from pathlib import Path
 
 import pytest
+from markdown import Markdown
 
 from derivations.kernel.pages import lint
+from derivations.kernel.pages.regions import RECIPES, mismarked, sections, text_of
+from derivations.kernel.pages.source import PageError, Source
+from derivations.kernel.pages.standing import blocks
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +35,23 @@ def stated_in_words(root):
     return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.stated_in_words(root, topic)]
 
 
-@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words])
+def wrongly_marked(root):
+    return [str(one) for topic in [*lint.topics_with_snippets(root), RECIPES] for one in lint.wrongly_marked(root, topic)]
+
+
+def uses(root):
+    return [
+        str(one)
+        for topic in lint.topics_with_snippets(root)
+        for one in [*lint.used_unshown(root, topic), *lint.loaded_unshown(root, topic)]
+    ]
+
+
+def taken(root):
+    return [str(one) for path in lint.pages(root) for one in lint.taken_names(root, path)]
+
+
+@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken])
 def test_the_site(check):
     assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
     assert check(ROOT) == []
@@ -96,7 +118,7 @@ def replace(path, old, new):
 
 
 def test_a_site_in_order(site):
-    assert typed_by_hand(site) == unshown(site) == unrun(site) == misplaced(site) == []
+    assert typed_by_hand(site) == unshown(site) == unrun(site) == misplaced(site) == wrongly_marked(site) == []
 
 
 @pytest.mark.parametrize(
@@ -213,9 +235,9 @@ def test_lines_that_define_nothing_for_the_module_are_found(site, opening):
     snippet = site / "snippets/a/b.py"
     replace(snippet, "# --8<-- [start:double]", f"{opening}\n# --8<-- [start:double]")
     replace(snippet, "# --8<-- [end:double]", f"# --8<-- [end:double]\n{opening[-3:]}\n\ndef double(a): return a + a")
-    line = snippet.read_text().split("\n").index("def double(a):") + 1
-    said = "double shows double, and these lines do not define it for its module; show the lines that do"
-    assert misplaced(site) == [f"snippets/a/b.py:{line}: {said}"] and unrun(site) == unshown(site) == []
+    (found,) = misplaced(site)
+    assert re.search(r"snippets/a/b\.py:(\d+): double shows some of the lines \1 to \d+, which are one statement; show all of them", found)
+    assert unrun(site) == unshown(site) == []
 
 
 def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
@@ -229,3 +251,201 @@ def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
     assert claims("snippets.a.b.example", "snippets.a.c.add") == [said.format("snippets.a.b.example"), said.format("snippets.a.c.add")]
     replace(site / "docs/a/b.md", "b.py:double", "b.py:add")
     assert claims("snippets.a.b.double") == [said.format("snippets.a.b.double")]
+
+
+# Marks of sections: what a page shows is what stands between them ---------------------------------------------------------------
+
+MARKS = {
+    "behind a line that runs": ("    return a + b\n", "    a = 2 * a  # --8<-- [start:scaled]\n    return a + b\n", 14,
+                                "'a = 2 * a  # --8<-- [start:scaled]' holds a mark, so a page leaves the line out"),
+    "behind an example": (">>> add(1, 2)\n", ">>> a = 5  # --8<-- [start:five]\n>>> add(1, 2)\n", 5, "holds a mark"),
+    "another form of marks": ("--8<-- [start:example]", "-8<- [ start : add ]\nadd = max\n-8<- [ end : add ]\n\n--8<-- [start:example]", 3,
+                              "'-8<- [ start : add ]' holds a mark"),
+    "capital letters": ("# --8<-- [end:double]", "# --8<-- [END:double]", 21, "holds a mark"),
+    "put aside": ("    return a + b\n", "    # ;--8<-- [start:scaled]\n    return a + b\n", 14, "holds a mark"),
+    "an include": (">>> add(1, 2)\n", '--8<-- "docs/a/b.md"\n>>> add(1, 2)\n', 5, "holds a mark"),
+    "set in": ("    return a + b\n", "    # --8<-- [start:scaled]\n    return a + b\n    # --8<-- [end:scaled]\n", 14, "holds a mark"),
+    "a name twice": ("[start:double]", "[start:add]", 18, "'add' begins on line 12 already"),
+    "left open": ("# --8<-- [end:double]\n", "", 18, "'double' is left open"),
+    "closed twice": ("# --8<-- [end:double]\n", "# --8<-- [end:double]\n# --8<-- [end:double]\n", 22, "'double' is not open"),
+    "one in another": ("    return a + b\n", "# --8<-- [start:inner]\n    return a + b\n# --8<-- [end:inner]\n", 14, "'inner' begins within 'add'"),
+    "in a text": ("# --8<-- [start:double]", 'TEXT = """\n# --8<-- [start:double]\n"""', 19, "is no comment"),
+    "no comment": ("# --8<-- [start:double]", "'''\n--8<-- [start:double]\n'''", 19, "stands in code"),
+    "a comment in the docstring": ("--8<-- [start:example]", "# --8<-- [start:example]", 3, "is no comment"),
+    "an example that is not run": (">>> add(1, 2)\n3", ">>> add(1, 2)  # doctest: +SKIP\n4", 5, "a directive of doctest"),
+    "an example of which little is compared": (">>> add(1, 2)\n3", ">>> add(1, 2)  #doctest:+ELLIPSIS\n...", 5, "a directive of doctest"),
+    "words in an example": ("3\n\n--8<-- [end", "3\n\nsoftmax(z) = z\n\n--8<-- [end", 3, "'softmax(z) = z' is neither typed nor what is given"),
+    "words alone": (">>> from snippets.a.b import add\n>>> add(1, 2)\n3", "softmax(z) = z", 3, "'softmax(z) = z' is neither typed"),
+    "another text than the docstring": (">>> add(1, 2)\n", ">>> add(1,\\x20 2)\n", 3, "reads otherwise where it is run"),
+    "an example in code": ("def double(a):\n", "def double(a):\n    # >>> double(2)\n    # 5\n", 18, "'>>>' in code"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "line", "said"), MARKS.values(), ids=MARKS)
+def test_marks_that_are_not_alone_are_found(site, old, new, line, said):
+    snippet = site / "snippets/a/b.py"
+    replace(snippet, old, new)
+    found = wrongly_marked(site)
+    assert any(one.startswith(f"snippets/a/b.py:{line}: ") and said in one for one in found), found
+    with pytest.raises(PageError, match=r"docs/a/b\.md:3: snippets/a/b\.py:\d+: "):
+        blocks(Source(PAGE, site / "docs", site / "docs/a/b.md"), site)
+
+
+def extracted(text, name):
+    """What pymdownx.snippets includes."""
+    md = Markdown(extensions=["pymdownx.snippets"], extension_configs={"pymdownx.snippets": {"check_paths": True}})
+    (reader,) = [one for one in md.preprocessors if hasattr(one, "extract_section")]
+    return "".join(f"{line}\n" for line in reader.extract_section(name, text.split("\n")))
+
+
+def test_sections_are_what_a_page_includes():
+    for topic in lint.topics_with_snippets(ROOT):
+        text = text_of(ROOT / "snippets" / f"{topic}.py")
+        for name, section in sections(text).items():
+            assert section.body == extracted(text, name)
+            assert text.split("\n")[section.first - 1] == section.body.split("\n")[0]
+
+
+def test_sections_of_any_marks_are_what_a_page_includes():
+    """Where the marks are in order; where they are not, that is said."""
+    draw, good = random.Random(0), 0
+    lines = [
+        "x = 1",
+        "",
+        *(f"{before}--8<-- [{kind}:{name}]" for before in ("# ", "x = 1  # ") for kind in ("start", "end") for name in "ab"),
+    ]
+    whole = [lines[2], "x = 1", lines[4], "", lines[3], "x = 2", "", lines[5]]
+    for _ in range(1000):
+        kept = [line for line in whole for line in draw.choice([[line]] * 9 + [[], [line, draw.choice(lines)], [draw.choice(lines)]])]
+        text = "".join(f"{line}\n" for line in kept)
+        if not mismarked(text):
+            good += bool(sections(text))
+            assert all(section.body == extracted(text, name) for name, section in sections(text).items())
+            assert sorted(sections(text)) == sorted(name for name in "ab" if f"[start:{name}]" in text)
+    assert good > 20
+
+
+# What the code on pages uses ----------------------------------------------------------------------------------------------------
+
+HIDDEN = {
+    "a function": ("def double(a):\n    return twice(a)\n", "\n\ndef twice(a):\n    return a\n", "'twice'"),
+    "a constant": ("def double(a):\n    return TWO * a\n", "\nTWO = 3\n", "'TWO'"),
+    "an object": ("def double(a):\n    return TWO @ a\n", "\n\nclass Two:\n    pass\n\n\nTWO = Two()\n", "'TWO'"),
+    "a class that another one is of": ("class double(Two):\n    pass\n", "\n\nclass Two:\n    pass\n", "'Two'"),
+    "from elsewhere": ("def double(a):\n    return twice(a)\n", "\nfrom snippets.a.c import twice\n", "'twice'"),
+    "from elsewhere, within": ("def double(a):\n    from snippets.a.c import twice\n\n    return twice(a)\n", "", "'twice'"),
+    "a module": ("def double(a):\n    return c.twice(a)\n", "\nfrom snippets.a import c\n", "'c'"),
+    "all modules": ("def double(a):\n    return snippets.a.c.twice(a)\n", "\nimport snippets.a.c\n", "'snippets'"),
+    "a default": ("def double(a, by=TWO):\n    return by * a\n", "\nTWO = 3\n", "'TWO'"),
+    "through what is shown": ("def double(a):\n    return add(a, a)\n", "", "'plus'"),
+}
+
+
+@pytest.fixture
+def claimed(site, monkeypatch):
+    """The small site, of which a claim names `double`; a module besides it, which no page shows."""
+    monkeypatch.setattr(lint, "load", lambda topic: {"claims": [{"id": "sum", "line": 7, "code": ["snippets.a.b.double"]}]})
+    (site / "snippets/a/c.py").write_text("def twice(a):\n    return a\n")
+    return site
+
+
+def used_unshown(root):
+    return [str(one) for one in lint.used_unshown(root, "a/b")]
+
+
+@pytest.mark.parametrize(("shown", "hidden", "said"), HIDDEN.values(), ids=HIDDEN)
+def test_what_a_named_function_uses_and_no_page_shows_is_found(claimed, shown, hidden, said):
+    assert used_unshown(claimed) == []
+    snippet = claimed / "snippets/a/b.py"
+    replace(snippet, "def double(a):\n    return 2 * a\n", shown)
+    replace(snippet, "    return a + b\n", "    return plus(a, b)\n" if said == "'plus'" else "    return a + b\n")
+    snippet.write_text(snippet.read_text() + hidden + ("\n\ndef plus(a, b):\n    return a - b\n" if said == "'plus'" else ""))
+    found = used_unshown(claimed)
+    start = "derivations/a/b.py:7: the claim 'sum' names snippets.a.b.double: snippets/a/b.py:"
+    assert any(one.startswith(start) and f"uses {said}" in one for one in found), found
+
+
+def test_what_a_named_function_uses_may_be_shown_on_another_page(claimed):
+    replace(claimed / "snippets/a/b.py", "    return 2 * a\n", "    return TWO * twice(a)\n")
+    (claimed / "snippets/a/c.py").write_text("# --8<-- [start:twice]\nTWO = 2\n\n\ndef twice(a):\n    return a\n# --8<-- [end:twice]\n")
+    replace(claimed / "snippets/a/b.py", "\n\n# --8<-- [start:add]", "\nfrom snippets.a.c import TWO, twice\n\n\n# --8<-- [start:add]")
+    assert len(used_unshown(claimed)) == 3  # two of the claim, and the function of the page
+    (claimed / "docs/a/c.md").write_text('```python\n--8<-- "snippets/a/c.py:twice"\n```\n')
+    assert used_unshown(claimed) == []
+
+
+def test_functions_that_code_on_a_page_uses_are_shown_where_no_claim_names_it(site):
+    snippet = site / "snippets/a/b.py"
+    replace(snippet, "    return 2 * a\n", "    return TWO * twice(a)\n")
+    snippet.write_text(snippet.read_text() + "\nTWO = 2\n\n\ndef twice(a):\n    return a\n")
+    (found,) = used_unshown(site)
+    line = snippet.read_text().split("\n").index("def double(a):") + 1
+    assert found.startswith(f"snippets/a/b.py:{line}: on a page: ") and "uses 'twice', and no page shows snippets/a/b.py:26" in found
+
+
+@pytest.mark.parametrize("name", ["softmax", "silu", "relu", "mean", "average", "norm", "sqrt", "Linear"])
+def test_a_name_of_pytorch_s_is_shown_or_linked_where_it_is_used(claimed, name):
+    replace(claimed / "snippets/a/b.py", "    return 2 * a\n", f"    return {name}(a)\n")
+    replace(claimed / "snippets/a/b.py", "\n\n# --8<-- [start:add]", f"\nfrom snippets.a.c import {name}\n\n\n# --8<-- [start:add]")
+    (claimed / "snippets/a/c.py").write_text(f"# --8<-- [start:one]\ndef {name}(a):\n    return 2 * a\n# --8<-- [end:one]\n")
+    other, page = claimed / "docs/c/c.md", claimed / "docs/a/b.md"
+    other.parent.mkdir()
+    other.write_text('# Other\n\n```python\n--8<-- "snippets/a/c.py:one"\n```\n')
+    assert used_unshown(claimed) == []
+    (found,) = taken(claimed)
+    assert found.startswith("docs/a/b.md:7: snippets/a/b.py:") and f"the name {name!r} for something of the snippets" in found
+    text = page.read_text()
+    page.write_text(text + "\n[This](../c/c.md#one) says what it is.\n")
+    assert taken(claimed) == []
+    page.write_text(text + '\n```python\n--8<-- "snippets/a/c.py:one"\n```\n')
+    assert taken(claimed) == []
+    page.write_text(text + "\n[This](../c/d.md#one) says nothing.\n")
+    assert len(taken(claimed)) == 1
+
+
+def loaded_unshown(root):
+    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.loaded_unshown(root, topic)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["DONE = add(1, 2)", "DONE = [add(1, 2)]", "def done(a=add(1, 2)):\n    pass", "class Done:\n    one = add(1, 2)", "DONE = TABLE.update(a=1)",
+     "if True:\n    DONE = add(1, 2)", "@add(1, 2)\ndef done():\n    pass", "from pathlib import Path\n\nDONE = Path('a').unlink()"],
+)  # fmt: skip
+def test_what_is_called_while_a_module_is_loaded_is_shown(site, line):
+    snippet = site / "snippets/a/b.py"
+    assert loaded_unshown(site) == []
+    snippet.write_text(f"{snippet.read_text()}\n\n{line}\n")
+    (found,) = loaded_unshown(site)
+    assert "is called while the module is loaded, and no page shows these lines" in found
+    replace(snippet, line, f"# --8<-- [start:done]\n{line}\n# --8<-- [end:done]")
+    replace(site / "docs/a/b.md", "b.py:double", "b.py:done")
+    assert loaded_unshown(site) == []
+
+
+def test_where_a_file_lies_need_not_be_shown(site):
+    snippet = site / "snippets/a/b.py"
+    snippet.write_text(
+        snippet.read_text() + "\nfrom pathlib import Path\n\nHERE = Path(__file__).parent\n\nif __name__ == '__main__':\n    add(1, 2)\n"
+    )
+    assert loaded_unshown(site) == []
+    replace(snippet, "from pathlib import", "from snippets.a.c import")
+    assert len(loaded_unshown(site)) == 1
+
+
+CUT = {
+    "lines below": ("    return 2 * a\n# --8<-- [end:double]", "    a = 2 * a\n# --8<-- [end:double]\n    return a * a"),
+    "a decorator above": ("# --8<-- [start:double]\n", "@staticmethod\n# --8<-- [start:double]\n"),
+    "lines of a constant": ("# --8<-- [end:double]", "TWO = [\n    2,\n# --8<-- [end:double]\n    3,\n]"),
+    "a method": (
+        "    return 2 * a\n# --8<-- [end:double]",
+        "    return 2 * a\n\n\nclass Two:\n    two = 2\n# --8<-- [end:double]\n    two = 3",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), CUT.values(), ids=CUT)
+def test_a_part_of_what_runs_is_found(site, old, new):
+    replace(site / "snippets/a/b.py", old, new)
+    found = misplaced(site)
+    assert any("double shows some of the lines" in one for one in found), found

@@ -155,11 +155,11 @@ FILE = '''"""About halves.
 
 --8<-- [end:hides]
 
---8<-- [start:scaled]
+--8<-- [start:example-scaled]
 >>> scaled(3)
 6
 
---8<-- [end:scaled]
+--8<-- [end:example-scaled]
 """
 
 import math

@@ -21,8 +21,8 @@ from markdown import Markdown
 from ..errors import nearest
 from ..printing.signs import fault_of_code, fault_of_text
 from ..run.certificates import CertificateError, load
-from . import mistakes
-from .regions import FENCE, INCLUDE, SECTION, home, line_at, sections_of, text_of
+from . import mistakes, regions, used
+from .regions import FENCE, INCLUDE, home, line_at, sections, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 SHAPES = re.compile(r"(?:\([^()=<>]*\)[ ,]*)+->(?: *\([^()=<>]*\))+")  # (n, d) (d, m) -> (n, m)
@@ -53,9 +53,8 @@ def topics_with_snippets(root: Path) -> list[str]:
 
 
 def line_of_section(root: Path, topic: str, name: str) -> str:
-    path = root / "snippets" / f"{topic}.py"
-    match = re.search(rf"^[# ]*--8<-- \[start:{re.escape(name)}\]", text := text_of(path), re.M)
-    return f"snippets/{topic}.py:{line_at(text, match.start()) if match else 1}"
+    section = sections(text_of(root / home(topic))).get(name)
+    return f"{home(topic)}:{section.first - 1 if section else 1}"
 
 
 # Code -------------------------------------------------------------------------------------------------------------------------
@@ -126,28 +125,45 @@ def unrun_section(name: str, text: str, examples: str, used: set[str]) -> list[s
     if ">>>" in text:
         there = all(example.source in examples for example in doctest.DocTestParser().get_examples(text))
         return [] if there else [f"{name} is not in the docstring of its module, where doctest would run it; move it there"]
-    defined = {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    defined = {node.name for node in definitions(text)}
     if not defined:
         return [f"{name} defines nothing that a test could run; put it into a function"]
     return [f"{name}: {one} is in no test and no example; test it" for one in sorted(defined - used)]
 
 
+def wrongly_marked(root: Path, topic: str) -> list[Finding]:
+    """Marks of sections by which a page would not show what is there, and examples that are not compared."""
+    return [Finding(f"{home(topic)}:{line}", said) for line, said in regions.mismarked(text_of(root / home(topic)))]
+
+
 def misplaced(root: Path, topic: str) -> list[Finding]:
-    """Functions that a section shows, and that its module does not define by these lines at its top level: in a text, in a branch."""
-    text = text_of(root / "snippets" / f"{topic}.py")
-    wrong = []
+    """Sections of code that are other than statements of their module: lines of a text, a function without what is below or its decorator."""
+    text = text_of(root / home(topic))
     try:
-        defined = {(node.name, node.lineno) for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        for match in SECTION.finditer(text):
-            before = line_at(text, match.start("body")) - 1
-            shown = ast.parse(match["body"]).body if ">>>" not in match["body"] else []
-            for node in shown:
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and (node.name, before + node.lineno) not in defined:
-                    said = f"{match['name']} shows {node.name}, and these lines do not define it for its module; show the lines that do"
-                    wrong.append(Finding(f"snippets/{topic}.py:{before + node.lineno}", said))
+        return [Finding(f"{home(topic)}:{line}", said) for section in sections(text).values() for line, said in cut(text, section)]
     except SyntaxError:
         return []  # that is said of its own
-    return wrong
+
+
+def cut(text: str, section: regions.Section) -> Iterator[tuple[int, str]]:
+    """Statements of which a section of code shows some lines, and not all."""
+    for node in [] if section.example else ast.parse(text).body:
+        lines = range(min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]), node.end_lineno + 1)
+        inside = [line in section.lines for line in lines]
+        if any(inside) and not all(inside):
+            yield lines[0], f"{section.name} shows some of the lines {lines[0]} to {lines[-1]}, which are one statement; show all of them"
+
+
+def definitions(text: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The functions and classes at the top level."""
+    return [node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+
+
+def claims_of(topic: str) -> list[dict]:
+    try:
+        return load(topic)["claims"]
+    except CertificateError:
+        return []  # that is said of its own
 
 
 def stated_in_words(root: Path, topic: str) -> list[Finding]:
@@ -196,13 +212,9 @@ def fault_of_words(words: str) -> str:
 
 def claimed_unshown(root: Path, topic: str) -> list[Finding]:
     """Functions that the topic's claims name as their code, and that no page shows."""
-    try:
-        claims = load(topic)["claims"]
-    except CertificateError:
-        return []  # that is said of its own
     shown = {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
     wrong = []
-    for claim in claims:
+    for claim in claims_of(topic):
         for name in claim["code"]:
             home_, _, function = name.removeprefix("snippets.").rpartition(".")
             of = home_.replace(".", "/")
@@ -213,10 +225,41 @@ def claimed_unshown(root: Path, topic: str) -> list[Finding]:
     return wrong
 
 
+def used_unshown(root: Path, topic: str) -> list[Finding]:
+    """What the functions use that the topic's claims name, or that its sections show, and no page shows."""
+    where = used.shown(root, pages(root))
+    wrong = []
+    for claim in claims_of(topic):
+        for name in claim["code"]:
+            for said in used.unshown(root, used.defined(root, *name.rsplit(".", 1)), where):
+                wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {said}"))
+    for one in where:
+        if one.topic == topic:
+            wrong += [
+                Finding(f"{home(topic)}:{one.line}", f"on a page: {said}") for said in used.unshown(root, one, where, constants=False)
+            ]
+    return wrong
+
+
+def taken_names(root: Path, path: Path) -> list[Finding]:
+    """Names on a page that a reader takes for PyTorch's."""
+    name = path.relative_to(root / "docs").as_posix()
+    where = used.shown(root, pages(root))
+    return [Finding(f"docs/{name}:{line}", said) for line, said in used.taken(root, name, text_of(path), where)]
+
+
+def loaded_unshown(root: Path, topic: str) -> list[Finding]:
+    """Lines of a topic's snippet that call something while it is loaded, and that no page shows."""
+    try:
+        return [Finding(f"{home(topic)}:{line}", said) for line, said in used.loaded(root, topic, used.shown(root, pages(root)))]
+    except SyntaxError:
+        return []  # that is said of its own
+
+
 def defines(text: str) -> set[str]:
     """The functions and classes at the top level of a section."""
     try:
-        return {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        return {node.name for node in definitions(text)}
     except SyntaxError:
         return set()
 
@@ -376,13 +419,15 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
     whenever what a page is made from may have changed."""
     page = root / "docs" / f"{topic}.md"
     found = [
+        *wrongly_marked(root, topic),
         *unshown(root, topic),
         *unrun(root, topic),
         *misplaced(root, topic),
         *stated_in_words(root, topic),
         *claimed_unshown(root, topic),
     ]
+    found += [*used_unshown(root, topic), *loaded_unshown(root, topic)]
     found += [*unshown_figures(root, topic), *claims_left_out(root, topic)]
     if page.is_file():
-        found += [*typed_by_hand(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
+        found += [*typed_by_hand(root, page), *taken_names(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
     return sorted(set(found), key=lambda one: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(one))])

@@ -12,7 +12,7 @@ from doctest import DocTestParser
 from functools import lru_cache
 from pathlib import Path
 
-from .regions import SECTION, home, line_at, text_of
+from .regions import home, sections, text_of
 
 DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ASSIGNS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -66,10 +66,9 @@ def _regions(file: str, text: str) -> dict[str, Region]:
     code = [statement(node, node.lineno, known, bound(node, module)) for node in tree.body]
     examples = [*examples_of(tree, text, file, known)]
     found = {}
-    for match in SECTION.finditer(text):
-        lines = range(line_at(text, match.start("body")), line_at(text, match.end("body")))
-        example = ">>>" in match["body"]
-        found[match["name"]] = Region(example, [one for one in (examples if example else code) if one.line in lines])
+    for name, section in sections(text).items():
+        within = [one for one in (examples if section.example else code) if one.line in section.lines]
+        found[name] = Region(section.example, within)
     return found
 
 

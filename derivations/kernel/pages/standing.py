@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .names import Imported, Made, Meaning, Region, Statement, regions_of
-from .regions import RECIPES, Included, home, included, sections_of
+from .regions import RECIPES, Included, home, included, mismarked, sections_of, text_of
 from .source import Source
 
 WIDTH = 80  # of a line of a snippet, as its formatter has it
@@ -62,6 +62,8 @@ def blocks(source: Source, root: Path) -> list[Block]:
     """The regions that a page includes, each with its head. Raises PageError where one cannot stand there."""
     found, session = [], Interpreter()
     for place in included(source.text):
+        for line, said in mismarked(text_of(root / home(place.topic))):
+            raise source.error(place.first, f"{home(place.topic)}:{line}: {said}", place.last)
         region, body = region_of(source, root, place), sections_of(root, place.topic).get(place.section, "")
         if region is None:
             continue

@@ -4,10 +4,12 @@ A page shows lines of a file; a witness calls what a module holds under a name. 
 by a `def` or a `class` at its top level, and holds what these lines compile to. So both are asked, of the module that is named and of
 all modules of snippets that it imports, since what a function calls is shown under its name as well:
 
-  the text      each name is bound once; nothing is decorated but by `KEPT`, which run what they decorate as it stands; nothing is written
-                to what lies outside of a function, whereby a name could come to mean something else, or a call leave something behind;
-                an import does not give a thing another thing's name
-  the module    what it holds is compiled anew from the text, and is the same code
+  the text      each name is bound once, in a class too; names are ASCII, and no character is there that is not seen; nothing is decorated
+                but by `KEPT`, which run what they decorate as it stands; nothing is written to what lies outside of a function, and an
+                attribute of nothing but `self`, whereby a name could come to mean something else, or a call leave something behind;
+                no statement calls while the module is loaded; an import does not give a thing another thing's name, and is of a library,
+                or of another snippet
+  the module    what it holds under a name is compiled anew from the text, from the lines that define this name, and is the same code
 
 That a page shows these lines is asked where pages are looked at, in `pages/lint.py`. Not seen: what is changed in PyTorch or in Python
 itself by somebody else than snippets.
@@ -17,7 +19,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
 import sys
+import tokenize
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -32,10 +37,13 @@ CONTEXT = "/torch/utils/_contextlib.py"  # where PyTorch makes the function that
 USUAL = {"numpy": "np", "torch.nn.functional": "F"}  # what everybody calls them
 # What could bind a name, or change what one means, in a way that the text does not show.
 HIDDEN = ("exec", "eval", "compile", "setattr", "delattr", "globals", "locals", "vars", "__import__", "__builtins__")
+# Methods by which a class decides what another one means, or what an entry of a class is.
+HOOKS = ("__init_subclass__", "__set_name__", "__class_getitem__", "__mro_entries__", "__prepare__", "__getattribute__")
 INSIDES = ("__dict__", "__code__", "__globals__", "__defaults__", "__kwdefaults__", "__class__", "__setattr__", "__wrapped__", "modules")
 # Names that every reader knows: they come from where everybody has them from.
 KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")
-REACHING = ("builtins", "importlib", "ctypes", "gc", "inspect", "posix")
+REACHING = ("builtins", "importlib", "ctypes", "gc", "inspect", "posix", "marshal", "pickle", "runpy", "types", "unittest")
+LIBRARIES = ("torch", "jaxtyping", "numpy", "snippets")  # and Python's own
 Bound = tuple[str, int]  # a name, and the line that binds it
 
 
@@ -142,24 +150,67 @@ def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
 def refuse_text(file: str, text: str) -> None:
     """NotAsShown where a name could mean something else than its lines say."""
     tree = parsed(file, text)
+    for line, said in [*unseen(text), *foreign(text)]:
+        raise NotAsShown(f"{file}:{line}: {said}")
     refuse_twice(file, tree)
     refuse_known(file, tree)
     for node in ast.walk(tree):
-        for line, said in [*hidden(node), *renamed(node), *decorated(node)]:
+        for line, said in [*hidden(node), *renamed(node), *decorated(node, setters(tree)), *deciding(node)]:
             raise NotAsShown(f"{file}:{line}: {said}")
-    for line, said in outward(tree):
+    for line, said in [*outward(tree), *called(tree)]:
         raise NotAsShown(f"{file}:{line}: {said}")
 
 
+def unseen(text: str) -> Iterator[tuple[int, str]]:
+    """Characters that a page does not show, or that change the order in which it shows others; an encoding that is not the page's."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        for one in line:
+            if not one.isprintable() and one != "\t":
+                yield number, f"a character that is not seen, U+{ord(one):04X} ({unicodedata.name(one, 'a control')}); take it away"
+    encoding = tokenize.detect_encoding(io.BytesIO(text.encode("utf-8")).readline)[0]
+    if encoding != "utf-8":
+        yield 1, f"this file is read as {encoding!r} where it is run, and a page reads it as UTF-8; take its line on the encoding away"
+
+
+def foreign(text: str) -> Iterator[tuple[int, str]]:
+    """Names that look like others."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME and not token.string.isascii():
+            yield token.start[0], f"'{token.string}' has letters that are not ASCII, and may look like another name; write it in ASCII"
+
+
 def refuse_twice(file: str, tree: ast.Module) -> None:
+    refuse_bound_twice(file, bound(tree.body), "a module")
+    known = setters(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            refuse_bound_twice(file, bound([one for one in node.body if one not in known]), "a class")
+
+
+def refuse_bound_twice(file: str, names: Iterator[Bound], where: str) -> None:
     first: dict[str, int] = {}
-    for name, line in sorted(bound(tree.body), key=lambda one: one[1]):
+    for name, line in sorted(names, key=lambda one: one[1]):
         if name in first:
             raise NotAsShown(
                 f"{file}:{line}: '{name}' is bound here and on line {first[name]}, so a page would show one thing and another one be run; "
-                "bind each name of a module once"
+                f"bind each name of {where} once"
             )
         first[name] = line
+
+
+def setters(tree: ast.Module) -> set[ast.stmt]:
+    """The methods that say what writing to a property of their class does, by the property's own setter."""
+    found: set[ast.stmt] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            properties: set[str] = set()
+            for one in node.body:
+                said = [ast.unparse(decorator) for decorator in getattr(one, "decorator_list", ())]
+                if said == ["property"]:
+                    properties.add(one.name)  # type: ignore[attr-defined]
+                elif isinstance(one, ast.FunctionDef) and one.name in properties and said == [f"{one.name}.setter"]:
+                    found.add(one)
+    return found
 
 
 def refuse_known(file: str, tree: ast.Module) -> None:
@@ -223,39 +274,104 @@ def renamed(node: ast.AST) -> Iterator[tuple[int, str]]:
     for alias in node.names:
         if alias.name == "*":
             yield node.lineno, "'*' binds names that the text does not show; import each by its name"
+        root = node.module if isinstance(node, ast.ImportFrom) else alias.name
+        if isinstance(node, ast.ImportFrom) and node.level:
+            yield node.lineno, "write where it is imported from in full, from 'snippets' on"
+        elif root.partition(".")[0] not in (*LIBRARIES, *sys.stdlib_module_names):
+            yield node.lineno, f"'{root}' is no module that a reader has with the snippets; import {', '.join(LIBRARIES)} or Python's own"
         whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-        if alias.asname and not alias.asname.startswith(alias.name.rpartition(".")[2]) and USUAL.get(whole) != alias.asname:
+        own = alias.name.rpartition(".")[2]
+        if alias.asname and alias.asname != own and not alias.asname.startswith(f"{own}_") and USUAL.get(whole) != alias.asname:
             yield node.lineno, f"'{whole}' is called '{alias.asname}' here, which a page does not show; give it its own name"
 
 
-def decorated(node: ast.AST) -> Iterator[tuple[int, str]]:
+def decorated(node: ast.AST, known: set[ast.stmt]) -> Iterator[tuple[int, str]]:
     for decorator in getattr(node, "decorator_list", ()):
-        if (text := ast.unparse(decorator)) not in KEPT and not text.endswith((".setter", ".getter")):
+        if (text := ast.unparse(decorator)) not in KEPT and node not in known:
             yield (
                 decorator.lineno,
                 f"'@{text}' may put another function in the place of '{node.name}', which a page shows; write what it does into it",  # type: ignore[attr-defined]
             )
 
 
+def deciding(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Classes and methods that decide what other classes mean."""
+    if isinstance(node, ast.ClassDef) and (node.keywords or any(isinstance(base, ast.Name) and base.id == "type" for base in node.bases)):
+        yield (
+            node.lineno,
+            f"'{node.name}' is a kind of classes, or asks for one, which can make a name mean something else; write a plain class",
+        )
+    names = [(node.name, node.lineno)] if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    names += [(node.id, node.lineno)] if isinstance(node, ast.Name) else []
+    names += [(node.attr, node.lineno)] if isinstance(node, ast.Attribute) else []
+    yield from (
+        (line, f"'{name}' can make a name mean something else than its lines say; write a snippet without it")
+        for name, line in names
+        if name in HOOKS
+    )
+
+
+def called(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Statements that do nothing but call, while the module is loaded: what they leave behind no name shows."""
+    left = [node for node in tree.body if not is_command(node)]
+    while left:
+        node = left.pop(0)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if isinstance(node, ast.Expr) and any(isinstance(one, (ast.Call, ast.Await)) for one in ast.walk(node)):
+            yield (
+                node.lineno,
+                f"'{ast.unparse(node)}' is called while the module is loaded, and may change what a name means; call it in a function",
+            )
+        left += [one for one in ast.iter_child_nodes(node) if isinstance(one, (ast.stmt, ast.ExceptHandler, ast.match_case))]
+
+
+def is_command(node: ast.stmt) -> bool:
+    """What runs where the file is run, and not where it is imported."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'" and not node.orelse
+
+
 def outward(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Where something is written to what lies outside of the function that writes, or by a module to anything but its own names."""
-    yield from written(tree.body, set(), at_top=True)
+    yield from written(tree.body, set(), of_self(tree), at_top=True)
 
 
-def written(nodes: list, own: set, at_top: bool = False) -> Iterator[tuple[int, str]]:
+def written(nodes: list, own: set, selves: set, at_top: bool = False) -> Iterator[tuple[int, str]]:
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             inner = node.body if isinstance(node.body, list) else [node.body]
-            yield from written(inner, own | locals_of(node))
+            yield from written(inner, own | locals_of(node), selves)
         elif isinstance(node, ast.ClassDef):
-            yield from written(node.body, own, at_top)
+            yield from written(node.body, own, selves, at_top)
         else:
             if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
                 root = root_of(node)
                 if root is not None and root not in own:
                     where = "while the module is loaded" if at_top else "by a function that it outlives"
                     yield node.lineno, f"'{ast.unparse(node)}' is written {where}, so another call may find something else; keep it local"
-            yield from written(list(ast.iter_child_nodes(node)), own, at_top)
+                elif isinstance(node, ast.Attribute) and node not in selves:
+                    yield (
+                        node.lineno,
+                        f"'{ast.unparse(node)}' is written, and what is meant may be a library's; an attribute is a method's to write, of its 'self'",
+                    )
+            yield from written(list(ast.iter_child_nodes(node)), own, selves, at_top)
+
+
+def of_self(tree: ast.Module) -> set[ast.AST]:
+    """`self.name`, in methods whose own `self` it is."""
+    found: set[ast.AST] = set()
+    known = setters(tree)
+    for node in ast.walk(tree):
+        for method in node.body if isinstance(node, ast.ClassDef) else ():
+            plain = isinstance(method, ast.FunctionDef) and (not method.decorator_list or method in known)
+            if plain and [one.arg for one in method.args.args][:1] == ["self"]:
+                within = list(ast.walk(method))
+                again = [one for one in within if isinstance(one, ast.Name) and one.id == "self" and not isinstance(one.ctx, ast.Load)]
+                given = [one for one in within if isinstance(one, ast.arg) and one.arg == "self"]
+                if not again and len(given) == 1:
+                    reached = (one for one in within if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name))
+                    found |= {one for one in reached if one.value.id == "self"}
+    return found
 
 
 def root_of(node: ast.expr) -> str | None:
@@ -282,9 +398,11 @@ def refuse_held(module: ModuleType) -> None:
     for name, node in definitions(tree).items():
         held = vars(module).get(name)
         if isinstance(node, ast.ClassDef):
-            good = isinstance(held, type) and all(is_code(vars(held).get(one), codes, module) for one in methods(node))
+            good = isinstance(held, type) and all(
+                is_code(vars(held).get(one), lines, codes, module) for one, lines in methods(node).items()
+            )
         else:
-            good = is_code(held, codes, module)
+            good = is_code(held, {begins(node)}, codes, module)
         if not good:
             raise NotAsShown(
                 f"{file}:{node.lineno}: what is run as '{name}' is not what these lines define; let nothing be put in its place or around it"
@@ -295,35 +413,46 @@ def refuse_held(module: ModuleType) -> None:
             raise NotAsShown(f"{file}:{line}: '{name}' is called like a function, and no 'def {name}' shows what it does; define it")
 
 
-def methods(node: ast.ClassDef) -> list[str]:
-    return [one.name for one in node.body if isinstance(one, ast.FunctionDef)]
+def methods(node: ast.ClassDef) -> dict[str, set[Bound]]:
+    """A class's methods by name, and where each begins; a property has one for reading and one for writing."""
+    found: dict[str, set[Bound]] = {}
+    for one in node.body:
+        if isinstance(one, ast.FunctionDef):
+            found.setdefault(one.name, set()).add(begins(one))
+    return found
 
 
-def is_code(held: object, codes: dict, module: ModuleType) -> bool:
-    """Whether a function is one that the text defines, in its module, bare or within a decorator that is `KEPT`."""
+def begins(node: ast.FunctionDef) -> Bound:
+    """What a function's code says of where it is from: its name, and its first line, that of its first decorator."""
+    return node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])
+
+
+def is_code(held: object, lines: set[Bound], codes: dict, module: ModuleType) -> bool:
+    """Whether a function is what these lines define, in its module, bare or within a decorator that is `KEPT`."""
     if isinstance(held, (staticmethod, classmethod)):
         held = held.__func__
     parts = [held.fget, held.fset, held.fdel] if isinstance(held, property) else [held]
-    return all(is_function(part, codes, module) for part in parts if part is not None) and held is not None
+    return all(is_function(part, lines, codes, module) for part in parts if part is not None) and held is not None
 
 
-def is_function(held: object, codes: dict, module: ModuleType) -> bool:
+def is_function(held: object, lines: set[Bound], codes: dict, module: ModuleType) -> bool:
     if isinstance(held, FunctionType) and held.__code__.co_filename.endswith(CONTEXT):
         held = getattr(held, "__wrapped__", None)
     if not isinstance(held, FunctionType) or hasattr(held, "__wrapped__") or held.__globals__ is not vars(module):
         return False
-    wanted = codes.get((held.__code__.co_firstlineno, held.__code__.co_name))
-    return wanted is not None and alike(wanted, held.__code__) and held.__code__.co_filename == file_of(module)
+    where = held.__code__.co_name, held.__code__.co_firstlineno
+    wanted = codes.get(where)
+    return where in lines and wanted is not None and alike(wanted, held.__code__) and held.__code__.co_filename == file_of(module)
 
 
 @lru_cache(maxsize=256)
-def compiled(file: str, text: str) -> dict[tuple[int, str], CodeType]:
-    """Every function that a text defines, by the line where it begins and its name."""
+def compiled(file: str, text: str) -> dict[Bound, CodeType]:
+    """Every function that a text defines, by its name and the line where it begins."""
     found, left = {}, [compile(text, file, "exec", dont_inherit=True)]
     while left:
         for one in left.pop().co_consts:
             if isinstance(one, CodeType):
-                found[one.co_firstlineno, one.co_name] = one
+                found[one.co_name, one.co_firstlineno] = one
                 left.append(one)
     return found
 
