@@ -23,12 +23,15 @@ It goes on from a few words:
 >>> from snippets.together.trained import write_text
 >>> for start in ("A query ", "The proof ", "What is true: "):
 ...     print(fill(write_text(start, count=150), 76, subsequent_indent="  "))
-A query with the two keys. The rank only the same weight becomehere. Let one be be a score
-  counts every width one. That is left is a large number: the largesy
-The proof grows with the gap of transposed the same, and the mean zero. So other comes
-  from the scale is notebook and order may stands a patch and values do. Wh
-What is true: without each assumption The code to the same would convex takes to a score
-  adds then the weights, each query and the sum of the scores that is left pr
+A query with the two keys. The rank only the same weight becomehere. Let one
+  be be a score counts every width one. That is left is a large number: the
+  largesy
+The proof grows with the gap of transposed the same, and the mean zero. So
+  other comes from the scale is notebook and order may stands a patch and
+  values do. Wh
+What is true: without each assumption The code to the same would convex
+  takes to a score adds then the weights, each query and the sum of the
+  scores that is left pr
 
 --8<-- [end:example-write]
 
