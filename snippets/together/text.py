@@ -116,6 +116,7 @@ def held_out_loss(model: GPT) -> float:
 def counting_loss(length: int) -> float:
     """The same if rows of characters are counted: 2 is a bigram model."""
     training, held_out = parts()
+    kinds = len(vocabulary())
     counts = Counter(
         training[i : i + k]
         for k in range(length + 1)
@@ -124,7 +125,7 @@ def counting_loss(length: int) -> float:
 
     def probability(row: str) -> float:
         """Of a row's last character; rare rows lean on shorter ones."""
-        found = 1 / len(vocabulary())
+        found = 1 / kinds
         for start in reversed(range(len(row))):
             before = row[start:-1]
             followed = counts[before] - training.endswith(before)
