@@ -157,7 +157,7 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """`left = right`, for all values at which the assumptions hold; or one equation of another system, such as SymPy's Eq.
+        """Both sides are equal, for all values at which the assumptions hold; or one equation of another system, such as SymPy's Eq.
 
         Both sides have one shape. An identity between tensors is one between all their entries.
 
@@ -216,7 +216,7 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """`left <= right`, because `right - left` is `because`, which is visibly not negative.
+        """The left side is at most the right one, because `right - left` is `because`, which is visibly not negative.
 
         What is visibly not negative is made of such parts by sums, products, quotients and powers: sizes, numbers that are not
         negative, even powers, absolute values, exponentials, a vector's product with itself, and what an assumption says. Of a rank,
@@ -278,7 +278,7 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """`left = right`, or `left <= right`, is false: `at` is an exact counterexample, symbol to value.
+        """That both sides are equal, or that the left is at most the right, is false: `at` is an exact counterexample, symbol to value.
 
         A value is a number, or nested lists of numbers. Sizes follow from the lists, or are given themselves. An index that no sum binds
         is given one too, counted from 1.

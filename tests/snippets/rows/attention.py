@@ -36,6 +36,7 @@ ROWS = {
         "masked_softmax": [Row(T(2, 3, 5)), Row(T(5))],
         "filled_weights": [Row(T(2, 3, 5), T(5, kind="keep"), constant=-1e4)],
         "added_weights": [Row(T(2, 3, 5), T(5, kind="keep"), constant=-1e4)],
+        "infinite_weights": [Row(T(2, 3, 5), T(5, kind="keep")), Row(T(5), T(2, 5, kind="positive"))],
         "deleted_weights": [Row(T(2, 3, 5), T(5, kind="keep"), not_on_meta="the kept keys are gathered")],
         "renormalised_weights": [Row(T(2, 3, 5), T(5, kind="keep")), Row(T(2, 3, 5), T(3, 5, kind="positive"))],
         "lower_right": [Row(2, 4)],
