@@ -235,7 +235,7 @@ def test_nothing_but_snippets_is_imported_by_name(ours):
 )
 def test_an_import_by_name_is_found(copy, text):
     copy.plant("exact/facts.py", text)
-    assert set(by_name(copy)) == {"pytorch/snippets.py", "exact/facts.py"}
+    assert set(by_name(copy)) == {"pytorch/snippets.py", "run/tracking.py", "exact/facts.py"}
 
 
 def kernel_in_snippets(root: Path) -> list:

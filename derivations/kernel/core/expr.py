@@ -330,7 +330,7 @@ def matmul(left: Term, right: Term) -> Expr:
 
 
 def inverse(matrix_: Expr) -> Expr:
-    """The inverse of a square matrix. A claim that needs it says so: `given=[invertible(M)]`.
+    """The inverse of a square matrix. A claim that needs it says so: `invertible(M)` among what is given.
 
     Examples:
         >>> from derivations.kernel import inverse, matrix, sizes

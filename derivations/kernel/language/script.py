@@ -182,7 +182,7 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """`start = ... = ...`, each step a pair: the expression, and the reason for it in words. Each step is checked on its own.
+        """A chain of equal expressions, from the first on, each step a pair: the expression, and the reason for it in words. Each step is checked on its own.
 
         Examples:
             >>> from derivations.kernel import Derivation, matrix, sizes
