@@ -3,9 +3,11 @@
 from fractions import Fraction
 
 import pytest
+from mpmath import mp, mpf
 
 from derivations.kernel import (
     Derivation,
+    E,
     I,
     absolute,
     array,
@@ -17,6 +19,7 @@ from derivations.kernel import (
     nonnegative,
     nonzero,
     norm,
+    random,
     scalars,
     sin,
     sizes,
@@ -190,3 +193,23 @@ def test_a_slope_at_a_corner_needs_an_assumption(refused):
     assert "not zero" in refused(lambda D: D.identity("claim", diff(norm(q), q[j]), q[j] / norm(q)))
     assert refused(lambda D: D.identity("claim", x * diff(sqrt(x**2), x), x, given=[nonnegative(x)]))
     assert refused(lambda D: D.identity("claim", norm(q) / norm(q), 1))
+
+
+def test_what_the_judge_has_computed_once_is_asked_again_only_of_the_same_values():
+    """One tree, in environments that differ in one thing each: values, an index, the outcomes, the digits."""
+    n = sizes("n")
+    v, i, j = vector("v", n), index("i", n), index("j", n)
+    tree = total(v[i] * v[j], i)
+    values = {(0,): mpf(1), (1,): mpf(2)}
+    env = {"n": 2, "v": values, ("index", "j"): 0}
+    assert [entry(tree, (), env | {("index", "j"): k}) for k in (0, 1, 0)] == [3, 6, 3]
+    assert entry(tree, (), env | {"v": {(0,): mpf(2), (1,): mpf(2)}}) == 8 and entry(tree, (), env | {"n": 1}) == 1
+    X = random("X")
+    outcomes = [[(mpf(1), {"X": {(): mpf(k)}})] for k in (3, 5)]
+    mean = E(X)
+    assert [entry(mean, (), {"outcomes": one}) for one in outcomes] == [3, 5]
+    seventh = total(v[i] / 7, i)
+    with mp.workdps(10):
+        few = entry(seventh, (), env)
+    with mp.workdps(40):
+        assert entry(seventh, (), env) != few

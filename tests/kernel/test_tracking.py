@@ -741,8 +741,8 @@ def test_the_folders_on_the_way_to_a_resolved_path_are_no_dependency(tmp_path):
 
 def test_a_shared_folder_in_memory_is_one_like_any_other(places, tmp_path):
     shared = Path("/dev/shm")
-    if not os.access(shared, os.W_OK):
-        pytest.skip("this machine has none")
+    if sys.platform == "darwin":
+        pytest.skip("macOS has no /dev/shm")
     with tempfile.NamedTemporaryFile("w", dir=shared, suffix=".txt") as file:
         file.write("1")
         file.flush()

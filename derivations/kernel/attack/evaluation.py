@@ -8,7 +8,7 @@ from operator import mul
 
 from mpmath import mp, mpf
 
-from ..core.expr import BINDERS, FORMATS, Expr, free_indices, walk
+from ..core.expr import FORMATS, Expr, free_indices, symbols, walk
 
 DIGITS = 60
 SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences that count as none, and as one
@@ -66,8 +66,7 @@ class Kept:
                 self.names.clear()
             indices = sorted(i.data[0] for i in free_indices(e))
             random = ["outcomes"] if any(n.op in ("expectation", "variance") for n in walk(e)) else []
-            names = sorted({n.data[0] for n in walk(e) if n.op == "symbol"} | {s.data[0] for n in walk(e) for s in sizes_in(n)})
-            self.names[id(e)] = (*names, *(("index", i) for i in indices), *random), e
+            self.names[id(e)] = (*sorted(symbols(e)), *(("index", i) for i in indices), *random), e
         return self.names[id(e)][0]
 
     def moved(self, values: dict, at: tuple, shift) -> dict:
@@ -79,11 +78,6 @@ class Kept:
 
 
 KEPT = Kept()
-
-
-def sizes_in(e: Expr) -> list:
-    """The sizes that are names, of its axes and of what it sums over."""
-    return [s for s in (*e.shape, *e.data[1:]) if s.op == "symbol"] if e.op in BINDERS else [s for s in e.shape if s.op == "symbol"]
 
 
 def scalar(e: Expr, env: dict):

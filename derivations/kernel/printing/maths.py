@@ -8,40 +8,12 @@ from xml.etree import ElementTree
 
 from math_core import LatexError, LatexToMathML
 
-from .signs import fault_of_formula, fault_of_text
+from .signs import ELEMENTS, fault_of_formula, fault_of_text
 
 _CONVERTER = LatexToMathML(fancy_error=False)
 
 # Everything that MathML Core lays out. No links: \eqref and \ref make one, and a page numbers its claims itself.
-_ELEMENTS = frozenset(
-    [
-        "math",
-        "mrow",
-        "mi",
-        "mn",
-        "mo",
-        "mtext",
-        "mspace",
-        "msqrt",
-        "mroot",
-        "mfrac",
-        "msub",
-        "msup",
-        "msubsup",
-        "munder",
-        "mover",
-        "munderover",
-        "mmultiscripts",
-        "mprescripts",
-        "mtable",
-        "mtr",
-        "mtd",
-        "mpadded",
-        "mphantom",
-        "mstyle",
-        "menclose",
-    ]
-)
+_ELEMENTS = ELEMENTS | {"mmultiscripts", "mprescripts", "mpadded", "mphantom", "menclose"}
 
 
 class MathsError(ValueError):

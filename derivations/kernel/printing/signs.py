@@ -49,7 +49,7 @@ _DOTS = frozenset("…⋯⋮⋱.")
 _DASHES = frozenset("-−")
 _BARS = frozenset("|∣")
 # What a name is made of. The rest of MathML moves its parts, hides them or strikes them through.
-_ELEMENTS = frozenset(
+ELEMENTS = frozenset(
     [
         "math",
         "mrow",
@@ -193,7 +193,7 @@ def _fault_of_signs(leaves: list[str]) -> str:
 
 
 def _fault_of_node(node: Element) -> str:
-    if node.tag not in _ELEMENTS:
+    if node.tag not in ELEMENTS:
         return f"makes a <{node.tag}>, which moves or hides what stands in it"
     if node.tag == "mspace" and "-" in node.get("width", "") + node.get("style", "").replace("margin-left", ""):
         return "sets signs one over another by a negative space"
