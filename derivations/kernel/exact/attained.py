@@ -9,8 +9,8 @@ from copy import copy
 
 from .fractions import Fraction
 from .largest import written_out
-from .normal import FRESH, Facts, allowed_power, exponential, factor_sign, is_bit, logarithm, mentions, multiply, reduce_term
-from .payloads import Unknown, hold, instantiate
+from .normal import FRESH, Facts, allowed_power, exponential, factor_sign, is_bit, logarithm, multiply, reduce_term
+from .payloads import Unknown, hold, instantiate, mentions
 from .polynomials import RUNS, add, constant, rename, scale
 from .summing import fresh, put, summed
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ..core.expr import Expr
 from .fractions import Fraction
-from .normal import Facts, exponential, factor_sign, is_real, multiply, named_alike, reduce_term
-from .payloads import Unknown, instantiate, payload
+from .normal import Facts, exponential, factor_sign, multiply, named_alike, reduce_term
+from .payloads import Unknown, instantiate, is_real, payload
 from .polynomials import RUNS, add, atom, constant, rename, scale
 
 FEW = 4  # entries that are written out: each of them may bring indices of its own

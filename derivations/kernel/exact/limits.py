@@ -12,8 +12,8 @@ from math import factorial, inf
 from ..core.expr import Expr
 from ..errors import KernelError
 from .fractions import Fraction
-from .normal import Facts, allowed_power, exponential, logarithm, mentions, multiply, reduce_term
-from .payloads import Unknown, hold, instantiate
+from .normal import Facts, allowed_power, exponential, logarithm, multiply, reduce_term
+from .payloads import Unknown, hold, instantiate, mentions
 from .polynomials import add, atom, constant, scale
 from .showing import show_polynomial
 

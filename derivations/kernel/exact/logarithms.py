@@ -6,8 +6,8 @@ from math import lcm
 
 from .clearing import clear_denominators
 from .fractions import Fraction
-from .normal import Facts, allowed_power, exponential, is_real, multiply
-from .payloads import instantiate
+from .normal import Facts, allowed_power, exponential, multiply
+from .payloads import instantiate, is_real
 from .polynomials import add, constant, scale
 
 MOST = 12  # the largest power that is multiplied out

@@ -20,7 +20,18 @@ from math import comb
 from ..printing.plain import plain
 from ..printing.script import script
 from .fractions import Fraction
-from .payloads import Unknown, externals, function_atom, hold, instantiate, renamed, settle
+from .payloads import (
+    Unknown,
+    externals,
+    function_atom,
+    hold,
+    instantiate,
+    is_random,
+    is_real,
+    on_axes,
+    renamed,
+    settle,
+)
 from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, rename, scale, size_polynomial
 from .showing import tree
 
@@ -206,17 +217,6 @@ def at_indices(q: dict, mapping: dict, facts: Facts) -> dict:
     return add(*(scale(reduce_term(dict(enumerate(bound)), rename(factors, mapping), facts), c) for (bound, factors), c in q.items()))
 
 
-def on_axes(p: dict):
-    """Each index that no sum binds and that stands on an axis of a symbol, inside of other atoms too: ((symbol's head, axis), index)."""
-    for _, factors in p:
-        for (head, indices), _ in factors:
-            if isinstance(head[-1], tuple):
-                found = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
-            else:
-                found = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
-            yield from ((axis, index) for axis, index in found if index[0] != "b")
-
-
 def signed(p: dict, facts: Facts, strict: bool) -> bool:
     """Is every term of p non-negative for a reason that can be seen; and, if strict, one of them positive?"""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
@@ -264,21 +264,6 @@ def from_one(p: dict, facts: Facts) -> dict:
     return result if changed else p
 
 
-def is_random(head: tuple) -> bool:
-    """Does an atom's head, or its payload however deep, hold what is random?"""
-    return (
-        head[0] == "random"
-        or head[0] != "joint"
-        and isinstance(head[-1], tuple)
-        and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
-    )
-
-
-def mentions(head: tuple, name: tuple) -> bool:
-    """Does an atom's head, or its payload however deep, hold the symbol with this head?"""
-    return head == name or isinstance(head[-1], tuple) and any(mentions(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
-
-
 def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     """'positive', 'non-negative', or '' where the sign of a power of an atom cannot be seen."""
     head, indices = factor[0], hold(factor[1])
@@ -314,15 +299,6 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
 
 def is_bit(head: tuple, facts: Facts) -> bool:
     return head[0] == "entry" and head[1] in facts.bits
-
-
-def is_real(head: tuple) -> bool:
-    """Is an atom real for a reason that its head shows? A modulus is, a logarithm and a rounding: they are taken of what is real."""
-    if head[0] in ("abs", "log", "rounded", "joint"):
-        return True
-    return head[0] != "i" and not (
-        isinstance(head[-1], tuple) and any(not is_real(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
-    )
 
 
 def real(p: dict, facts: Facts) -> bool:

@@ -75,3 +75,38 @@ def hold(indices: tuple) -> tuple:
 def function_atom(head, p: dict, power=1) -> dict:
     frozen, indices = payload(p)
     return atom((*(head if isinstance(head, tuple) else (head,)), frozen), *indices, power=power)
+
+
+def is_random(head: tuple) -> bool:
+    """Does an atom's head, or its payload however deep, hold what is random?"""
+    return (
+        head[0] == "random"
+        or head[0] != "joint"
+        and isinstance(head[-1], tuple)
+        and any(is_random(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    )
+
+
+def mentions(head: tuple, name: tuple) -> bool:
+    """Does an atom's head, or its payload however deep, hold the symbol with this head?"""
+    return head == name or isinstance(head[-1], tuple) and any(mentions(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
+
+
+def is_real(head: tuple) -> bool:
+    """Is an atom real for a reason that its head shows? A modulus is, a logarithm and a rounding: they are taken of what is real."""
+    if head[0] in ("abs", "log", "rounded", "joint"):
+        return True
+    return head[0] != "i" and not (
+        isinstance(head[-1], tuple) and any(not is_real(f[0]) for (_, factors), _ in head[-1] for f, _ in factors)
+    )
+
+
+def on_axes(p: dict):
+    """Each index that no sum binds and that stands on an axis of a symbol, inside of other atoms too: ((symbol's head, axis), index)."""
+    for _, factors in p:
+        for (head, indices), _ in factors:
+            if isinstance(head[-1], tuple):
+                found = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
+            else:
+                found = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
+            yield from ((axis, index) for axis, index in found if index[0] != "b")

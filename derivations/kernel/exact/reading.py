@@ -12,8 +12,8 @@ from ..core.expr import Expr, free_indices, show, walk
 from .averages import delta, expectation
 from .fractions import Fraction
 from .largest import FEW, largest_of, largest_over
-from .normal import Facts, allowed_power, exponential, is_bit, is_real, logarithm, mentions, multiply, raise_to, real, reduce_term
-from .payloads import Unknown, function_atom, instantiate
+from .normal import Facts, allowed_power, exponential, is_bit, logarithm, multiply, raise_to, real, reduce_term
+from .payloads import Unknown, function_atom, instantiate, is_real, mentions
 from .polynomials import add, atom, constant, rename, scale, size_polynomial
 from .summing import fresh, sum_over, summed
 from .whole_powers import base_and_count, is_whole, whole_power
