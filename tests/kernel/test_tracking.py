@@ -82,8 +82,8 @@ def in_snippet(places, text: str):
 def in_what_a_snippet_calls(places, text: str):
     """The text in a function that a snippet calls, and that is no snippet itself: of those less is taken."""
     body = "".join(f"    {line}\n" for line in text.splitlines())
-    (places.tree.root / "helps_tiny.py").write_text(f"def read():\n{body}")
-    in_snippet(places, "import helps_tiny\nhelps_tiny.read()\n")
+    (places.snippets / "helps_tiny.py").write_text(f"def read():\n{body}")
+    in_snippet(places, f"from snippets.{places.snippets.name} import helps_tiny\nhelps_tiny.read()\n")
 
 
 WRITTEN = {"in the script": in_script, "in what a snippet calls": in_what_a_snippet_calls}

@@ -19,6 +19,7 @@ import yaml
 from derivations.kernel import (
     Derivation,
     Var,
+    absolute,
     diff,
     errors,
     exp,
@@ -228,7 +229,12 @@ REFUSED = {
     "it is no counterexample": lambda D: D.refute("c", x + y, y + x * 1, at={x: 1, y: 2}),
     "it is stated to be a variance": lambda D: D.identity("c", Var(X), 1 - n**2, given=[variance(X, 1 - n**2)]),
     "stands in no side of the claim": lambda D: D.inequality("c", x, y, because=Var(X), given=[variance(X, y - x)]),
-    "no values were found, with n =": lambda D: D.inequality("c", i + 0 * v[i], 4, because=4 - i, given=[nonnegative(4 - i)]),
+    "no values were found, with n =": lambda D: D.identity(
+        "c",
+        absolute(v[i] - 1) * absolute(3 - total(v[j], j)),
+        (v[i] - 1) * (3 - total(v[j], j)),
+        given=[nonnegative(v[i] - 1), nonnegative(3 - total(v[j], j))],
+    ),
     "leave one value only": lambda D: D.identity(
         "c", (-(x**2)) ** Fraction(1, 2) * (-(x**2)) ** Fraction(1, 2), -(x**2), given=[nonnegative(-(x**2))]
     ),
@@ -237,7 +243,7 @@ ON_A_PAGE = {
     "states a relation": "$d_k = 64$\n",
     "has no certificate": "/// claim | notes/nothing#here\n///\n",
     "may be read as a relation, or not be seen": "So a \N{BOX DRAWINGS DOUBLE HORIZONTAL} b.\n",
-    "one over another": "$x \\overset{-}{-} y$\n",
+    "one over another": "$x \\overset{'}{.} y$\n",
 }
 
 

@@ -137,7 +137,7 @@ def test_while_served_it_is_a_box_in_its_place(mistake, written, convert):
         html = BeautifulSoup(convert(written(text)), "html.parser")
     assert says in found[0].format_message()
     box, *more = html.select(".mistake")
-    assert len(more) == len(found) - 1 <= 1  # what opens and what closes is no block, or no formula, each on its own
+    assert len(more) == len(found) - 1 <= 2  # what opens, what closes and what is indented is wrong, each on its own
     assert says in box.text and found[0].format_message() in box.text
     assert html.h1.text == "Title" and "All is well below." in html.text
     assert html.text.index("Title") < html.text.index(box.text) < html.text.index("All is well below.")

@@ -279,7 +279,7 @@ class Prose(HTMLParser):
         self.refuse(self.source.error(self.source.line_of(sign), message))
 
     def refuse_code(self) -> None:
-        code, self.code = self.code, ""
+        code, self.code = TOKEN.sub("", self.code), ""
         if fault := fault_of_code(code):
             says = f"`{code}` {fault}, and no test runs it; show a claim, include the line of a file, or say it in words"
             self.refuse(self.source.error(self.source.line_of(f"`{code}`", code), says))

@@ -27,7 +27,7 @@ from .regions import FENCE, INCLUDE, home, line_at, sections, sections_of, text_
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 SHAPES = re.compile(r"(?:\([^()=<>]*\)[ ,]*)+->(?: *\([^()=<>]*\))+")  # (n, d) (d, m) -> (n, m)
 RULER = re.compile(r"-{3,}$")
-AROUND = re.compile(r"<pre|<code|--8<--|~~~|```")
+AROUND = re.compile(r"<pre|<code|^[ \t]*;*-+8<-+|~~~|```", re.M)
 
 # What a reader types in a terminal is no code of ours.
 BY_HAND = {"console", "text"}
