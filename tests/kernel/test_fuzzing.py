@@ -12,6 +12,7 @@ from derivations.kernel import (
     exp,
     gaussian,
     has_moment,
+    in_range,
     index,
     log,
     matrix,
@@ -21,6 +22,7 @@ from derivations.kernel import (
     norm,
     positive,
     random,
+    rounded,
     scalars,
     sin,
     sizes,
@@ -33,6 +35,7 @@ from derivations.kernel.attack import fuzzing, printed, shrinking, trying
 from derivations.kernel.attack.families import FAMILIES, claim_of
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.pasted import pasted
+from derivations.kernel.attack.points import points
 from derivations.kernel.core.expr import E, Var, lift, strip, walk
 from derivations.kernel.printing import latex, script
 from derivations.kernel.run import fuzz, fuzz_kept
@@ -199,6 +202,30 @@ def test_the_judge_tries_every_size_up_to_nine():
     assert judge(stated("identity", total(u[i], i) + term, total(u[i], i)))[0] == "false"
 
 
+def test_the_judge_multiplies_by_no_zero_at_a_large_size():
+    """What shows at one size only is a multiple of something, and where that is zero nothing shows."""
+    for seed in range(20):
+        drawn = points(stated("identity", x * n + u[1], x + u[1]), seed)
+        assert {env["n"] for env in drawn if env["x"][()]} >= {4, 5, 6, 7, 8, 9}
+
+
+@pytest.mark.parametrize(
+    "promised, left, given",
+    [
+        (True, rounded(x) * y, [in_range()]),
+        (False, rounded(x) * y, []),
+        (True, diff(x**2, x) + absolute(x), []),
+        (False, diff(absolute(x), x), []),
+        (False, diff(sqrt(x), x), [positive(x)]),
+        (False, diff(x * rounded(y), x), [in_range()]),
+    ],
+)
+def test_of_pytorch_is_promised_what_the_judge_can_know(promised, left, given):
+    """The judge knows no overflow, and meets a corner by chance."""
+    claim = stated("identity", left, 2 * left - left, given=given)
+    assert fuzzing.promised("torch", claim) is promised
+
+
 def test_the_judge_finds_moments_that_contradict_themselves():
     assumption = mean(q, 0)
     opened = type(assumption)("mean", (q, i))
@@ -236,6 +263,12 @@ def test_a_moment_is_pasted_in_the_words_of_the_language():
 
 def test_a_counterexample_without_a_value_is_none():
     assert judge(stated("refute", x + y, x, at={x: 1}))[0] == "false"
+
+
+@pytest.mark.parametrize("witness", trying.WITNESSES)
+def test_no_witness_takes_a_counterexample_without_a_value(witness):
+    """A zero above hides that nothing is below."""
+    assert trying.WITNESSES[witness](stated("refute", x / y, 1, at={x: 0})) == "refused"
 
 
 # Shrinking, pasting, reading back, keeping

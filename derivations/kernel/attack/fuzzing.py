@@ -17,7 +17,7 @@ from . import trying
 from .families import claim_of, slips_here
 from .judge import judge
 from .pasted import pasted
-from .points import FEWEST, POINTS
+from .points import FEWEST, POINTS, has
 from .printed import misread
 from .rewriting import laws_at, places, put
 from .shrinking import shrunk
@@ -136,12 +136,26 @@ def promised(name: str, claim: Claim) -> bool:
 
     Promised are identities between what is made of numbers, names, sizes and entries by sums, products, transposes, whole powers,
     and division by numbers, by sizes, and by a name of which it is assumed that it is not zero. PyTorch must refuse nothing that is true
-    but limits, of which it sees numbers on the way.
+    but limits, of which it sees numbers on the way, roundings that may overflow, and derivatives of what may have a corner: it looks for
+    that corner, and the judge may not have met it.
     """
     if name == "torch":
-        return claim.kind != "limit"
+        return claim.kind != "limit" and not may_overflow(claim) and not may_have_corners(claim)
     nodes = [node for e in (claim.start, *(s.expr for s in claim.steps)) for node in walk(e)]
     return claim.kind == "identity" and all(node.op in POLYNOMIAL and in_promise(node, claim) for node in nodes) and minimal(claim)
+
+
+def may_overflow(claim: Claim) -> bool:
+    return has(claim, "rounded") and not any(a.kind == "in range" for a in claim.given)
+
+
+def may_have_corners(claim: Claim) -> bool:
+    inside = [x for tree in claim.trees for node in walk(tree) if node.op == "derivative" for x in walk(node.args[0])]
+    return any(x.op == "rounded" or is_root(x) or x.op == "function" and x.data in ("abs", "largest") for x in inside)
+
+
+def is_root(e: Expr) -> bool:
+    return e.op == "pow" and (e.args[1].op != "const" or e.args[1].data.denominator != 1)
 
 
 def idle(name: str, claim: Claim) -> bool:

@@ -52,12 +52,15 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
         if failed == FAILURES:
             failed = 0
             large.pop()
-        if large and found % 2:  # each size is large once, for some things show at one size only
+        far = bool(large and found % 2)  # each size is large once, for some things show at one size only
+        if far:
             env |= dict(large[-1:])
             failed += 1
         elif env and not small and generator.random() < 0.06:
             env[generator.choice(sorted(env))] = generator.randint(4, LARGE)
         draw = number_drawer(claim, generator)
+        if far:
+            draw = or_one(draw)
         if hidden and generator.random() < 0.3:
             draw = negative(draw)
         alike = draw() if met and generator.random() < 0.2 else None
@@ -85,6 +88,11 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
 def negative(draw):
     """What is drawn, and never positive."""
     return lambda: -abs(draw())
+
+
+def or_one(draw):
+    """What is drawn, and never zero: a factor of zero would hide what shows at this size only."""
+    return lambda: draw() or mpf(1)
 
 
 def number_drawer(claim: Claim, generator: Random):

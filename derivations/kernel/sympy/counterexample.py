@@ -28,9 +28,9 @@ def counterexample(claim: Claim) -> tuple:
         for size, length in zip(named[name].shape, shape):
             take(sizes, size, length)
         texts[name] = value_text(claim, value, shape)
-    missing = [n for n, s in symbols(claim.start, claim.steps[0].expr).items() if s.data[1] == "size" and n not in sizes]
-    if missing:
-        raise Disagrees(f"the size {missing[0]} has no value at the counterexample")
+    needed = {n: s.data[1] for n, s in symbols(claim.start, claim.steps[0].expr).items() if s.data[1] != "random"}
+    for name in sorted(needed.keys() - sizes.keys() - texts.keys())[:1]:
+        raise Disagrees(f"{'the size ' * (needed[name] == 'size')}{name} has no value at the counterexample")
     return sizes, texts
 
 
