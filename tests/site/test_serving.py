@@ -40,6 +40,9 @@ theme: {name: material, font: false}
 nav: [Home: index.md, Other: other.md]
 hooks: [derivations/kernel/pages/policy.py, derivations/kernel/pages/serving.py]
 markdown_extensions:
+  - attr_list
+  - pymdownx.blocks.details
+  - pymdownx.highlight
   - pymdownx.superfences
   - pymdownx.snippets: {base_path: ["."], check_paths: true}
   - derivations.kernel.pages
