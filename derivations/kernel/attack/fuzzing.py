@@ -24,6 +24,7 @@ from .shrinking import shrunk
 
 # Of how many claims each is asked one: the exact witness is quick, the others cost some ten times as much.
 SHARES = {"exact": 1, "sympy": 10, "torch": 10}
+MANY, LONG = 400, 20  # points and seconds for the judge where it says that a witness is wrong to refuse
 SECONDS = 2  # of the processor's time for one witness and one claim
 SAID = ("accepted", "refused", "not applicable", "too slow", "broke")
 
@@ -73,7 +74,13 @@ def fault(name: str, claim: Claim, verdict: str, why: str, said: str, how: str) 
         return f"{name} {how}"
     if said == "accepted" and verdict == "false" and truth_for(name, claim) == "false":
         return f"{name} accepts what is false: {why}"
-    if said == "refused" and verdict == "true" and promised(name, claim) and not idle(name, claim) and judged(claim)[0] == "true":
+    if (
+        said == "refused"
+        and verdict == "true"
+        and promised(name, claim)
+        and not idle(name, claim)
+        and judged(claim, MANY, LONG)[0] != "false"
+    ):
         return f"{name} refuses what is true, and of a kind that it promises to accept"
     return ""
 
@@ -84,8 +91,8 @@ def still_wrong(name: str, witness, claim: Claim, said: str) -> bool:
     return word == said and bool(fault(name, claim, *judged(claim), word, how))
 
 
-def judged(claim: Claim, most: int = POINTS) -> tuple:
-    return trying.within_limit(lambda c: judge(c, most=most), claim, ("cannot tell", "too slow"), SECONDS)
+def judged(claim: Claim, most: int = POINTS, seconds: float = SECONDS) -> tuple:
+    return trying.within_limit(lambda c: judge(c, most=most), claim, ("cannot tell", "too slow"), seconds)
 
 
 def answer(witness, claim: Claim) -> tuple:

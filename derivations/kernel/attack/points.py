@@ -42,13 +42,15 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
     most *= 3 if hidden else 1
     bits = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one"}
     found, failed = 0, 0
-    large = [(s.data[0], k) for k in range(4, (LARGE_OF_LAWS if law else LARGE) + 1) for s in named if s.data[1] == "size"]
+    large = [
+        (s.data[0], k) for k in range(min(4, largest + 1), (LARGE_OF_LAWS if law else LARGE) + 1) for s in named if s.data[1] == "size"
+    ]
     large *= counted and not has(claim, "inverse")
     most = most + len(large)
     for _ in range(DRAWS):
         if found == (min(most, POINTS_OF_EXPONENTIALS) if exponential_law(claim) else most):
             return
-        env = {s.data[0]: generator.randint(1, largest) for s in named if s.data[1] == "size"}
+        env = {s.data[0]: generator.randint(1, generator.choice((2, largest))) for s in named if s.data[1] == "size"}
         if failed == FAILURES:
             failed = 0
             large.pop()
@@ -78,7 +80,7 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
             env["outcomes"] = outcomes(claim, env, generator) if law else [(mpf(1), {})]
         except Undefined:
             continue
-        if large and env[large[-1][0]] == large[-1][1]:
+        if far:
             failed = 0
             large.pop()
         found += 1
