@@ -151,13 +151,17 @@ def plain(needs: dict[str, Imported]) -> list[str]:
 
 
 def chosen(needs: dict[str, Imported]) -> list[str]:
-    """`from module import names`, a line for each module; on several where one would be too long."""
+    """`from module import names`, a line for each module and for each name that becomes another; on several where one would be too long."""
     lines = []
     for module in sorted({one.module for one in needs.values() if one.name}):
         names = sorted(((one.name, name) for name, one in needs.items() if one.name and one.module == module), key=in_order)
-        parts = [said if said == name else f"{said} as {name}" for said, name in names]
-        line = f"from {module} import {', '.join(parts)}"
-        lines += [line] if len(line) <= WIDTH else [f"from {module} import (", *(f"    {part}," for part in parts), ")"]
+        kept = [said for said, name in names if said == name]
+        renamed = [([said], f"from {module} import {said} as {name}") for said, name in names if said != name]
+        line = f"from {module} import {', '.join(kept)}"
+        several = [f"from {module} import (", *(f"    {name}," for name in kept), ")"]
+        together = [(kept, line if len(line) <= WIDTH else "\n".join(several))] if kept else []
+        for _, said in sorted(renamed + together, key=lambda one: in_order((one[0][0], ""))):
+            lines += said.split("\n")
     return lines
 
 
