@@ -36,7 +36,7 @@ from derivations.kernel.attack.families import FAMILIES, claim_of
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.pasted import pasted
 from derivations.kernel.attack.points import points
-from derivations.kernel.core.expr import E, Var, lift, strip, walk
+from derivations.kernel.core.expr import E, Var, lift, show, strip, walk
 from derivations.kernel.printing import latex, script
 from derivations.kernel.run import fuzz, fuzz_kept
 
@@ -200,6 +200,16 @@ def test_the_judge_tries_every_size_up_to_nine():
         term = term * (n - k)
     assert judge(stated("identity", term, 0 * n))[0] == "false"
     assert judge(stated("identity", total(u[i], i) + term, total(u[i], i)))[0] == "false"
+
+
+def test_a_term_that_vanishes_at_small_sizes_does_not_at_the_largest_at_which_the_judge_looks():
+    """Else it takes for true what a witness rightly refuses."""
+    found = set()
+    for number in range(300):
+        _, claim = claim_of(SEED, number, "laws")
+        said = " ".join(show(side) for side in (claim.start, claim.steps[0].expr))
+        found |= {k for k in (2, 3, 4, 5, 6) if f" - {k})" in said}
+    assert found == {2, 3, 4}
 
 
 def test_before_a_witness_is_said_to_refuse_what_is_true_the_judge_looks_at_many_points():

@@ -58,6 +58,7 @@ from ..core.expr import (
 )
 from ..errors import KernelError
 from .growing import INDICES, SCALARS, SIZES, TENSORS, A, B, C, Grower, S, c, g, i, j, k, l, m, n, q, t, u, v, x, y
+from .points import LARGE_OF_LAWS
 from .rewriting import put, rewritten
 from .slips import negated, slips_at
 
@@ -207,8 +208,10 @@ def sign_of_certificate(draft: Draft, generator: Random) -> Draft:
 
 
 def sizes_matter(draft: Draft, generator: Random) -> Draft:
-    """A term that vanishes at every small size."""
+    """A term that vanishes at every small size, and not at the largest at which the judge looks."""
     size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
+    if any(node.op in ("expectation", "variance") for side in draft.sides for node in walk(side)):
+        most = min(most, LARGE_OF_LAWS - 1)
     term: Expr = generator.choice((lift(1), x, size))
     for small in range(1, most + 1):
         term = term * (size - small)
