@@ -2,13 +2,17 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel.pages import trust
+from derivations.kernel.pytorch import drawing
 from derivations.kernel.run import fuzz_kept, mutants_kept
 from derivations.kernel.run.certificates import STORE, topics
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +161,11 @@ def test_few_claims_of_the_site_have_one_proof(claims):
         c["id"] for c in claims if c["kind"] != "definition" and sum(w["verdict"] in ("proved", "refuted") for w in c["witnesses"]) < 2
     ]
     assert without_coq == ["halving"]
+
+
+def test_the_sizes_at_which_code_is_tried_are_those_that_it_is_tried_at():
+    page = " ".join((ROOT / "docs/trust.md").read_text(encoding="utf-8").split())
+    for sizes in (drawing.SPREAD, drawing.LONG):
+        *most, last = (f"{size:,}" for size in sizes)
+        assert f"at {', '.join(most)} and {last}" in page
+    assert f"beyond {max(drawing.LONG):,}" in page and f"beyond {max(drawing.COUNTS):,}" in page
