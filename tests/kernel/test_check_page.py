@@ -6,7 +6,17 @@ from derivations.kernel.command import page, scaffold
 
 ROOT = scaffold.ROOT
 
-CONFIG = "site_name: x\nnav:\n  - Home: index.md\nmarkdown_extensions:\n  - pymdownx.superfences\n  - pymdownx.snippets: {check_paths: true}\n  - derivations.kernel.pages\n"
+CONFIG = """site_name: x
+nav:
+  - Home: index.md
+markdown_extensions:
+  - attr_list
+  - pymdownx.blocks.details
+  - pymdownx.highlight
+  - pymdownx.superfences
+  - pymdownx.snippets: {check_paths: true}
+  - derivations.kernel.pages
+"""
 
 
 @pytest.fixture

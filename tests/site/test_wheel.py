@@ -62,7 +62,7 @@ def test_an_earlier_build_leaves_nothing_in_a_later_one(packaging, copy, tmp_pat
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"*" = ["*"]', '"*" = ["*.typed"]', "lacks ['snippets/seeing/recall.json']"),
+        ('"*" = ["*"]', '"*" = ["*.typed"]', "lacks ['snippets/seeing/recall.json'"),
         ('include = ["snippets", "snippets.*"]', 'include = ["snippets", "snippets.[!k]*"]', "'snippets/kin/rnn.py'"),
         ('"*" = ["ruff.toml"]', '"*" = ["other.toml"]', "has too much: ['snippets/ruff.toml']"),
     ],
