@@ -600,15 +600,17 @@ def stated():
     return found
 
 
-def test_every_claim_of_the_site_has_this_witness(stated):
-    """But for definitions that name no code, and limits that fp64 cannot follow."""
-    results = [(c, *tw.witness(c)) for c in stated]
-    without = [(c, note) for c, result, _, note in results if result == "not applicable"]
+def test_every_claim_of_the_site_has_this_witness():
+    """But for definitions that name no code, and limits that fp64 cannot follow. A certificate says what this witness said, or is refused."""
+    kept = [claim for topic in certificates.topics() for claim in certificates.load(topic)["claims"]]
+    results = [(claim, said) for claim in kept for said in claim["witnesses"] if said["name"] == "torch"]
+    assert len(results) == len(kept) > 500
+    without = [(claim, said["note"]) for claim, said in results if said["verdict"] == "not applicable"]
     excused = ("a definition has nothing to prove", "near the limit nothing that fp64 holds")
-    assert [(c.id, note) for c, note in without if not note.startswith(excused)] == []
-    assert len([c for c, _ in without if c.kind != "definition"]) <= 0.05 * len(stated)
-    assert all(scope == NUMBERS and note for _, result, scope, note in results if result != "not applicable")
-    assert sum(bool(c.code) for c in stated) >= 30
+    assert [(claim["id"], note) for claim, note in without if not note.startswith(excused)] == []
+    assert len([claim for claim, _ in without if claim["kind"] != "definition"]) <= 0.05 * len(kept)
+    assert all(said["scope"] == NUMBERS and said["note"] for _, said in results if said["verdict"] != "not applicable")
+    assert sum(bool(claim["code"]) for claim in kept) >= 30
 
 
 TOO_MANY_OUTCOMES = {  # of two vectors whose eight entries are independent: three values each make 3**16 outcomes
@@ -630,7 +632,7 @@ def test_each_size_of_the_claims_of_the_site_is_large_once(stated):
 
 
 def test_it_says_the_same_every_time_whatever_ran_before(stated):
-    few = stated[::5]
+    few = stated[::15]
     first = [tw.witness(c) for c in few]
     torch.manual_seed(12345)
     torch.rand(7)

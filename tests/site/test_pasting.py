@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -109,14 +110,15 @@ def test_the_built_pages_show_what_is_pasted_here(generator, request):
 @pytest.mark.parametrize("generator", ["built", "zensical"])
 def test_each_file_is_one_click_away_and_shown_to_the_letter(generator, request):
     site, links = request.getfixturevalue(generator), 0
+    read = cache(lambda path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser"))
     for name in pages().keys() - LEFT_OUT:
-        soup = BeautifulSoup(at(site, name).read_text(encoding="utf-8"), "html.parser")
+        soup = read(at(site, name).resolve())
         wanted = {block.place.topic for block in blocks_of(ROOT / "docs" / name)}
         assert {one.code.text for one in soup.select("a.whole-file")} == {f"snippets/{topic}.py" for topic in wanted}, name
         for link in soup.select("a.whole-file, .nn a"):
             path, _, identifier = link["href"].partition("#")
-            target = (at(site, name).parent / path / "index.html" if path else at(site, name)).read_text(encoding="utf-8")
-            folded = BeautifulSoup(target, "html.parser").find(id=identifier)
+            target = at(site, name).parent / path / "index.html" if path else at(site, name)
+            folded = read(target.resolve()).find(id=identifier)
             file = f"{link.text.removeprefix('The whole file: ').replace('.', '/').removesuffix('/py')}.py"
             assert folded.pre.get_text().strip() == whole.unmarked(lint.text_of(ROOT / file)).strip(), (name, link)
             links += 1
