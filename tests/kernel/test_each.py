@@ -1,5 +1,6 @@
 """What is given entry by entry: its index is its own. What each witness makes of it, and claims in which one index is taken for another."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -503,3 +504,20 @@ def test_its_mutants_are_refused_and_its_controls_are_not(name):
                 witness(mutant)
         for _, control in controls(claim):
             witness(control)
+
+
+@pytest.mark.parametrize(
+    "left, right, missing",
+    [
+        (each(1 / z[l], l)[1], 1 / z[1], nonzero(z[1])),
+        (each(sqrt(z[l]) ** 2, l)[1], z[1], nonnegative(z[1])),
+        ((each(log(z[i]) * v[l], i, l) @ v)[1], log(z[1]) * (v @ v), positive(z[1])),
+        (total(each(v[l] / z[i], i, l)[1, l], l), total(v[l], l) / z[1], nonzero(z[1])),
+    ],
+)
+def test_a_tensor_has_a_value_where_each_of_its_entries_has_one(left, right, missing):
+    """Which entry is picked changes nothing of that."""
+    with pytest.raises(Refused, match="used but not stated"):
+        exact(only(left, right, given=[missing]))
+    every = replace(missing, args=(z[i],))
+    assert exact(only(left, right, given=[every])).verdict == "proved"

@@ -12,6 +12,7 @@ from derivations.kernel import (
     absolute,
     array,
     diff,
+    each,
     exp,
     gaussian,
     has_moment,
@@ -47,6 +48,7 @@ from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.polynomials import add, scale
 from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.showing import show_polynomial
+from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain import plain
 from derivations.kernel.pytorch.witness import witness as pytorch
@@ -58,6 +60,7 @@ z, y, w, three = vector("z", n), vector("y", n), vector("w", m), vector("s", 3)
 A, B = matrix("A", n, m), matrix("B", m, n)
 c, x, b = scalars("c x b")
 i, j, k, l = index("i", n), index("j", n), index("k", n), index("l", m)
+r, s = index("r", 3), index("t", 3)
 q = random("q", n)
 one = ones(n)
 spread = total(exp(z[j] - largest(z)), j)
@@ -315,3 +318,29 @@ def test_a_sum_of_exponentials_needs_that_it_is_one_of_them(monkeypatch):
     monkeypatch.setattr(attained, "at_one_term", lambda p, *rest: p)
     with pytest.raises(Refused):
         WITNESSES["exact"](replace(claim))
+
+
+TALL = matrix("T", n, n)
+MOST, MOST_OF_THREE = largest(each(z[j] * y[i], j)), largest(each(three[r] * y[i], r))
+MOST_OF_A_COLUMN = largest(each(TALL[j, i] * y[k], j))
+
+
+@pytest.mark.parametrize(
+    "left, right, holds",
+    [
+        (z[k] * y[i], MOST, True),
+        (TALL[j, i] * y[k], MOST_OF_A_COLUMN, True),
+        (z[j] * y[k], MOST * y[k] / y[i], False),
+        (three[s] * y[k], MOST_OF_THREE * y[k] / y[i], False),
+        (TALL[j, k] * y[i], MOST_OF_A_COLUMN * y[i] / y[k], False),
+        (z[j] * y[k] - 10**9, MOST * y[k] / y[i], False),
+    ],
+)
+def test_what_holds_where_one_entry_is_the_largest_holds_at_these_values_of_the_other_indices_alone(left, right, holds):
+    """At another value of i another entry may be the largest of z[j]*y[i]."""
+    claim = stated("inequality", left, right, right - left + 0 * x, *([] if holds else [nonzero(y[i])]))
+    if holds:
+        assert exact(claim).verdict == "proved"
+        return
+    with pytest.raises(Refused):
+        exact(claim)

@@ -419,6 +419,8 @@ def largests(generator):
 
 def bounds_by_the_largest(generator):
     """That no entry is larger, that one of them is as large, and what is near to these and false."""
+    if generator.random() < 0.15:
+        return bounds_with_an_open_index(generator)
     a = generator.choice((u, u, u + v, 2 * u, exp(u), array([x, y]), array([x, y, t]), softmax(u)))
     top, at = function("largest", a), generator.choice([1, *[i] * (a.shape == (n,))])
     near = generator.choice((top, top, top, function("largest", v), a[1], -function("largest", -a)))
@@ -431,6 +433,14 @@ def bounds_by_the_largest(generator):
     left = Grower(generator, frozenset(("scalars",))).scalar(1)
     given = (nonnegative(u[1] - u[i]),) * (generator.random() < 0.2)
     return Draft("inequality", (left, rewritten(left + certificate, generator, generator.randint(0, 2))), given, because=(certificate,))
+
+
+def bounds_with_an_open_index(generator):
+    """What an index that no sum binds stands in: at another value of it another entry may be the largest."""
+    top, at, other = function("largest", v[i] * u), generator.choice((1, i, k)), generator.choice((1, i, j, k))
+    certificate = generator.choice((top - u[at] * v[i], top * v[other] / v[i] - u[at] * v[other], top / v[i] - u[at]))
+    divides = any(node.op == "div" for node in walk(certificate))
+    return Draft("inequality", (y, y + certificate), (nonzero(v[i]),) * divides, because=(certificate,))
 
 
 def zeros_and_ones(generator):

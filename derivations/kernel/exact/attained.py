@@ -58,7 +58,11 @@ def bound_inside(index: tuple) -> bool:
 
 
 def cases(found: tuple, facts: Facts):
-    """For each entry that may be the largest: the entry, what is then not negative, and the index of the entry with its size."""
+    """For each entry that may be the largest: the entry, what is then not negative, and the index of the entry with its size.
+
+    What is not negative comes with the index at each value of which it is so. It is so at these values of the other indices alone: at others
+    another entry may be the largest.
+    """
     head, indices = found
     inside = instantiate(head[-1], indices)
     if isinstance(head[1], int) or head[1].isdigit():
@@ -68,17 +72,17 @@ def cases(found: tuple, facts: Facts):
             else [put(inside, RUNS, ("c", k), facts) for k in range(1, int(head[1]) + 1)]
         )
         for entry in entries:
-            yield entry, [add(entry, scale(other, -1)) for other in entries if other != entry], None
+            yield entry, [(add(entry, scale(other, -1)), ()) for other in entries if other != entry], None
         return
-    at = fresh()
-    entry, other = (put(inside, RUNS, index, facts) for index in (at, ("f", f"any {next(FRESH)}")))
-    yield entry, [add(entry, scale(other, -1))], (at, head[1])
+    at, any_ = fresh(), ("f", f"any {next(FRESH)}")
+    entry, other = (put(inside, RUNS, index, facts) for index in (at, any_))
+    yield entry, [(add(entry, scale(other, -1)), (any_,))], (at, head[1])
 
 
 def asked(p: dict, found: tuple, case: tuple, question: str, facts: Facts) -> bool:
     entry, known, place = case
     here = copy(facts)
-    here.nonnegative = [*facts.nonnegative, *known]
+    here.in_this_case = [*facts.in_this_case, *known]
     there = swapped(p, found, entry, facts)
     return getattr(here, question)(there) or place is not None and getattr(here, question)(at_one_term(there, *place, here))
 

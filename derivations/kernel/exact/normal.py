@@ -44,7 +44,8 @@ class Facts:
     """What a claim's stated assumptions allow. The normal form asks here before it cancels, roots, inverts or averages."""
 
     def __init__(self):
-        self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials known to be so
+        self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials known to be so, at each value of their open indices
+        self.in_this_case = []  # (a polynomial that is not negative where one entry is the largest, the indices at each value of which it is so)
         self.invertible = set()  # names of matrices
         self.products = {}  # (head, axis), (head, axis) -> c: summing the two over these axes gives c times the identity
         self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
@@ -101,7 +102,9 @@ class Facts:
 
     def stated(self, kind: str, p: dict) -> list:
         """The polynomials stated to be so; those with an open index are stated at each of its values, so also at the indices of p."""
-        return [instance for q in getattr(self, kind) for instance in instances(q, p, self)]
+        everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
+        here = self.in_this_case if kind == "nonnegative" else []
+        return [instance for q, open_ in [*everywhere, *here] for instance in instances(q, open_, p, self)]
 
     @contextmanager
     def moves(self, name: str):
@@ -165,7 +168,7 @@ class Facts:
 
 
 # What holds at a point need not hold near.
-KNOWN = ("positive", "nonnegative", "nonzero", "products", "moments", "gaussian", "representable", "bits")
+KNOWN = ("positive", "nonnegative", "nonzero", "in_this_case", "products", "moments", "gaussian", "representable", "bits")
 
 
 def moment_name(order: int) -> str:
@@ -193,13 +196,12 @@ def without_sizes(p: dict, facts: Facts) -> dict:
     return multiply(p, {((), tuple(sorted(((f, -e) for f, e in shared.items()), key=repr))): Fraction(1)}, facts) if shared else p
 
 
-def instances(q: dict, p: dict, facts: Facts) -> list:
+def instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
     """A stated polynomial, as it is and with its open indices replaced by indices of p: what is stated holds at every value of them.
 
     An open index takes the place of one that stands where it stands: on the same axis of the same symbol, so that both run over one
     size. One that stands on no axis, such as the number i itself, keeps to its own name.
     """
-    variables = [i for i in externals(q) if i[0] == "f"]
     if not variables:
         return [q]
     here, there = list(on_axes(p)), list(on_axes(q))

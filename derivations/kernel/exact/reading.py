@@ -153,7 +153,7 @@ def lower_entry(e, at, names, facts):
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
         raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
-    if any(n.op == "array" or n.op == "function" and n.shape for n in walk(e.args[0])):
+    if e.args[0].op not in ("symbol", "eye", "fill"):
         for place in product(*map(every_place, e.args[0].shape, count())):  # a tensor has a value where each of its entries has one
             lower(e.args[0], place, names, facts)
     return lower(e.args[0], where, names, facts)
