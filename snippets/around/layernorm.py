@@ -69,7 +69,10 @@ from snippets.attention.formula import upcast
 def rms_norm(
     u: Float[Tensor, "*batch d"], *, eps: float = 1e-5
 ) -> Float[Tensor, "*batch d"]:
-    """Each token over the root of its mean square: Zhang and Sennrich (2019)."""
+    """Each token over the root of its mean square: Zhang and Sennrich (2019).
+
+    PyTorch's takes another eps unless told: that of `torch.finfo`.
+    """
     wide = upcast(u)  # in fp16, 300 squared would be infinite
     spread = (wide.square().mean(-1, keepdim=True) + eps).sqrt()
     return (wide / spread).to(u.dtype)

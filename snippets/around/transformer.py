@@ -65,7 +65,7 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import embedding, linear
 
 from snippets.around.layernorm import layer_norm
 from snippets.attention.formula import attention
@@ -80,15 +80,15 @@ def one_hot(
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "*batch n N"]:
     """A row of zeros with a single one, for each token."""
-    rows = torch.eye(vocabulary, dtype=dtype, device=token.device)
-    return rows[token]
+    rows = nn.functional.one_hot(token.long(), vocabulary)
+    return rows.to(dtype or torch.get_default_dtype())
 
 
 def embed(
     token: Int[Tensor, "*batch n"], table: Float[Tensor, "N d"]
 ) -> Float[Tensor, "*batch n d"]:
     """The row of the table that each token names."""
-    return table[token]
+    return embedding(token, table)
 
 
 # --8<-- [end:embedding]
@@ -191,17 +191,19 @@ def encoder_arguments(layer: nn.TransformerEncoderLayer) -> dict[str, Any]:
     """
     attn, dropouts = layer.self_attn, (layer.dropout1, layer.dropout2)
     drops = any(one.p for one in (layer.dropout, *dropouts)) or attn.dropout
-    refused = {
-        "batch_first=True": not attn.batch_first,
-        "biases": attn.in_proj_bias is None,
-        "one eps": layer.norm1.eps != layer.norm2.eps,
-        "no dropout, or in eval mode": layer.training and drops,
-    }
-    if any(refused.values()):
-        expected = ", ".join(name for name, is_so in refused.items() if is_so)
-        raise ValueError(f"expected a layer with {expected}")
+    expected = []
+    if not attn.batch_first:
+        expected.append("batch_first=True")
+    if attn.in_proj_bias is None:
+        expected.append("biases")
+    if layer.norm1.eps != layer.norm2.eps:
+        expected.append("one eps")
+    if layer.training and drops:
+        expected.append("no dropout, or in eval mode")
+    if expected:
+        raise ValueError(f"expected a layer with {', '.join(expected)}")
     return {
-        "weights": layer.state_dict(),
+        "weights": dict(layer.named_parameters()),
         "num_heads": attn.num_heads,
         "norm_first": layer.norm_first,
         "eps": layer.norm1.eps,

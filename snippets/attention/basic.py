@@ -124,8 +124,7 @@ def project_columns(
     W: Float[Tensor, "*#batch d_k d"], X: Float[Tensor, "*#batch n d"]
 ) -> Float[Tensor, "*batch n d_k"]:
     """Each token is a column, and the matrix stands on its left."""
-    columns = [W @ x.unsqueeze(-1) for x in X.unbind(-2)]  # (d_k, 1) each
-    return torch.cat(columns, dim=-1).mT
+    return (W @ X.mT).mT
 
 
 # --8<-- [end:conventions]

@@ -257,7 +257,8 @@ def attention_2d(
             f"query has {query.dim()} axes, key {key.dim()} and value {value.dim()}; "
             "expected 2 each, as key.T is for matrices"
         )
-    return torch.softmax(query @ key.T / query.shape[-1] ** 0.5, dim=-1) @ value
+    d_k = max(query.shape[-1], 1)  # without features, any: all scores are 0
+    return torch.softmax(query @ key.T / d_k**0.5, dim=-1) @ value
 
 
 # --8<-- [end:two-axes]
@@ -288,7 +289,7 @@ def attention_steps(
         max(query.shape[-1], 1) ** -0.5 if scale is None else scale
     )
     masked = mask_scores(scaled, attn_mask=attn_mask)
-    weights = masked_softmax(masked)  # every row sums to 1
+    weights = masked_softmax(masked)  # a row sums to 1, or is 0
     output = weights @ value  # (n, m) (m, d_v) -> (n, d_v)
     return AttentionSteps(products, scaled, masked, weights, output)
 

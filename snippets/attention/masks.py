@@ -219,7 +219,12 @@ def added_weights(
 def deleted_weights(
     scores: Float[Tensor, "*batch m"], keep: Bool[Tensor, " m"]
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax over the kept keys alone, the same for all rows; others get 0."""
+    """Softmax over the kept keys alone, the same for all rows; others get 0.
+
+    Raises TypeError for a mask of numbers, which would be read as places.
+    """
+    if keep.dtype != torch.bool:
+        raise TypeError(f"keep is {keep.dtype}; expected torch.bool")
     weights = torch.zeros_like(scores)
     weights[..., keep] = torch.softmax(scores[..., keep], dim=-1)
     return weights
@@ -229,7 +234,10 @@ def infinite_weights(
     scores: Float[Tensor, "*#batch m"],
     keep: Bool[Tensor, "*#batch m"] | Float[Tensor, "*#batch m"],
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax of scores plus the mask's logarithm: 0 where kept, else minus infinity."""
+    """Softmax of scores plus the mask's logarithm: 0 where kept, else minus infinity.
+
+    A row without kept keys is NaN.
+    """
     return torch.softmax(scores + keep.to(scores.dtype).log(), dim=-1)
 
 
@@ -240,6 +248,7 @@ def renormalised_weights(
     """Softmax over all keys, 0 for the masked ones, and each row over its sum.
 
     By logarithms: beside a masked key that takes all, the others would round to 0.
+    A row without kept keys is NaN.
     """
     wide = torch.promote_types(scores.dtype, torch.float32)
     logs = torch.log_softmax(scores, dim=-1, dtype=wide)

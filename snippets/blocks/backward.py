@@ -48,7 +48,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from snippets.attention.formula import attention_weights, scores
+from snippets.attention.formula import attention_weights, scores, upcast
 
 
 # --8<-- [start:scores]
@@ -128,8 +128,13 @@ def through_weights(
 def log_sums(
     query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
 ) -> Float[Tensor, "*batch n 1"]:
-    """The logarithm of the sum of the exponentials of each query's scores."""
-    return torch.logsumexp(scores(query, key), dim=-1, keepdim=True)
+    """The logarithm of the sum of the exponentials of each query's scores.
+
+    fp16 and bf16 are too coarse for it: there give `upcast(query)`, and it
+    is kept in fp32.
+    """
+    logits = scores(upcast(query), upcast(key))
+    return torch.logsumexp(logits, dim=-1, keepdim=True).to(query.dtype)
 
 
 def weights_again(
@@ -138,7 +143,8 @@ def weights_again(
     log_sums: Float[Tensor, "*#batch n 1"],
 ) -> Float[Tensor, "*batch n m"]:
     """The weights of these keys among all, from log_sums over all."""
-    return (scores(query, key) - log_sums).exp()
+    logits = scores(upcast(query), upcast(key))
+    return (logits - log_sums).exp().to(query.dtype)
 
 
 # --8<-- [end:again]
@@ -162,6 +168,9 @@ def backward_in_blocks(
     """
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}; expected at least 1 key")
+    m, others = key.shape[-2], value.shape[-2]
+    if m != others:
+        raise ValueError(f"{m} keys but {others} values; expected as many")
     means = row_sums(gradient, output)  # and no weight is needed
     keys, values = key.split(block_size, -2), value.split(block_size, -2)
     d_query, d_key, d_value = torch.zeros_like(query), [], []

@@ -143,13 +143,16 @@ def attention_in_blocks(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Attention with some keys at a time: Milakov and Gimelshein (2018).
+    """Attention with some keys at a time: Rabe and Staats (2021).
 
     Raises ValueError for a block_size below 1, where there are more keys than
     values, or fewer, and for is_causal beside a mask.
     """
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}; expected at least 1 key")
+    n, m, others = query.shape[-2], key.shape[-2], value.shape[-2]
+    if m != others:
+        raise ValueError(f"{m} keys but {others} values; expected as many")
     if is_causal and attn_mask is not None:
         raise ValueError(
             "attn_mask and is_causal are given; "
@@ -157,7 +160,6 @@ def attention_in_blocks(
         )
     if enable_gqa:
         key, value = share_heads(query, key), share_heads(query, value)
-    n, m = query.shape[-2], key.shape[-2]
     places = torch.arange(max(n, m), device=query.device)
     keys, key_places = key.split(block_size, -2), places[:m].split(block_size)
     values = upcast(value).split(block_size, -2)
@@ -239,8 +241,13 @@ def merge_averages(
     second: Float[Tensor, "*batch d_v"],
     second_log: Float[Tensor, "*batch"],
 ) -> Float[Tensor, "*batch d_v"]:
-    """Attention over both blocks, from the output and log_sum of each."""
-    gap = (first_log - second_log).unsqueeze(-1)
+    """Attention over both blocks, from the output and log_sum of each.
+
+    A block without keys has an output of 0 and a log_sum of -inf.
+    """
+    # Of two empty blocks the difference would be NaN.
+    other_log = second_log.masked_fill(first_log == -torch.inf, 0)
+    gap = (first_log - other_log).unsqueeze(-1)
     return torch.sigmoid(gap) * first + torch.sigmoid(-gap) * second
 
 
@@ -256,9 +263,11 @@ def one_more(
     score: Float[Tensor, "*#batch 1"] | Float[Tensor, ""],
 ) -> Float[Tensor, "*batch d_v"]:
     """The average after one more key: a step towards its value."""
+    mean = average(State(reference, total, mixed))
     to = torch.maximum(reference, score)
     before, new = move(total, reference, to), move(1.0, score, to)
-    return mixed / total + new / (before + new) * (value - mixed / total)
+    share = average(State(to, before + new, new))  # of the new key
+    return mean + share * (value - mean)
 
 
 # --8<-- [end:one-more]

@@ -62,7 +62,7 @@ def kronecker(
     As torch.kron, which refuses some transposed matrices.
     """
     products = A[:, None, :, None] * B[:, None, :]  # (n, p, m, d)
-    return products.reshape(len(A) * len(B), -1)
+    return products.flatten(2).flatten(0, 1)
 
 
 def by_rows(
@@ -70,7 +70,7 @@ def by_rows(
 ) -> Float[Tensor, "n p"]:
     """The head as one matrix on the input read row by row, as it is stored."""
     whole = kronecker(P, W.mT)  # (n * p, m * d)
-    return (whole @ X.flatten()).view(len(P), -1)
+    return (whole @ X.flatten()).view(len(P), W.shape[-1])
 
 
 def by_columns(
@@ -78,7 +78,7 @@ def by_columns(
 ) -> Float[Tensor, "p n"]:
     """The transpose: the input read column by column, the factors swapped."""
     whole = kronecker(W.mT, P)  # (p * n, d * m)
-    return (whole @ X.mT.flatten()).view(-1, len(P))
+    return (whole @ X.mT.flatten()).view(W.shape[-1], len(P))
 
 
 # --8<-- [end:flattened]
@@ -97,7 +97,12 @@ def heads(
 def heads_matrix(
     P: Float[Tensor, "heads n m"], W: Float[Tensor, "heads d p"]
 ) -> Float[Tensor, "n*p m*d"]:
-    """The one matrix of all heads: a sum of Kronecker products."""
+    """The one matrix of all heads: a sum of Kronecker products.
+
+    Raises ValueError without heads, and where P and W hold different numbers.
+    """
+    if not len(P):
+        raise ValueError("P holds no heads; expected one at least")
     return sum(kronecker(P_i, W_i.mT) for P_i, W_i in zip(P, W, strict=True))
 
 
@@ -106,8 +111,12 @@ def heads_by_rows(
     X: Float[Tensor, "m d"],
     W: Float[Tensor, "heads d p"],
 ) -> Float[Tensor, "n p"]:
-    """The sum over heads by way of that matrix."""
-    return (heads_matrix(P, W) @ X.flatten()).view(P.shape[-2], -1)
+    """The sum over heads by way of that matrix.
+
+    Raises ValueError without heads, by `heads_matrix`.
+    """
+    output = heads_matrix(P, W) @ X.flatten()  # (n * p)
+    return output.view(P.shape[-2], W.shape[-1])
 
 
 # --8<-- [end:heads]

@@ -187,6 +187,8 @@ class MultiHeadAttention(nn.Module):
 def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
     """Our layer with the weights of PyTorch's, which stacks three in one matrix.
 
+    First they are drawn, from the global generator. All of them train, even
+    where PyTorch's are frozen.
     Raises ValueError for a layer that takes its tokens in another order, or
     that does what ours does not.
     """

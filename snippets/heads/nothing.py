@@ -65,7 +65,8 @@ def softmax_with_sink(
     if sink.dim():
         sink = sink[..., None, None]  # the same for all queries of a head
     sink = sink.expand(*scores.shape[:-1], 1)
-    return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]
+    weights = torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)
+    return weights[..., :-1].to(scores.dtype)
 
 
 def softmax_plus_one(

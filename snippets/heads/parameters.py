@@ -85,7 +85,8 @@ def folded_bias(
 
 @torch.no_grad()
 def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
-    """The same layer without a bias for keys or values, where its dropout is off.
+    """The same layer without a bias for keys or values, where its dropout is off
+    and no query has all its keys masked.
 
     Raises ValueError for a layer with a key that has no such bias, since the
     bias of the others is then not idle.

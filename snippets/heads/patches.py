@@ -121,7 +121,7 @@ def unpatchify(
     Raises ValueError for a width that no whole number of patches fills, and
     RuntimeError where the patches do not fill whole rows.
     """
-    if width < 1 or width % patch_size:
+    if patch_size < 1 or width < 1 or width % patch_size:
         raise ValueError(
             f"a patch_size of {patch_size} does not divide the width {width}"
         )
@@ -169,8 +169,11 @@ def embed_by_convolution(
     """The same by a convolution that moves on by the side of a patch.
 
     As of PyTorch's, at most one axis leads.
+    Raises ValueError for kernels whose side does not divide H and W.
     """
-    return conv2d(image, kernel, stride=kernel.shape[-1]).movedim(-3, -1)
+    patch_size = kernel.shape[-1]
+    grid(image, patch_size=patch_size)  # refuses what conv2d would crop
+    return conv2d(image, kernel, stride=patch_size).movedim(-3, -1)
 
 
 # --8<-- [end:embed]

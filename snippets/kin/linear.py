@@ -132,7 +132,12 @@ def exponentials(
     """exp(query) and exp(key), but for a factor that each query cancels.
 
     None is above 1, and for every query one product is 1.
+    Raises ValueError without keys, or without features.
     """
+    if 0 in key.shape[-2:]:
+        raise ValueError(
+            f"key is {tuple(key.shape)}; expected a key at least, and a feature"
+        )
     query, key = upcast(query), upcast(key)
     largest = key.amax(-2, keepdim=True)  # of each feature
     query = query + largest
@@ -145,7 +150,10 @@ def kernel_attention(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Weights from products of features, here exponentials, and no softmax."""
+    """Weights from products of features, here exponentials, and no softmax.
+
+    Raises ValueError without keys, or without features, by `exponentials`.
+    """
     F, G = exponentials(query, key)
     weights = F @ G.mT  # (*batch, n, m)
     total = weights.sum(-1, keepdim=True)
@@ -157,7 +165,10 @@ def linear_attention(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """The same, regrouped: no tensor has an axis for queries and one for keys."""
+    """The same, regrouped: no tensor has an axis for queries and one for keys.
+
+    Raises ValueError without keys, or without features, by `exponentials`.
+    """
     F, G = exponentials(query, key)
     total = sum_then_ask(F, G, torch.ones_like(G[..., :1]))
     return (sum_then_ask(F, G, upcast(value)) / total).to(query.dtype)
@@ -176,18 +187,23 @@ def causal_scan(
 
     largest is that of each feature of the keys so far, and when it grows, the
     state shrinks by as much. So nothing overflows.
-    Raises ValueError for numbers of tokens that differ.
+    Raises ValueError without tokens or features, and for numbers of tokens
+    that differ.
     """
-    parts = (upcast(x).unbind(-2) for x in (query, key, value))
-    largest, state, total, outputs = upcast(key)[..., 0, :], 0, 0, []
-    for q, k, v in zip(*parts, strict=True):
-        before, largest = largest, torch.maximum(largest, k)
-        shrink, k = (
-            (before - largest).exp(),
-            (k - largest).exp(),
-        )  # (*batch, d_k)
+    if 0 in key.shape[-2:]:
+        raise ValueError(
+            f"key is {tuple(key.shape)}; expected a key at least, and a feature"
+        )
+    queries, keys, values = (upcast(x).unbind(-2) for x in (query, key, value))
+    largest = keys[0]  # (*batch, d_k)
+    state = total = 0.0  # will be (*batch, d_k, d_v) and (*batch, d_k)
+    outputs = []
+    for q, k, v in zip(queries, keys, values, strict=True):
+        larger = torch.maximum(largest, k)
+        shrink, k = (largest - larger).exp(), (k - larger).exp()
         state = shrink.unsqueeze(-1) * state + k.unsqueeze(-1) * v.unsqueeze(-2)
         total = shrink * total + k
+        largest = larger
         q = q + largest
         q = (q - q.amax(-1, keepdim=True)).exp()
         output = (q.unsqueeze(-2) @ state).squeeze(-2)  # (*batch, d_v)
@@ -226,7 +242,8 @@ def gaussian_weights(
 ) -> Float[Tensor, "*batch n m"]:
     """Kernel regression: weights fall as a Gaussian of variance sqrt(d_k) does."""
     distances = squared_distances(upcast(query), upcast(key))
-    logits = -distances / (2 * query.shape[-1] ** 0.5)
+    variance = max(query.shape[-1], 1) ** 0.5  # without features, any
+    logits = -distances / (2 * variance)
     return torch.softmax(logits, dim=-1).to(query.dtype)
 
 

@@ -75,7 +75,7 @@ def lstm_step(
     *,
     bias: Float[Tensor, " 4*d"] | float = 0.0,
 ) -> tuple[Float[Tensor, "*batch d"], Float[Tensor, "*batch d"]]:
-    """The next output and the next cell: Hochreiter and Schmidhuber (1997).
+    """The next output and the next cell: Gers, Schmidhuber and Cummins (2000).
 
     U and W hold, side by side, the input, forget, candidate and output parts,
     in PyTorch's order.

@@ -53,7 +53,7 @@ def squash(t: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 def squash_gradient(t: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """Its derivative, which is not 0 where 1 - tanh(t)^2 cancels to 0."""
-    return torch.cosh(t).square().reciprocal()
+    return 4 * torch.sigmoid(2 * t) * torch.sigmoid(-2 * t)
 
 
 # --8<-- [end:squash]

@@ -98,7 +98,10 @@ def frequencies(
         raise ValueError(
             f"d is {d}; expected an even number, for pairs of features"
         )
-    return base ** (torch.arange(0, d, 2, dtype=dtype, device=device) / -d)
+    dtype = dtype or torch.get_default_dtype()
+    wide = torch.promote_types(dtype, torch.float32)  # or one with more digits
+    even = torch.arange(0, d, 2, dtype=wide, device=device)
+    return (base ** (even / -d)).to(dtype)
 
 
 def waves(

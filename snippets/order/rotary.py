@@ -112,7 +112,7 @@ def apply_rotary(
     A pair is a feature and the one half the width further on.
     Raises ValueError for an odd d_k, by `frequencies`.
     """
-    first, second = upcast(x).chunk(2, dim=-1)
+    first, second = upcast(x).tensor_split(2, dim=-1)
     omega = frequencies(
         x.shape[-1], base=base, dtype=first.dtype, device=x.device
     )
@@ -143,7 +143,7 @@ def interleave(x: Float[Tensor, "*batch d_k"]) -> Float[Tensor, "*batch d_k"]:
 
     Raises RuntimeError for an odd d_k.
     """
-    return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
+    return torch.stack(x.tensor_split(2, dim=-1), dim=-1).flatten(-2)
 
 
 # --8<-- [end:layouts]

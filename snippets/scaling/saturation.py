@@ -90,7 +90,10 @@ def concentration(
     scale: float | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""], Float[Tensor, ""]]:
     """Over all queries: the mean of the largest weight, the mean of the
-    entropy, and the median of the sum of the weights' gradients."""
+    entropy, and the median of the sum of the weights' gradients.
+
+    Of two sums in the middle the median is the smaller.
+    """
     weights = attention_weights(query, key, scale=scale)
     total = weight_gradients(weights).sum(-1)
     return weights.amax(-1).mean(), entropy(weights).mean(), total.median()
@@ -109,7 +112,8 @@ def query_gradients(
 ) -> Float[Tensor, "*batch n"]:
     """How long a gradient each query gets from the sum of the outputs."""
     query = query.detach().requires_grad_()
-    total = attention(query, key, value, scale=scale).sum()
+    with torch.enable_grad():  # wherever this is called
+        total = attention(query, key, value, scale=scale).sum()
     (gradient,) = torch.autograd.grad(total, query)
     return gradient.norm(dim=-1)
 

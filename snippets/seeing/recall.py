@@ -104,13 +104,16 @@ def draw_cases(
 ) -> tuple[Int[Tensor, "count length"], Int[Tensor, " count"]]:
     """Rows of 14 different letters and one of them again, and the letter that
     followed it first."""
-    uniform = torch.rand(2 * count, LETTERS, generator=generator, device=device)
-    order = uniform.argsort(-1)[:, :CONTEXT]
-    asked = held_out_pairs(device=device)[order[:, :-1], order[:, 1:]]
-    may_ask = asked == held_out  # (2 count, 13)
-    # A row without such a pair is left out.
-    rows = may_ask.any(-1).nonzero()[:count, 0]
-    order, chances = order[rows], may_ask[rows].double()
+    askable = held_out_pairs(device=device) == held_out  # (letters, letters)
+    order = torch.empty(0, CONTEXT, dtype=torch.long, device=device)
+    while len(order) != count:
+        size = 2 * count, LETTERS
+        uniform = torch.rand(size, generator=generator, device=device)
+        drawn = uniform.argsort(-1)[:, :CONTEXT]
+        # A row without a pair to ask about is left out.
+        fits = askable[drawn[:, :-1], drawn[:, 1:]].any(-1)
+        order = torch.cat([order, drawn[fits]])[:count]
+    chances = askable[order[:, :-1], order[:, 1:]].double()  # (count, 13)
     place = torch.multinomial(chances, 1, generator=generator)  # (count, 1)
     tokens = torch.cat([order, order.gather(1, place)], dim=1)
     return tokens, order.gather(1, place + 1).squeeze(1)
@@ -128,9 +131,18 @@ def spell(tokens: Int[Tensor, " n"]) -> str:
 def read(
     text: str, *, device: torch.device | str | None = None
 ) -> Int[Tensor, " n"]:
-    """Letters as tokens."""
-    places = [ord(letter) - ord("a") for letter in text.split()]
-    return torch.tensor(places, device=device)
+    """Letters as tokens.
+
+    Raises ValueError for what is none of the 16 letters.
+    """
+    letters, found = spell(torch.arange(LETTERS)).split(), text.split()
+    if unknown := sorted(set(found) - set(letters)):
+        raise ValueError(
+            f"{unknown} in the text; "
+            f"expected letters from {letters[0]} to {letters[-1]}"
+        )
+    places = [letters.index(letter) for letter in found]
+    return torch.tensor(places, dtype=torch.long, device=device)
 
 
 # --8<-- [end:letters]

@@ -142,10 +142,10 @@ def solve_for_scores(
             f"A is {tuple(A.shape)}; expected as many tokens as features: "
             "use least_squares_for_scores"
         )
-    rank = torch.linalg.matrix_rank(A).min().item()  # the smallest of a batch
-    if rank < n:
+    rank = torch.linalg.matrix_rank(A)
+    if (rank < n).any():
         raise ValueError(
-            f"A has rank {rank}; expected {n}, for many X solve it: "
+            f"A has rank {rank.min()}; expected {n}, for many X solve it: "
             "use least_squares_for_scores"
         )
     return torch.linalg.solve(A, B)

@@ -124,10 +124,10 @@ def change_gauge(
 
     Raises ValueError for an M that is not invertible.
     """
-    rank = torch.linalg.matrix_rank(M).min().item()  # the smallest of a batch
-    if rank < M.shape[-1]:
+    rank, full = torch.linalg.matrix_rank(M), max(M.shape[-2:])
+    if (rank < full).any():
         raise ValueError(
-            f"M has rank {rank}; expected {M.shape[-1]}, an invertible matrix"
+            f"M has rank {rank.min()}; expected {full}, an invertible matrix"
         )
     return W_Q @ M, torch.linalg.solve(M, W_K.mT).mT
 

@@ -71,6 +71,8 @@ from snippets.attention.formula import upcast
 def softmax(scores: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch m"]:
     """Weights from scores. With the largest score taken off first, no exponential
     overflows."""
+    if not scores.shape[-1]:  # of no scores there is no largest
+        return scores
     gap = upcast(scores) - scores.amax(-1, keepdim=True)
     exps = torch.exp(gap)  # each from 0 to 1
     return (exps / exps.sum(-1, keepdim=True)).to(scores.dtype)

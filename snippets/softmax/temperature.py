@@ -64,6 +64,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from snippets.attention.masks import masked_softmax
 from snippets.scaling.saturation import entropy
 
 
@@ -82,7 +83,7 @@ def sharpen(
     alone; a weight of 0 stays 0."""
     none = weights == 0
     logs = weights.masked_fill(none, 1).log()  # finite, and so are gradients
-    return torch.softmax((beta * logs).masked_fill(none, -torch.inf), dim=-1)
+    return masked_softmax((beta * logs).masked_fill(none, -torch.inf))
 
 
 # --8<-- [end:temperature]
@@ -114,9 +115,13 @@ def distillation_loss(
     tau: float,
 ) -> Float[Tensor, "*batch"]:
     """The cross entropy of the student's weights under the teacher's, both at one
-    temperature."""
+    temperature.
+
+    A class without weight for the teacher adds nothing, as in `objective`.
+    """
+    weights = softmax_with_temperature(teacher, tau=tau)
     logs = torch.log_softmax(student / tau, dim=-1)
-    return -(softmax_with_temperature(teacher, tau=tau) * logs).sum(-1)
+    return -(weights * torch.where(weights == 0, 0, logs)).sum(-1)
 
 
 def distillation_gradient(

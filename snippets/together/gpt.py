@@ -41,9 +41,7 @@ class RMSNorm(nn.Module):
         super().__init__()
         self.gain = nn.Parameter(torch.ones(d))
 
-    def forward(
-        self, x: Float[Tensor, "*shape d"]
-    ) -> Float[Tensor, "*shape d"]:
+    def forward(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
         """The normalised tokens."""
         return rms_norm(x) * self.gain
 
@@ -111,9 +109,7 @@ class FeedForward(nn.Module):
         self.gate, self.up = (nn.Linear(d, d_ff, False) for _ in range(2))
         self.down = nn.Linear(d_ff, d, False)
 
-    def forward(
-        self, x: Float[Tensor, "*shape d"]
-    ) -> Float[Tensor, "*shape d"]:
+    def forward(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
         """What is to be added to each token."""
         return self.down(swiglu(x, self.gate.weight.T, self.up.weight.T))
 
@@ -158,8 +154,8 @@ class GPT(nn.Module):
         for name, weight in self.named_parameters():
             if weight.dim() == 2:
                 added = name.endswith(("output.weight", "down.weight"))
-                std = 0.02 / (2 * layers) ** (0.5 * added)
-                nn.init.normal_(weight, std=std)
+                divisor = (2 * layers) ** 0.5 if added else 1
+                nn.init.normal_(weight, std=0.02 / divisor)
 
     def forward(
         self,
@@ -178,19 +174,24 @@ class GPT(nn.Module):
     @torch.no_grad()
     def generate(
         self,
-        tokens: Int[Tensor, "batch n"],
+        tokens: Int[Tensor, "*batch n"],
         *,
         count: int,
         temperature: float = 1.0,
         use_cache: bool = True,
         generator: torch.Generator | None = None,
-    ) -> Int[Tensor, "batch more"]:
-        """The tokens and `count` more."""
+    ) -> Int[Tensor, "*batch more"]:
+        """The tokens and `count` more; at most one axis leads.
+
+        Raises ValueError without a token, or for a temperature of 0 or below.
+        """
+        if not tokens.shape[-1] or temperature <= 0:
+            raise ValueError("expected a token, and a temperature above 0")
         new, cache = tokens, None
         for _ in range(count):
             logits, cache = self(new, cache=cache)
-            weights = softmax_with_temperature(logits[:, -1], tau=temperature)
-            token = torch.multinomial(weights, 1, generator=generator)
+            p = softmax_with_temperature(logits[..., -1, :], tau=temperature)
+            token = torch.multinomial(p, 1, generator=generator)
             tokens = torch.cat([tokens, token], dim=-1)
             new, cache = (token, cache) if use_cache else (tokens, None)
         return tokens

@@ -72,7 +72,7 @@ def encode(
     """
     token = {character: k for k, character in enumerate(vocabulary())}
     tokens = [token[character] for character in characters]
-    return torch.tensor(tokens, device=device)
+    return torch.tensor(tokens, dtype=torch.long, device=device)
 
 
 def decode(tokens: Int[Tensor, " n"]) -> str:

@@ -147,3 +147,26 @@ def test_the_share_of_the_linear_layers_is_that_of_pytorchs_operations(n, d):
 def test_attending_costs_half_where_the_sequence_is_six_widths_long():
     assert linear_share(6 * 768, 768) == 0.5
     assert linear_share(1, 1) == float(Fraction(12, 14))
+
+
+def test_a_token_that_no_row_has_is_refused():
+    table = draw(12, 10, 4)
+    for wrong in (-1, 10):
+        token = torch.tensor([3, wrong])
+        with pytest.raises(IndexError):
+            embed(token, table)
+        with pytest.raises(RuntimeError):
+            one_hot(token, vocabulary=10)
+    assert one_hot(torch.tensor([1]), vocabulary=2, dtype=torch.float16).dtype == torch.float16
+
+
+def test_gradients_reach_the_layer_whose_weights_are_taken():
+    layer, X = theirs(8, 2, 16), draw(13, 2, 5, 8)
+    ours = torch.autograd.grad(encoder_block(X, **encoder_arguments(layer)).square().sum(), list(layer.parameters()))
+    expected = torch.autograd.grad(layer(X).square().sum(), list(layer.parameters()))
+    torch.testing.assert_close(ours, expected)
+
+
+def test_all_that_is_expected_of_a_layer_is_said_at_once():
+    with pytest.raises(ValueError, match="a layer with batch_first=True, no dropout, or in eval mode"):
+        encoder_arguments(torch.nn.TransformerEncoderLayer(8, 2, 32))

@@ -119,3 +119,7 @@ def test_swapping_queries_and_keys_changes_the_output():
     query, key, value = (torch.tensor(x, dtype=torch.float64)[:, None] for x in ([1, 1], [1, 0], [1, 0]))
     torch.testing.assert_close(attention(query, key, value), torch.full((2, 1), 1 / (1 + math.exp(-1)), dtype=torch.float64))
     torch.testing.assert_close(attention(key, query, value), torch.full((2, 1), 0.5, dtype=torch.float64))
+
+
+def test_no_tokens_are_no_columns():
+    assert project_columns(torch.ones(3, 4), torch.zeros(2, 0, 4)).shape == (2, 0, 3)

@@ -264,3 +264,8 @@ def test_the_slip_divides_the_scores_by_the_root_of_d_v_once_more(d_v):
     torch.testing.assert_close(scores_by_both_widths_wrong(query, key, value) * math.sqrt(d_v), attention_steps(query, key, value).scaled)
     changed = scores_by_both_widths_wrong(query, key, value).softmax(-1)
     assert torch.allclose(changed, attention_steps(query, key, value).weights) == (d_v == 1)
+
+
+def test_without_features_the_formula_gives_the_mean():
+    query, key, (value,) = torch.zeros(2, 0).double(), torch.zeros(5, 0).double(), random(31, (5, 3))
+    torch.testing.assert_close(attention_2d(query, key, value), attention(query, key, value))

@@ -188,3 +188,8 @@ def test_a_bias_masks_nothing_but_a_causal_mask_beside_it_does():
     torch.testing.assert_close(weights_by_place(masked, places, slope=2.0), weights_by_distance(masked, places, places, slope=2.0))
     for i, j in itertools.product(range(4), repeat=2):
         assert (weights_by_place(masked, places, slope=2.0)[i, j] > 0) == (j <= i)
+
+
+def test_deleting_by_whole_numbers_is_refused():
+    with pytest.raises(TypeError, match="keep is torch.int64; expected torch.bool"):
+        deleted_weights(torch.zeros(2, 3), torch.tensor([1, 0, 1]))

@@ -10,7 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from snippets.attention.formula import attention, attention_weights, scores
+from snippets.attention.formula import attention, attention_weights, scores, upcast
 from snippets.blocks.backward import (
     backward,
     backward_in_blocks,
@@ -224,3 +224,21 @@ def test_shapes_that_do_not_fit_in_blocks():
             backward_in_blocks(query, key[1:], value, output, saved, gradient, block_size=block)
     with pytest.raises(ValueError, match="differ; expected one shape"):
         backward_in_blocks(query, key, value, output, saved, gradient[:1], block_size=2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_half_formats_the_weights_again_are_rounded_once(dtype):
+    query, key = (4 * x for x in draw(11, (5, 8), (300, 8)))
+    query, key = query.to(dtype), key.to(dtype)
+    saved = log_sums(upcast(query), key)
+    assert saved.dtype == torch.float32
+    again = weights_again(query, key, saved)
+    assert again.dtype == dtype
+    torch.testing.assert_close(again, attention_weights(query, key), atol=0, rtol=torch.finfo(dtype).eps)
+    torch.testing.assert_close(again.float().sum(-1), torch.ones(5), atol=torch.finfo(dtype).eps / 2, rtol=1e-5)
+
+
+def test_keys_without_values_are_refused_where_the_blocks_are_as_many():
+    query, key, value, gradient = draw(12, (2, 4), (3, 4), (4, 2), (2, 2))
+    with pytest.raises(ValueError, match="3 keys but 4 values"):
+        backward_in_blocks(query, key, value, gradient, log_sums(query, key), gradient, block_size=4)

@@ -339,3 +339,23 @@ def test_shapes_that_do_not_fit_are_refused(function, shapes, message):
     with pytest.raises(ValueError) as caught:
         function(*map(torch.ones, shapes))
     assert str(caught.value).startswith(message)
+
+
+def test_keys_without_values_are_refused_where_the_blocks_are_as_many():
+    query, key, value = random(21, (2, 4), (3, 4), (4, 2))
+    with pytest.raises(ValueError, match="3 keys but 4 values"):
+        attention_in_blocks(query, key, value, block_size=4)
+
+
+def test_averages_of_empty_blocks_merge_as_their_states_do():
+    none, zeros, (log, value) = torch.tensor([-INF]).double(), torch.zeros(1, 2).double(), random(22, (1,), (1, 2))
+    assert merge_averages(zeros, none, zeros, none).tolist() == [[0.0, 0.0]]
+    assert torch.equal(merge_averages(zeros, none, value, log), value)
+    assert torch.equal(merge_averages(value, log, zeros, none), value)
+
+
+def test_a_key_more_than_none_is_the_only_one():
+    none, zero, (score, value) = torch.tensor([[-INF]]).double(), torch.zeros(1, 1).double(), random(23, (1, 1), (1, 2))
+    empty = torch.zeros(1, 2).double()
+    assert torch.equal(one_more(empty, zero, none, value, score), value)
+    assert torch.equal(one_more(empty, zero, none, value, none), empty)

@@ -76,3 +76,19 @@ def test_each_head_adds_one_to_the_rank_of_the_rearrangement_until_it_is_full():
 def test_a_matrix_of_another_shape_is_not_rearranged():
     with pytest.raises(ValueError, match=r"whole \(6, 6\) is not of shape \(4, 6\)"):
         rearranged(torch.zeros(6, 6), n=2, m=3, d=2, p=2)
+
+
+@pytest.mark.parametrize("sizes", [(0, 3, 2, 4), (2, 0, 3, 4), (2, 3, 0, 4), (2, 3, 4, 0), (0, 0, 0, 0)])
+def test_an_axis_may_be_empty(sizes):
+    n, m, d, p = sizes
+    P, X, W = random(21, (n, m), (m, d), (d, p))
+    assert torch.equal(kronecker(P, W), torch.kron(P, W)) and kronecker(P, W).shape == (n * d, m * p)
+    torch.testing.assert_close(by_rows(P, X, W), head(P, X, W))
+    torch.testing.assert_close(by_columns(P, X, W).mT, head(P, X, W))
+    torch.testing.assert_close(heads_by_rows(P[None], X, W[None]), head(P, X, W))
+
+
+def test_a_matrix_of_no_heads_is_refused():
+    P, W = random(22, (0, 2, 3), (0, 4, 5))
+    with pytest.raises(ValueError, match="P holds no heads; expected one at least"):
+        heads_matrix(P, W)

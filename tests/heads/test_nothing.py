@@ -106,3 +106,8 @@ def test_what_is_masked_gets_nothing():
     assert attention_or_nothing(query, key, value, attn_mask=keep & False).eq(0).all()
     first = attention_or_nothing(query, key, value, is_causal=True)[:, :1]
     torch.testing.assert_close(first, attention_or_nothing(query[:, :1], key[:, :1], value[:, :1]))
+
+
+def test_the_weights_have_the_format_of_the_scores():
+    scores, sink = torch.zeros(2, 3, dtype=torch.bfloat16), torch.zeros(())
+    assert softmax_with_sink(scores, sink).dtype == torch.bfloat16

@@ -122,3 +122,15 @@ def test_a_black_patch_attends_to_all_alike_and_brings_nothing():
 def test_sides_that_do_not_divide_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(torch.zeros)
+
+
+def test_a_convolution_that_would_crop_the_image_is_refused():
+    image, kernel = random(21, (3, 5, 4), (6, 3, 2, 2))
+    with pytest.raises(ValueError, match="a patch_size of 2 does not divide image"):
+        embed_by_convolution(image, kernel)
+
+
+@pytest.mark.parametrize("patch_size", [0, -2])
+def test_patches_without_a_side_are_refused(patch_size):
+    with pytest.raises(ValueError, match="does not divide the width 4"):
+        unpatchify(torch.zeros(4, 4), patch_size=patch_size, width=4)

@@ -163,3 +163,22 @@ def test_the_scan_takes_as_many_queries_as_keys_and_values():
     for n, m, p in ((2, 4, 4), (4, 2, 4), (4, 4, 2)):
         with pytest.raises(ValueError, match="zip"):
             causal_scan(*draw(13, (n, 3), (m, 3), (p, 1)))
+
+
+@pytest.mark.parametrize("attend", [kernel_attention, linear_attention])
+@pytest.mark.parametrize("shape", [(0, 4), (5, 0)])
+def test_what_has_no_keys_or_no_features_is_refused(attend, shape):
+    query, key, value = draw(41, (3, shape[1]), shape, (shape[0], 2))
+    with pytest.raises(ValueError, match="expected a key at least, and a feature"):
+        attend(query, key, value)
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (5, 0)])
+def test_a_scan_of_no_tokens_or_no_features_is_refused(shape):
+    query, key, value = draw(42, shape, shape, (shape[0], 2))
+    with pytest.raises(ValueError, match="expected a key at least, and a feature"):
+        causal_scan(query, key, value)
+
+
+def test_without_features_the_gaussian_weights_are_equal():
+    assert gaussian_weights(torch.zeros(2, 0), torch.zeros(4, 0)).tolist() == [[0.25] * 4] * 2

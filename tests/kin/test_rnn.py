@@ -85,3 +85,10 @@ def test_a_large_matrix_need_not_explode():
 def test_attention_reaches_by_the_weight(T, score):
     weight = math.exp(score) / (math.exp(score) + T - 1)
     assert attention_reach(T=T, score=score, dtype=torch.float64).item() == pytest.approx(weight, rel=1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(torch.float32, 100.0), (torch.float64, 800.0)])
+def test_the_slope_far_out_has_a_slope_itself(dtype, far):
+    t = torch.tensor([-far, far], dtype=dtype, requires_grad=True)
+    (second,) = torch.autograd.grad(squash_gradient(t).sum(), t)
+    torch.testing.assert_close(second, torch.zeros_like(t))

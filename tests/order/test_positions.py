@@ -113,3 +113,9 @@ def test_in_half_precision_an_encoding_is_rounded_once(dtype):
 def test_encodings_are_made_where_they_are_asked_for(device):
     PE = sinusoidal_encoding(5, 8, device=device)
     assert PE.device.type == frequencies(8, device=device).device.type == shift_encoding(PE, k=1).device.type == device
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("base", [10000.0, 500000.0])
+def test_frequencies_in_half_formats_are_the_others_rounded(dtype, base):
+    assert torch.equal(frequencies(8, base=base, dtype=dtype), frequencies(8, base=base, dtype=torch.float32).to(dtype))

@@ -155,3 +155,13 @@ def test_the_base_sets_the_frequencies(rotation):
 def test_what_is_turned_stays_where_it_is(rotation):
     assert rotation(torch.zeros(3, 4, device="meta"), torch.arange(3, device="meta")).device.type == "meta"
     assert clipped_bias(torch.zeros(3, device="meta"), n=2, m=4).device.type == "meta"
+
+
+@pytest.mark.parametrize("d_k", [1, 3])
+def test_an_odd_width_is_refused(d_k):
+    (x,) = random(31, (2, d_k))
+    for apply in (apply_rotary, apply_rotary_interleaved):
+        with pytest.raises(ValueError, match=f"d is {d_k}; expected an even number"):
+            apply(x, torch.arange(2))
+    with pytest.raises(RuntimeError):
+        interleave(x)

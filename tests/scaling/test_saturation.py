@@ -95,3 +95,10 @@ def test_query_gradients_are_those_of_the_formula(scale):
     expected = (score_gradient @ key).norm(dim=-1) * (4**-0.5 if scale is None else scale)
     torch.testing.assert_close(query_gradients(query, key, value, scale=scale), expected)
     assert not query.requires_grad and query.grad is None
+
+
+def test_query_gradients_are_found_where_gradients_are_off():
+    query, key, value = random(31, (2, 4), (5, 4), (5, 3))
+    expected = query_gradients(query, key, value)
+    with torch.no_grad():
+        assert torch.equal(query_gradients(query, key, value), expected)

@@ -196,3 +196,18 @@ def test_a_model_is_restored_from_its_numbers_and_learns_no_more():
     assert not any(parameter.requires_grad for parameter in again.parameters())
     with pytest.raises(RuntimeError, match="Missing key"):
         restore({}, kind="attention")
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_there_are_as_many_cases_as_asked_for_from_any_seed(count, held_out):
+    for seed in range(50):
+        tokens, answers = cases(count, held_out, seed)
+        assert tokens.shape == (count, LENGTH) and answers.shape == (count,)
+
+
+def test_no_text_is_no_tokens_and_what_is_no_letter_is_refused():
+    assert read("").dtype == torch.long and read("").shape == (0,)
+    for wrong in ("a !", "q", "ab"):
+        with pytest.raises(ValueError, match="expected letters from a to p"):
+            read(wrong)

@@ -218,3 +218,8 @@ def test_the_checker_refuses_the_first_comparison_in_the_words_that_the_page_sho
     said = caught.value.message.partition(",")[0]
     page = Path(__file__).parents[2] / "docs" / "simplify" / "attempts.md"
     assert f"```text\n{said}\n```" in page.read_text()
+
+
+def test_a_batch_of_no_inputs_has_no_solutions():
+    A, Q, K = random(31, (0, 3, 3), (3, 2), (3, 2))
+    assert solve_for_scores(A, Q, K).shape == (0, 3, 3)

@@ -169,3 +169,10 @@ def test_merging_saves_is_exact_for_large_sizes():
     d_k = 2 * 10**30
     assert split_multiplications(n, d, d_k) == merged_multiplications(n, d)
     assert not merging_saves(n, d, d_k) and merging_saves(n, d, d_k + 1)
+
+
+def test_a_gauge_of_an_empty_batch_is_empty_and_one_that_is_not_square_is_refused():
+    W_Q, W_K, M, tall = random(31, (5, 2), (5, 2), (0, 2, 2), (3, 2))
+    assert [one.shape for one in change_gauge(W_Q, W_K, M)] == [(0, 5, 2), (0, 5, 2)]
+    with pytest.raises(ValueError, match="M has rank 2; expected 3, an invertible matrix"):
+        change_gauge(W_Q, W_K, tall)

@@ -124,3 +124,7 @@ def test_single_precision_loses_a_gap_and_a_sum():
     assert softmax(large)[1].item() == pytest.approx(1 / (1 + math.exp(-1)))
     third = Fraction(softmax(torch.zeros(3))[0].item())
     assert 3 * third - 1 == Fraction(1, 2**25)
+
+
+def test_no_scores_have_no_weights():
+    assert softmax(torch.zeros(3, 0)).shape == (3, 0)

@@ -159,3 +159,18 @@ def test_distillation_at_a_high_temperature_compares_scores_less_their_means():
     gradient = 1e4**2 * distillation_gradient(student, teacher, tau=1e4)
     centred = (student - student.mean(-1, keepdim=True)) - (teacher - teacher.mean(-1, keepdim=True))
     torch.testing.assert_close(gradient, centred / 3, rtol=0, atol=1e-3)
+
+
+def test_a_row_without_weights_stays_without():
+    assert sharpen(torch.zeros(1, 3), beta=2.0).tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_a_class_that_student_and_teacher_mask_adds_nothing_to_the_loss():
+    student, teacher = random(31, (2, 4), (2, 4))
+    keep = torch.tensor([True, False, True, True])
+    student = student.requires_grad_()
+    masked = [mask_scores(x, attn_mask=keep) for x in (student, teacher)]
+    loss = distillation_loss(*masked, tau=2.0)
+    torch.testing.assert_close(loss, distillation_loss(student[:, keep], teacher[:, keep], tau=2.0))
+    (gradient,) = torch.autograd.grad(loss.sum(), student)
+    torch.testing.assert_close(gradient, distillation_gradient(*masked, tau=2.0))

@@ -255,3 +255,18 @@ def test_each_part_by_itself():
     assert cache.key.shape == cache.value.shape == (2, 2, 1, 4)
     y = x + block.attention(block.norm_1(x))[0]
     torch.testing.assert_close(block(x)[0], y + block.feed_forward(block.norm_2(y)))
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_tokens_without_a_batch_go_on_as_a_batch_of_one(use_cache):
+    model, first = small(), drawn(3)
+    alone, one = (
+        model.generate(tokens, count=6, use_cache=use_cache, generator=torch.Generator().manual_seed(3)) for tokens in (first, first[None])
+    )
+    assert torch.equal(alone, one[0]) and alone.shape == (9,)
+
+
+@pytest.mark.parametrize(("n", "temperature"), [(0, 1.0), (3, 0.0), (3, -1.0)])
+def test_what_nothing_can_follow_is_refused(n, temperature):
+    with pytest.raises(ValueError, match="expected a token, and a temperature above 0"):
+        small().generate(drawn(2, n), count=1, temperature=temperature)

@@ -43,3 +43,7 @@ def test_a_model_that_knows_nothing_loses_the_logarithm_of_the_vocabulary():
     tokens, following = text.in_blocks(text.parts()[1])
     assert text.held_out_loss(lambda tokens: (torch.zeros(*tokens.shape, size), None)) == pytest.approx(log(size))
     assert text.held_out_loss(lambda tokens: (50.0 * torch.nn.functional.one_hot(following, size), None)) < 1e-6
+
+
+def test_no_text_is_no_tokens():
+    assert text.encode("").dtype == torch.long and text.encode("").shape == (0,)

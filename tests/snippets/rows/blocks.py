@@ -10,7 +10,7 @@ QUERY, KEY, VALUE = T(2, 3, 4), T(2, 5, 4), T(2, 5, 6)  # n = 3, m = 5, d_k = 4,
 OUTPUT, COLUMN = T(2, 3, 6), T(2, 3, 1)
 MASKS = [T(3, 5, kind="keep"), T(3, 5), T(5, kind="keep"), T(2, 1, 5), None]
 GROUPS = T(2, 4, 3, 4), T(2, 2, 5, 4), T(2, 2, 5, 6)
-BLOCKS = "Milakov and Gimelshein (2018)"
+BLOCKS = "Rabe and Staats (2021)"
 
 
 @sample

@@ -6,7 +6,7 @@ from snippets.kin.rnn import rnn_step
 from tests.snippets.sample import EVERY, Row, Seeded, T
 
 KATHAROPOULOS, CHOROMANSKI = "Katharopoulos et al. (2020)", "Choromanski et al. (2021)"
-LSTM = "Hochreiter and Schmidhuber (1997)"
+LSTM = "Gers, Schmidhuber and Cummins (2000)"
 QUERY, KEY, VALUE = T(2, 3, 4), T(2, 5, 4), T(5, 6)  # n = 3, m = 5, d_k = 4, d_v = 6
 CELL = T(2, 3), T(2, 4), T(2, 4), T(3, 16), T(4, 16)  # x, h, c, U, W
 STEP = T(3, 4), T(4, 4)  # U, W
