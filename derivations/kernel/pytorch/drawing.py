@@ -25,6 +25,7 @@ from .trial import Trial, involved
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
 GRID, TIGHT = {1: 40, 2: 12, 3: 6, 4: 4}, 4  # of how many sizes each goes up to what, where few fit; how many of those are tried
+STEPS, NEAR = 8, 2.0**-16  # towards where almost nothing is left; how little needs no more of them
 NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
 LARGE, LARGE_OF_LAW = 8, 5  # from where a size is large; what is random has too many outcomes at more
 AT_ONCE, FEW = 4, 2  # how many sizes are large at once, and at how many points
@@ -294,32 +295,50 @@ def put_near_edges(assumed: list, t: Trial, points: int):
     at, turn = torch.arange(points) % 3 == 2, torch.arange(points) // 3
     put_near_edge(assumed, at & (turn % 2 == 0) if pairs else at, t)
     for k, pair in enumerate(pairs):
-        put_near_edge(pair, at & (turn % (2 * len(pairs)) == 2 * k + 1), t)
+        there = at & (turn % (2 * len(pairs)) == 2 * k + 1)
+        every_other = turn // (2 * len(pairs)) % 2 == 1
+        put_near_edge(pair, there & ~every_other, t)
+        put_near_edge(pair, there & every_other, t, apart=True)
 
 
-def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial):
+def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial, apart: bool = False):
     """At some of the points, a symbol in each of these is moved so that almost nothing is left of it.
 
-    The symbol has one value for each value of the open indices, and what it stands in is linear in it, or so nearly linear that a step
-    towards 0 is a small thing that is not negative.
+    The symbol has one value for each value of the open indices. With `apart`, its first entry goes where almost nothing is left of the
+    first thing, and the others where almost nothing is left of another.
     """
-    chosen = at.reshape(-1, *(1,) * (t.leading - 1))
-    moved: set = set()
+    moved: dict = {}
     for x in assumed:
         open_ = sorted(free_indices(x), key=lambda i: i.data[0])
         for name, s in sorted(symbols(x).items()):
-            if s.data[1] == "real" and name not in moved and s.shape == tuple(i.data[1] for i in open_) and len(open_) < 2:
-                known, here = t.values[name], evaluate(x, t).v
-                t.values[name] = Value(known.v + 1, known.e)
-                step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
-                there = (chosen & step.isfinite()).expand(step.shape)
-                step = torch.where(there, step, 0.0)
-                for i in open_:  # the axis of the index becomes the tensor's own
-                    step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)
-                v = known.v - step
+            again = name in moved and not (apart and s.shape)
+            if s.data[1] == "real" and not again and s.shape == tuple(i.data[1] for i in open_) and len(open_) < 2:
+                before = t.values[name].v
+                v = near_edge(x, name, moved.get(name, before), open_, at, t)
+                if name in moved:
+                    v = torch.where(torch.arange(v.shape[-1]) == 0, before, v)
                 t.values[name] = Value(v, torch.zeros_like(v))
-                moved.add(name)
+                moved.setdefault(name, before)
                 break
+
+
+def near_edge(x: Expr, name: str, v: Tensor, open_: list, at: Tensor, t: Trial) -> Tensor:
+    """Values of a symbol from some on, where x is almost 0. Steps towards it end early where x bends, so that some are taken."""
+    chosen, before = at.reshape(-1, *(1,) * (t.leading - 1)), t.values[name]
+    for _ in range(STEPS):
+        t.values[name] = Value(v, torch.zeros_like(v))
+        here = evaluate(x, t).v
+        far = chosen & (here.abs() > NEAR)
+        if not far.any():
+            break
+        t.values[name] = Value(v + 1, torch.zeros_like(v))
+        step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
+        step = torch.where((far & step.isfinite()).expand(step.shape), step, 0.0)
+        for i in open_:  # the axis of the index becomes the tensor's own
+            step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)
+        v = v - step
+    t.values[name] = before
+    return v
 
 
 def edges_first(kept: Tensor, edges: list, t: Trial) -> Tensor:
