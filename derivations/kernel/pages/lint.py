@@ -18,19 +18,14 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from markdown import Markdown
 
-from ..errors import nearest
 from ..printing.signs import fault_of_code, fault_of_text
 from ..run.certificates import CertificateError, load
-from . import mistakes, regions, used
-from .regions import FENCE, INCLUDE, home, line_at, sections, sections_of, text_of
+from . import fences, mistakes, regions, used
+from .regions import INCLUDE, home, line_at, sections, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 SHAPES = re.compile(r"(?:\([^()=<>]*\)[ ,]*)+->(?: *\([^()=<>]*\))+")  # (n, d) (d, m) -> (n, m)
 RULER = re.compile(r"-{3,}$")
-AROUND = re.compile(r"<pre|<code|^[ \t]*;*-+8<-+|~~~|```", re.M)
-
-# What a reader types in a terminal is no code of ours.
-BY_HAND = {"console", "text"}
 
 
 @dataclass(frozen=True, order=True)
@@ -62,35 +57,8 @@ def line_of_section(root: Path, topic: str, name: str) -> str:
 
 def typed_by_hand(root: Path, path: Path) -> list[Finding]:
     """Fences that are no include, includes of nothing, and markup that would be a way around a fence."""
-    text, wrong, name = text_of(path), [], path.relative_to(root).as_posix()
-    for fence in FENCE.finditer(text):
-        language = re.split(r"[\s{]", fence["info"].strip())[0]
-        if language not in BY_HAND:
-            said = of_fence(root, fence["body"], language)
-            wrong += [Finding(f"{name}:{line_at(text, fence.start())}", said)] if said else []
-    rest = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text)
-    for tag in AROUND.finditer(rest):
-        wrong.append(
-            Finding(f"{name}:{line_at(rest, tag.start())}", f"{tag[0]} by hand; show code in a fence with an include of a section")
-        )
-    return wrong
-
-
-def of_fence(root: Path, body: str, language: str) -> str:
-    """What is wrong with a fence; "" where nothing is."""
-    include = INCLUDE.fullmatch(body)
-    there = sections_of(root, include["topic"]) if include else {}
-    section = there.get(include["section"]) if include else None
-    if section is None and there:
-        return f"{home(include['topic'])} has no section {include['section']!r}; {nearest(include['section'], there, 'it has')}"
-    if section is None:
-        wanted = "expected an include of a section of snippets/"
-        return f'{wanted} (a line --8<-- "snippets/CHAPTER/TOPIC.py:SECTION"), found {body.strip()[:40]!r}'
-    right = "pycon" if ">>>" in section else "python"
-    if language != right:
-        kind = "output" if right == "pycon" else "code"
-        return f"a section of {kind} in a {language!r} fence; open it with ```{right}"
-    return ""
+    name = path.relative_to(root).as_posix()
+    return [Finding(f"{name}:{line}", said) for line, _, said in fences.by_hand(text_of(path), root)]
 
 
 def unshown(root: Path, topic: str) -> list[Finding]:
