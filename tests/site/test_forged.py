@@ -36,7 +36,7 @@ FORGED = {
     "a picture of the kernel": '<figure class="picture">x</figure>',
     "a box in capitals": '<section CLASS="CLAIM">x</section>',
     "a class of the theme": '<div class="md-banner">x</div>',
-    "a token of the kernel": f'/// claim | scaling/variance#mean\n///\n\n<section class="\ue000certified0\ue001">x</section>',
+    "a token of the kernel": '/// claim | scaling/variance#mean\n///\n\n<section class="\ue000certified0\ue001">x</section>',
     "an image": "![The softmax](rel.svg)",
     "an image within": "![The softmax](data:image/svg+xml;base64,AAAA)",
     "an image of HTML": '<img src="rel.svg">',
@@ -79,7 +79,9 @@ def test_the_kernels_own_boxes_stand_with_their_classes(page):
     assert html.select_one("div.claims > section.claim span.claim__witness")
 
 
-@pytest.mark.parametrize("front", ["title: softmax(z) = z", "description: it is that 0 ≤ 1", "tags: [x, a = b]", "a: {b: [x ≈ y]}", "x = y: z"])
+@pytest.mark.parametrize(
+    "front", ["title: softmax(z) = z", "description: it is that 0 ≤ 1", "tags: [x, a = b]", "a: {b: [x ≈ y]}", "x = y: z"]
+)
 def test_front_matter_states_no_relation(front, refused):
     assert re.match(r"docs/notes/page\.md:2: .* states a relation", refused("# Title\n", front=f"---\n{front}\n---\n"))
 
@@ -110,7 +112,8 @@ def test_a_formula_by_hand_draws_no_relation_and_says_none(latex, refused):
 
 
 @pytest.mark.parametrize(
-    "latex", [r"\frac{1}{2}", r"\sqrt{d_k}", r"\mathrm{head}", r"\mathrm{fl}(x)", r"x \log x", r"\exp(x)", r"W_{\mathrm{out}}", r"a \max b", "x y"]
+    "latex",
+    [r"\frac{1}{2}", r"\sqrt{d_k}", r"\mathrm{head}", r"\mathrm{fl}(x)", r"x \log x", r"\exp(x)", r"W_{\mathrm{out}}", r"a \max b", "x y"],
 )
 def test_a_formula_that_names_stands(latex, page):
     assert "<math>" in page(f"Let ${latex}$ be.")
@@ -171,6 +174,6 @@ def test_code_that_is_included_keeps_its_relations(tmp_path):
     (tmp_path / "snippets/a/b.py").write_text("# --8<-- [start:one]\ndef one(a):\n    return a == 1\n# --8<-- [end:one]\n")
     text = '# Title\n\n```python\n--8<-- "snippets/a/b.py:one"\n```\n'
     (tmp_path / "docs/page.md").write_text(text)
-    extensions = ["pymdownx.superfences", "pymdownx.snippets", pages.makeExtension(docs=str(tmp_path / "docs"))]
+    extensions = ["pymdownx.superfences", pages.makeExtension(docs=str(tmp_path / "docs")), "pymdownx.snippets"]
     html = markdown.markdown(text, extensions=extensions, extension_configs={"pymdownx.snippets": {"base_path": [str(tmp_path)]}})
     assert "return a == 1" in BeautifulSoup(html, "html.parser").pre.text

@@ -24,7 +24,9 @@ from . import fences, mistakes, regions, used
 from .regions import INCLUDE, home, line_at, sections, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
-SHAPES = re.compile(r"(?:\([^()=<>]*\)[ ,]*)+->(?: *\([^()=<>]*\))+")  # (n, d) (d, m) -> (n, m)
+_SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of them, and whatever comes before
+SHAPES = re.compile(rf"(?:{_SHAPE}[ ,]*)+->(?: *{_SHAPE})+")  # (n, d) (d, m) -> (n, m)
+PHRASE = re.compile(r"[^\W\d_][\w]* +[^\W\d_]")  # two words, and no two sizes
 RULER = re.compile(r"-{3,}$")
 
 
@@ -157,13 +159,16 @@ def comments(source: str) -> Iterator[tuple[int, str, str]]:
 
 
 def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
-    """The same for each paragraph of a text that stands by itself, without the examples in it, which are run."""
+    """The same for each paragraph of a text that stands by itself, and for what the examples in it say in words: they are run, but what
+    they print may be anything."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             line = node.lineno
             for part in doctest.DocTestParser().parse(node.value.value):
                 if isinstance(part, doctest.Example):
-                    line = node.lineno + part.lineno + part.source.count("\n") + part.want.count("\n")
+                    first = node.lineno + part.lineno
+                    yield from ((first, words, fault) for words, fault in of_example(part))
+                    line = first + part.source.count("\n") + part.want.count("\n")
                     continue
                 for words in part.split("\n"):
                     if "--8<--" not in words:
@@ -172,10 +177,30 @@ def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
                 line -= 1
 
 
+def of_example(example: doctest.Example) -> Iterator[tuple[str, str]]:
+    """(words, what is wrong with them) for the texts in an example, and for what it gives: values, or else words."""
+    yield from ((text, fault_of_text(text)) for text in texts_in(example.source))
+    try:
+        yield from ((text, fault_of_text(text)) for text in texts_in(example.want.strip() or "None"))
+        yield example.want, fault_of_code(example.want)
+    except SyntaxError:
+        yield from ((words, fault_of_text(words)) for words in example.want.split("\n"))
+
+
+def texts_in(code: str) -> list[str]:
+    """The texts that stand in code, pieces of texts too."""
+    return [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
 def fault_of_words(words: str) -> str:
     """What a line of words says or holds that it may not. Shapes may be followed by the shape that they give; a ruler is no dash."""
-    parts = RULER.sub("", SHAPES.sub("", words)).split("`")
+    parts = RULER.sub("", SHAPES.sub(without_sizes, words)).split("`")
     return next(filter(None, [fault_of_text("".join(parts[::2])), *map(fault_of_code, parts[1::2])]), "")
+
+
+def without_sizes(shapes: re.Match) -> str:
+    """Nothing of shapes that hold sizes; all of what holds words."""
+    return shapes[0] if PHRASE.search(shapes[0]) else ""
 
 
 def claimed_unshown(root: Path, topic: str) -> list[Finding]:

@@ -29,7 +29,10 @@ def faults(tag: str, attributes: Attributes, token: re.Pattern) -> Iterator[tupl
     if tag == "math":
         yield "<math", "<math> by hand; write $...$, or show a claim"
     elif tag == "img":
-        yield "![", "<img> by hand; nothing reads what an image says: draw it as a figure, and show that with '/// figure | chapter/topic:name'"
+        yield (
+            "![",
+            "<img> by hand; nothing reads what an image says: draw it as a figure, and show that with '/// figure | chapter/topic:name'",
+        )
     elif tag not in TAGS:
         yield f"<{tag}", f"<{tag}> by hand; a page holds what Markdown makes: text, links, tables, `code`, and its blocks"
     for name, value in attributes:

@@ -130,7 +130,8 @@ def fault_of_text(text: str) -> str:
     return (char := stray_in(text) or "") and f"holds {named(char)}, which {STRAY}"
 
 
-KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape", "size", "dim")  # a span may give them more than a truth value
+KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape")  # a span may give them several things, in brackets
+NUMBERED = ("dim",)  # and this one a number: it says which axis, and nothing else is called so
 
 
 def fault_of_code(text: str) -> str:
@@ -179,9 +180,12 @@ def is_keywords(text: str) -> bool:
 def _is_given(name: str, value: ast.expr, within: bool) -> bool:
     """Is it what a keyword is given? Outside of a call it could be read as a formula: there it is True, False, None or a text."""
     plain = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name, ast.Attribute, ast.UnaryOp, ast.USub, ast.Load)
-    if within or name in KEYWORDS:
+    if within or name in KEYWORDS and isinstance(value, (ast.Tuple, ast.List, ast.Dict, ast.Set)):
         return all(isinstance(node, plain) for node in ast.walk(value))
-    return isinstance(value, ast.Constant) and isinstance(value.value, (bool, str, type(None)))
+    if name in NUMBERED and isinstance(value, ast.UnaryOp):
+        value = value.operand
+    numbers = (int,) if name in NUMBERED else ()
+    return isinstance(value, ast.Constant) and isinstance(value.value, (bool, str, type(None), *numbers))
 
 
 def fault_of_formula(formula: Element) -> str:
