@@ -89,7 +89,9 @@ WRITTEN = {
 def test_nor_is_its_value_however_it_is_written(code, stated):
     claim = stated(code)
     refuse_answers(claim)
-    with pytest.raises(Refused, match=r"code\[0\] hands snippets\.planted\.foe\.fast_softmax what it has to compute, as x, at every one of"):
+    with pytest.raises(
+        Refused, match=r"code\[0\] hands snippets\.planted\.foe\.fast_softmax what it has to compute, as x, at every one of"
+    ):
         tw.witness(claim)
 
 

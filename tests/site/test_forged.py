@@ -174,6 +174,13 @@ def test_code_that_is_included_keeps_its_relations(tmp_path):
     (tmp_path / "snippets/a/b.py").write_text("# --8<-- [start:one]\ndef one(a):\n    return a == 1\n# --8<-- [end:one]\n")
     text = '# Title\n\n```python\n--8<-- "snippets/a/b.py:one"\n```\n'
     (tmp_path / "docs/page.md").write_text(text)
-    extensions = ["attr_list", "pymdownx.highlight", "pymdownx.superfences", "pymdownx.blocks.details", pages.makeExtension(docs=str(tmp_path / "docs")), "pymdownx.snippets"]
+    extensions = [
+        "attr_list",
+        "pymdownx.highlight",
+        "pymdownx.superfences",
+        "pymdownx.blocks.details",
+        pages.makeExtension(docs=str(tmp_path / "docs")),
+        "pymdownx.snippets",
+    ]
     html = markdown.markdown(text, extensions=extensions, extension_configs={"pymdownx.snippets": {"base_path": [str(tmp_path)]}})
     assert "return a == 1" in BeautifulSoup(html, "html.parser").pre.text
