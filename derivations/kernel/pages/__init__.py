@@ -243,6 +243,7 @@ class Prose(HTMLParser):
         self.starts: list[int] = []
         self.code = ""  # the span of code that is being read
         self.last = ""  # what was read before, on the same line
+        self.ruled = False  # is the last that was read a rule?
 
     def feed(self, data):
         self.starts = [0, *(match.end() for match in re.finditer("\n", data))]
@@ -257,6 +258,10 @@ class Prose(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.depth += tag == "code"
         self.last = self.last if tag in markup.WITHIN else ""
+        if tag == "hr":
+            if self.ruled:
+                self.refuse_here("<hr", "two rules with nothing between them, of which a sign is made; write what they part")
+            self.ruled = True
         for sign, message in markup.faults(tag, attrs, TOKEN):
             self.refuse_here(sign, message)
         for name, value in attrs:
@@ -291,6 +296,7 @@ class Prose(HTMLParser):
             self.refuse(self.source.error(self.source.line_of(f"`{code}`", code), says))
 
     def handle_data(self, data):
+        self.ruled = self.ruled and not data.strip()
         if self.depth:
             self.code += data
             return

@@ -5,6 +5,7 @@ What the kernel makes comes to the page by tokens (page.py), its classes too. So
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 _MADE = """a abbr b blockquote br code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i li mark ol p pre
 section small span strong sub summary sup table tbody td tfoot th thead tr ul"""
@@ -20,6 +21,9 @@ FAMILIES = re.compile(r"language-\w+|doc(-[a-z-]+)?|autorefs(-[a-z]+)?")  # of f
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
 READ = ("title",)  # is shown, or read aloud
 LAID_OUT = re.compile(r"text-align: ?(left|right|center);?")  # a column of a table
+
+HIDDEN = re.compile(r"[\x00-\x20]")  # what a browser leaves out of an address
+SCHEMES = ("", "http", "https", "mailto")
 
 Attributes = list[tuple[str, str | None]]
 
@@ -46,6 +50,8 @@ def _of_attribute(tag: str, name: str, value: str, token: re.Pattern) -> Iterato
         yield "style=", f'style="{value}" by hand; how a page looks is the business of its style sheets'
     elif name not in ATTRIBUTES and tag in TAGS:
         yield name, f"the attribute {name} by hand; an element holds {', '.join(sorted(ATTRIBUTES))}, and text says the rest"
+    if name == "href" and urlsplit(HIDDEN.sub("", value)).scheme not in SCHEMES:
+        yield value, f"a link to {value!r}; a link leads to a page, by a path or by https"
     for one in value.split() if name == "class" else ():
         if one not in CLASSES and not FAMILIES.fullmatch(one):
             yield one, f"class={one!r} by hand; the looks of a box belong to what the kernel makes: show a claim, or write text"

@@ -232,7 +232,9 @@ def _fault_of_node(node: Element) -> str:
             return f"holds {named(char)}, which may be read as a relation, or not be seen at all"
     if node.tag in _SCRIPTS:
         return _fault_of_script(node)
-    if node.tag in _DRAWING and not all(map(_seen, node)) or node.tag == "msqrt" and not _seen(node):
+    if "border" in node.get("style", ""):
+        return "draws a line of a table; of two lines a sign is made"
+    if node.tag in _DRAWING and not all(map(_seen, node)) or node.tag in ("msqrt", "mtable") and not _seen(node):
         return "draws a line, or sets something, at what is empty; name it"
     if node.tag in ("mfrac", "mtr") and any(_text(part) and not _names(part, _DOTS) for part in node):
         return "sets signs one over another with no letter or digit among them"
