@@ -13,7 +13,7 @@ Two tokens of four features, split into two heads:
 True
 >>> split_heads(x, num_heads=3)
 Traceback (most recent call last):
-ValueError: 3 heads do not divide d = 4 of x (2, 4); expected x (..., n, d)
+ValueError: 3 heads do not divide the 4 features of x (2, 4); expected x (..., n, d)
 
 --8<-- [end:example-split]
 
@@ -80,7 +80,7 @@ def split_heads(
     """
     if num_heads < 1 or x.shape[-1] % num_heads:
         raise ValueError(
-            f"{num_heads} heads do not divide d = {x.shape[-1]} "
+            f"{num_heads} heads do not divide the {x.shape[-1]} features "
             f"of x {tuple(x.shape)}; expected x (..., n, d)"
         )
     return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)

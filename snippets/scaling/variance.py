@@ -47,13 +47,13 @@ What each assumption is for, where d is 16:
 >>> generator = torch.Generator().manual_seed(0)
 >>> q, k = draw(2, 20_000, 16, generator=generator)
 >>> q1, k1 = q[:, :1].expand_as(q), k[:, :1].expand_as(k)  # one number, 16 times over
->>> cases = {"independent": (q, k), "q = k": (q, q), "mean 1": (q + 1, k + 1),
+>>> cases = {"independent": (q, k), "k is q": (q, q), "mean 1": (q + 1, k + 1),
 ...          "q repeats": (q1, k), "both repeat": (q1, k1)}
 >>> for name, pair in cases.items():
 ...     mean, variance = sample_moments(*pair)
 ...     print(f"{name:11}   mean {mean:5.2f}   variance {variance:5.1f}")
 independent   mean  0.01   variance  16.2
-q = k         mean 15.98   variance  32.3
+k is q        mean 15.98   variance  32.3
 mean 1        mean 16.01   variance  49.2
 q repeats     mean -0.02   variance  16.2
 both repeat   mean -0.04   variance 251.3

@@ -82,10 +82,10 @@ Least squares always finds a solution. It is the only one if the columns of A ar
 ...     X = least_squares_for_scores(A, Q, K)
 ...     Y = another_solution(A, X, torch.ones_like(X))
 ...     left = [score_residual(A, Z, Q, K).abs().max() for Z in (X, Y)]
-...     print(f"n = {n}   both solve: {max(left).item() < 1e-9}   "
+...     print(f"n {n}   both solve: {max(left).item() < 1e-9}   "
 ...           f"they are one: {torch.allclose(X, Y)}")
-n = 6   both solve: True   they are one: True
-n = 3   both solve: True   they are one: False
+n 6   both solve: True   they are one: True
+n 3   both solve: True   they are one: False
 
 --8<-- [end:example-least-squares]
 """

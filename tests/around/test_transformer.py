@@ -96,7 +96,7 @@ def test_stacked_blocks_are_pytorchs_encoder():
 
 def test_heads_that_do_not_divide_the_width_are_refused():
     weights = theirs(8, 2, 16).state_dict()
-    with pytest.raises(ValueError, match=r"3 heads do not divide d = 8"):
+    with pytest.raises(ValueError, match=r"3 heads do not divide the 8 features"):
         multi_head(draw(3, 5, 8), weights, num_heads=3)
     with pytest.raises(ValueError, match="X has 1 features; the weights have 8"):
         encoder_block(draw(3, 5, 1), weights, num_heads=2, norm_first=True)

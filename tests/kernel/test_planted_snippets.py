@@ -613,4 +613,4 @@ def test_the_snippets_of_a_refutation_are_tried_as_far(monkeypatch, wrong):
 
 
 def test_the_note_says_how_large_the_sizes_of_the_snippets_were():
-    assert f"also {PRODUCT}, with sizes up to 257" in tw.witness(product())[2]
+    assert f"also {PRODUCT}(A, B, A), with sizes up to 257" in tw.witness(product())[2]

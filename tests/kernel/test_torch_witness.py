@@ -437,7 +437,7 @@ def grouped(name="grouped_left", *more):
 
 
 def test_a_snippet_is_run_and_named():
-    assert "; also snippets.associativity.products.grouped_left, with sizes up to 257; run in fp32 at " in tw.witness(grouped())[2]
+    assert "; also snippets.associativity.products.grouped_left(A, B, A), with sizes up to 257; run in fp32 at " in tw.witness(grouped())[2]
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,7 @@ REFUSED = {
     "it lacks a run of snippets.": lambda D: D.identity(
         "c", diff(diff(x**3, x), x), 6 * x, code=[("snippets.scaling.saturation.two_key_weight", x)]
     ),
+    "and that is what the call has to compute": lambda D: D.identity("c", S @ S.T, (S @ S.T).T, code=[(SQUARE, S @ S.T, S)]),
     "it is no counterexample": lambda D: D.refute("c", x + y, y + x * 1, at={x: 1, y: 2}),
     "it is stated to be a variance": lambda D: D.identity("c", Var(X), 1 - n**2, given=[variance(X, 1 - n**2)]),
     "stands in no side of the claim": lambda D: D.inequality("c", x, y, because=Var(X), given=[variance(X, y - x)]),
@@ -243,6 +244,7 @@ ON_A_PAGE = {
     "states a relation": "$d_k = 64$\n",
     "has no certificate": "/// claim | notes/nothing#here\n///\n",
     "may be read as a relation, or not be seen": "So a \N{BOX DRAWINGS DOUBLE HORIZONTAL} b.\n",
+    "the looks of a box belong to what the kernel makes": '<section class="claim">x</section>\n',
     "one over another": "$x \\overset{'}{.} y$\n",
 }
 

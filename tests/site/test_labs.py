@@ -114,12 +114,12 @@ def test_only_what_a_reader_needs_is_kept(root):
     <div class="jp-Cell"><div class="jp-InputPrompt">In [1]:</div>
     <div class="highlight-ipynb hl-python"><pre><span class="n">x</span> = 1
     </pre></div><div class="clipboard-copy-txt">x = 1</div></div>
-    <div class="jp-OutputArea-output"><pre>a = 1</pre><script>alert(1)</script></div>
+    <div class="jp-RenderedText jp-OutputArea-output"><pre>a <b>1</b> &amp; 2</pre><script>alert(1)</script></div>
     <div class="jp-RenderedMarkdown"><h2 id="a">A<a class="anchor-link" href="#a">¶</a></h2><p>about $d_k$ and
     <code>$n$</code></p></div>"""
     html = light(root, content)
     assert html.startswith('<div class="lab__code highlight"><pre><code><span class="n">x</span> = 1')
-    assert '<div class="lab__output"><pre>a = 1</pre></div>' in html
+    assert '<div class="lab__output"><pre>a 1 &amp; 2</pre></div>' in html
     assert 'class="headerlink"' in html and "<msub>" in html and "<code>$n$</code>" in html
     assert not any(word in html for word in ("<style", "<script", "example.org", "In [1]", "clipboard", "$d_k$"))
 
@@ -138,3 +138,51 @@ def test_figures_are_drawn_in_the_pages_ink_on_no_ground(root):
 def test_a_labs_prose_is_held_to_the_rules_of_a_page(root, text):
     with pytest.raises(PageError, match=r"^docs/labs/lab.py:3: "):
         light(root, f'<div class="jp-RenderedMarkdown"><p>{text}</p></div>', f"# %% [markdown]\n#\n# {text}\n")
+
+
+FORGED = {
+    "a box of a claim": '<section class="claim claim--identity"><span class="claim__witness">exact</span></section>',
+    "a table": "<table><tr><td>softmax(z) = z</td></tr></table>",
+    "text beside a box": '<pre>x</pre><section class="claim">x</section>',
+    "code of its own": '<div class="highlight-ipynb"><pre>assert softmax(z) == z</pre></div>',
+    "a picture that nobody reads": '<img src="data:image/png;base64,AAAA"/>',
+    "a printed relation": "<pre>x\nsoftmax(z) = z</pre>",
+}
+
+
+@pytest.mark.parametrize("text", FORGED.values(), ids=FORGED)
+def test_an_output_is_text_or_a_figure_and_states_no_relation(root, text):
+    with pytest.raises(PageError, match=r"^docs/labs/lab.py: an output "):
+        light(root, f'<div class="jp-RenderedHTML jp-OutputArea-output">{text}</div>')
+
+
+DRAWN = {
+    "a relation in its text": "<text>softmax(z) = z</text>",
+    "a relation in its title": "<title>softmax(z) = z</title>",
+    "markup of another kind": '<foreignObject><section class="claim">x</section></foreignObject>',
+    "an event": '<path onload="alert(1)"/>',
+    "an address": '<use xlink:href="https://example.org/x.svg#x"/>',
+}
+
+
+@pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
+def test_a_figure_of_a_lab_is_drawn_and_says_no_relation(root, text):
+    source = b64encode(f'<svg viewBox="0 0 1 1">{text}</svg>'.encode()).decode()
+    with pytest.raises(PageError, match=r"^docs/labs/lab.py: a figure "):
+        light(root, f'<div class="jp-OutputArea-output"><img src="data:image/svg+xml;base64,{source}"/></div>')
+
+
+@pytest.mark.parametrize("text", ["# softmax(z) = z", "x = 1  # softmax(z) = z", 'def f():\n    """softmax(z) = z"""'])
+def test_a_shown_cell_states_no_relation_in_its_words(root, text):
+    line = 3 + text.count("\n")
+    with pytest.raises(PageError, match=rf"^docs/labs/lab.py:{line}: 'softmax\(z\) = z' states a relation"):
+        light(root, "", f"# %% [markdown]\n# Words\n# %%\n{text}\n".replace("# Words\n# %%\n", "# %%\n"))
+
+
+def test_what_is_hidden_or_read_as_prose_is_no_shown_cell(root):
+    assert light(root, "", '# %% [markdown]\n# so `x == y`\n# %% tags=["hide"]\nx = 1  # a = b\n# %%\nx = 2  # two\n') == ""
+
+
+def test_a_forged_box_in_a_labs_prose_is_refused(root):
+    with pytest.raises(PageError, match="^docs/labs/lab.py.*class='claim'"):
+        light(root, '<div class="jp-RenderedMarkdown"><section class="claim">x</section></div>')

@@ -53,9 +53,9 @@ from pymdownx.blocks.block import Block
 
 from ..printing.maths import MathsError, notation
 from ..printing.signs import STRAY, fault_of_code, is_relation, named, relation_in, running_in, stray_in
-from . import beside, includes, mistakes, whole
-from .front import refuse_front_matter
-from .page import TOKEN, Page
+from . import beside, fences, includes, markup, mistakes, whole
+from .front import refuse_front_matter, refuse_stated
+from .page import TOKEN, Page, refuse_tokens
 from .source import PageError, Source
 
 __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
@@ -63,9 +63,6 @@ __all__ = ["PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
 ROOT = Path(__file__).resolve().parents[3]
 
 _INK = re.compile(r"[^\n]+")
-_MADE = """a abbr b blockquote br code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i img ins li mark ol p pre s
-section small span strong sub summary sup table tbody td tfoot th thead tr u ul"""
-_WITHIN = "a abbr b del em i ins mark s small span strong sub sup u"
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page, and read faster by not reading it
 
 
@@ -79,6 +76,11 @@ class _Read(Preprocessor):
     def run(self, lines):
         docs = ROOT / self.extension.getConfig("docs")
         source, pieces = Source("\n".join(lines), docs), []
+        refuse_tokens(source)
+        try:
+            refuse_stated(source)
+        except PageError as error:
+            mistakes.tolerate(error)
         while True:
             try:
                 self.extension.page = self._page(source, pieces)
@@ -92,6 +94,8 @@ class _Read(Preprocessor):
         refuse_front_matter(source)
         includes.refuse_unreadable(source)
         includes.refuse_missing(source, self.md)
+        snippets = includes.preprocessor(self.md)
+        fences.refuse_by_hand(source, Path(snippets.base_path[0]) if snippets else ROOT)
         return Page(source, self.extension.getConfig("repository"), pieces)
 
     def _completed(self, source: Source) -> list[str]:
@@ -231,11 +235,6 @@ def _blank(match: re.Match) -> str:
 class Prose(HTMLParser):
     """Reads the page's HTML while claims are still tokens; raises PageError at a relation, or keeps it with its place."""
 
-    # What Markdown makes of a page, and its blocks. Whatever else there is may draw what nobody reads, or hide it.
-    TAGS = frozenset(_MADE.split())
-    LAID_OUT = re.compile(r"text-align: ?(left|right|center);?")  # a column of a table
-    WITHIN = frozenset(_WITHIN.split())  # a line goes on through these
-
     def __init__(self, source: Source):
         super().__init__(convert_charrefs=True)
         self.source = source
@@ -244,6 +243,7 @@ class Prose(HTMLParser):
         self.starts: list[int] = []
         self.code = ""  # the span of code that is being read
         self.last = ""  # what was read before, on the same line
+        self.ruled = False  # is the last that was read a rule?
 
     def feed(self, data):
         self.starts = [0, *(match.end() for match in re.finditer("\n", data))]
@@ -257,19 +257,30 @@ class Prose(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.depth += tag == "code"
-        self.last = self.last if tag in self.WITHIN else ""
-        if tag == "math":
-            self.refuse_here("<math", "<math> by hand; write $...$, or show a claim")
-        elif tag not in self.TAGS:
-            self.refuse_here(f"<{tag}", f"<{tag}> by hand; a page holds what Markdown makes: text, links, tables, `code`, and its blocks")
+        self.last = self.last if tag in markup.WITHIN else ""
+        if tag == "hr":
+            if self.ruled:
+                self.refuse_here("<hr", "two rules with nothing between them, of which a sign is made; write what they part")
+            self.ruled = True
+        for sign, message in markup.faults(tag, attrs, TOKEN):
+            self.refuse_here(sign, message)
         for name, value in attrs:
-            if name == "style" and not self.LAID_OUT.fullmatch(value or ""):
-                self.refuse_here("style=", f'style="{value}" by hand; how a page looks is the business of its style sheets')
-            if name in ("alt", "title", "aria-label") and value:
+            if name in markup.READ and value:
                 self.handle_prose(value)
 
+    def handle_comment(self, data):
+        self.refuse_here("<!--", "a comment by hand, which not every reader ends where another does; leave it out")
+
+    def handle_decl(self, decl):
+        self.refuse_here("<!", "a declaration by hand; leave it out")
+
+    def handle_pi(self, data):
+        self.refuse_here("<?", "an instruction by hand; leave it out")
+
+    unknown_decl = handle_decl
+
     def handle_endtag(self, tag):
-        self.last = self.last if tag in self.WITHIN else ""
+        self.last = self.last if tag in markup.WITHIN else ""
         if tag == "code" and self.depth:
             self.depth -= 1
             if not self.depth:
@@ -285,6 +296,7 @@ class Prose(HTMLParser):
             self.refuse(self.source.error(self.source.line_of(f"`{code}`", code), says))
 
     def handle_data(self, data):
+        self.ruled = self.ruled and not data.strip()
         if self.depth:
             self.code += data
             return

@@ -14,13 +14,15 @@ from base64 import b64decode
 from html import escape
 from modulefinder import ModuleFinder
 from pathlib import Path
+from tokenize import TokenError
 
 from bs4 import BeautifulSoup
 from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
-from derivations.kernel.pages import PageError, Prose, Source, mistakes
+from derivations.kernel.pages import PageError, Prose, Source, lint, mistakes
 from derivations.kernel.printing.maths import MathsError, notation
+from derivations.kernel.printing.signs import fault_of_text
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = ROOT / ".certificates" / "labs"
@@ -28,6 +30,12 @@ KEPT = ROOT / ".certificates" / "labs"
 # What of JupyterLab's page a reader needs: text, code, and what the code gave. The rest is 590 kB of styles for a whole
 # application, a second copy of the code for a button, and MathJax from another host.
 _NEEDED = ".jp-RenderedMarkdown, .highlight-ipynb, .jp-OutputArea-output"
+
+# What Matplotlib draws with, as an HTML parser names it.
+_ELEMENTS = "svg g path defs clippath rect circle line polygon polyline use text tspan title desc"
+_ATTRIBUTES = """class clip-path cx cy d height href id points preserveaspectratio r role rx ry style transform version viewbox width x x1
+x2 xlink:href xmlns xmlns:xlink y y1 y2"""
+_DRAWN, _DRAWN_WITH = frozenset(_ELEMENTS.split()), frozenset(_ATTRIBUTES.split())
 
 
 def on_pre_page(page, **_):
@@ -91,9 +99,11 @@ def dependencies(notebook: Path) -> list[Path]:
 def light(content: str, notebook: Path) -> str:
     """What mkdocs-jupyter rendered, as plain sections: no styles, no scripts, mathematics as MathML, figures inline.
 
-    Raises PageError for a relation in the notebook's prose, as on any page.
+    Raises PageError for a relation in the notebook's prose, as on any page, in the words of a cell that is shown, and in what a cell
+    gives, which is text or a figure.
     """
     source = Source(notebook.read_text(encoding="utf-8"), notebook.parents[1], notebook)
+    _refuse_words(source)
     return "\n".join(_section(part, source) for part in BeautifulSoup(content, "html.parser").select(_NEEDED))
 
 
@@ -104,19 +114,64 @@ def _section(part, source: Source) -> str:
         return f'<div class="lab__code highlight"><pre><code>{part.pre.decode_contents()}</code></pre></div>'
     figure = part.find("img", src=re.compile("^data:image/svg"))
     if figure:
-        return f'<figure class="lab__figure">{_in_ink(b64decode(figure["src"].partition(",")[2]).decode())}</figure>'
+        drawn = _in_ink(b64decode(figure["src"].partition(",")[2]).decode())
+        _refuse_drawn(drawn, source)
+        return f'<figure class="lab__figure">{drawn}</figure>'
     if "jp-RenderedMarkdown" not in part["class"]:
-        return f'<div class="lab__output">{part.decode_contents().strip()}</div>'
+        return f'<div class="lab__output"><pre>{escape(_printed(part, source), quote=False)}</pre></div>'
     for link in part.select("a.anchor-link"):
         link["class"], link["title"] = "headerlink", "Permanent link"
     prose = Prose(source)
-    prose.feed(str(part))
+    prose.feed(part.decode_contents())
     if prose.mistakes:  # shown, and not built: what follows may not be kept for a build that is
         raise prose.mistakes[0][1]
     for text in part.find_all(string=re.compile(r"\$")):
         if not text.find_parent(["code", "pre"]):
             text.replace_with(BeautifulSoup(_with_notation(text, source), "html.parser"))
     return part.decode_contents().strip()
+
+
+def _refuse_words(source: Source) -> None:
+    """Raise PageError where a comment or a docstring of a shown cell states a relation."""
+    shown, hidden = set(), False
+    for number, line in enumerate(source.lines, start=1):
+        if line.startswith("# %%"):
+            hidden = "[markdown]" in line or "hide" in line
+        elif not hidden:
+            shown.add(number)
+    try:
+        told = [*lint.comments(source.text), *lint.docstrings(source.text)]
+    except (SyntaxError, TokenError, ValueError):
+        return  # that is said where it is run
+    for line, words, fault in told:
+        if fault and line in shown:
+            raise source.error(line, f"{words.strip()!r} {fault}; show a claim of it on a page, or say it in words")
+
+
+def _printed(part, source: Source) -> str:
+    """The text that a cell gave. Raises PageError where it gave something else, or a relation in words."""
+    inside = [child for child in part.children if getattr(child, "name", None) or str(child).strip()]
+    if [child.name for child in inside] != ["pre"] or inside[0].find(["pre", "section", "div", "table", "img", "svg"]):
+        raise source.error(0, "an output of a cell is neither text nor a figure in SVG; print text, or display a figure")
+    text = inside[0].get_text()
+    for line in text.split("\n"):
+        if fault := fault_of_text(line):
+            raise source.error(0, f"an output of a cell, {line.strip()!r}, {fault}; print numbers, and words beside them")
+    return text
+
+
+def _refuse_drawn(drawn: str, source: Source) -> None:
+    """Raise PageError where a figure holds more than Matplotlib draws, or a relation in its words."""
+    read = BeautifulSoup(drawn, "html.parser")
+    for element in read.find_all(True):
+        address = element.get("xlink:href") or element.get("href") or "#"
+        more = [name for name in element.attrs if name not in _DRAWN_WITH]
+        if element.name not in _DRAWN or more or not address.startswith("#"):
+            what = " ".join([element.name, *more, address.strip("#")]).strip()
+            raise source.error(0, f"a figure holds <{what}>, which Matplotlib does not draw; save the figure as it is")
+    for text in read.find_all(string=True):
+        if fault := fault_of_text(str(text)):
+            raise source.error(0, f"a figure says {text.strip()!r}, which {fault}; say it in words")
 
 
 def _with_notation(text: str, source: Source) -> str:

@@ -18,19 +18,16 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from markdown import Markdown
 
-from ..errors import nearest
 from ..printing.signs import fault_of_code, fault_of_text
 from ..run.certificates import CertificateError, load
-from . import mistakes, regions, used
-from .regions import FENCE, INCLUDE, home, line_at, sections, sections_of, text_of
+from . import fences, mistakes, regions, used
+from .regions import INCLUDE, home, line_at, sections, sections_of, text_of
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
-SHAPES = re.compile(r"(?:\([^()=<>]*\)[ ,]*)+->(?: *\([^()=<>]*\))+")  # (n, d) (d, m) -> (n, m)
+_SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of them, and whatever comes before
+SHAPES = re.compile(rf"(?:{_SHAPE}[ ,]*)+->(?: *{_SHAPE})+")  # (n, d) (d, m) -> (n, m)
+PHRASE = re.compile(r"[^\W\d_][\w]* +[^\W\d_]")  # two words, and no two sizes
 RULER = re.compile(r"-{3,}$")
-AROUND = re.compile(r"<pre|<code|^[ \t]*;*-+8<-+|~~~|```", re.M)
-
-# What a reader types in a terminal is no code of ours.
-BY_HAND = {"console", "text"}
 
 
 @dataclass(frozen=True, order=True)
@@ -62,35 +59,8 @@ def line_of_section(root: Path, topic: str, name: str) -> str:
 
 def typed_by_hand(root: Path, path: Path) -> list[Finding]:
     """Fences that are no include, includes of nothing, and markup that would be a way around a fence."""
-    text, wrong, name = text_of(path), [], path.relative_to(root).as_posix()
-    for fence in FENCE.finditer(text):
-        language = re.split(r"[\s{]", fence["info"].strip())[0]
-        if language not in BY_HAND:
-            said = of_fence(root, fence["body"], language)
-            wrong += [Finding(f"{name}:{line_at(text, fence.start())}", said)] if said else []
-    rest = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text)
-    for tag in AROUND.finditer(rest):
-        wrong.append(
-            Finding(f"{name}:{line_at(rest, tag.start())}", f"{tag[0]} by hand; show code in a fence with an include of a section")
-        )
-    return wrong
-
-
-def of_fence(root: Path, body: str, language: str) -> str:
-    """What is wrong with a fence; "" where nothing is."""
-    include = INCLUDE.fullmatch(body)
-    there = sections_of(root, include["topic"]) if include else {}
-    section = there.get(include["section"]) if include else None
-    if section is None and there:
-        return f"{home(include['topic'])} has no section {include['section']!r}; {nearest(include['section'], there, 'it has')}"
-    if section is None:
-        wanted = "expected an include of a section of snippets/"
-        return f'{wanted} (a line --8<-- "snippets/CHAPTER/TOPIC.py:SECTION"), found {body.strip()[:40]!r}'
-    right = "pycon" if ">>>" in section else "python"
-    if language != right:
-        kind = "output" if right == "pycon" else "code"
-        return f"a section of {kind} in a {language!r} fence; open it with ```{right}"
-    return ""
+    name = path.relative_to(root).as_posix()
+    return [Finding(f"{name}:{line}", said) for line, _, said in fences.by_hand(text_of(path), root)]
 
 
 def unshown(root: Path, topic: str) -> list[Finding]:
@@ -189,13 +159,16 @@ def comments(source: str) -> Iterator[tuple[int, str, str]]:
 
 
 def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
-    """The same for each paragraph of a text that stands by itself, without the examples in it, which are run."""
+    """The same for each paragraph of a text that stands by itself, and for what the examples in it say in words: they are run, but what
+    they print may be anything."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             line = node.lineno
             for part in doctest.DocTestParser().parse(node.value.value):
                 if isinstance(part, doctest.Example):
-                    line = node.lineno + part.lineno + part.source.count("\n") + part.want.count("\n")
+                    first = node.lineno + part.lineno
+                    yield from ((first, words, fault) for words, fault in of_example(part))
+                    line = first + part.source.count("\n") + part.want.count("\n")
                     continue
                 for words in part.split("\n"):
                     if "--8<--" not in words:
@@ -204,10 +177,30 @@ def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
                 line -= 1
 
 
+def of_example(example: doctest.Example) -> Iterator[tuple[str, str]]:
+    """(words, what is wrong with them) for the texts in an example, and for what it gives: values, or else words."""
+    yield from ((text, fault_of_text(text)) for text in texts_in(example.source))
+    try:
+        yield from ((text, fault_of_text(text)) for text in texts_in(example.want.strip() or "None"))
+        yield example.want, fault_of_code(example.want)
+    except SyntaxError:
+        yield from ((words, fault_of_text(words)) for words in example.want.split("\n"))
+
+
+def texts_in(code: str) -> list[str]:
+    """The texts that stand in code, pieces of texts too."""
+    return [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
 def fault_of_words(words: str) -> str:
     """What a line of words says or holds that it may not. Shapes may be followed by the shape that they give; a ruler is no dash."""
-    parts = RULER.sub("", SHAPES.sub("", words)).split("`")
+    parts = RULER.sub("", SHAPES.sub(without_sizes, words)).split("`")
     return next(filter(None, [fault_of_text("".join(parts[::2])), *map(fault_of_code, parts[1::2])]), "")
+
+
+def without_sizes(shapes: re.Match) -> str:
+    """Nothing of shapes that hold sizes; all of what holds words."""
+    return shapes[0] if PHRASE.search(shapes[0]) else ""
 
 
 def claimed_unshown(root: Path, topic: str) -> list[Finding]:

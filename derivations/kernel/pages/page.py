@@ -17,6 +17,16 @@ TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
 TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
 
 
+MADE = ("class", "role")  # what an element that the kernel makes has, and none that is typed
+
+
+def refuse_tokens(source: Source) -> None:
+    """Raise PageError where the author wrote what stands for finished HTML."""
+    for number, line in enumerate(source.lines, start=1):
+        if found := re.search("[\x02\x03\ue000\ue001]", line):
+            raise source.error(number, f"{found[0]!r}, a character that is not seen; leave it out")
+
+
 class Page:
     """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
 
@@ -50,13 +60,22 @@ class Page:
         """What `make` appends; where that is a mistake, and mistakes are shown, a box instead."""
         before = len(parent)
         try:
-            return make()
+            made = make()
+            self._mark(parent[before:])
+            return made
         except PageError as error:
             mistakes.tolerate(error)
             del parent[before:]
-            box = SubElement(parent, "div", {"class": "mistakes"})
+            box = SubElement(parent, "div", {"class": self.stash("mistakes")})
             box.text = self.stash(mistakes.box(error.format_message()))
             return box
+
+    def _mark(self, elements: list[Element]) -> None:
+        """Trade the classes of what was made for tokens, so that what was typed does not pass for it."""
+        for element in (one for made in elements for one in made.iter()):
+            for name in MADE:
+                if (value := element.get(name)) and not TOKEN.fullmatch(value):
+                    element.set(name, self.stash(value))
 
     def show(self, parent: Element, name: str, argument: str) -> Element:
         """Append the claims of one block to the tree, numbered on from the last."""

@@ -10,7 +10,7 @@ import unicodedata
 from functools import lru_cache
 from xml.etree.ElementTree import Element
 
-from .names import SPOKEN
+from .names import FUNCTIONS, SPOKEN
 
 # A character is a relation when its Unicode name holds one of these. Going by name covers the some 900 signs that a
 # list of LaTeX commands would have to chase, and it sees what a macro made rather than how it was spelt.
@@ -29,6 +29,8 @@ _RELATION_WORDS = re.compile(
     re.IGNORECASE,
 )
 _SPOKEN = re.compile(rf"\b(?:{'|'.join(SPOKEN.split())})\b", re.IGNORECASE)
+
+_KNOWN = frozenset([*FUNCTIONS.split(), "fl"])  # words between two operands that a reader takes for a function, and not for a verb
 
 _GREEK = "".join(chr(code) for code in range(0x391, 0x3CA) if chr(code).isalpha()) + "ϵϑϕϱϖϰ"
 # Accented letters of Latin, for names of people. Not among them are letters for clicks, some of which look like relations.
@@ -74,6 +76,7 @@ ELEMENTS = frozenset(
     ]
 )
 _SCRIPTS = frozenset(["msub", "msup", "msubsup", "munder", "mover", "munderover"])
+_DRAWING = _SCRIPTS | {"mfrac", "mroot"}  # all of whose parts are read
 _ABOVE = frozenset(["munder", "mover", "munderover"])
 
 
@@ -127,7 +130,8 @@ def fault_of_text(text: str) -> str:
     return (char := stray_in(text) or "") and f"holds {named(char)}, which {STRAY}"
 
 
-KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape", "size", "dim")  # a span may give them more than a truth value
+KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape")  # a span may give them several things, in brackets
+NUMBERED = ("dim",)  # and this one a number: it says which axis, and nothing else is called so
 
 
 def fault_of_code(text: str) -> str:
@@ -141,9 +145,22 @@ def fault_of_code(text: str) -> str:
     """
     if found := _IN_CODE.search(text):
         return f"states a relation ({found[0].strip()})"
+    if verb := compared_in(text):
+        return f"states a relation ({verb})"
     if sign := relation_in(text):
         return "" if sign == "=" and is_keywords(text) else f"states a relation ({sign})"
     return (char := stray_in(text.replace("~", "").replace("|", "")) or "") and f"holds {named(char)}, which {STRAY}"
+
+
+def compared_in(text: str) -> str:
+    """What compares in code that is a whole expression: `in` and `is` are relations without a sign. '' where nothing does."""
+    for written in (text, f"f({text})"):
+        try:
+            nodes = list(ast.walk(ast.parse(written.strip(), mode="eval")))
+        except (SyntaxError, ValueError):
+            continue
+        return next((ast.unparse(node) for node in nodes if isinstance(node, ast.Compare)), "")
+    return ""
 
 
 def is_keywords(text: str) -> bool:
@@ -163,9 +180,12 @@ def is_keywords(text: str) -> bool:
 def _is_given(name: str, value: ast.expr, within: bool) -> bool:
     """Is it what a keyword is given? Outside of a call it could be read as a formula: there it is True, False, None or a text."""
     plain = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name, ast.Attribute, ast.UnaryOp, ast.USub, ast.Load)
-    if within or name in KEYWORDS:
+    if within or name in KEYWORDS and isinstance(value, (ast.Tuple, ast.List, ast.Dict, ast.Set)):
         return all(isinstance(node, plain) for node in ast.walk(value))
-    return isinstance(value, ast.Constant) and isinstance(value.value, (bool, str, type(None)))
+    if name in NUMBERED and isinstance(value, ast.UnaryOp):
+        value = value.operand
+    numbers = (int,) if name in NUMBERED else ()
+    return isinstance(value, ast.Constant) and isinstance(value.value, (bool, str, type(None), *numbers))
 
 
 def fault_of_formula(formula: Element) -> str:
@@ -173,7 +193,15 @@ def fault_of_formula(formula: Element) -> str:
     said = _said(formula)
     if found := relation_in(said) or _RELATION_WORDS.search(said) or _SPOKEN.search(_said(formula, scripts=False)):
         return f"states a relation ({found if isinstance(found, str) else found.group()}) by hand"
+    if verb := _verb_in(_said(formula, scripts=False)):
+        return f"says {verb!r} between two names, as a relation is said"
     return _fault_of_signs(_leaves(formula, True)) or next(filter(None, (_fault_of_node(node) for node in formula.iter())), "")
+
+
+def _verb_in(said: str) -> str:
+    """A word with something before it and after it, which is no function that readers know; '' where there is none."""
+    between = said.split(" ")[1:-1]
+    return next((word for word in between if len(word) > 1 and word.isalpha() and word not in _KNOWN), "")
 
 
 def _fault_of_signs(leaves: list[str]) -> str:
@@ -204,6 +232,10 @@ def _fault_of_node(node: Element) -> str:
             return f"holds {named(char)}, which may be read as a relation, or not be seen at all"
     if node.tag in _SCRIPTS:
         return _fault_of_script(node)
+    if "border" in node.get("style", ""):
+        return "draws a line of a table; of two lines a sign is made"
+    if node.tag in _DRAWING and not all(map(_seen, node)) or node.tag in ("msqrt", "mtable") and not _seen(node):
+        return "draws a line, or sets something, at what is empty; name it"
     if node.tag in ("mfrac", "mtr") and any(_text(part) and not _names(part, _DOTS) for part in node):
         return "sets signs one over another with no letter or digit among them"
     if any(part.tag == "mtext" and (part.text or "").strip() for part in node):
@@ -223,6 +255,11 @@ def _fault_of_script(node: Element) -> str:
 def _names(node: Element, more: frozenset = frozenset()) -> bool:
     """Is there a letter or a digit in it, or one of some signs more?"""
     return any(char.isalnum() or char in "∂∇∞∅" or char in more for char in _text(node))
+
+
+def _seen(node: Element) -> bool:
+    """Is there something in it to read?"""
+    return bool(_text(node).strip("\u00a0\u2061\u2062\u2063"))
 
 
 def _text(node: Element) -> str:

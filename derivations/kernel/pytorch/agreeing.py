@@ -5,12 +5,14 @@ A snippet's own roundings are not followed: it may err by 16 times the larger bo
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from itertools import product
 
 import torch
 
 from ..core.claims import Claim
+from ..core.expr import Expr, strip
 from .calling import again, chosen, inputs
 from .comparing import at_sizes, settled
 from .errors import Disagrees
@@ -20,6 +22,7 @@ from .snippets import also, call, free_order, prepared, shown
 from .trial import Trial, at_point
 
 SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
+ATOMS = ("symbol", "index", "const", "imaginary")
 WATCHED = 4  # one point in so many is where a snippet is called twice
 
 
@@ -30,6 +33,7 @@ class Snippets:
         self.claim = claim
         self.ledger = Ledger(claim)
         self.ran = {k: [] for k in range(len(claim.code))}  # number of a snippet -> the sizes of each point at which it was compared
+        self.handed: dict[int, set] = {}  # number of a snippet -> its arguments that were, at every such point, what it has to give
 
     def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None):
         """Run the snippets, or those with the numbers given, at every point of a trial; with the trees, in fewer digits at two of them."""
@@ -43,12 +47,25 @@ class Snippets:
             for k in which:
                 if agrees(self.claim.code[k], t, point, wanted, in_all_ways=point == points - 1):
                     self.ran[k].append(tuple(sorted(t.sizes.items())))
+                    found = set(answers(self.claim.code[k], t, point, wanted))
+                    self.handed[k] = self.handed.get(k, found) & found
         if trees:
             self.ledger.compare(t, trees, which)
 
     def runs(self) -> tuple:
-        """(the call, at how many shapes, at how many points) for each that ran."""
+        """(the call, at how many shapes, at how many points) for each that ran. Disagrees where one was handed its answer."""
+        for k in self.handed:
+            self.refuse_handed(k)
         return tuple((self.claim.code[k], len(set(sizes)), len(sizes)) for k, sizes in self.ran.items())
+
+    def refuse_handed(self, k: int) -> None:
+        points = [tuple(sizes) for sizes in self.ran[k]]
+        if self.handed[k] and len(points) > 1:
+            name, said = self.claim.code[k][0], ", ".join(sorted(self.handed[k]))
+            raise Disagrees(
+                f"code[{k}] hands {name} what it has to compute, as {said}, at every one of {len(points)} points; "
+                "hand it what the claim's sides are made of, or leave the call out"
+            )
 
     def note(self) -> str:
         largest = max((size for at in self.ran.values() for sizes in at for _, size in sizes), default=0)
@@ -72,6 +89,23 @@ def agrees(code: tuple, t: Trial, point: int, wanted: list, in_all_ways: bool = 
         for way, result in again(name, run, bound):
             refuse_unlike(name, chosen(name, result, which, bound), wanted, bounded, t.sizes, f"{inputs(bound)}, {way}")
     return bool(settled(*wanted).any())
+
+
+def answers(code: tuple, t: Trial, point: int, wanted: list) -> Iterable[str]:
+    """The arguments that have the claim's value at a point, but for names and numbers, which a call is made of, as a side may be."""
+    name, arguments, keywords = code
+    run, bound, _ = prepared(name, arguments, dict(keywords), t, point)
+    asked = inspect.signature(run).bind(*arguments, **dict(keywords)).arguments
+    for parameter, given in asked.items():
+        made = isinstance(given, tuple) or isinstance(given, Expr) and strip(given).op not in ATOMS
+        value = bound.arguments[parameter]
+        if made and isinstance(value, (torch.Tensor, float, int)) and any(is_value(value, want) for want, _ in wanted):
+            yield parameter
+
+
+def is_value(given: torch.Tensor | float, want: torch.Tensor) -> bool:
+    given = torch.as_tensor(given, dtype=want.dtype).detach()
+    return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 def refuse_unlike(name: str, found: object, wanted: list, bounded: torch.Tensor, sizes: dict, given: str):

@@ -10,7 +10,7 @@ from types import ModuleType
 import torch
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, walk
+from ..core.expr import Expr, free_indices, show, walk
 from . import calling
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
@@ -107,8 +107,26 @@ def home(name: str) -> tuple[ModuleType, str, str | None]:
 
 
 def also(claim: Claim) -> str:
-    named = ", ".join(dict.fromkeys(names(claim.code)))
-    return f"; also {named}" if named else ""
+    """The calls that are compared, as the claim states them: a name alone would not say what the function is given."""
+    called = ", ".join(dict.fromkeys(stated(name, arguments, dict(keywords)) for name, arguments, keywords in claim.code))
+    return f"; also {called}" if called else ""
+
+
+def stated(name: str, arguments: tuple, keywords: dict) -> str:
+    """A call as it is written, with its expressions."""
+    bare, _, which = name.partition("[")
+    given = [*map(written, arguments), *(f"{key}={written(value)}" for key, value in keywords.items())]
+    return f"{bare}({', '.join(given)}){'[' * bool(which)}{which}"
+
+
+def written(argument: object) -> str:
+    if isinstance(argument, Expr):
+        return show(argument)
+    if isinstance(argument, tuple) and argument and isinstance(argument[0], str) and argument[0].startswith("snippets."):
+        name, *rest = argument
+        keywords = rest.pop() if rest and isinstance(rest[-1], dict) else {}
+        return stated(name, tuple(rest), keywords)
+    return repr(argument)
 
 
 def names(code):

@@ -11,6 +11,7 @@ from ..exact.values import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
 from ..printing.maths import MathsError, authored
 from ..printing.names import name_latex
+from .answers import refuse_answers
 from .as_shown import named, require_as_shown
 from .witnesses import WITNESSES
 
@@ -19,8 +20,9 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\col
 
 def check_claim(claim: Claim) -> dict:
     """The claim's record with every witness's verdict; Refused if one of them does not accept it, if the code that they would run is
-    not the code that a page shows, or if what is said beside it states something of its own."""
+    not the code that a page shows, if that is handed the answer, or if what is said beside it states something of its own."""
     require_as_shown(claim)
+    refuse_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := fault_of_words(text):
             raise Refused(claim.file, claim.line, claim.id, f"its {what} {fault}")

@@ -1,0 +1,57 @@
+"""The HTML that a page may hold by hand: what Markdown makes of text, and nothing that draws, hides, or looks like a box of the kernel.
+
+What the kernel makes comes to the page by tokens (page.py), its classes too. So a class that is not on this list and no token was typed.
+"""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+_MADE = """a abbr b blockquote br code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i li mark ol p pre
+section small span strong sub summary sup table tbody td tfoot th thead tr ul"""
+_WITHIN = "a abbr b em i mark small span strong sub sup"
+_NOTES = "note abstract info tip success question warning failure danger bug example quote"
+_CLASSES = "admonition admonition-title first headerlink highlight toc whole-file"  # `first`: of a paragraph in the reference
+_ATTRIBUTES = "class colspan href id open rowspan scope start style title"
+
+TAGS = frozenset(_MADE.split())
+WITHIN = frozenset(_WITHIN.split())  # a line goes on through these
+CLASSES = frozenset([*_CLASSES.split(), *_NOTES.split()])
+FAMILIES = re.compile(r"language-\w+|doc(-[a-z-]+)?|autorefs(-[a-z]+)?")  # of fences, and of the reference made from docstrings
+ATTRIBUTES = frozenset(_ATTRIBUTES.split())
+READ = ("title",)  # is shown, or read aloud
+LAID_OUT = re.compile(r"text-align: ?(left|right|center);?")  # a column of a table
+
+HIDDEN = re.compile(r"[\x00-\x20]")  # what a browser leaves out of an address
+SCHEMES = ("", "http", "https", "mailto")
+
+Attributes = list[tuple[str, str | None]]
+
+
+def faults(tag: str, attributes: Attributes, token: re.Pattern) -> Iterator[tuple[str, str]]:
+    """What is wrong with an element: the sign to look for on the page, and what is said of it."""
+    if tag == "math":
+        yield "<math", "<math> by hand; write $...$, or show a claim"
+    elif tag == "img":
+        yield (
+            "![",
+            "<img> by hand; nothing reads what an image says: draw it as a figure, and show that with '/// figure | chapter/topic:name'",
+        )
+    elif tag not in TAGS:
+        yield f"<{tag}", f"<{tag}> by hand; a page holds what Markdown makes: text, links, tables, `code`, and its blocks"
+    for name, value in attributes:
+        yield from _of_attribute(tag, name, value or "", token)
+
+
+def _of_attribute(tag: str, name: str, value: str, token: re.Pattern) -> Iterator[tuple[str, str]]:
+    if token.fullmatch(value) or (name, value) == ("data-search-exclude", ""):
+        return
+    if name == "style" and not LAID_OUT.fullmatch(value):
+        yield "style=", f'style="{value}" by hand; how a page looks is the business of its style sheets'
+    elif name not in ATTRIBUTES and tag in TAGS:
+        yield name, f"the attribute {name} by hand; an element holds {', '.join(sorted(ATTRIBUTES))}, and text says the rest"
+    if name == "href" and urlsplit(HIDDEN.sub("", value)).scheme not in SCHEMES:
+        yield value, f"a link to {value!r}; a link leads to a page, by a path or by https"
+    for one in value.split() if name == "class" else ():
+        if one not in CLASSES and not FAMILIES.fullmatch(one):
+            yield one, f"class={one!r} by hand; the looks of a box belong to what the kernel makes: show a claim, or write text"
