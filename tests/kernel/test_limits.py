@@ -272,7 +272,7 @@ def test_what_is_so_near_the_limit_is_not_stated(of, e, variable, to, value, ass
 SHOWN = {
     "the right side": (
         goes(n * x / (n * a + 1), n, "oo", x / a, nonzero(a)),
-        "at x = 0, a = 0 the right side is undefined (a division by zero)",
+        "at a = 0, x = 0 the right side is undefined (a division by zero)",
     ),
     "elsewhere": (goes(a / (a + x), x, 0, 1, nonzero(a)), "at a = 0 the series gives 0 as x -> 0, and 1 is stated"),
     "without bound": (goes(1 / (a + 1 / x), x, "oo", 1 / a, nonzero(a)), "at a = 0 the left side has no finite limit as x -> oo"),
@@ -307,7 +307,7 @@ def test_a_counterexample_to_a_limit_says_what_is_so_near_it(state, needed, prov
 LACKING = {
     "a size": (goes(n * x / (n * a + 1), n, "oo", x / a), "State it with given=[nonzero(a)], or"),
     "a root": (goes(sqrt(a + x), x, 0, sqrt(a)), "State it with given=[positive(a)], or"),
-    "a root that stands alone": (goes(sqrt(a * x), x, 0, 0), "State it with given=[positive(a)], or"),
+    "a root that stands alone": (goes(sqrt(a * x), x, 0, 0), "State it with given=[nonnegative(a)], or"),
     "a logarithm": (goes(log(a + x), x, 0, log(a)), "State it with given=[positive(a)], or"),
 }
 

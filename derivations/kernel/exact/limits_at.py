@@ -213,14 +213,20 @@ def certainly(p: dict, test) -> bool:
         return False
 
 
+def point_near(towards: tuple, far: Fraction = NEAR[-1]) -> dict:
+    """The variable of a limit, near it; nothing where there is no limit."""
+    if not towards:
+        return {}
+    variable, to = towards
+    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): values.number(far if to == "oo" else 1 / far)}}
+
+
 def undefined_near(left: Expr, towards: tuple, env: dict) -> str:
     """Why the left side has no value as near the limit as it is looked at; '' where it has one, or where that is not settled."""
-    variable, to = towards
     reason = ""
     for far in NEAR:
-        point = int(far) if variable.data[1] == "size" else {(): values.number(far if to == "oo" else 1 / far)}
         try:
-            values.evaluate(left, env | {variable.data[0]: point})
+            values.evaluate(left, env | point_near(towards, far))
             return ""
         except Undefined as error:
             reason = str(error)
