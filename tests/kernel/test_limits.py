@@ -32,6 +32,7 @@ from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.limits import limit
 from derivations.kernel.exact.polynomials import add, constant, scale
 from derivations.kernel.exact.reading import read
+from derivations.kernel.pytorch.witness import witness as numbers
 from derivations.kernel.sympy.witness import witness
 
 n = sizes("n")
@@ -264,9 +265,31 @@ KNOWN_NEAR = {
 @pytest.mark.parametrize("of, e, variable, to, value, assumed", KNOWN_NEAR.values(), ids=KNOWN_NEAR)
 def test_what_is_so_near_the_limit_is_not_stated(of, e, variable, to, value, assumed, proved, refused):
     proved(of(e, variable, to, value))
+    assert by_torch(of(e, variable, to, value)) in ("agrees", "not applicable")
     message = refused(of(e, variable, to, value, assumed))
     assert "is stated but not shown to be needed" in message and "the proof goes through without it. Drop it" in message
     assert (f"what is so of {variable} near the limit is known" in message) is (assumed.args == (variable,))
+
+
+def by_torch(state):
+    derivation = Derivation("test")
+    state(derivation)
+    return numbers(derivation.claims[0])[0]
+
+
+NOWHERE = {
+    "a root": (goes(sqrt(5 - x) / sqrt(x), x, "oo", 1), "the power 1/2 of 5 - x is taken, which is negative near the limit"),
+    "a logarithm": (goes(log(x - 1) + x, x, 0, 0), "the logarithm of x - 1 is taken, which is negative near the limit"),
+    "a root that may be one": (goes(sqrt(a + x), x, 0, sqrt(a)), "the power 1/2 of a + x is taken: near the limit a is negative at a = -1"),
+}
+
+
+@pytest.mark.parametrize("state, says", NOWHERE.values(), ids=NOWHERE)
+def test_what_has_no_value_near_the_limit_has_none(state, says, refused, sympy_refuses):
+    assert refused(state)
+    assert says in sympy_refuses(state)
+    with pytest.raises(Refused, match="negative number|not positive"):
+        by_torch(state)
 
 
 SHOWN = {

@@ -32,8 +32,9 @@ def near_limit(v, signs, goes, says):
     """v is shown to be positive near the limit, or else Fails or NotSettled."""
     if not comes_to_be_positive(v, signs, goes):
         if comes_to_be_positive(-v, signs, goes):
-            raise Fails(f"{says}, which is negative near the limit")
-        raise NotSettled(f"{says}, and whether that is positive near the limit")
+            raise Fails(f"{says.format(v)}, which is negative near the limit")
+        refuse_where(approached(v, *goes), signs, lambda at: at.is_negative, f"{says.format(v)}: near the limit {{}} is negative")
+        raise NotSettled(f"{says.format(v)}, and whether that is positive near the limit")
 
 
 def log(v, signs=None, goes=None):
@@ -42,7 +43,7 @@ def log(v, signs=None, goes=None):
     if v.is_positive or shown(signs.positive, v):
         return sp.log(v)
     if goes:
-        near_limit(v, signs, goes, f"the logarithm of {v} is taken")
+        near_limit(v, signs, goes, "the logarithm of {} is taken")
         return sp.log(v)
     if v.is_positive is False or shown(signs.nonnegative, -v):
         raise Fails(f"the logarithm of {v} is taken, which is not positive")
@@ -65,7 +66,7 @@ def power(base, exponent, signs=None, goes=None):
         test = signs.nonnegative if from_zero else signs.positive
         if not (base.is_positive or from_zero and base.is_nonnegative or shown(test, base)):
             if goes:
-                near_limit(base, signs, goes, f"the power {exponent} of {base} is taken")
+                near_limit(base, signs, goes, f"the power {exponent} of {{}} is taken")
                 return base**exponent
             if base.is_nonnegative is False or shown(signs.positive, -base):
                 raise Fails(f"the power {exponent} of {base} is taken, which is negative or not real")
