@@ -21,6 +21,7 @@ from .facts import facts_of
 from .given_values import broken, every_index
 from .limits import Grows, head_of, leading_series, limit, moves, near, on_the_way
 from .normal import Facts
+from .payloads import Unknown
 from .reading import read
 from .search import candidates, holds, show_array, show_both, shown
 from .values import Undefined
@@ -237,6 +238,8 @@ def undefined_near(left: Expr, towards: tuple, env: dict) -> str:
 
 def at_numbers(e: Expr, env: dict) -> Expr:
     """The tree with numbers for what env gives: sizes, scalars, tensors entry by entry, and indices that nothing binds."""
+    if e.op == "derivative" and any(n.op == "symbol" and n.data[0] in env for n in walk(e.args[1])):
+        raise Unknown(f"the slope by {show(e.args[1])}, for which a number stands")
     shape = tuple(at_numbers(s, env) for s in e.shape)
     if e.op == "symbol" and e.data[0] in env:
         value = env[e.data[0]]
