@@ -8,7 +8,6 @@ from derivations.kernel import (
     exp,
     index,
     matrix,
-    nonnegative,
     nonzero,
     ones,
     positive,
@@ -55,7 +54,7 @@ derivation.limit(
     c,
     "oo",
     e_k / k,
-    given=[positive(k), nonnegative(a)],
+    given=[positive(k)],
     uses=["common-factor"],
     title="Any number of keys: what the masked ones bring leaves both sums",
 )

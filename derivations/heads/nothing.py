@@ -50,7 +50,6 @@ derivation.limit(
     c,
     "oo",
     0,
-    given=[positive(s)],
     uses=["sink"],
     title="Low scores: it attends to nothing",
 )

@@ -178,7 +178,6 @@ derivation.limit(
     tau,
     "oo",
     Fraction(1, 3) * ((three[1] - (three[1] + three[2] + three[3]) / 3) - (other[1] - (other[1] + other[2] + other[3]) / 3)),
-    given=[nonzero(tau)],
     title="At a high temperature distillation compares the scores themselves",
 )
 

@@ -237,8 +237,8 @@ def test_entries_that_tie_all_along_are_no_corner():
 
 def test_a_limit_of_entries_that_move_is_refused_and_one_beside_is_not():
     derivation = Derivation("Tests")
-    derivation.limit("moves", largest(array([b, 1 / x])), x, "oo", largest(array([b, 0 * b])), given=[positive(x)])
-    derivation.limit("beside", largest(z) * (1 + 1 / x), x, "oo", largest(z), given=[positive(x)])
+    derivation.limit("moves", largest(array([b, 1 / x])), x, "oo", largest(array([b, 0 * b])))
+    derivation.limit("beside", largest(z) * (1 + 1 / x), x, "oo", largest(z))
     moves, beside = derivation.claims
     with pytest.raises(Refused, match="a limit of the largest of entries that move"):
         WITNESSES["exact"](moves)

@@ -6,7 +6,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.kernel import Derivation, I, exp, index, log, matrix, nonzero, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel import (
+    Derivation,
+    I,
+    absolute,
+    exp,
+    index,
+    log,
+    matrix,
+    nonnegative,
+    nonzero,
+    norm,
+    positive,
+    scalars,
+    sizes,
+    sqrt,
+    tanh,
+    total,
+    vector,
+)
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
@@ -14,12 +32,14 @@ from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.limits import limit
 from derivations.kernel.exact.polynomials import add, constant, scale
 from derivations.kernel.exact.reading import read
+from derivations.kernel.pytorch.witness import witness as numbers
 from derivations.kernel.sympy.witness import witness
 
 n = sizes("n")
 x, t, a, b = scalars("x t a b")
 v = vector("v", n)
 i, j = index("i", n), index("j", n)
+HALF = Fraction(1, 2)
 
 KNOWN = {
     "a quotient": (1 / n, n, "oo", 0, ()),
@@ -174,3 +194,150 @@ def test_a_sum_in_a_limit_may_stand_over_another_denominator(proved):
     m = sizes("m")
     s = (matrix("A", m, m) @ matrix("B", m, m))[1, 1]
     proved(lambda D: D.limit("claim", 1 / n + s - s * x / (x + 1), n, "oo", s / (x + 1), given=[nonzero(x + 1)]))
+
+
+# What an assumption of a limit is needed for
+
+
+def goes(e, variable, to, value, *given, **without):
+    return lambda D: D.limit("claim", e, variable, to, value, given=given, **without)
+
+
+def shows(assumption, **at):
+    return {"without": {assumption: {{"x": x, "a": a, "b": b, "t": t, "v": v}[name]: value for name, value in at.items()}}}
+
+
+LONG = positive(v @ v)
+NO_HINT = {
+    "a norm that may vanish": goes(norm(v + x * v), x, 0, norm(v), LONG, **shows(LONG, v=[0], x=1)),
+    "a modulus": goes(absolute(a + b * x) * a, x, 0, a**2, positive(a), **shows(positive(a), a=0, b=1, x=-1)),
+    "a root": goes(sqrt(a + x), x, 0, sqrt(a), positive(a), **shows(positive(a), a=0, x=-1)),
+    "a size": goes(n * x / (n * a + 1), n, "oo", x / a, positive(a), without={positive(a): {n: 1, a: -1, x: 1}}),
+}
+
+
+@pytest.mark.parametrize("state", NO_HINT.values(), ids=NO_HINT)
+def test_one_value_of_the_variable_says_nothing_of_a_limit(state, refused):
+    message = refused(state)
+    assert "what is so at one value of it says nothing of the limit. Give values to everything else" in message
+
+
+NOT_SHOWN = {  # at these values the limit holds
+    "a norm that vanishes": (
+        goes(norm(v + x * v), x, 0, norm(v), LONG, **shows(LONG, v=[0])),
+        "goes to 0 as x -> 0, and the right side is 0",
+    ),
+    "a root at zero": (
+        goes(sqrt(a + x), x, 0, sqrt(a), positive(a), **shows(positive(a), a=0)),
+        "goes to 0 as x -> 0, and the right side is 0",
+    ),
+    "where it holds": (
+        goes(a / (a + x), x, 0, 1, nonzero(a), **shows(nonzero(a), a=2)),
+        "goes to 1 as x -> 0, and the right side is 1; the assumption holds there, so choose values that break it",
+    ),
+}
+
+
+@pytest.mark.parametrize("state, says", NOT_SHOWN.values(), ids=NOT_SHOWN)
+def test_values_at_which_the_limit_holds_show_nothing(state, says, refused):
+    message = refused(state)
+    assert says in message and "does not show that the assumption" in message
+
+
+KNOWN_NEAR = {
+    "what is divided by, at zero": (goes, (exp(x) - 1) / x, x, 0, 1, nonzero(x)),
+    "what is divided by, from above": (goes, (exp(x) - 1) / x, x, 0, 1, positive(x)),
+    "a root far out": (goes, sqrt(x**2 + x) - x, x, "oo", HALF, positive(x)),
+    "a root at zero": (goes, sqrt(x) + absolute(x) / x, x, 0, 1, nonnegative(x)),
+    "a size": (goes, (n + 1) / n, n, "oo", 1, nonzero(n)),
+    "a modulus with a square": (goes, absolute(x + a**2), x, 0, a**2, nonzero(a)),
+    "a denominator that comes to be positive": (goes, exp(a) / (exp(x) + b), x, "oo", 0, positive(b)),
+    "one that stays away from zero": (goes, (a + exp(-x)) / (1 + b * exp(-x)), x, "oo", a, nonnegative(b)),
+    "a root of what is positive far out": (goes, sqrt(x - 5) / sqrt(x), x, "oo", 1, positive(x)),
+    "a logarithm near one": (goes, log(1 + a * x), x, 0, 0, nonnegative(a)),
+}
+
+
+@pytest.mark.parametrize("of, e, variable, to, value, assumed", KNOWN_NEAR.values(), ids=KNOWN_NEAR)
+def test_what_is_so_near_the_limit_is_not_stated(of, e, variable, to, value, assumed, proved, refused):
+    proved(of(e, variable, to, value))
+    assert by_torch(of(e, variable, to, value)) in ("agrees", "not applicable")
+    message = refused(of(e, variable, to, value, assumed))
+    assert "is stated but not shown to be needed" in message and "the proof goes through without it. Drop it" in message
+    assert (f"what is so of {variable} near the limit is known" in message) is (assumed.args == (variable,))
+
+
+def by_torch(state):
+    derivation = Derivation("test")
+    state(derivation)
+    return numbers(derivation.claims[0])[0]
+
+
+NOWHERE = {
+    "a root": (goes(sqrt(5 - x) / sqrt(x), x, "oo", 1), "the power 1/2 of 5 - x is taken, which is negative near the limit"),
+    "a logarithm": (goes(log(x - 1) + x, x, 0, 0), "the logarithm of x - 1 is taken, which is negative near the limit"),
+    "a root that may be one": (goes(sqrt(a + x), x, 0, sqrt(a)), "the power 1/2 of a + x is taken: near the limit a is negative at a = -1"),
+}
+
+
+@pytest.mark.parametrize("state, says", NOWHERE.values(), ids=NOWHERE)
+def test_what_has_no_value_near_the_limit_has_none(state, says, refused, sympy_refuses):
+    assert refused(state)
+    assert says in sympy_refuses(state)
+    with pytest.raises(Refused, match="negative number|not positive"):
+        by_torch(state)
+
+
+SHOWN = {
+    "the right side": (
+        goes(n * x / (n * a + 1), n, "oo", x / a, nonzero(a)),
+        "at a = 0, x = 0 the right side is undefined (a division by zero)",
+    ),
+    "elsewhere": (goes(a / (a + x), x, 0, 1, nonzero(a)), "at a = 0 the series gives 0 as x -> 0, and 1 is stated"),
+    "without bound": (goes(1 / (a + 1 / x), x, "oo", 1 / a, nonzero(a)), "at a = 0 the left side has no finite limit as x -> oo"),
+    "without a value": (
+        goes(sqrt(a + x), x, 0, sqrt(a), positive(a), **shows(positive(a), a=-1)),
+        "at a = -1 the left side is undefined (a root of a negative number), however near the limit",
+    ),
+    "a hint that leaves the variable open": (
+        goes(a / (a + x), x, 0, 1, nonzero(a), **shows(nonzero(a), a=0)),
+        "at a = 0 the series gives 0 as x -> 0, and 1 is stated",
+    ),
+    "what stands still": (
+        goes(a / a + tanh(x), x, 0, 1, nonzero(a)),
+        "at a = 0 the left side is undefined (a division by zero), however near the limit",
+    ),
+    "an entry": (
+        goes(v[i] / (v[i] + x), x, 0, 1, nonzero(v[j])),
+        "at v = [0], i = 1 the series gives 0 as x -> 0, and 1 is stated",
+    ),
+    "a vector": (
+        goes(v / a + x * v, x, 0, v / a, nonzero(a)),
+        "at a = 0, v = [0] the left side is undefined (a division by zero), however near the limit",
+    ),
+}
+
+
+@pytest.mark.parametrize("state, needed", SHOWN.values(), ids=SHOWN)
+def test_a_counterexample_to_a_limit_says_what_is_so_near_it(state, needed, proved):
+    assert proved(state).needed == (needed,)
+
+
+LACKING = {
+    "a size": (goes(n * x / (n * a + 1), n, "oo", x / a), "State it with given=[nonzero(a)], or"),
+    "a root": (goes(sqrt(a + x), x, 0, sqrt(a)), "State it with given=[positive(a)], or"),
+    "a root that stands alone": (goes(sqrt(a * x), x, 0, 0), "State it with given=[nonnegative(a)], or"),
+    "a root that may begin below zero": (goes(sqrt(a + b * x), x, 0, sqrt(a), nonnegative(a)), "State it with given=[positive(a)], or"),
+    "a logarithm": (goes(log(a + x), x, 0, log(a)), "State it with given=[positive(a)], or"),
+}
+
+
+@pytest.mark.parametrize("state, says", LACKING.values(), ids=LACKING)
+def test_what_is_lacking_is_said_of_what_stands_still(state, says, refused):
+    assert says in refused(state)
+
+
+@pytest.mark.parametrize("given", [(), (nonzero(a),)])
+def test_no_value_of_the_variable_is_offered(given, refused):
+    message = refused(goes(sqrt(a**2 + x), x, 0, sqrt(a**2), *given))
+    assert "x: ..." not in message and "x =" not in message, message

@@ -118,8 +118,8 @@ TRUE = {
     ),
     "a limit beside a rounding": limit(rounded(y) + log(1 + exp(-x)) / exp(-x), "oo", rounded(y) + 1, in_range()),
     "a larger exponent": limit(log(1 + exp(-(HUGE + 1) * x)) / exp(-(HUGE + 1) * x), "oo", 1),
-    "a large power": limit((sqrt(1 + 1 / x**40) - 1) * x**40, "oo", HALF, positive(x)),
-    "a limit from above": limit(sqrt(x) + absolute(x) / x, 0, 1, positive(x)),
+    "a large power": limit((sqrt(1 + 1 / x**40) - 1) * x**40, "oo", HALF),
+    "a limit from above": limit(sqrt(x) + absolute(x) / x, 0, 1),
 }
 
 

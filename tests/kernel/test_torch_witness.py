@@ -51,13 +51,14 @@ from derivations.kernel import (
 )
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.core.expr import I, array, symbols, walk
+from derivations.kernel.core.expr import I, array, lift, symbols, walk
+from derivations.kernel.errors import KernelError
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.comparing import compare
 from derivations.kernel.pytorch.drawing import draw, large_shapes, values
 from derivations.kernel.pytorch.evaluate import RULES, evaluate
 from derivations.kernel.pytorch.laws import nodes
-from derivations.kernel.pytorch.rounding import COVER, TINY, U
+from derivations.kernel.pytorch.rounding import COVER, TINY, U, Value, power
 from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.run import certificates, worker
 
@@ -98,6 +99,10 @@ OPERATIONS = {
     "pow": ((x + 1) ** 3, x**3 + 3 * x**2 + 3 * x + 1, x**3 + 3 * x**2 + 2 * x + 1, ()),
     "root": (sqrt(x) * sqrt(x), x, x**2, (nonnegative(x),)),
     "negative power": (x**-2 * x**3, x, 1 / x, (nonzero(x),)),
+    "power of an index": (x**i * x**j, x ** (i + j), x ** (i + j + 1), ()),
+    "powers summed": (total(y * x**i, i), y * total(x**i, i), total(x ** (i + 1), i), ()),
+    "a sign that alternates": ((-lift(1)) ** i * (-lift(1)) ** i, lift(1), (-lift(1)) ** i, ()),
+    "negative powers of an index": (x ** (-i) * x ** (i + n), x**n, x ** (n + 1), (nonzero(x),)),
     "power of symbols": ((1 + x**2) ** y * (1 + x**2) ** (-y), 1 + 0 * x, 2 + 0 * x, ()),
     "matmul": (A @ (B + B), 2 * (A @ B), 2 * (S @ S), ()),
     "vectors": (u @ (v + v), 2 * (v @ u), 2 * (v @ v), ()),
@@ -759,3 +764,28 @@ def test_two_assumptions_are_tried_where_almost_nothing_is_left_of_both():
     left, right = (x * (theta - phi)) ** 2, (2 * gamma * x) ** 2
     because = x**2 * (2 * gamma - theta + phi) * (2 * gamma + theta - phi)
     assert "the left side is larger" in refusal("inequality", left, right, because=(because,), given=given)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-3, 3), st.sampled_from([0.0, 2.0**-50, 2.0**-20, 2.0**-3]), st.integers(-5, 7)), min_size=2, max_size=6),
+    st.sampled_from([-1, Fraction(-1, 3), 0, Fraction(2, 7), 1]),
+)
+@settings(derandomize=True, deadline=None, max_examples=300)
+def test_the_bound_of_powers_with_several_whole_exponents_covers_them(entries, part):
+    base, off, exponents = (torch.tensor(column, dtype=torch.float64) for column in zip(*entries))
+    try:
+        found = power(Value(base, off), Value(exponents, torch.zeros_like(exponents)), exactly=False)
+    except KernelError:
+        assert any(b == e == 0 and n < 0 for b, e, n in entries)
+        return
+    for (b, e, n), v, bound in zip(entries, found.v.tolist(), found.e.tolist()):
+        true = Fraction(b) + part * Fraction(e)
+        if math.isfinite(bound) and (true or n >= 0):
+            assert math.isfinite(v) and abs(true**n - Fraction(v)) <= Fraction(bound) * Fraction(9, 8), (b, e, n, v, bound)
+        else:
+            assert n < 0 and abs(Fraction(b)) <= 2 * Fraction(e) * abs(n) or not math.isfinite(v) or abs(b) < 1e-30
+
+
+def test_an_exponent_that_is_whole_but_was_rounded_is_not_taken_for_its_rounding():
+    huge = 10**20
+    assert "a root is taken" in refusal("identity", x ** (i + huge - huge), x**i)

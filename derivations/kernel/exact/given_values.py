@@ -128,7 +128,8 @@ def missing(error: KeyError) -> str:
 def some_values(claim: Claim) -> str:
     """The beginning of what an author writes for the values of the claim's symbols."""
     named = symbols(claim.start, *(s.expr for s in claim.steps)).values()
-    return ", ".join(f"{s.data[0]}: ..." for s in sorted(named, key=lambda s: s.data[0]) if s.data[1] == "real")
+    real = [s for s in named if s.data[1] == "real" and s not in claim.towards]  # what a limit is taken in has no value
+    return ", ".join(f"{s.data[0]}: ..." for s in sorted(real, key=lambda s: s.data[0]))
 
 
 def as_written(a: Assumption) -> str:

@@ -19,6 +19,7 @@ from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
 from ..errors import KernelError
 from . import values
 from .drawn_matrices import has_no_rational_example, with_matrices
+from .limits_at import point_near
 from .search import BITS, LARGEST, SCALARS, SIGNS, TRIALS, candidates, holds, is_law, of_sizes, show_array, sizes_to_try
 from .values import Undefined, evaluate, number
 
@@ -37,6 +38,7 @@ def example(claim: Claim, sides: bool = True) -> bool:
     evaluated = () if is_law(*claim.trees) or not sides else ends
     ranged = [a for a in claim.given if a.kind == "in range" and evaluated]
     for env, _ in candidates(ends, claim.given):
+        env |= point_near(claim.towards)
         try:
             if all(holds(a, env, *ends) for a in testable) and all(may_hold(a, env, ends) for a in ranged):
                 for e in evaluated:

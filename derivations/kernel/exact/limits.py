@@ -3,12 +3,16 @@
 Near the limit everything is written in a small positive quantity eps: 1/x where x -> oo, x where x -> 0+, or exp(-x)
 where x -> oo occurs only in exponentials of itself. A series maps exponents of eps to normal forms. If no negative exponent
 is left, the coefficient at exponent 0 is the limit: the expression is analytic in eps (or in a root of it) near 0.
+
+What counts is what is true near the limit. There what moves has the sign of the leading term of its own series.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from math import factorial, inf
 
+from ..core.assumptions import Assumption
 from ..core.expr import Expr
 from ..errors import KernelError
 from .fractions import Fraction
@@ -33,15 +37,67 @@ class Series(dict):
         return min([*self, self.known])
 
 
+class Grows(KernelError):
+    """There is no finite limit, unless the coefficient of the leading term is zero."""
+
+    def __init__(self, coefficient: dict, term: dict):
+        super().__init__(f"the expression has no finite limit: it grows like {show_polynomial(term)}")
+        self.coefficient = coefficient
+
+
+def head_of(variable: Expr) -> tuple:
+    return "size" if variable.data[1] == "size" else "entry", variable.data[0]
+
+
+def on_the_way(variable: Expr) -> tuple:
+    """What is known of a variable near every limit, and need not be stated: it goes to 0 from above, or without bound, so it is positive."""
+    return (Assumption("positive", (variable,)),) if variable.data[1] == "real" else ()
+
+
+@contextmanager
+def near(facts: Facts, variable: Expr, to):
+    """Where the variable goes to its limit: of what moves with it, a sign is required of the leading term of its series."""
+    stated = facts.require_sign
+
+    def require_sign(kind: str, p: dict, because: str):
+        holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
+        if not moves(p, head_of(variable)) or holds(p):
+            return stated(kind, p, because)
+        series = leading_series(p, variable, to, facts)
+        if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.here):
+            kind = "positive"  # or the next term decides where it is zero
+        return stated(kind, series[min(series)], "the leading term of a series")
+
+    with facts.moves(variable.data[0]):
+        vars(facts)["require_sign"] = require_sign
+        try:
+            yield
+        finally:
+            del vars(facts)["require_sign"]
+
+
+def moves(p: dict, head: tuple) -> bool:
+    return any(mentions(f[0], head) for _, factors in p for f, _ in factors)
+
+
+def leading_series(p: dict, variable: Expr, to, facts: Facts) -> Series:
+    """The series of what moves, as far as it takes to see its leading term."""
+    small = small_powers(p, head_of(variable), to)
+    for order in ORDERS:
+        if series := expand(p, small, facts, order):
+            return series
+    raise Unknown(f"the leading term of a series, of which {ORDERS[-1]} terms vanish")
+
+
 def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
-    head = ("size" if variable.data[1] == "size" else "entry", variable.data[0])
+    head = head_of(variable)
     if to == 0 and head[0] == "size":
         raise Unknown("a size does not go to 0")
     small = small_powers(p, head, to)
     for order in ORDERS:
         series = expand(p, small, facts, order)
         if min(series, default=0) < 0:
-            raise KernelError(f"the expression has no finite limit: it grows like {show_polynomial(leading_term(series, small, facts))}")
+            raise Grows(series[min(series)], leading_term(series, small, facts))
         if series.known > 0:
             return series.get(Fraction(0), {})
     raise Unknown(f"a limit that {ORDERS[-1]} terms of a series do not settle")

@@ -8,15 +8,15 @@ from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import Claim, Refused, Verdict
-from ..core.expr import BINDERS, Expr, free_indices, show, show_shape, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, lift, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from . import logarithms, values
 from .clearing import clear_denominators
 from .facts import facts_of, require_variances
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
 from .leaving import empty_sizes, example, negative_variance, only_of_indices, pinned, ruled_sizes, strangers
-from .limits import limit
-from .limits_at import other_limit
+from .limits import limit, near, on_the_way
+from .limits_at import failing_limit, fails_at, no_failure, other_limit, standing_still
 from .normal import Facts
 from .payloads import Unknown
 from .polynomials import add, scale
@@ -123,7 +123,7 @@ def no_example(claim: Claim) -> str:
 
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
-    facts = facts_of(given)
+    facts = facts_for(claim, given)
     facts.near = (left, right)
     if claim.kind != "refutation":  # which names the values, and has them checked
         require_variances(given, facts)
@@ -138,16 +138,37 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     if found := searched and counterexample(left, right, given, relation, undefined=True):
         raise Fails(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
     if facts.unstated:
-        other = left if claim.kind == "limit" else right
-        found = counterexample(left, other, given, undefined=True) if facts.lacking else heavy_tails(facts.taken)
+        found = fails_somewhere(claim, left, right, given) if facts.lacking else heavy_tails(facts.taken)
         found = found or facts.lacking and negative_variance(given)
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
-            + (f" State it with given=[{', '.join(facts.remedies)}], or avoid needing it" if facts.remedies else NUMBERS)
+            + (f" State it with given=[{', '.join(fewest(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBERS)
         )
     if reason:
         raise Fails(reason)
+
+
+def facts_for(claim: Claim, given: tuple) -> Facts:
+    """What may be used: what is stated; and of the variable of a limit what is true near the limit."""
+    return facts_of(given + on_the_way(claim.towards[0])) if claim.kind == "limit" else facts_of(given)
+
+
+def fails_somewhere(claim: Claim, left: Expr, right: Expr, given: tuple):
+    """Where a step fails under these assumptions, or where a side of it has no value; None or '' if nothing is found."""
+    if claim.kind != "limit":
+        return counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
+    return failing_limit(left, right, claim.towards, given) or counterexample(
+        right, right, standing_still(given, claim.towards), undefined=True
+    )
+
+
+def fewest(remedies: list) -> list:
+    """The same assumptions without one that another says too."""
+    stronger = {
+        f"{weaker}{x.removeprefix('positive')}" for x in remedies if x.startswith("positive(") for weaker in ("nonzero", "nonnegative")
+    }
+    return [x for x in dict.fromkeys(remedies) if x not in stronger]
 
 
 def prove_equality(claim, left, right, facts):
@@ -210,7 +231,7 @@ def prove_limit(claim, left, right, facts):
         raise Unknown(f"a limit that still contains {show(variable)}")
     goes = f"as {show(variable)} -> {to}"
     try:
-        with facts.moves(variable.data[0]):
+        with near(facts, variable, to):
             found = limit(read(left, facts), variable, to, facts)
     except Unknown as error:
         if elsewhere := other_limit(left, right, claim.towards, claim.given):
@@ -296,7 +317,7 @@ def needed(claim: Claim, assumption: Assumption) -> str:
         if still_proved(claim, rest):
             if rules_out(assumption) and (sizes := empty_sizes(replace(claim, given=rest))):
                 return f"with {named_sizes(sizes)} the other assumptions leave nothing"
-            raise Fails(not_needed(assumption, "the proof goes through without it. Drop it"))
+            raise Fails(not_needed(assumption, known_near(claim, assumption) + "the proof goes through without it. Drop it"))
         if less and enough(claim, rest + less):
             instead = ", ".join(map(as_written, less))
             raise Fails(
@@ -317,6 +338,11 @@ def needed(claim: Claim, assumption: Assumption) -> str:
         f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
     )
     raise Refused(claim.file, claim.line, claim.id, not_needed(assumption, tried))
+
+
+def known_near(claim: Claim, a: Assumption) -> str:
+    """Of an assumption about the variable of a limit alone: that it needs no saying."""
+    return f"what is so of {show(a.args[0])} near the limit is known, and " if claim.kind == "limit" and a.args == claim.towards[:1] else ""
 
 
 def rules_out(a: Assumption) -> bool:
@@ -345,6 +371,8 @@ def shown_by_search(claim: Claim, rest: tuple):
 def shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
     """The counterexample that the author gave; Fails, with what is wrong with it, if it is none."""
     about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
+    if claim.kind == "limit":
+        return limit_shown_by_hint(claim, assumption, rest, hint, about)
     relation = "<=" if claim.kind == "inequality" else "="
     try:
         env = values_at(replace(claim, given=rest), hint)
@@ -360,11 +388,33 @@ def shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple
     raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * held)
 
 
+def limit_shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple, about: str) -> str:
+    """The same for a limit. A hint gives values to all but the variable: what is so at one value of it says nothing of the limit."""
+    variable, to = claim.towards
+    name, sides = variable.data[0], (claim.start, claim.steps[0].expr)
+    if name in dict(hint):
+        raise Fails(
+            f"{about}a value is given for {name}, which goes to {to}: what is so at one value of it says nothing of the limit. "
+            "Give values to everything else"
+        )
+    try:
+        env = values_at(replace(claim, given=rest), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
+    except KernelError as error:
+        raise Fails(about + str(error)) from None
+    env = {symbol: value for symbol, value in env.items() if symbol != name}
+    if found := fails_at(*sides, claim.towards, rest, env):
+        return found
+    held = not broken(assumption, env, *sides)
+    raise Fails(
+        about + no_failure(*sides, claim.towards, rest, env) + "; the assumption holds there, so choose values that break it" * held
+    )
+
+
 def still_proved(claim: Claim, rest: tuple) -> bool:
     """Does the exact witness prove the claim under fewer assumptions?"""
     if claim.kind == "refutation":
         return False
-    facts = facts_of(rest)
+    facts = facts_for(claim, rest)
     require_variances(rest, facts)
     return proof_goes_through(claim, facts) and not facts.unstated
 
@@ -410,12 +460,7 @@ def dropped(claim, left, right, rest):
         return needed_to_compute(claim, rest)
     if claim.kind == "refutation":
         return None
-    if claim.kind == "limit":  # the two sides are not equal anywhere; what can fail is that the expression exists, or where it goes
-        undefined = (counterexample(side, side, rest, undefined=True) for side in (left, right))
-        found = next(filter(None, undefined), None) or other_limit(left, right, claim.towards, rest)
-        return found or without_moment(left, right, rest) or without_variance(rest)
-    found = counterexample(left, right, rest, "<=" if claim.kind == "inequality" else "=", undefined=True)
-    return found or without_moment(left, right, rest) or without_variance(rest)
+    return fails_somewhere(claim, left, right, rest) or without_moment(left, right, rest) or without_variance(rest)
 
 
 def without_variance(given: tuple) -> str:

@@ -250,6 +250,9 @@ class Derivation(claims.Derivation):
     ) -> None:
         """expr goes to value as a size or a scalar symbol goes to "oo" or to 0, from above.
 
+        What is so of the variable near the limit is known, and not stated. What shows in `without` that an assumption is needed gives values
+        to everything else, and none to the variable.
+
         Examples:
             >>> from derivations.kernel import Derivation, sizes
             >>> n, d = sizes("n d")

@@ -47,7 +47,16 @@ def raised(e, t, axes, deep):
     base, exponent = e.args
     whole = whole_number(exponent, t)
     power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
+    if whole is None and is_whole(exponent) and (power.e < 0.25).all():  # then it is the whole number next to what was computed
+        power = Value(power.v.round(), torch.zeros_like(power.v))
     return rounding.power(evaluate(base, t, axes, deep), power, t.exactly)
+
+
+def is_whole(e: Expr) -> bool:
+    """Is e made of sizes, indices and whole numbers, so that it is whole itself?"""
+    if e.op in ("add", "mul", "neg", "paren", "defined"):
+        return all(map(is_whole, e.args))
+    return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or e.op == "const" and e.data.denominator == 1
 
 
 def whole_number(e: Expr, t: Trial) -> int | None:

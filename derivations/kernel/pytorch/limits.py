@@ -9,10 +9,12 @@ from ..core.expr import BINDERS, Expr, show, symbols, walk
 from .agreeing import Snippets
 from .comparing import counted, first, left_out, settled
 from .drawing import LARGE, draw
-from .errors import Disagrees, NotForTorch
+from .errors import Disagrees, NotForTorch, Undefined
 from .evaluate import evaluate
 from .rounding import COVER, number
 from .trial import Trial
+
+FAR = 6  # the points beyond these are near the limit: what is so there counts
 
 
 def limit(claim: Claim):
@@ -45,9 +47,15 @@ def approached(claim: Claim, variable: Expr, to, t: Trial, code: Snippets) -> tu
         t.values[name] = t.lead(number(at))
         if variable.data[1] == "size":
             t.sizes[name] = int(at)
-        a, b = (evaluate(e, t) for e in (claim.start, claim.steps[0].expr))
+        try:
+            a, b = (evaluate(e, t) for e in (claim.start, claim.steps[0].expr))
+        except Undefined:
+            if k > FAR:
+                raise
+            before = None  # what has no value there may have one near the limit
+            continue
         good, far, bound = settled(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
-        if before is not None and k > 6:
+        if before is not None and k > FAR:
             told += counted(good)
             drawn += len(good)
             bad = good & (far > bound) & (far > 0.75 * before)

@@ -108,6 +108,8 @@ def power(a: Value, b: Value, exactly: bool) -> Value:
         spread = (a.v.abs() + a.e) ** n - a.v.abs() ** n
         own = (a.e > 0) * 8 * n * U * v.abs() + (4 * n if n > 1 else 0) * rounding(v)
         return Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (n > 1)))
+    if not a.v.is_complex() and not b.v.is_complex() and (b.e == 0).all() and (b.v == b.v.round()).all() and b.v.isfinite().all():
+        return whole_powers(a, b.v)
     refuse_off_the_line(a, "a root is taken of a number")
     if b.v.is_complex():
         raise NotForTorch("a power with a complex exponent")
@@ -120,6 +122,21 @@ def power(a: Value, b: Value, exactly: bool) -> Value:
     e = v * (torch.expm1(b.v.abs() * off + a.v.log().abs() * b.e + b.e * off) + 4 * U)
     nothing = (a.v == 0) & (a.e == 0) & (b.v > b.e)
     return Value(v, torch.where(nothing, 0.0, torch.where(a.v > a.e, e, inf)))
+
+
+def whole_powers(a: Value, n: Tensor) -> Value:
+    """Powers of real numbers whose exponents are whole, and not all the same: of a negative number too. The bounds are those of one."""
+    a, n = Value(*torch.broadcast_tensors(*a, n)[:2]), torch.broadcast_to(n, torch.broadcast_shapes(a.v.shape, n.shape))
+    size, times = a.v.abs(), n.abs()
+    v = a.v**times
+    spread = (size + a.e) ** times - size**times
+    own = (a.e > 0) * 8 * times * U * v.abs() + torch.where(times > 1, 4 * times, 0.0) * rounding(v)
+    found = Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (times > 1)))
+    if not (n < 0).any():
+        return found
+    below = Value(torch.where(n < 0, v, 1.0), torch.where(n < 0, found.e, 0.0))
+    over = divide(Value(torch.ones_like(v), torch.zeros_like(v)), below, exactly=False)
+    return Value(*(torch.where(n < 0, x, y) for x, y in zip(over, found)))
 
 
 def absolute(x: Value) -> Value:

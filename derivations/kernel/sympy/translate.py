@@ -64,6 +64,9 @@ class Translation:
         self.given = claim.given
         self.bits = bits_of(claim)
         self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
+        self.towards = claim.towards
+        if claim.towards and claim.towards[0].data[1] == "real" and claim.towards[0].data[0] not in self.bits:
+            self.signs.append(("positive", claim.towards[0]))  # near the limit, which is taken from above or far out
         self.near: frozenset = frozenset()  # names of what the derivatives around what is written are taken by
         self.stating = False  # is what is stated of signs being written?
         self.goes = claim.towards[0].data[0] if claim.towards else ""  # the name of what a limit is taken in
@@ -162,6 +165,13 @@ class Translation:
         text = self.write(x).sympys().text
         return f"*({text} {loops})" if loops else text
 
+    def going(self, e: Expr) -> str:
+        """What a sign is shown near that need not be shown elsewhere: the limit, where what has to have it moves with the variable."""
+        if not self.goes or not mentions(e, {self.goes}):
+            return ""
+        variable, to = self.towards
+        return f"goes=({self.symbol(variable)}, {to!r})"
+
     def closed(self, name: str) -> bool:
         """Is its value known, or something of its sign that holds at a point, and need not hold near it?"""
         if name in self.values or name in self.bits:
@@ -250,7 +260,7 @@ def write_pow(t, e):
     base, exponent = t.write(e.args[0]).sympys(), e.args[1]
     if exponent.op == "const" and exponent.data.denominator == 1:
         return Text(f"{base.at(ATOM)}**{t.write(exponent).at(POWER)}", POWER)
-    found = call("power", base.text, t.write(exponent).text, *filter(None, [t.known_signs()]))
+    found = call("power", base.text, t.write(exponent).text, *filter(None, [t.known_signs(), t.going(e.args[0])]))
     near = t.known_signs(near=True)
     return call("unfolded", found.text, near) if near else found
 
@@ -334,9 +344,11 @@ def write_function(t, e):
     signs = t.known_signs(near=name == "Abs") if name in ("log", "Abs") else ""
     if signs and name == "Abs":
         name = "modulus"
+    more = [*filter(None, [signs, t.going(e.args[0]) if name == "log" else ""])]
     if e.shape:
-        return Text(f"{inner.at(ATOM)}.applyfunc({f'lambda v: {name}(v, {signs})' if signs else name})")
-    return call(name, inner.text, *filter(None, [signs]))
+        one = f"lambda v: {name}({', '.join(['v', *more])})" if more else name
+        return Text(f"{inner.at(ATOM)}.applyfunc({one})")
+    return call(name, inner.text, *more)
 
 
 def is_root(e: Expr) -> bool:
