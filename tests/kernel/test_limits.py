@@ -10,6 +10,7 @@ from derivations.kernel import (
     Derivation,
     I,
     absolute,
+    diff,
     exp,
     index,
     log,
@@ -341,3 +342,10 @@ def test_what_is_lacking_is_said_of_what_stands_still(state, says, refused):
 def test_no_value_of_the_variable_is_offered(given, refused):
     message = refused(goes(sqrt(a**2 + x), x, 0, sqrt(a**2), *given))
     assert "x: ..." not in message and "x =" not in message, message
+
+
+def test_a_number_does_not_stand_for_what_a_slope_is_taken_by(refused):
+    """At a = 0 the slope of a square is still a slope by a."""
+    assumed = nonzero(a)
+    said = refused(lambda D: D.limit("claim", diff(a**2, a) + x / a, x, 0, 2 * a, given=[assumed], without={assumed: {a: 0}}))
+    assert "it is not settled where the left side goes as x -> 0" in said

@@ -47,6 +47,7 @@ FORGED = {
     "two rules": "softmax(z) <hr> <hr> z",
     "two rules of dashes": "softmax(z)\n\n---\n\n---\n\nz",
     "a link to a script": "[x](javascript:alert(1))",
+    "a link that is none": "[x](http://[z)",
     "a link to a page of its own": '<a href=" da&#10;ta:text/html,x">x</a>',
     "a comment that ends sooner": "<!-->softmax(z) = z-->",
     "a described element": '<span aria-description="softmax(z) = z">x</span>',

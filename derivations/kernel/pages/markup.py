@@ -50,8 +50,15 @@ def _of_attribute(tag: str, name: str, value: str, token: re.Pattern) -> Iterato
         yield "style=", f'style="{value}" by hand; how a page looks is the business of its style sheets'
     elif name not in ATTRIBUTES and tag in TAGS:
         yield name, f"the attribute {name} by hand; an element holds {', '.join(sorted(ATTRIBUTES))}, and text says the rest"
-    if name == "href" and urlsplit(HIDDEN.sub("", value)).scheme not in SCHEMES:
+    if name == "href" and _scheme(value) not in SCHEMES:
         yield value, f"a link to {value!r}; a link leads to a page, by a path or by https"
     for one in value.split() if name == "class" else ():
         if one not in CLASSES and not FAMILIES.fullmatch(one):
             yield one, f"class={one!r} by hand; the looks of a box belong to what the kernel makes: show a claim, or write text"
+
+
+def _scheme(address: str) -> str:
+    try:
+        return urlsplit(HIDDEN.sub("", address)).scheme
+    except ValueError:
+        return "none"
