@@ -114,11 +114,19 @@ LACKING = re.compile(
 )
 
 
+OF_LIMITS = (
+    r"the series gives \S+ as .* and \S+ is stated",
+    r"the left side has no finite limit as \w+ -> (oo|0)$",
+    r"the left side is undefined \(.+\), however near the limit$",
+    r"the right side is undefined \(.+\)$",
+)
+
+
 def says_what_fails(assumption: dict) -> bool:
     """Two sides that differ, a side without a value, a limit that is another, or, of what is random, a moment that it has not."""
     needed, text = assumption["needed"], assumption["text"]
     of_a_law = re.search(r"mean|variance|moment|Gaussian", text)
-    limits = re.search(r"the series gives \S+ as .* and \S+ is stated", needed)
+    limits = any(re.search(way, needed) for way in OF_LIMITS)
     no_variance = " is not negative" in text and re.search(r"would have the variance -\S+, and nothing random has", needed)
     return "left = " in needed or "no definite value" in needed or bool(limits or no_variance or of_a_law and LACKING.search(needed))
 
@@ -135,5 +143,7 @@ def test_what_says_too_little_of_an_assumption_is_told_apart():
         ("$x$ is positive", cauchy),
         ("each entry of $k$ has a mean", "k may have no mean"),
         ("each entry of $k$ has a mean", ""),
+        ("$k$ is positive", "at k = 0 the left side has no finite limit"),
+        ("$k$ is positive", "the left side is undefined"),
     ):
         assert not says_what_fails({"text": text, "needed": needed})
