@@ -32,7 +32,7 @@ from .payloads import (
     renamed,
     settle,
 )
-from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, rename, scale, size_polynomial
+from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, is_multiple, rename, scale, size_polynomial
 from .showing import tree
 
 MAX_RENAMINGS = 5040
@@ -182,10 +182,6 @@ def known(p: dict, kind: str, facts: Facts) -> bool:
     """Is p a positive rational multiple of a polynomial that is stated to be so, or one times powers of sizes?"""
     stated = [q for q in facts.stated(kind, p) if len(q) == len(p)]
     return any(is_multiple(p, q) for q in stated) or any(is_multiple(without_sizes(p, facts), without_sizes(q, facts)) for q in stated)
-
-
-def is_multiple(p: dict, q: dict) -> bool:
-    return q.keys() == p.keys() and len({p[t] / q[t] for t in p}) == 1 and all(p[t] / q[t] > 0 for t in p)
 
 
 def without_sizes(p: dict, facts: Facts) -> dict:

@@ -62,3 +62,8 @@ def factorise(q: Fraction):
                 yield prime, sign
                 number //= prime
             prime += 1
+
+
+def is_multiple(p: dict, q: dict) -> bool:
+    """Is p a positive rational multiple of q?"""
+    return q.keys() == p.keys() and len({p[t] / q[t] for t in p}) == 1 and all(p[t] / q[t] > 0 for t in p)
