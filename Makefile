@@ -82,7 +82,7 @@ clean:
 
 python:
 	@"$(PYTHON)" -c "" 2>/dev/null || { \
-	  echo "setup: '$(PYTHON)' is no Python that runs. Install Python 3.11 or later, or name one: make PYTHON=/path/to/python3" >&2; \
+	  echo "setup: '$(PYTHON)' is no Python that runs. Install Python 3.11.5 or later, or name one: make PYTHON=/path/to/python3" >&2; \
 	  exit 1; }
 
 port: python

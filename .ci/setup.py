@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 
-OLDEST = (3, 11)
+OLDEST = (3, 11, 5)  # older ones lack what pymdown-extensions asks of them
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 REQUIREMENTS = os.path.join(ROOT, "requirements.txt")
 VENV = os.path.join(ROOT, ".venv")
@@ -46,9 +46,13 @@ class Refused(Exception):
 def require_python():
     if sys.version_info < OLDEST:
         raise Refused(
-            "%s is Python %s, and %d.%d or later is needed. Install one, or name it: make PYTHON=/path/to/python3"
-            % ((sys.executable, ".".join(str(part) for part in sys.version_info[:3])) + OLDEST)
+            "%s is Python %s, and %s or later is needed. Install one, or name it: make PYTHON=/path/to/python3"
+            % (sys.executable, dotted(sys.version_info[:3]), dotted(OLDEST))
         )
+
+
+def dotted(version):
+    return ".".join(str(part) for part in version)
 
 
 def require_venv():

@@ -131,7 +131,7 @@ def busy_port():
 def test_python_too_old(tree, tmp_path):
     python = fake_python(tmp_path, "import sys; sys.version_info = (3, 9, 2, 'final', 0)")
     assert re.fullmatch(
-        r"setup: .* is Python 3\.9\.2, and 3\.11 or later is needed\. .*make PYTHON=.*", refusal(make(tree, "test", python=python))
+        r"setup: .* is Python 3\.9\.2, and 3\.11\.5 or later is needed\. .*make PYTHON=.*", refusal(make(tree, "test", python=python))
     )
     assert not (tree / ".venv").exists()
 
