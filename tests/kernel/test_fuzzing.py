@@ -286,6 +286,12 @@ def test_no_witness_takes_a_counterexample_without_a_value(witness):
     assert trying.WITNESSES[witness](stated("refute", x / y, 1, at={x: 0})) == "refused"
 
 
+@pytest.mark.parametrize("witness", ["exact", "sympy"])
+def test_no_proof_takes_a_counterexample_without_a_value_of_an_index(witness):
+    assert trying.WITNESSES[witness](stated("refute", 0, u[i], at={n: 1, u: [-1]})) == "refused"
+    assert trying.WITNESSES[witness](stated("refute", 0, u[i], at={n: 1, u: [-1], i: 1})) == "accepted"
+
+
 # Shrinking, pasting, reading back, keeping
 
 

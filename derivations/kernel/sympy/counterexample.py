@@ -29,8 +29,10 @@ def counterexample(claim: Claim) -> tuple:
             take(sizes, size, length)
         texts[name] = value_text(claim, value, shape)
     needed = {n: s.data[1] for n, s in symbols(claim.start, claim.steps[0].expr).items() if s.data[1] != "random"}
-    for name in sorted(needed.keys() - sizes.keys() - texts.keys())[:1]:
-        raise Disagrees(f"{'the size ' * (needed[name] == 'size')}{name} has no value at the counterexample")
+    needed |= dict.fromkeys(indices, "index")
+    if missing := sorted(needed.keys() - sizes.keys() - dict(claim.at).keys()):
+        what = {"size": "the size ", "index": "the index "}.get(needed[missing[0]], "")
+        raise Disagrees(f"{what}{missing[0]} has no value at the counterexample")
     return sizes, texts
 
 
