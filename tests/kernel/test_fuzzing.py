@@ -29,6 +29,7 @@ from derivations.kernel import (
     sqrt,
     tanh,
     total,
+    variance,
     vector,
 )
 from derivations.kernel.attack import fuzzing, printed, shrinking, trying
@@ -263,6 +264,21 @@ def test_the_judge_asks_for_the_highest_moment_that_is_stated():
     assert judge(stated("identity", *sides, given=[gaussian(q), has_moment(q, 2)]))[0] == "true"
     assert judge(stated("identity", *sides, given=[has_moment(q, 3)]))[0] == "true"
     assert judge(stated("identity", *sides, given=[has_moment(q, 2)]))[0] == "false"
+
+
+def test_entries_of_which_no_mean_is_stated_have_each_their_own():
+    k, a = random("k", n), index("a", n)
+    law = stated("identity", E(q @ k), E(total(q[a], a) * k[i]), given=[variance(q, 2), variance(k, 1)])
+    assert judge(law)[0] == "false" and trying.WITNESSES["torch"](law) == "refused"
+    alike = stated("identity", E(q[1] + n), E(q[i] + n), given=[has_moment(q, 1)])
+    assert judge(alike)[0] == "false" and trying.WITNESSES["torch"](alike) == "refused"
+
+
+def test_the_judge_does_not_take_a_small_number_for_zero():
+    sides = log(exp(-(x**2)) ** 200), -200 * x**2
+    assert judge(stated("identity", *sides))[0] == "true"
+    assert judge(stated("identity", log(x - x), log(x - x)))[0] == "false"
+    assert judge(stated("identity", log(-(exp(-(x**2)) ** 9)), 0 * x))[0] == "false"
 
 
 @pytest.mark.parametrize("left, right, wrong", [(tanh(x), 1, -1), (tanh(-x), -1, 0), (cos(1 / x), 1, 0), (x * sin(1 / x), 1, 0)])

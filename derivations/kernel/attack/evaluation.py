@@ -28,6 +28,10 @@ class CannotTell(Exception):
     """Something that the judge does not evaluate."""
 
 
+class TooClose(CannotTell):
+    """A value so near to where something stops being defined that rounding may have put it on the other side."""
+
+
 def entry(e: Expr, place: tuple, env: dict):
     rule = ENTRY.get(e.op)
     if rule is None:
@@ -189,8 +193,10 @@ def of_function(e, place, env):
     if e.data == "abs":
         return abs(x)
     if e.data == "log":
-        if abs(mp.im(x)) > ZERO or mp.re(x) < ZERO:
+        if abs(mp.im(x)) > ZERO or mp.re(x) < -ZERO or not x:
             raise Undefined("a logarithm of what is not positive")
+        if mp.re(x) < ZERO:
+            raise TooClose("a logarithm of what is almost 0")
         return mp.log(mp.re(x))
     if e.data != "exp":
         raise CannotTell(f"the function '{e.data}'")

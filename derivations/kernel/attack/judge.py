@@ -14,7 +14,7 @@ from mpmath import mp, mpf
 from ..core.claims import Claim
 from ..core.expr import BINDERS, free_indices, show, symbols, walk
 from ..errors import KernelError
-from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, Undefined, entry, places_of, scalar
+from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, TooClose, Undefined, entry, places_of, scalar
 from .limits import approach
 from .points import DRAWS, FEWEST, POINTS, exponential_law, has, holds, index_values, laws, outcomes, points
 
@@ -104,6 +104,8 @@ def over_points(claim: Claim, partial: bool, broken, most: int) -> tuple:
     for env in drawn:
         try:
             problem = broken(env)
+        except TooClose:
+            continue
         except Undefined as error:
             if not partial or partial == "but slopes" and isinstance(error, NoDerivative):
                 return "false", f"{error}, {shown(env)}"

@@ -90,11 +90,13 @@ def put_random(t: Trial, claim: Claim, named: dict, random, points: int, apart: 
         shape = t.shape(named[name])
 
         def scalar(kind, otherwise):
-            x = evaluate(stated[kind, name], t) if (kind, name) in stated else t.lead(Value(otherwise, torch.zeros_like(otherwise)))
-            return Value(*(y[(...,) + (None,) * len(shape)] for y in x))
+            """What is stated, alike for all entries; each entry has its own where nothing is."""
+            if (kind, name) not in stated:
+                return t.lead(Value(otherwise, torch.zeros_like(otherwise)), len(shape))
+            return Value(*(y[(...,) + (None,) * len(shape)] for y in evaluate(stated[kind, name], t)))
 
-        centre = scalar("mean", torch.randn(points, generator=random, dtype=torch.float64))
-        unstated = torch.rand(points, generator=random, dtype=torch.float64) + 0.5
+        centre = scalar("mean", torch.randn(points, *shape, generator=random, dtype=torch.float64))
+        unstated = torch.rand(points, *shape, generator=random, dtype=torch.float64) + 0.5
         unstated[-1] = 0  # what is not said to vary may be one number
         width = power(scalar("variance", unstated), number(Fraction(1, 2)), t.exactly)
         own = z[at[:, [sources[name, place] for place in product(*map(range, shape))]]].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
