@@ -57,23 +57,18 @@ def on_the_way(variable: Expr) -> tuple:
 @contextmanager
 def near(facts: Facts, variable: Expr, to):
     """Where the variable goes to its limit: of what moves with it, a sign is required of the leading term of its series."""
-    stated = facts.require_sign
 
-    def require_sign(kind: str, p: dict, because: str):
+    def of_the_leading_term(kind: str, p: dict, because: str) -> tuple:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
         if not moves(p, head_of(variable)) or holds(p):
-            return stated(kind, p, because)
+            return kind, p, because
         series = leading_series(p, variable, to, facts)
         if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.here):
             kind = "positive"  # or the next term decides where it is zero
-        return stated(kind, series[min(series)], "the leading term of a series")
+        return kind, series[min(series)], "the leading term of a series"
 
-    with facts.moves(variable.data[0]):
-        vars(facts)["require_sign"] = require_sign
-        try:
-            yield
-        finally:
-            del vars(facts)["require_sign"]
+    with facts.moves(variable.data[0]), facts.asks(of_the_leading_term):
+        yield
 
 
 def moves(p: dict, head: tuple) -> bool:

@@ -188,22 +188,18 @@ def never_defined(left: Expr, variable: Expr, env: dict) -> bool:
 @contextmanager
 def hopeless(facts: Facts, variable: Expr, to):
     """Where numbers stand for all but the variable: NoValue where a sign is required that what is read certainly has not near the limit."""
-    required = facts.require_sign
 
-    def require_sign(kind: str, p: dict, because: str):
+    def or_no_value(kind: str, p: dict, because: str) -> tuple:
         leading = p
         if moves(p, head_of(variable)):
             series = leading_series(p, variable, to, facts)
             leading = series[min(series)]
         if not leading and kind != "nonnegative" or kind != "nonzero" and certainly(leading, lambda v: not values.is_complex(v) and v < 0):
             raise NoValue
-        return required(kind, p, because)
+        return kind, p, because
 
-    vars(facts)["require_sign"] = require_sign
-    try:
+    with facts.asks(or_no_value):
         yield
-    finally:
-        vars(facts)["require_sign"] = required
 
 
 def certainly(p: dict, test) -> bool:

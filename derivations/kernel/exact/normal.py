@@ -68,6 +68,7 @@ class Facts:
         self.here = None  # within a derivative, what is known at the point alone
         self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
+        self.asking = []  # what is asked in the place of a sign that is required, as near a limit; see `asks`
 
     @property
     def unstated(self) -> list:
@@ -91,6 +92,8 @@ class Facts:
 
     def require_sign(self, kind: str, p: dict, because: str):
         """That p is positive, not negative or not zero: `because` of what is done with it."""
+        for instead in reversed(self.asking):
+            kind, p, because = instead(kind, p, because)
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
         if not holds and kind == "nonnegative" and self.here and self.here.is_nonnegative(p):
             kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
@@ -105,6 +108,15 @@ class Facts:
         everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
         here = self.in_this_case if kind == "nonnegative" else []
         return [instance for q, open_ in [*everywhere, *here] for instance in instances(q, open_, p, self)]
+
+    @contextmanager
+    def asks(self, instead):
+        """Where `instead`, of what `require_sign` is asked, gives what it is to ask."""
+        self.asking.append(instead)
+        try:
+            yield
+        finally:
+            self.asking.pop()
 
     @contextmanager
     def moves(self, name: str):

@@ -96,20 +96,12 @@ def divide(a: Value, b: Value, exactly: bool) -> Value:
 
 
 def power(a: Value, b: Value, exactly: bool) -> Value:
-    exponent = b.v.flatten()[0]
-    if (b.e == 0).all() and (b.v == exponent).all() and exponent == exponent.round():
-        n = int(exponent)
-        if n == 2 and exactly:
-            return multiply(a, a, exactly)
-        if n < 0:
-            one = Value(*map(torch.ones_like, (a.v, a.e)))._replace(e=torch.zeros_like(a.e))
-            return divide(one, power(a, Value(-b.v, b.e), exactly), exactly)
-        v = a.v**n
-        spread = (a.v.abs() + a.e) ** n - a.v.abs() ** n
-        own = (a.e > 0) * 8 * n * U * v.abs() + (4 * n if n > 1 else 0) * rounding(v)
-        return Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (n > 1)))
-    if not a.v.is_complex() and not b.v.is_complex() and (b.e == 0).all() and (b.v == b.v.round()).all() and b.v.isfinite().all():
-        return whole_powers(a, b.v)
+    one = b.v.flatten()[0]
+    if not b.e.any() and not b.v.is_complex() and (b.v == b.v.round()).all() and b.v.isfinite().all():
+        if (b.v == one).all():
+            return whole_power(a, int(one), exactly)
+        if not a.v.is_complex():
+            return whole_power(a, b.v, exactly)
     refuse_off_the_line(a, "a root is taken of a number")
     if b.v.is_complex():
         raise NotForTorch("a power with a complex exponent")
@@ -124,19 +116,21 @@ def power(a: Value, b: Value, exactly: bool) -> Value:
     return Value(v, torch.where(nothing, 0.0, torch.where(a.v > a.e, e, inf)))
 
 
-def whole_powers(a: Value, n: Tensor) -> Value:
-    """Powers of real numbers whose exponents are whole, and not all the same: of a negative number too. The bounds are those of one."""
-    a, n = Value(*torch.broadcast_tensors(*a, n)[:2]), torch.broadcast_to(n, torch.broadcast_shapes(a.v.shape, n.shape))
-    size, times = a.v.abs(), n.abs()
+def whole_power(a: Value, n: int | Tensor, exactly: bool) -> Value:
+    """a^n for a whole n, or for one of each entry: of a negative number too."""
+    times, size = abs(n), a.v.abs()
     v = a.v**times
     spread = (size + a.e) ** times - size**times
-    own = (a.e > 0) * 8 * times * U * v.abs() + torch.where(times > 1, 4 * times, 0.0) * rounding(v)
+    own = (a.e > 0) * 8 * times * U * v.abs() + (times > 1) * 4 * times * rounding(v)
     found = Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (times > 1)))
-    if not (n < 0).any():
+    if exactly and isinstance(n, int) and times == 2:
+        found = multiply(a, a, exactly)
+    below = torch.as_tensor(n) < 0
+    if not below.any():
         return found
-    below = Value(torch.where(n < 0, v, 1.0), torch.where(n < 0, found.e, 0.0))
-    over = divide(Value(torch.ones_like(v), torch.zeros_like(v)), below, exactly=False)
-    return Value(*(torch.where(n < 0, x, y) for x, y in zip(over, found)))
+    one = Value(torch.ones_like(found.v), torch.zeros_like(found.e))
+    over = divide(one, Value(*(torch.where(below, x, y) for x, y in zip(found, one))), exactly)
+    return Value(*(torch.where(below, x, y) for x, y in zip(over, found)))
 
 
 def absolute(x: Value) -> Value:

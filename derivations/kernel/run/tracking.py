@@ -13,8 +13,8 @@ machine is like, when a file was changed. So is each module of Python's own, and
 the same everywhere.
 
 Not seen: what a library in C opens or asks by itself, what it was told while it was imported, and PyTorch's functions under names of its
-own insides; the clock, and when a file was changed, where `os.stat` tells it; whose a file is, and its number; which process this is,
-whose, in which folder, with which Python and how many threads; randomness. What Python and the installed libraries read of themselves,
+own insides; the clock, and when a file was changed, where `os.stat` tells it; whose a file is, its number and how many names it has; which process
+this is, whose, in which folder, with which Python and how many threads; randomness. What Python and the installed libraries read of themselves,
 and what they read while they are imported, is left out: a certificate keeps their versions.
 """
 
@@ -68,7 +68,7 @@ LISTED = """__future__ abc array ast base64 binascii bisect builtins bz2 calenda
     hashlib heapq hmac html importlib inspect io itertools json keyword linecache locale logging lzma math mmap numbers operator os pathlib
     pickle platform posix posixpath pprint queue random re reprlib runpy secrets shutil statistics string struct sys tarfile tempfile
     textwrap threading time tokenize tomllib traceback types typing unicodedata warnings wave weakref xml zipfile zlib
-ctypes socket subprocess"""
+    ctypes socket subprocess"""
 MODULES = frozenset(LISTED.split())
 LIBRARIES = frozenset(["derivations", "jaxtyping", "mpmath", "numpy", "snippets", "sympy", "torch"])
 SHARING = ("torch.multiprocessing", "torch.distributed", "torch.hub")  # of these libraries, what reads from other processes and machines
