@@ -45,6 +45,38 @@ def test_one_claim(page):
     assert section.select_one(".claim__script").text == "derivations/scaling/variance.py:31"
 
 
+def test_a_theorem_is_called_one_and_a_refutation_what_it_is(page):
+    def kind(name):
+        (section,) = soup(page(f"/// theorem | scaling/variance#{name}\n///\n")).select("section.claim--theorem")
+        return section["id"], section.select_one("header .claim__kind").text
+
+    assert kind("mean") == ("mean", "Theorem")
+    assert kind("same") == ("same", "Refuted")
+
+
+def test_what_is_routine_is_folded_into_its_name_and_says_as_much(page):
+    (section,) = soup(page("/// routine | scaling/variance#mean\n///\n")).select("section.claim--routine")
+    folded = section.select_one("details.claim__folded")
+    assert section["id"] == "mean" and not folded.has_attr("open")
+    assert [part.text for part in folded.summary.select("span, a")] == ["Derivation", "The mean is zero", "(1)"]
+    shown = soup(page(CLAIM.format("mean"))).select_one("section.claim")
+    for part in (".claim__steps", ".claim__assumptions", ".claim__base"):
+        assert str(folded.select_one(part)) == str(shown.select_one(part))
+
+
+@pytest.mark.parametrize("rank", ["theorem", "routine"])
+def test_what_has_a_rank_has_a_name(refused, certificates, rank):
+    certificates["scaling/variance"]["claims"][1]["title"] = ""
+    assert f"a {rank} is known by its name, and it has none" in refused(f"/// {rank} | scaling/variance#mean\n///\n")
+
+
+@pytest.mark.parametrize("rank", ["theorem", "routine"])
+def test_a_rank_is_given_to_one_claim(refused, rank):
+    assert f"expected '/// {rank} | chapter/topic#id'" in refused(f"/// {rank} | scaling/variance\n///\n")
+    assert f"a '{rank}' block holds no text" in refused(f"/// {rank} | scaling/variance#mean\nText.\n///\n")
+    assert "would have the id" in refused(CLAIM.format("mean") + f"/// {rank} | scaling/variance#mean\n///\n")
+
+
 def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page):
     html = page(CLAIM.format("mean"))
     details = soup(html).select_one("details.claim__witnesses")

@@ -6,6 +6,12 @@ r"""The Markdown extension that puts claims on pages.
     /// claim | scaling/variance#mean            one of them
     ///
 
+    /// theorem | scaling/variance#scaled        one that is the page's result
+    ///
+
+    /// routine | scaling/variance#gap           one that is folded into its name
+    ///
+
     /// trust | kinds                            a table of the trust page
     ///
 
@@ -163,6 +169,14 @@ class _DerivationBlock(_Block):
 
 class _ClaimBlock(_Block):
     NAME = "claim"
+
+
+class _TheoremBlock(_Block):
+    NAME = "theorem"
+
+
+class _RoutineBlock(_Block):
+    NAME = "routine"
 
 
 class _TrustBlock(_Block):
@@ -330,7 +344,17 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (_DerivationBlock, _ClaimBlock, _TrustBlock, _JourneyBlock, _SourcesBlock, _ApiBlock, _FigureBlock):
+        for block in (
+            _DerivationBlock,
+            _TheoremBlock,
+            _ClaimBlock,
+            _RoutineBlock,
+            _TrustBlock,
+            _JourneyBlock,
+            _SourcesBlock,
+            _ApiBlock,
+            _FigureBlock,
+        ):
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

@@ -43,15 +43,17 @@ def render(
     script: str,
     repository: str,
     link: Callable[[str], str],
+    rank: str = "claim",
     file: Callable[..., str] = lambda name, text="": name,
 ) -> Element:
     """Append the claim to `parent` as a section whose id is `anchor`.
 
-    `link` turns an entry of the claim's `uses` into an address, and `file` the name of a file beside the pages. Raises ClaimError.
+    `rank` is one of `source.RANKS`. `link` turns an entry of the claim's `uses` into an address, and `file` the name of a file beside
+    the pages. Raises ClaimError.
     """
     try:
         _refuse_unproved(claim)
-        return _Writer(stash, file).claim(claim, parent, number, anchor, script, repository, link)
+        return _Writer(stash, file).claim(claim, parent, number, rank, anchor, script, repository, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -92,10 +94,12 @@ class _Writer:
             child.text = self.stash(html if tag == "a" else f"{html}\n")
         return child
 
-    def claim(self, claim, parent, number, anchor, script, repository, link):
+    def claim(self, claim, parent, number, rank, anchor, script, repository, link):
         kind = claim["kind"]
-        section = self.add(parent, "section", f"claim claim--{kind}", id=anchor)
-        self._head(section, claim, number, anchor)
+        outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", id=anchor)
+        if rank == "routine":
+            section = self.add(outer, "details", "claim__folded")
+        self._head(section, claim, number, rank, anchor)
         self._steps(section, claim)
         if kind == "refutation":
             self._counterexample(section, claim)
@@ -108,11 +112,14 @@ class _Writer:
         base = self.add(section, "div", "claim__base")
         self._vouching(base, claim)
         self._script(base, script, int(claim["line"]), repository)
-        return section
+        return outer
 
-    def _head(self, section, claim, number, anchor):
-        head = self.add(section, "header", "claim__head")
-        self.add(head, "span", "claim__kind", KINDS[claim["kind"]])
+    def _head(self, section, claim, number, rank, anchor):
+        if rank != "claim" and not claim["title"]:
+            raise ClaimError(f"a {rank} is known by its name, and it has none; give it a title in its script")
+        head = self.add(section, "summary" if rank == "routine" else "header", "claim__head")
+        known_by_kind = rank != "theorem" or claim["kind"] in ("definition", "refutation")
+        self.add(head, "span", "claim__kind", KINDS[claim["kind"]] if known_by_kind else "Theorem")
         if claim["title"]:
             self.add(head, "span", "claim__title", authored(claim["title"]))
         self.add(head, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")

@@ -22,6 +22,7 @@ from ..printing.signs import fault_of_code, fault_of_text
 from ..run.certificates import CertificateError, load
 from . import fences, mistakes, regions, used
 from .regions import INCLUDE, home, line_at, sections, sections_of, text_of
+from .source import RANKS
 
 FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
 _SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of them, and whatever comes before
@@ -296,7 +297,7 @@ def unshown_claims(topic: str, page: str) -> list[str]:
     """The ids of the topic's claims that its page does not show. Raises CertificateError."""
     if re.search(rf"^/// derivation \| {topic}$", page, flags=re.M):
         return []
-    shown = set(re.findall(rf"^/// claim \| {topic}#([\w-]+)$", page, flags=re.M))
+    shown = set(re.findall(rf"^/// (?:{'|'.join(RANKS)}) \| {topic}#([\w-]+)$", page, flags=re.M))
     return [claim["id"] for claim in load(topic)["claims"] if claim["id"] not in shown]
 
 

@@ -11,7 +11,7 @@ from ..run.certificates import CertificateError
 from ..run.coq_results import load
 from . import mistakes, refused, traces
 from .claims import ClaimError, render
-from .source import Opening, PageError, Source
+from .source import RANKS, Opening, PageError, Source
 
 TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
 TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
@@ -40,7 +40,7 @@ class Page:
         self.number = 0
         self.figures = 0
         for opening in source.openings():
-            if opening.name in ("claim", "derivation"):
+            if opening.name in (*RANKS, "derivation"):
                 self.blocks.append((opening, *self._read(opening)))
         self.path = None
         if self.blocks:
@@ -100,6 +100,7 @@ class Page:
                 box,
                 stash=self.stash,
                 number=self.number,
+                rank=opening.name if opening.name in RANKS else "claim",
                 anchor=self._anchor(topic, claim["id"]),
                 script=self.certificates[topic]["script"],
                 repository=self.repository,
@@ -118,9 +119,9 @@ class Page:
 
     def _read(self, opening: Opening) -> tuple[str, list[dict]]:
         """The topic and the claims that a block asks for."""
-        wanted = "chapter/topic#id" if opening.name == "claim" else "chapter/topic"
+        wanted = "chapter/topic#id" if opening.name in RANKS else "chapter/topic"
         match = TOPIC.fullmatch(opening.argument)
-        if not match or bool(match[2]) != (opening.name == "claim"):
+        if not match or bool(match[2]) != (opening.name in RANKS):
             found = repr(opening.argument) if opening.argument else "nothing"
             raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}", opening.end)
         topic, name = match.groups()

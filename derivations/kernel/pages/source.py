@@ -37,6 +37,8 @@ class Opening:
     end: int = 0
 
 
+RANKS = ("theorem", "claim", "routine")  # what a claim is on a page: its result, a step towards it, or a thing known
+
 _BLOCK = re.compile(r"^[ \t]*(/{3,})[ \t]*([\w-]*)[ \t]*(?:\|[ \t]*(.*?))?[ \t]*$")
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})(.*)$")
 
@@ -113,7 +115,7 @@ class Source:
                 at = stack.pop()
                 closed = found[at] = replace(found[at], end=number)
                 body = self.lines[closed.line : number - 1]
-                if closed.name in ("claim", "derivation") and any(map(str.strip, body)):
+                if closed.name in (*RANKS, "derivation") and any(map(str.strip, body)):
                     message = f"a '{closed.name}' block holds no text; close it with '{slashes}'"
                     raise self.error(closed.line + 1, message).over(closed.line, number)
             else:
