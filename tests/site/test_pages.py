@@ -77,6 +77,46 @@ def test_a_rank_is_given_to_one_claim(refused, rank):
     assert "would have the id" in refused(CLAIM.format("mean") + f"/// {rank} | scaling/variance#mean\n///\n")
 
 
+EXERCISE = """/// exercise | What $d$ does
+How large is it?
+
+//// solution
+As large as this.
+
+///// claim | scaling/variance#mean
+/////
+////
+///
+
+/// exercise | Again
+By hand.
+///
+"""
+
+
+def test_exercises_are_numbered_and_their_solutions_folded(page):
+    shown = soup(page(EXERCISE))
+    assert [one.select_one(".exercise__head").text for one in shown.select("section.exercise")] == [
+        "Exercise 1What d does",
+        "Exercise 2Again",
+    ]
+    assert [one["href"] for one in shown.select(".exercise__number")] == [f"#{one['id']}" for one in shown.select("section.exercise")]
+    (folded,) = shown.select("section.exercise details.solution")
+    assert folded.summary.text == "Solution" and not folded.has_attr("open")
+    assert folded.select_one("section.claim")["id"] == "mean" and "As large as this." in folded.text
+
+
+def test_an_exercise_has_a_name_and_states_no_relation_by_hand(refused):
+    assert "an exercise has a name" in refused("/// exercise\nHow large?\n///\n")
+    assert "states a relation" in refused("/// exercise | One\nShow that 1 = 2.\n///\n")
+    assert "states a relation" in refused("/// exercise | 1 = 2\nShow it.\n///\n")
+
+
+def test_what_to_do_in_practice_stands_in_a_box(page):
+    (box,) = soup(page("/// practice\nScale it by $d$.\n///\n")).select("section.practice")
+    assert box.select_one(".practice__head").text == "In practice" and "Scale it by d." in box.text
+
+
 def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page):
     html = page(CLAIM.format("mean"))
     details = soup(html).select_one("details.claim__witnesses")
@@ -111,6 +151,13 @@ def test_assumptions_say_what_fails_without_them(page):
     (item,) = soup(page(CLAIM.format("variance"))).select(".claim__assumptions li")
     assert item.summary.find("math").text == "q" and item.details.has_attr("open")
     assert item.select_one(".claim__needed").text == "without it: at d = 1, q = k Gaussian, left = 2, right = 1"
+
+
+@pytest.mark.parametrize("needed", ["", "the sides have no definite value", "at $x = 0$: left = undefined (a division by zero), right = 0"])
+def test_that_something_is_undefined_without_it_is_not_worth_a_note(page, certificates, needed):
+    certificates["scaling/variance"]["claims"][2]["assumptions"][0]["needed"] = needed
+    (item,) = soup(page(CLAIM.format("variance"))).select(".claim__assumptions li")
+    assert item.text.strip() and not item.select("details, .claim__needed")
 
 
 def test_many_assumptions_fold_what_fails_without_them(page, certificates):

@@ -28,6 +28,9 @@ r"""The Markdown extension that puts claims on pages.
     Its caption.
     ///
 
+    /// practice                                a box: what to do differently tomorrow
+    /// exercise | Its name                     an exercise, with its //// solution folded inside
+
 It reads certificates and never runs a proof, and it is an extension of Python-Markdown and nothing else, so that any
 generator built on that renders the same pages. (Zensical keeps pages it rendered and does not look at certificates again:
 build with `zensical build --clean`.) Mathematics in a page's own text is written `$...$` and may name things
@@ -59,7 +62,7 @@ from pymdownx.blocks.block import Block
 
 from ..printing.maths import MathsError, notation
 from ..printing.signs import STRAY, fault_of_code, is_relation, named, relation_in, running_in, stray_in
-from . import beside, fences, includes, markup, mistakes, whole
+from . import beside, course, fences, includes, markup, mistakes, whole
 from .front import refuse_front_matter, refuse_stated
 from .page import TOKEN, Page, refuse_tokens
 from .source import PageError, Source
@@ -225,6 +228,27 @@ class _FigureBlock(_Block):
             page.place(block, lambda: beside.refuse_without_caption(page, self.argument, self.caption))
 
 
+class _PracticeBlock(_Block):
+    NAME = "practice"
+
+    def fill(self, page, parent, argument):
+        return course.practice(page, parent, argument)
+
+
+class _ExerciseBlock(_Block):
+    NAME = "exercise"
+
+    def fill(self, page, parent, argument):
+        return course.exercise(page, parent, argument)
+
+
+class _SolutionBlock(_Block):
+    NAME = "solution"
+
+    def fill(self, page, parent, argument):
+        return course.solution(page, parent, argument)
+
+
 class _Restore(Postprocessor):
     """After everything: refuse relations in what the author wrote, then put the certified HTML in."""
 
@@ -344,17 +368,7 @@ class PagesExtension(BlocksExtension):
         super().__init__(**options)
 
     def extendMarkdownBlocks(self, md, block_mgr):
-        for block in (
-            _DerivationBlock,
-            _TheoremBlock,
-            _ClaimBlock,
-            _RoutineBlock,
-            _TrustBlock,
-            _JourneyBlock,
-            _SourcesBlock,
-            _ApiBlock,
-            _FigureBlock,
-        ):
+        for block in _Block.__subclasses__():
             block_mgr.register(block, {"extension": self})
         # First of all, before snippets are included.
         md.preprocessors.register(_Read(md, self), "claims-read", 200)

@@ -167,7 +167,7 @@ class _Writer:
         folded = {} if len(assumptions) > 2 else {"open": "open"}
         for assumption in assumptions:
             item = self.add(items, "li")
-            if not assumption["needed"]:
+            if not _tells(assumption["needed"]):
                 self.add(item, "span", "", prose(assumption["text"]))
                 continue
             details = self.add(item, "details", "claim__assumption", **folded)
@@ -217,6 +217,11 @@ class _Writer:
                 self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
             if witness.get("file") and witness["name"] == "coq":
                 self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
+
+
+def _tells(needed: str) -> bool:
+    """Does what happens without an assumption tell a reader more than that something has no value there?"""
+    return bool(needed) and not any(sign in needed for sign in ("= undefined", "have no definite value"))
 
 
 def _name(witness: dict) -> str:

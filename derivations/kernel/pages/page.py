@@ -39,6 +39,7 @@ class Page:
         self.refused: dict[int, refused.Refused] = {}  # by the line of their block: claims that nothing vouches for, where that is shown
         self.number = 0
         self.figures = 0
+        self.exercises = 0
         for opening in source.openings():
             if opening.name in (*RANKS, "derivation"):
                 self.blocks.append((opening, *self._read(opening)))
