@@ -233,14 +233,14 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
         if ("gaussian", name) in told:
             family |= {drivers[e][0]: normal_points(nodes) for e in entries if e[0] == name}
 
-    stated = {key: scalar(a.args[1], env) for key, a in told.items() if key[0] != "gaussian"}
-    roots = {}  # of each entry its mean, and the root of its variance; where nothing is stated, each has its own
-    for name, place in entries:
-        mean = stated.get(("mean", name), mpf(generator.randint(-1, 2)))
-        variance = stated.get(("variance", name), mpf(generator.randint(1, 3)) ** 2)
-        if mp.im(variance) or variance < -ZERO:
-            raise Undefined("a negative variance")
-        roots[name, place] = mean, mp.sqrt(max(variance, 0))
+    def parameter(kind, name, default):
+        return scalar(told[kind, name].args[1], env) if (kind, name) in told else default
+
+    unstated = {e[0]: (mpf(generator.randint(-1, 2)), mpf(generator.randint(1, 3)) ** 2) for e in entries}
+    scales = {name: (parameter("mean", name, m), parameter("variance", name, v)) for name, (m, v) in unstated.items()}
+    if any(mp.im(v) or v < -ZERO for _, v in scales.values()):
+        raise Undefined("a negative variance")
+    roots = {name: (m, mp.sqrt(max(v, 0))) for name, (m, v) in scales.items()}
     independent = sorted(set(drivers.values()), key=repr)
     if prod(len(family[d[0]]) for d in independent) > MOST_OUTCOMES:
         raise Undefined("an average over too many outcomes")
@@ -251,7 +251,7 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
             weight = weight * w
         drawn = {}
         for e in entries:
-            m, width = roots[e]
+            m, width = roots[e[0]]
             drawn.setdefault(e[0], {})[e[1]] = m + width * value[drivers[e]]
         found.append((weight, drawn))
     return found

@@ -101,7 +101,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
         """The first sizes for which values were found at which the assumptions hold, and for which these tell anything."""
         found_any = False
         for k, sizes in enumerate(options):
-            # The entries of a law that are not independent are one number at an even seed, which has the fewest outcomes.
+            # At an even seed, entries of a law that are not independent are one number, where others would have too many outcomes.
             trial = values(claim, trees, sizes, 2 * (seed + 100 * k) if len(options) > 1 else seed)
             held[trial is not None].add(tuple(sorted(sizes.items())))
             if trial is None:

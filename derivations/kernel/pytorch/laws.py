@@ -59,14 +59,29 @@ def is_smooth_law(claim: Claim) -> bool:
     return any(degree(tree, n) == inf for tree in (claim.start, *(s.expr for s in claim.steps)) for n in names)
 
 
-def put_random(t: Trial, claim: Claim, named: dict, random, points: int, apart: bool, fewer: int) -> bool:
-    """All outcomes of the random entries. Entries not said to be independent are one variable, or (apart) independent ones."""
+TOGETHER = ("always", "never", "in one place", "never")  # when entries that are not said to be independent are one variable
+
+
+def put_random(t: Trial, claim: Claim, named: dict, random, points: int, seed: int, fewer: int) -> bool:
+    """All outcomes of the random entries. Which of those that are not said to be independent are one variable, the seed says."""
+    when = TOGETHER[seed % len(TOGETHER)]
+    return put_outcomes(t, claim, named, random, points, when, fewer) or (
+        when == "in one place" and put_outcomes(t, claim, named, random, points, "always", fewer)
+    )
+
+
+def put_outcomes(t: Trial, claim: Claim, named: dict, random, points: int, together: str, fewer: int) -> bool:
+    """The same, told when entries are one variable; False where that makes too many outcomes."""
     names = sorted(n for n, s in named.items() if s.data[1] == "random")
     groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
     sources = {}  # entry -> number of the normal variable that it is made from
     for name in names:
         for place in product(*map(range, t.shape(named[name]))):
-            barred = {sources[other] for other in sources if apart or any({name, other[0]} <= g for g in groups)}
+            barred = {
+                sources[other]
+                for other in sources
+                if together == "never" or together == "in one place" and other[1] != place or any({name, other[0]} <= g for g in groups)
+            }
             sources[name, place] = next(k for k in range(len(sources) + 1) if k not in barred)
     count = 1 + max(sources.values())
     gaussian = {x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args}
@@ -90,13 +105,11 @@ def put_random(t: Trial, claim: Claim, named: dict, random, points: int, apart: 
         shape = t.shape(named[name])
 
         def scalar(kind, otherwise):
-            """What is stated, alike for all entries; each entry has its own where nothing is."""
-            if (kind, name) not in stated:
-                return t.lead(Value(otherwise, torch.zeros_like(otherwise)), len(shape))
-            return Value(*(y[(...,) + (None,) * len(shape)] for y in evaluate(stated[kind, name], t)))
+            x = evaluate(stated[kind, name], t) if (kind, name) in stated else t.lead(Value(otherwise, torch.zeros_like(otherwise)))
+            return Value(*(y[(...,) + (None,) * len(shape)] for y in x))
 
-        centre = scalar("mean", torch.randn(points, *shape, generator=random, dtype=torch.float64))
-        unstated = torch.rand(points, *shape, generator=random, dtype=torch.float64) + 0.5
+        centre = scalar("mean", torch.randn(points, generator=random, dtype=torch.float64))
+        unstated = torch.rand(points, generator=random, dtype=torch.float64) + 0.5
         unstated[-1] = 0  # what is not said to vary may be one number
         width = power(scalar("variance", unstated), number(Fraction(1, 2)), t.exactly)
         own = z[at[:, [sources[name, place] for place in product(*map(range, shape))]]].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
