@@ -11,7 +11,7 @@ _MADE = """a abbr b blockquote br code dd details div dl dt em figcaption figure
 section small span strong sub summary sup table tbody td tfoot th thead tr ul"""
 _WITHIN = "a abbr b em i mark small span strong sub sup"
 _NOTES = "note abstract info tip success question warning failure danger bug example quote"
-_CLASSES = "admonition admonition-title first headerlink highlight toc whole-file"  # `first`: of a paragraph in the reference
+_CLASSES = "admonition admonition-title first headerlink highlight start toc whole-file"  # `first`: of a paragraph in the reference
 _ATTRIBUTES = "class colspan href id open rowspan scope start style title"
 
 TAGS = frozenset(_MADE.split())
