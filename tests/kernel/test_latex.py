@@ -162,6 +162,23 @@ def test_a_derivative_does_not_reach_over_the_next_factor():
     assert latex(diff(exp(x), x) * y) != unsized(latex(diff(exp(x) * y, x))).replace("(", "").replace(")", "")
 
 
+d, delta = scalars("d delta")
+QUOTIENTS = [
+    (d / (d * x), r"\frac{d}{d \cdot x}"),
+    (d * y / (d * x), r"\frac{d \cdot y}{d \cdot x}"),
+    (d**2 * y / (d * x**2), r"\frac{d^{2} \cdot y}{d \cdot x^{2}}"),
+    (delta * total(u[i], i) / (delta * x), r"\frac{\delta \cdot \left(\sum_{i = 1}^{n} u_{i}\right)}{\delta \cdot x}"),
+    ((d + x) / (d * x), r"\frac{d + x}{d x}"),
+    (x / (d * x), r"\frac{x}{d x}"),
+    (d / d, r"\frac{d}{d}"),
+]
+
+
+@pytest.mark.parametrize("e, expected", QUOTIENTS)
+def test_a_quotient_is_not_read_as_a_derivative(e, expected):
+    assert latex(e).replace(r"\left", "").replace(r"\right", "") == expected.replace(r"\left", "").replace(r"\right", "")
+
+
 DIFFERENT = {
     "indices of two digits": (matrix("H", 20, 20)[1, 12], matrix("H", 20, 20)[11, 2]),
     "groupings of products": (A @ (B @ C), (A @ B) @ C),

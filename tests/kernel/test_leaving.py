@@ -25,6 +25,7 @@ from derivations.kernel import (
     product_is,
     random,
     representable,
+    rounded,
     scalars,
     sizes,
     sqrt,
@@ -183,7 +184,7 @@ def test_sizes_that_are_ruled_out_by_themselves_contradict_nothing():
     assert leaving.empty_sizes(one) == {}
 
 
-OF_INDICES = [nonnegative(30 - i), positive(m - i), nonzero(i - 70), nonnegative(100 * m - i * j)]
+OF_INDICES = [nonnegative(30 - i), positive(m - i), nonzero(i - 70), nonnegative(100 * m - i * j), representable(i * j)]
 
 
 @pytest.mark.parametrize("given", OF_INDICES, ids=str)
@@ -289,6 +290,10 @@ def test_assumptions_that_leave_more_are_not(given):
 SCOPES = {
     "every shape": (law((A @ B).T, B.T @ A.T), "every shape"),
     "sizes that are bounded": (law(absolute(n - 2) * z[i], (n - 2) * z[i], nonnegative(n - 2)), "every shape that the assumptions allow"),
+    "sizes that are floats": (
+        lambda D: D.identity("claim", rounded(n) * c, n * c, given=[representable(n)], without={representable(n): {n: 2**24 + 1, c: 1}}),
+        "every shape that the assumptions allow",
+    ),
     "as many columns as rows": (law(B @ B.T @ A, 1 * A, product_is(B, B.T, 1)), "every shape that the assumptions allow"),
     "a square one": (law(A @ A.T @ A, 1 * A, product_is(A, A.T, 1)), "every shape"),
     "a product that is zero": (law(A @ B @ B.T, 0 * A, product_is(A, B, 0)), "every shape"),

@@ -517,6 +517,24 @@ def test_the_command_runs_in_processes_and_prints_json(tree, capsys):
     )
 
 
+@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+def test_the_shares_have_each_topic_once(parts):
+    topics = list("abcde")
+    shares = [command_mutants.share_of(topics, f"{k}/{parts}") for k in range(1, parts + 1)]
+    assert sorted(sum(shares, [])) == topics and max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+@pytest.mark.parametrize("share", ["0/3", "4/3", "1/0", "2", "a/b", "1/6 ", "-1/3"])
+def test_a_share_that_is_none_is_refused_in_words(share):
+    with pytest.raises(ValueError, match="expected --share K/N with K from 1 to N"):
+        command_mutants.share_of(["a"], share)
+
+
+def test_a_share_without_a_topic_is_no_pass(tree, command):
+    result = command("mutants", "--share", "2/2")
+    assert result.exit_code == 2 and "the share 2/2 of 1 topics holds none" in result.output
+
+
 def test_a_script_that_does_not_load_is_named(trial, capsys):
     trial.tree.script.write_text("1 / 0\n")
     assert command_mutants.main((), as_json=False, fresh=False, jobs=1) == 1

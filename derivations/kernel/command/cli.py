@@ -152,15 +152,16 @@ def coq(targets, fresh, jobs):
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON on standard output.")
+@click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Of the topics only each N-th, from the K-th on.")
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
-def mutants(targets, as_json, fresh, jobs):
+def mutants(targets, as_json, share, fresh, jobs):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
     from .mutants import main as run_mutants
 
     try:
-        sys.exit(run_mutants(targets, as_json, fresh, jobs))
-    except LookupError as error:
+        sys.exit(run_mutants(targets, as_json, fresh, jobs, share))
+    except (LookupError, ValueError) as error:
         raise click.UsageError(str(error)) from None
 
 

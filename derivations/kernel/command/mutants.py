@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from concurrent.futures.process import BrokenProcessPool
 
@@ -12,9 +13,12 @@ from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 
 
-def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
-    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed."""
-    wanted = runner.find(targets)
+def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/1") -> int:
+    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed.
+
+    Raises ValueError where the share is none, or holds no topic.
+    """
+    wanted = share_of(runner.find(targets), share)
     with click.progressbar(length=0, label="Trying mutants", file=sys.stderr, show_pos=True) as bar:
 
         def progress(done, more):
@@ -38,6 +42,21 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int) -> int:
     for topic, claims in results.items():
         complain(topic, claims)
     return int(not good)
+
+
+def share_of(targets: list, share: str) -> list:
+    """Of the targets each N-th, from the K-th on: the N shares have each target once.
+
+    >>> [share_of(["a", "b", "c", "d", "e"], f"{k}/2") for k in (1, 2)]
+    [['a', 'c', 'e'], ['b', 'd']]
+    """
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", share)
+    first, of = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= first <= of:
+        raise ValueError(f"expected --share K/N with K from 1 to N, found {share!r}")
+    if not (chosen := targets[first - 1 :: of]):
+        raise ValueError(f"the share {share} of {len(targets)} topics holds none")
+    return chosen
 
 
 def complain(topic: str, claims: dict):

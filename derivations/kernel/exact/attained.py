@@ -35,7 +35,7 @@ def each_term(p: dict, question: str, facts: Facts) -> bool:
     """Is no summand of p negative, of those over the same indices all together; and, if that is asked, one of them positive?"""
     groups: dict = {}
     for (bound, factors), c in p.items():
-        held = {("b", k): ("held", f"term {k}") for k in range(len(bound))}
+        held = {("b", k): fresh() for k in range(len(bound))}  # terms inside of terms have others
         groups[bound] = add(groups.get(bound, {}), scale(reduce_term({}, rename(factors, held), facts), c))
     return all(map(facts.is_nonnegative, groups.values())) and (
         question == "is_nonnegative" or any(map(facts.is_positive, groups.values()))

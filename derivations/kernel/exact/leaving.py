@@ -73,7 +73,8 @@ def strangers(claim: Claim) -> list[Expr]:
 
 def ruled_sizes(given: tuple) -> list[Assumption]:
     """The assumptions that say by themselves which sizes there are: signs of sizes, and a product that needs as many columns as rows."""
-    return [a for a in given if a.kind in SIGNS and of_sizes(*a.args) and symbols(*a.args) or needs_columns(a)]
+    about = (*SIGNS, "representable")
+    return [a for a in given if a.kind in about and of_sizes(*a.args) and symbols(*a.args) or needs_columns(a)]
 
 
 def needs_columns(a: Assumption) -> bool:
@@ -206,9 +207,9 @@ def entries(places: dict[str, list], trials: int, bits: Collection[str]) -> Iter
 
 def only_of_indices(claim: Claim) -> Assumption | None:
     """An assumption in which an open index stands beside nothing but sizes and other indices: made for each of its values, it is about sizes."""
-    signs = [a for a in claim.given if a.kind in SIGNS and free_indices(a.args[0])]
-    named = ((a, {s.data[1] for s in symbols(a.args[0]).values()}) for a in signs)
-    return next((a for a, kinds in named if kinds <= {"size"} and not any(n.op == "entry" for n in walk(a.args[0]))), None)
+    signs = [a for a in claim.given if a.kind in (*SIGNS, "representable") and any(map(free_indices, a.args))]
+    named = ((a, {s.data[1] for s in symbols(*a.args).values()}) for a in signs)
+    return next((a for a, kinds in named if kinds <= {"size"} and not any(n.op == "entry" for x in a.args for n in walk(x))), None)
 
 
 def negative_variance(given: tuple) -> str:

@@ -432,7 +432,7 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
             del powers[head, indices]
-            sign *= Fraction(indices[0][1]) ** int(power)
+            expand.append((allowed_power(constant(indices[0][1]), power, facts), 1))
         elif head[0] == "sum" and whole and power > 0:
             del powers[head, indices]
             expand.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))

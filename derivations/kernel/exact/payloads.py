@@ -68,8 +68,9 @@ def renamed(p: dict, mapping: dict) -> dict:
 
 
 def hold(indices: tuple) -> tuple:
-    """Bound indices made free for a while, to look into a payload."""
-    return tuple(("held", i) if i[0] == "b" else i for i in indices)
+    """Bound indices made free for a while, to look into a payload: by names that none of the others has, which may be held themselves."""
+    level = 1 + max((i[1][2] for i in indices if i[0] == "held" and isinstance(i[1], tuple)), default=0)
+    return tuple(("held", ("b", i[1], level)) if i[0] == "b" else i for i in indices)
 
 
 def function_atom(head, p: dict, power=1) -> dict:

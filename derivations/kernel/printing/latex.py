@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ from .names import name_latex, names_matrix, names_word
 
 LEVEL = {"add": 1, "neg": 2, "sum": 2, "each": 5, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
+FIRST_FACTOR = re.compile(r"^(\S+) (?:\\, )?(?!\\cdot)")  # and what stands between it and the next
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
 
@@ -52,6 +54,17 @@ def level(e: Tree) -> int:
 
 def is_root(e: Tree) -> bool:
     return e.args[1].op == "const" and e.args[1].data == Fraction(1, 2)
+
+
+def is_product(e: Tree) -> bool:
+    return e.op in ("mul", "matmul")
+
+
+def first_letter(e: Tree) -> str:
+    """The name that a product or a power begins with, if it is one."""
+    while is_product(e) or e.op == "pow":
+        e = e.args[0]
+    return e.data[0] if e.op in ("symbol", "defined") else ""
 
 
 def latex(e: Tree) -> str:
@@ -117,7 +130,11 @@ class Printer:
         return f"{self.show(left, 4 if is_entrywise(left) else 3)}{dot}{after}"
 
     def div(self, e):
-        return rf"\frac{{{self.show(e.args[0])}}}{{{self.show(e.args[1])}}}"
+        """A quotient of two products that begin with d would be read as a derivative: they get their sign."""
+        above, below = map(self.show, e.args)
+        if (both := first_letter(e.args[0])) in ("d", "delta", "Delta") and both == first_letter(e.args[1]):
+            above, below = (FIRST_FACTOR.sub(r"\1 \\cdot ", text) if is_product(x) else text for x, text in zip(e.args, (above, below)))
+        return rf"\frac{{{above}}}{{{below}}}"
 
     def pow(self, e):
         base, exponent = e.args

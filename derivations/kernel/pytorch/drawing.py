@@ -25,6 +25,7 @@ from .rounding import Value
 from .trial import Trial, involved
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
+SMALL, MANY = 2, 1024  # whole numbers up to which size, and at how many points, for what vanishes where they cancel
 GRID, TIGHT = {1: 40, 2: 12, 3: 6, 4: 4}, 4  # of how many sizes each goes up to what, where few fit; how many of those are tried
 STEPS, NEAR = 8, 2.0**-16  # towards where almost nothing is left; how little needs no more of them
 NEARLY = 2.0**-20  # how much is left of what is moved almost to 0
@@ -216,10 +217,12 @@ def draw(
     with_random: bool = True,
     scale: float = 1.0,
     telling: int = 0,
+    small: bool = False,
 ):
     """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none.
 
-    `scale` is for all entries, and `telling` asks for so many of the points that tell most about code.
+    `scale` is for all entries, and `telling` asks for so many of the points that tell most about code, and
+    `small` for many points at which all entries are small whole numbers, which often cancel.
     """
     trees = involved(claim)
     t = Trial(trees, sizes)
@@ -228,12 +231,16 @@ def draw(
     by = {a.kind: [b for b in claim.given if b.kind == a.kind] for a in claim.given}
     with_random &= any(s.data[1] == "random" for s in named.values())
     filtered = any(a.kind in FILTERING for a in claim.given)
-    count = (1 if sizes else 4) * drawn_at_once(claim)
+    count = MANY if small else (1 if sizes else 4) * drawn_at_once(claim)
+    t.exactly |= small
     smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
-            v = scale * entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
+            if small:
+                v = torch.randint(-SMALL, SMALL + 1, (count, *t.shape(s)), generator=random).double()
+            else:
+                v = scale * entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
             if name in signs and signs[name] != "nonzero":
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
@@ -256,7 +263,9 @@ def draw(
     for a in claim.given:
         keep &= holds(a, t)
     drawn = keep.nonzero().flatten()
-    if telling:
+    if small:
+        keep = drawn
+    elif telling:
         best = [k for k in TELLING if k in drawn.tolist()] or drawn[1:][:FEW].tolist() or drawn.tolist()
         keep = torch.tensor(best[:telling], dtype=torch.long)
     elif max(sizes.values(), default=0) >= large_for(claim) and not at:
@@ -310,20 +319,31 @@ def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial, apart: bool = F
     """
     moved: dict = {}
     for x in assumed:
-        open_ = sorted(free_indices(x), key=lambda i: i.data[0])
         for name, s in sorted(symbols(x).items()):
             again = name in moved and not (apart and s.shape)
-            if s.data[1] == "real" and not again and s.shape == tuple(i.data[1] for i in open_) and len(open_) < 2:
+            open_ = placed_at(x, name, s)
+            if s.data[1] == "real" and not again and open_ is not None and set(open_) == free_indices(x):
                 before = t.values[name].v
                 v = near_edge(x, name, moved.get(name, before), open_, at, t)
                 if name in moved:
-                    v = torch.where(torch.arange(v.shape[-1]) == 0, before, v)
+                    first = torch.zeros(t.shape(s), dtype=torch.bool)
+                    first.view(-1)[0] = True
+                    v = torch.where(first, before, v)
                 t.values[name] = Value(v, torch.zeros_like(v))
                 moved.setdefault(name, before)
                 break
 
 
-def near_edge(x: Expr, name: str, v: Tensor, open_: list, at: Tensor, t: Trial) -> Tensor:
+def placed_at(x: Expr, name: str, s: Expr) -> tuple | None:
+    """The open indices at which every entry of a symbol is taken in x, in their order; of a scalar none. None where there is no such order."""
+    if not s.shape:
+        return ()
+    found = {n.args[1:] for n in walk(x) if n.op == "entry" and n.args[0] == s}
+    plain = all(i.op == "index" for places in found for i in places) and all(len(set(places)) == len(places) for places in found)
+    return next(iter(found)) if len(found) == 1 and plain else None
+
+
+def near_edge(x: Expr, name: str, v: Tensor, open_: tuple, at: Tensor, t: Trial) -> Tensor:
     """Values of a symbol from some on, where x is almost 0. Steps towards it end early where x bends, so that some are taken."""
     chosen, before = at.reshape(-1, *(1,) * (t.leading - 1)), t.values[name]
     for _ in range(STEPS):

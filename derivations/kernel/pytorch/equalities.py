@@ -8,7 +8,7 @@ from itertools import chain, islice
 import torch
 
 from ..core.claims import Claim
-from ..core.expr import show, symbols
+from ..core.expr import Expr, show, symbols, walk
 from .agreeing import Snippets
 from .comparing import at_sizes, compare, first, left_out, settled
 from .drawing import FEW, SCALES, draw, further_shapes, large_shapes, long_shapes, one_large, shapes, values
@@ -119,6 +119,8 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
             compare_certain(claim, [trees[k] for k in ends], options, code)
     for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
         tried(options, seed)
+    if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
+        try_small(claim, trees, check)
     if claim.code:
         try_further(claim, [trees[k] for k in ends], code)
     require_more_than_ones(held, laws)
@@ -127,6 +129,18 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     if 4 * tally.points < tally.drawn:
         raise NotForTorch(f"the rounding bounds are too large to tell anything at {tally.drawn - tally.points} of {tally.drawn} points")
     return "agrees", "numbers only", tally.note() + code.note(), code.runs()
+
+
+def may_vanish(e: Expr) -> bool:
+    """Is something divided by here, or a root or a logarithm taken of it?"""
+    return e.op in ("div", "pow", "inverse") or (e.op, e.data) == ("function", "log")
+
+
+def try_small(claim: Claim, trees: list, check) -> None:
+    """Where all entries are small whole numbers, sums of them are 0 now and then, and what is divided by them has no value."""
+    sizes = next(islice(shapes(claim, 4), 1, None))
+    if (t := draw(claim, sizes, 0, small=True)) is not None:
+        check(t, [evaluate(e, t) for e in trees], sizes)
 
 
 def require_more_than_ones(held: dict[bool, set], laws: bool) -> None:

@@ -8,9 +8,17 @@ from __future__ import annotations
 from math import inf
 
 import torch
+from torch import Tensor
 
 from .errors import NotForTorch, Undefined
 from .rounding import COVER, TINY, U, Value, gamma, rounding, tiny
+
+WHOLE = 2.0**53  # whole numbers below it are added without an error
+
+
+def is_whole(x: Value) -> Tensor:
+    """Where it is certainly a whole number."""
+    return (x.e == 0) & (x.v == x.v.round()) if not x.v.is_complex() else torch.zeros_like(x.e, dtype=torch.bool)
 
 
 def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
@@ -26,6 +34,8 @@ def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
     n = 8 * size if a.v.is_complex() else size
     some = (a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0  # that product itself may underflow
     bound = gamma(n) * magnitude + a_ @ b.e + a.e @ (b_ + b.e) + tiny(some)
+    certain = is_whole(a).all(-1, keepdim=True) & is_whole(b).all(-2, keepdim=True) & (magnitude < WHOLE)
+    bound = torch.where(certain, 0.0, bound)
     result = Value(a.v @ b.v, bound)
     if column:
         result = Value(*(x.squeeze(-1) for x in result))
@@ -71,10 +81,10 @@ def add_up(x: Value, axis: int, size: int) -> Value:
     if x.v.shape[axis] == 1:
         v = x.v * size
         return Value(v, x.e * size + (rounding(v) if size & size - 1 else 0))
-    return Value(
-        x.v.sum(axis, keepdim=True),
-        x.e.sum(axis, keepdim=True) + gamma((8 if x.v.is_complex() else 1) * (size - 1)) * x.v.abs().sum(axis, keepdim=True),
-    )
+    magnitude = x.v.abs().sum(axis, keepdim=True)
+    bound = x.e.sum(axis, keepdim=True) + gamma((8 if x.v.is_complex() else 1) * (size - 1)) * magnitude
+    certain = is_whole(x).all(axis, keepdim=True) & (magnitude < WHOLE)
+    return Value(x.v.sum(axis, keepdim=True), torch.where(certain, 0.0, bound))
 
 
 def along_first(x: Value, axis: int, size: int, leading: int) -> Value:

@@ -54,7 +54,7 @@ def vanishes_with(e, u, by) -> bool:
     for factor, _ in sp.factor_list(u)[1]:
         names = [s for s in [by, *sorted(factor.free_symbols, key=str)] if factor.is_polynomial(s)]
         name = next((s for s in names if sp.degree(factor, s) == 1 and factor.coeff(s).is_number), None)
-        if name is None or sp.simplify(e.subs(name, sp.solve(factor, name)[0])) != 0:
+        if name is None or sp.simplify(e.subs(name, -factor.coeff(name, 0) / factor.coeff(name))) != 0:
             return False
     return True
 
