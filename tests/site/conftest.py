@@ -14,6 +14,7 @@ import pytest
 from filelock import FileLock
 
 from derivations.kernel import pages
+from derivations.kernel.pages.source import RANKS
 from derivations.kernel.run.certificates import CertificateError
 
 # Test modules are imported one by one, so that a helper beside them is loaded by hand.
@@ -141,7 +142,7 @@ def asked():
     found = {}
     for path in sorted((ROOT / "docs").rglob("*.md")):
         openings = pages.Source(path.read_text(encoding="utf-8"), ROOT / "docs").openings()  # not what a fence shows
-        blocks = sum(opening.name in ("claim", "derivation") for opening in openings)
+        blocks = sum(opening.name in (*RANKS, "derivation") for opening in openings)
         place = path.relative_to(ROOT / "docs").with_suffix("")
         if blocks:
             found[str(place.parent / "index.html" if place.name == "index" else place / "index.html")] = blocks
