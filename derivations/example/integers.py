@@ -1,8 +1,9 @@
 """A worked example in small integers: three tokens, their queries, keys and values, and the scores."""
 
-from derivations.kernel import Derivation, array, index, matrix, sizes, total
+from derivations.kernel import Derivation, array, index, matrix, sizes, total, vector
 
 n, m, d_k, d_v = sizes("n m d_k d_v")
+w = vector("w", d_k)
 Q, K, V, P = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("V", m, d_v), matrix("P", n, m)  # of any sizes
 i, j, a, b, c = index("i", n), index("j", m), index("a", d_k), index("b", d_v), index("c", 4)
 
@@ -98,6 +99,36 @@ derivation.identity(
     (P @ V)[i, b],
     total(P[i, j] * V[j, b], j),
     title="One entry of the output: its dimension is that of the values",
+)
+
+four = array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1], [0, 1, 0, 0]])  # the three tokens, and one more
+
+derivation.chain(
+    "fourth",
+    (four @ W_Q) @ (four @ W_K).T,
+    (
+        array([[1, 0, 2], [2, 2, 2], [2, 1, 3], [1, 0, 0]]) @ array([[0, 1, 1], [4, 4, 0], [2, 3, 1], [1, 1, 0]]).T,
+        "the new query is $(1, 0, 0)$ and the new key $(1, 1, 0)$",
+    ),
+    (array([[2, 4, 4, 1], [4, 16, 12, 4], [4, 12, 10, 3], [0, 4, 2, 1]]), "multiply out"),
+    code=[("snippets.attention.formula.scores", four @ W_Q, four @ W_K, {"scale": 1})],
+    title="With a fourth token: one more row and one more column",
+)
+
+derivation.refute(
+    "symmetric",
+    ((four @ W_Q) @ (four @ W_K).T)[1, 4],
+    ((four @ W_Q) @ (four @ W_K).T)[4, 1],
+    at={},
+    title="The first token scores the fourth as the fourth scores the first",
+)
+
+derivation.chain(
+    "same-in-every-key",
+    total(Q[i, a] * (K[j, a] + w[a]), a),
+    (total(Q[i, a] * K[j, a], a) + total(Q[i, a] * w[a], a), "multiply out, and split the sum"),
+    ((Q @ K.T)[i, j] + (Q @ w)[i], "the second sum does not depend on the key"),
+    title="What all keys have in common moves all scores of a query alike",
 )
 
 if __name__ == "__main__":

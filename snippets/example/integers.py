@@ -20,6 +20,17 @@ The scores, without the scale:
 
 --8<-- [end:example-scores]
 
+Two texts at once:
+
+--8<-- [start:example-two]
+>>> import torch
+>>> texts = torch.stack([X, X.flip(0)])
+>>> query, key = project_tokens(texts, W_Q), project_tokens(texts, W_K)
+>>> scores(query, key, scale=1.0)[1].int().tolist()
+[[10, 12, 4], [12, 16, 4], [4, 4, 2]]
+
+--8<-- [end:example-two]
+
 What must fit, and what need not:
 
 --8<-- [start:example-dimensions]
