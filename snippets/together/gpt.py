@@ -1,6 +1,6 @@
 """A small GPT from the parts that other pages derive."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import torch
 from jaxtyping import Float, Int
@@ -30,7 +30,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Raises ValueError for sizes that do not fit together."""
-        if min(vars(self).values()) < 1:
+        if min(astuple(self)) < 1:
             raise ValueError(f"expected sizes of 1 or more, found {self}")
         if self.num_heads % self.num_kv_heads:
             raise ValueError(f"num_kv_heads does not divide num_heads: {self}")

@@ -113,6 +113,7 @@ def test_with_one_head_or_one_token_nothing_can_be_mixed():
     ("call", "message"),
     [
         (lambda z: split_heads(z(5, 8), num_heads=3), r"3 heads do not divide the 8 features of x \(5, 8\); expected x \(..., n, d\)"),
+        (lambda z: split_heads(z(2, 5, 8), num_heads=3), r"3 heads do not divide the 8 features of x \(2, 5, 8\)"),
         (lambda z: split_heads(z(5, 8), num_heads=0), r"0 heads do not divide the 8 features"),
         (lambda z: split_heads(z(5, 8), num_heads=-2), r"-2 heads do not divide the 8 features"),
     ],

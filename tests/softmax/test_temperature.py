@@ -142,13 +142,15 @@ def test_the_objective_of_masked_scores_is_finite_and_has_a_gradient():
 # Distillation
 
 
+@pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
 @pytest.mark.parametrize("tau", [0.5, 1.0, 20.0])
-def test_distillation_against_pytorch(tau):
-    student, teacher = random(5, (3, 4), (3, 4))
+def test_distillation_against_pytorch(tau, leading):
+    student, teacher = random(5, (*leading, 4), (*leading, 4))
     student.requires_grad_()
     loss = distillation_loss(student, teacher, tau=tau)
-    expected = torch.nn.functional.cross_entropy(student / tau, (teacher / tau).softmax(-1), reduction="none")
-    torch.testing.assert_close(loss, expected)
+    flat = [(number / tau).reshape(-1, 4) for number in (student, teacher)]
+    expected = torch.nn.functional.cross_entropy(flat[0], flat[1].softmax(-1), reduction="none")
+    torch.testing.assert_close(loss, expected.view(leading))
     (gradient,) = torch.autograd.grad(loss.sum(), student)
     torch.testing.assert_close(distillation_gradient(student, teacher, tau=tau).detach(), gradient)
     assert (distillation_gradient(teacher, teacher, tau=tau) == 0).all()
