@@ -139,6 +139,13 @@ def test_the_objective_of_masked_scores_is_finite_and_has_a_gradient():
     torch.testing.assert_close(gradient, masked.softmax(-1).detach())
 
 
+def test_the_objective_has_the_scores_as_its_slope_by_the_weights_and_nothing_where_there_is_no_weight():
+    weights, scores = torch.tensor([0.0, 0.2, 0.8]).double(), torch.tensor([-torch.inf, 3.0, 5.0]).double()
+    for tau in (0.5, 2.0):
+        slope = torch.func.grad(lambda w: objective(w, scores, tau=tau) - tau * entropy(w))(weights)
+        torch.testing.assert_close(slope, torch.tensor([0.0, 3.0, 5.0]).double())
+
+
 # Distillation
 
 
