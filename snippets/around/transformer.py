@@ -193,7 +193,7 @@ def encoder_arguments(layer: nn.TransformerEncoderLayer) -> dict[str, Any]:
     drops = any(one.p for one in (layer.dropout, *dropouts)) or attn.dropout
     expected = []
     if not attn.batch_first:
-        expected.append("batch_first=True")
+        expected.append("`batch_first=True`")
     if attn.in_proj_bias is None:
         expected.append("biases")
     if layer.norm1.eps != layer.norm2.eps:

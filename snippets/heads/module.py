@@ -195,7 +195,7 @@ def from_pytorch(layer: nn.MultiheadAttention) -> MultiHeadAttention:
     if not layer.batch_first:
         raise ValueError(
             "the layer takes (n, batch, d), and ours (batch, n, d); "
-            "expected a layer with batch_first=True"
+            "expected a layer with `batch_first=True`"
         )
     more = layer.bias_k is not None or layer.add_zero_attn
     if layer.in_proj_weight is None or more:

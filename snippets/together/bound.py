@@ -17,7 +17,7 @@ The trained model over 60 characters at once, and token by token with the cache:
 ...     within = (apart <= bound).all()
 ...     print(f"{dtype}   within {within}   {bound.max():.0e}")
 torch.float32   within True   5e-02
-torch.float64   within True   1e-10
+torch.float64   within True   9e-11
 
 --8<-- [end:example-bound]
 """

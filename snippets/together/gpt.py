@@ -1,6 +1,6 @@
 """A small GPT from the parts that other pages derive."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import torch
 from jaxtyping import Float, Int
@@ -16,7 +16,7 @@ from snippets.order.rotary import apply_rotary
 from snippets.softmax.temperature import softmax_with_temperature
 
 
-# --8<-- [start:config]
+# --8<-- [start:sizes]
 @dataclass(frozen=True)
 class Config:
     """The sizes of a model. Query heads share keys and values in groups."""
@@ -28,11 +28,16 @@ class Config:
     d: int  # the width of a token
     d_ff: int  # the width inside of the feed-forward layer
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for sizes that do not fit together."""
+        if min(astuple(self)) < 1:
+            raise ValueError(f"expected sizes of 1 or more, found {self}")
+        if self.num_heads % self.num_kv_heads:
+            raise ValueError(f"num_kv_heads does not divide num_heads: {self}")
+        if self.d % (2 * self.num_heads):  # RoPE turns pairs of features
+            raise ValueError(f"2 * num_heads does not divide d: {self}")
 
-# --8<-- [end:config]
 
-
-# --8<-- [start:norm]
 class RMSNorm(nn.Module):
     """Each token over its root mean square, times a gain for each feature."""
 
@@ -46,7 +51,7 @@ class RMSNorm(nn.Module):
         return rms_norm(x) * self.gain
 
 
-# --8<-- [end:norm]
+# --8<-- [end:sizes]
 
 
 # --8<-- [start:attention]
@@ -84,7 +89,7 @@ class CausalSelfAttention(nn.Module):
 # --8<-- [end:attention]
 
 
-# --8<-- [start:swiglu]
+# --8<-- [start:block]
 def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """Each number times its own sigmoid."""
     return x * torch.sigmoid(x)
@@ -114,10 +119,6 @@ class FeedForward(nn.Module):
         return self.down(swiglu(x, self.gate.weight.T, self.up.weight.T))
 
 
-# --8<-- [end:swiglu]
-
-
-# --8<-- [start:block]
 class Block(nn.Module):
     """Attention, then the feed-forward layer; each sees normalised tokens."""
 
@@ -147,14 +148,13 @@ class GPT(nn.Module):
     def __init__(self, config: Config) -> None:
         """All weights are drawn: smaller where much is added on."""
         super().__init__()
-        vocab_size, layers = config.vocab_size, config.num_layers
-        self.embedding = nn.Parameter(torch.empty(vocab_size, config.d))
-        self.blocks = nn.ModuleList(Block(config) for _ in range(layers))
-        self.norm = RMSNorm(config.d)
+        self.embedding = nn.Parameter(torch.empty(config.vocab_size, config.d))
+        blocks = [Block(config) for _ in range(config.num_layers)]
+        self.blocks, self.norm = nn.ModuleList(blocks), RMSNorm(config.d)
         for name, weight in self.named_parameters():
             if weight.dim() == 2:
                 added = name.endswith(("output.weight", "down.weight"))
-                divisor = (2 * layers) ** 0.5 if added else 1
+                divisor = (2 * len(blocks)) ** 0.5 if added else 1
                 nn.init.normal_(weight, std=0.02 / divisor)
 
     def forward(

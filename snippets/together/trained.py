@@ -12,7 +12,7 @@ unigram      3.02
 bigram       2.38
 six in a row 1.44
 >>> print(f"GPT          {held_out_loss(model):.2f}")
-GPT          1.41
+GPT          1.40
 
 --8<-- [end:example-loss]
 
@@ -23,15 +23,15 @@ It goes on from a few words:
 >>> from snippets.together.trained import write_text
 >>> for start in ("A query ", "The proof ", "What is true: "):
 ...     print(fill(write_text(start, count=150), 76, subsequent_indent="  "))
-A query with the two keys. The rank only the same weight becomehere. Let one
-  be be a score counts every width one. That is left is a large number: the
-  largesy
-The proof grows with the gap of transposed the same, and the mean zero. So
-  other comes from the scale is notebook and order may stands a patch and
-  values do. Wh
-What is true: without each assumption The code to the same would convex
-  takes to a score adds then the weights, each query and the sum of the
-  scores that is left pr
+A query without each key it by random. Fixed weights a pattern is the sum of
+  every key, and two keys: The exactly gaps between the reaches or form one
+  large o
+The proof weights. Why anyone would want it The first token that it takes to
+  a score is the matrix. The plain multipliers with the matrices by the
+  values do. Fo
+What is true: whose the right does not see a time. Its share is the keys and
+  values is the scores two axes: One entropy of a keys are a mean of
+  variance one that po
 
 --8<-- [end:example-write]
 

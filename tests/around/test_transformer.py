@@ -57,7 +57,7 @@ def test_the_arguments_say_all_that_the_weights_do_not(norm_first, activation, e
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"batch_first": False}, "expected a layer with batch_first=True"),
+        ({"batch_first": False}, "expected a layer with `batch_first=True`"),
         ({"bias": False}, "expected a layer with biases"),
         ({"dropout": 0.1}, "expected a layer with no dropout, or in eval mode"),
     ],
@@ -168,5 +168,5 @@ def test_gradients_reach_the_layer_whose_weights_are_taken():
 
 
 def test_all_that_is_expected_of_a_layer_is_said_at_once():
-    with pytest.raises(ValueError, match="a layer with batch_first=True, no dropout, or in eval mode"):
+    with pytest.raises(ValueError, match="a layer with `batch_first=True`, no dropout, or in eval mode"):
         encoder_arguments(torch.nn.TransformerEncoderLayer(8, 2, 32))

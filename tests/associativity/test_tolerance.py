@@ -178,17 +178,48 @@ def test_scores_and_weights_stay_within_theirs(seed, n, m, d_k, size, dtype):
     assert ((scores(query, key).double() - exact).abs() <= once).all()
 
 
-def test_it_is_the_expression_on_the_page():
-    """One query, two keys of width one, written out."""
-    query, key, value = torch.tensor([[2.0]]), torch.tensor([[1.0], [-1.0]]), torch.tensor([[3.0], [-4.0]])
-    f, tiny = torch.float32, smallest(torch.float32)
+@pytest.mark.parametrize("f", FORMATS)
+def test_it_is_the_expression_on_the_page(f):
+    """One query, two keys of width one, written out, with each step rounded to one format: of half precision, what underflows counts too."""
+    query, key, value = (torch.tensor(each, dtype=f) for each in ([[2.0]], [[1.0], [-1.0]], [[3.0], [-4.0]]))
+    u, tiny = unit_roundoff(f), smallest(f)
     grown = (1 + gamma(1, f)) * (1 + gamma(3, f))
     off = (grown - 1) * 2 + grown * 3 * tiny
-    epsilon = off + 2.0**-24 * (4 + 2 * off)
-    factor = mpmath.exp(2 * epsilon) * (1 + gamma(2, f)) * (1 + gamma(6, f)) * (1 + gamma(2, f)) * (1 + gamma(1, f))
+    epsilon = off + u * (4 + 2 * off)
+    factor = mpmath.exp(2 * epsilon) * (1 + gamma(2, f)) * (1 + gamma(6, f)) / (1 - 2 * tiny)
+    assert weight_factor(query, key, steps=f).item() == pytest.approx(float(factor), rel=1e-12)
+    factor = factor * (1 + gamma(2, f)) * (1 + gamma(1, f))
     first = mpmath.exp(4) / (1 + mpmath.exp(4))
     bound = (factor - 1) * (3 * first + 4 * (1 - first)) + factor * (3 * 7 + 3) * tiny
-    assert attention_error_bound(query, key, value).item() == pytest.approx(float(bound), rel=1e-6)
+    assert attention_error_bound(query, key, value, steps=f).item() == pytest.approx(float(bound), rel=1e-12)
+
+
+@pytest.mark.parametrize("f", FORMATS)
+def test_of_zeros_the_bound_is_what_underflow_may_take(f):
+    """Each product and each step after it may lose the smallest number once; nothing else is lost, and nothing less is allowed for."""
+    m, d_k = 5, 3
+    query, key = torch.zeros(1, d_k, dtype=f), torch.zeros(m, d_k, dtype=f)
+    off = score_error_bound(query, key, steps=f)
+    assert torch.equal(off, torch.full((1, m), growth(d_k, f) * growth(3, f) * (d_k + 2) * smallest(f), dtype=torch.float64))
+    factor = weight_factor(query, key, steps=f).item() * growth(m, f) * growth(1, f)
+    lost = attention_error_bound(query, key, torch.zeros(m, 1, dtype=f), steps=f).item()
+    assert lost == pytest.approx(factor * (m + 1) * smallest(f), rel=1e-12)
+    once = one_more_rounding(torch.zeros(1), torch.zeros(1), dtype=f).item()
+    assert once == smallest(f)
+
+
+def test_the_bound_is_finite_up_to_the_edge_of_the_format():
+    """A score that grows by all roundings of its sum and of its scale just fits into half precision; one that is larger may not."""
+
+    def bound(missing):
+        key = torch.tensor([256.0] * 250 + [1024.0, 256.0, 222.0, 0.0, 0.0, 2 - missing], dtype=torch.float16)[None]
+        numbers = torch.ones(1, 256, dtype=torch.float16), key, torch.zeros(1, 1, dtype=torch.float16)
+        assert (numbers[0].double() @ key.double().mT).item() == pytest.approx(65504 - missing, abs=5e-4)
+        return attention_error_bound(*numbers, steps=torch.float16, sums=torch.float32).item()
+
+    spare = 65504 * (1 - 1 / growth(256 + 3, torch.float32))
+    assert all(abs(spare - 65504 * (1 - 1 / growth(256 + k, torch.float32))) > 0.003 for k in (2, 4))
+    assert bound(spare - 0.002) == torch.inf and bound(spare + 0.002) < 1
 
 
 # And it is not so wide that anything passes

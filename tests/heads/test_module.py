@@ -174,7 +174,7 @@ def test_layers_of_pytorch_that_do_more_are_refused(options):
 def test_a_layer_that_takes_its_tokens_first_is_refused(n):
     """Its batch is our sequence: with as many of both, nothing else would say so."""
     layer = nn.MultiheadAttention(12, 3, dtype=torch.float64)
-    with pytest.raises(ValueError, match="expected a layer with batch_first=True"):
+    with pytest.raises(ValueError, match="expected a layer with `batch_first=True`"):
         from_pytorch(layer)
     layer.batch_first = True
     (x,) = random(13, (2, n, 12))

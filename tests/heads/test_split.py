@@ -58,6 +58,13 @@ def test_one_projection_is_a_loop_over_heads(leading, n, heads, d_k):
     torch.testing.assert_close(project_each(x, W, num_heads=heads), expected)
 
 
+@pytest.mark.parametrize("project", [project_fused, project_each])
+def test_each_of_a_batch_may_have_a_projection_of_its_own(project):
+    x, W = random(6, (2, 5, 4), (2, 4, 6))
+    expected = torch.stack([project(one, weight, num_heads=2) for one, weight in zip(x, W)])
+    torch.testing.assert_close(project(x, W, num_heads=2), expected)
+
+
 @pytest.mark.parametrize(("leading", "n", "heads", "d_v"), SIZES)
 def test_projecting_the_combination_is_the_sum_over_heads(leading, n, heads, d_v):
     O, W_O = random(4, (*leading, heads, n, d_v), (heads, d_v, 7))
@@ -113,6 +120,7 @@ def test_with_one_head_or_one_token_nothing_can_be_mixed():
     ("call", "message"),
     [
         (lambda z: split_heads(z(5, 8), num_heads=3), r"3 heads do not divide the 8 features of x \(5, 8\); expected x \(..., n, d\)"),
+        (lambda z: split_heads(z(2, 5, 8), num_heads=3), r"3 heads do not divide the 8 features of x \(2, 5, 8\)"),
         (lambda z: split_heads(z(5, 8), num_heads=0), r"0 heads do not divide the 8 features"),
         (lambda z: split_heads(z(5, 8), num_heads=-2), r"-2 heads do not divide the 8 features"),
     ],

@@ -20,7 +20,7 @@ def theirs(p, d):
         return torch.nn.LSTMCell(p, d, dtype=torch.float64)
 
 
-@pytest.mark.parametrize(("batch", "p", "d"), [(1, 1, 1), (5, 3, 4), (0, 2, 3)])
+@pytest.mark.parametrize(("batch", "p", "d"), [(1, 1, 1), (5, 3, 4), (2, 3, 5), (0, 2, 3)])
 def test_a_step_is_pytorchs_cell_weight_for_weight(batch, p, d):
     cell = theirs(p, d)
     x, h, c = draw(1, (batch, p), (batch, d), (batch, d))

@@ -34,6 +34,15 @@ def test_turning_is_multiplication_by_a_complex_number(d):
     torch.testing.assert_close(interleave(apply_rotary(x, place)), by_complex_numbers(interleave(x), place))
 
 
+def test_far_on_the_angles_are_as_exact_as_the_input():
+    """Half a million tokens on, frequencies with seven digits would be off in the second digit of the angle."""
+    x, place = random(5, (8,))[0], torch.tensor(500_000)
+    expected = by_complex_numbers(x, place)
+    torch.testing.assert_close(apply_rotary_interleaved(x, place), expected, rtol=0, atol=1e-9)
+    halves = torch.cat([x[0::2], x[1::2]])
+    torch.testing.assert_close(interleave(apply_rotary(halves, place)), expected, rtol=0, atol=1e-9)
+
+
 def test_interleave_takes_the_halves_in_turn():
     assert interleave(torch.tensor([0, 1, 2, 10, 11, 12])).tolist() == [0, 10, 1, 11, 2, 12]
 

@@ -2,11 +2,13 @@
 
     python pasting.py < JOBS
 
-A job is a name and a list of texts: the blocks of a page, or one whole file. A process of its own does each job, with a `__main__` of its
-own and without any module of the snippets. PyTorch alone is imported before, once, by the process that the others are forked from: that
-takes longer than most pages.
+A job is a kind, a name and a list of texts. "blocks" are those of a page: each is run as a notebook runs a cell. "typed" are what the page's
+buttons copy: all of it is given to the interpreter's own prompt, line by line, as a terminal does. A "file" runs alone. A process of its own
+does each job, with a `__main__` of its own and without any module of the snippets. PyTorch alone is imported before, once, by the process
+that the others are forked from: that takes longer than most pages.
 """
 
+import ctypes
 import doctest
 import io
 import json
@@ -18,7 +20,7 @@ import tempfile
 import traceback
 import types
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 AT_ONCE = 2
@@ -44,6 +46,22 @@ def paste(blocks):
     return wrong
 
 
+def typed(*copied):
+    """What comes out and what goes wrong at the plain prompt of this Python: its own loop reads the lines, as with `python -i`. After each
+    block, as a reader would, Enter is pressed until the prompt is back."""
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    Path("typed").write_text("".join(f"{one.rstrip()}\n\n" for one in copied), encoding="utf-8")
+    out, errors, quiet = io.StringIO(), io.StringIO(), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 2)  # the prompts
+    libc = ctypes.CDLL(None)
+    libc.fopen.restype, libc.fopen.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p]
+    loop = ctypes.pythonapi.PyRun_InteractiveLoopFlags
+    loop.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    with redirect_stdout(out), redirect_stderr(errors):
+        loop(libc.fopen(b"typed", b"r"), b"<stdin>", None)
+    return [out.getvalue(), errors.getvalue()]
+
+
 def run_alone(name, text):
     """What `python -m doctest NAME.py` says of a file that stands alone in a folder."""
     Path(f"{name}.py").write_text(text, encoding="utf-8")
@@ -59,8 +77,8 @@ def run_alone(name, text):
 
 
 def do(job):
-    """A job in an empty folder: its name and what is wrong."""
-    name, texts = job
+    """A job in an empty folder: its kind, its name and what is said."""
+    kind, name, texts = job
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         import torch
@@ -69,13 +87,16 @@ def do(job):
         known = [module for module in sys.modules if module.partition(".")[0] == "snippets"]
         assert not known, known
         try:
-            wrong = run_alone(name.rpartition("/")[2].removesuffix(".py"), *texts) if name.endswith(".py") else paste(texts)
+            if kind == "file":
+                said = run_alone(name.rpartition("/")[2].removesuffix(".py"), *texts)
+            else:
+                said = typed(*texts) if kind == "typed" else paste(texts)
         except BaseException:
-            wrong = [traceback.format_exc()]
+            said = [traceback.format_exc()]
         os.chdir("/")
         import snippets
 
-        return name, wrong, str(Path(snippets.__file__).parent)
+        return kind, name, said, str(Path(snippets.__file__).parent)
 
 
 def main():

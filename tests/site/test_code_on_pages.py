@@ -216,6 +216,47 @@ def test_a_relation_in_a_docstring_or_a_comment_is_found_with_its_line(site, wor
     assert found in [str(one) for one in lint.of_topic(site, "a/b", 1)]
 
 
+IN_CODE = [
+    'raise ValueError("softmax(z) = z")',
+    'said = "twice: " "0 = 1"',
+    'said = f"softmax({a}) = {a}"',
+    'said = f"{a}" + " = 0"',
+    'said = {"why": ["0 ═ 1"]}',
+    'said = """Twice,\n    and 0 = 1."""',
+    'said = f"{a=}"',
+    'said = f"{a:>3} > 0"',
+]
+
+
+@pytest.mark.parametrize("code", IN_CODE)
+def test_a_relation_in_a_text_of_a_section_is_found_with_its_line(site, code):
+    replace(site / "snippets/a/b.py", "    return 2 * a", f"    {code}\n    return 2 * a")
+    line = (site / "snippets/a/b.py").read_text().split("\n").index(f"    {code}".split("\n")[0]) + 1
+    (found,) = stated_in_words(site)
+    assert found.startswith(f"snippets/a/b.py:{line}: ") and ("states a relation" in found or "may be read as" in found)
+
+
+def test_outside_of_sections_what_is_raised_is_read_and_no_other_text(site):
+    snippet = site / "snippets/a/b.py"
+    snippet.write_text(snippet.read_text() + "\n\ndef other(a):\n    if a == '--all':\n        raise ValueError(f'{a} = 0')\n")
+    (found,) = stated_in_words(site)
+    assert "'a = 0' states a relation" in found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'raise ValueError(f"expected the shape (n, d), found {tuple(a.shape)}; the layer takes (n, batch, d)")',
+        'said = "(n, d) (d, m) -> (n, m)"',
+        'said = f"{a:=^30} {a:<8}"',
+        'a: Float[Tensor, "*batch n d_k"] = torch.einsum("ij, jk -> ik", a, a)',
+    ],
+)
+def test_texts_that_name_shapes_state_nothing(site, code):
+    replace(site / "snippets/a/b.py", "    return 2 * a", f"    {code}\n    return 2 * a")
+    assert stated_in_words(site) == []
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -1,6 +1,8 @@
 """Each page's code, pasted from top to bottom into a fresh interpreter that has the package of the snippets, runs and gives what is shown;
 each file that a page shows whole runs alone."""
 
+import ast
+import doctest
 import json
 import re
 import subprocess
@@ -37,20 +39,48 @@ def files():
     return {f"snippets/{topic}.py": [whole.unmarked(lint.text_of(ROOT / f"snippets/{topic}.py"))] for topic in topics}
 
 
+def copied(blocks):
+    """What the buttons of a page's blocks copy."""
+    return [whole.copied_of(one) for one in blocks]
+
+
 def results(python, jobs, folder):
-    """What pasting.py says of each job, and where its interpreter found the snippets."""
-    done = subprocess.run([python, "-I", SCRIPT], input=json.dumps(list(jobs.items())), capture_output=True, text=True, cwd=folder)
+    """What pasting.py says of each job, a kind, a name and texts; its interpreter found the installed snippets."""
+    done = subprocess.run([python, "-I", SCRIPT], input=json.dumps(jobs), capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout)
-    places = {place for _, _, place in said}
+    places = {place for *_, place in said}
     assert all(Path(place).is_relative_to(python.parents[1]) for place in places), places
-    return {name: wrong for name, wrong, _ in said}
+    return {(kind, name): one for kind, name, one, _ in said}
+
+
+def jobs():
+    found = {name: blocks for name, blocks in pages().items() if name not in LEFT_OUT}
+    return [
+        *(("blocks", name, blocks) for name, blocks in found.items()),
+        *(("typed", name, copied(blocks)) for name, blocks in found.items()),
+        *(("file", name, texts) for name, texts in files().items()),
+    ]
+
+
+def outputs(blocks):
+    """What a prompt gives for a page's examples: what is printed, and the last line of each error."""
+    wants = [one.want for block in blocks if ">>>" in block for one in doctest.DocTestParser().get_examples(block)]
+    return "".join(one for one in wants if not is_error(one)), [one.splitlines()[-1] for one in wants if is_error(one)]
+
+
+def is_error(want):
+    return want.startswith("Traceback")
+
+
+def errors(said):
+    """The last lines of the errors that a prompt reported; of one that breaks a line off in the middle of a text, all of it."""
+    return re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt)\b.*", said, re.M)
 
 
 @pytest.fixture(scope="module")
 def pasted(installed, tmp_path_factory):
-    jobs = {name: blocks for name, blocks in pages().items() if name not in LEFT_OUT}
-    return results(installed, jobs | files(), tmp_path_factory.mktemp("empty"))
+    return results(installed, jobs(), tmp_path_factory.mktemp("empty"))
 
 
 def test_all_pages_with_code_are_pasted_but_those_that_are_named():
@@ -59,16 +89,22 @@ def test_all_pages_with_code_are_pasted_but_those_that_are_named():
 
 @pytest.mark.parametrize("name", sorted(pages().keys() - LEFT_OUT))
 def test_a_page_pasted_from_top_to_bottom_runs(name, pasted):
-    assert pasted[name] == []
+    assert pasted["blocks", name] == []
+
+
+@pytest.mark.parametrize("name", sorted(pages().keys() - LEFT_OUT))
+def test_a_page_copied_from_top_to_bottom_can_be_typed_at_the_plain_prompt(name, pasted):
+    out, wrong = pasted["typed", name]
+    assert (out, errors(wrong)) == outputs(pages()[name]), wrong
 
 
 @pytest.mark.parametrize("name", sorted(files()))
 def test_a_whole_file_runs_alone(name, pasted):
-    assert pasted[name] == []
+    assert pasted["file", name] == []
 
 
 def test_what_does_not_run_is_found(installed, tmp_path):
-    jobs = {
+    pages = {
         "no name": ["def f():\n    return torch.ones(1)\n", ">>> f()\ntensor([1.])\n"],
         "no name at once": ["half = torch.tensor(0.5)\n"],
         "other output": ["def f():\n    return 1\n", ">>> f()\n2\n"],
@@ -76,20 +112,69 @@ def test_what_does_not_run_is_found(installed, tmp_path):
         "not in the package": ["from snippets.ruff import toml\n"],
         "of the repository": ["import derivations\n"],
         "a file": ["open('README.md')\n"],
+    }
+    files = {
         "one.py": ['"""\n>>> one()\n2\n"""\n\n\ndef one():\n    return 1\n'],
         "two.py": ['"""\n>>> two()\n2\n"""\n\n\ndef two():\n    return 2\n'],
     }
-    assert [name for name, wrong in results(installed, jobs, tmp_path).items() if not wrong] == ["not kept", "two.py"]
+    jobs = [*(("blocks", *one) for one in pages.items()), *(("file", *one) for one in files.items())]
+    assert [name for (_, name), wrong in results(installed, jobs, tmp_path).items() if not wrong] == ["not kept", "two.py"]
+
+
+SPLIT = """class Two:
+    \"\"\"Two.
+
+    Of them.
+    \"\"\"
+
+    def one(self):
+        return 1
+
+    def text(self):
+        a = (1,
+
+             2)
+
+        return a, '''one
+
+two''', f"{self.one()}"
+
+
+two = Two()
+"""
+
+
+def test_what_an_empty_line_would_break_at_a_prompt_is_copied_whole(installed, tmp_path):
+    shown = [
+        SPLIT,
+        ">>> two.text()\n((1, 2), 'one\\n\\ntwo', '1')\n>>> Two.__doc__.count(' ')\n9\n>>> 1 / 0\nTraceback (most recent call last):\nZeroDivisionError: division by zero\n",
+    ]
+    broken = [SPLIT, *copied(shown[1:])]
+    typed = results(
+        installed, [("typed", "copied", copied(shown)), ("typed", "by hand", broken), ("typed", "no name", ["a", "1"])], tmp_path
+    )
+    out, wrong = typed["typed", "copied"]
+    assert (out, errors(wrong)) == outputs(shown) and len(errors(wrong)) == 1
+    assert len(errors(typed["typed", "by hand"][1])) > 3
+    assert typed["typed", "no name"][0] == "1\n" and errors(typed["typed", "no name"][1]) == ["NameError: name 'a' is not defined"]
+
+
+def test_what_is_copied_differs_from_what_is_shown_in_spaces_of_empty_lines_alone():
+    for name, blocks in pages().items():
+        for block in blocks:
+            told = whole.statements(block) if ">>>" in block else block
+            assert [line.rstrip() for line in whole.copied_of(block).split("\n")] == [line.rstrip() for line in told.split("\n")], name
+            assert name in LEFT_OUT or ast.dump(ast.parse(whole.copied_of(block))) == ast.dump(ast.parse(told)), name
 
 
 # What the pages of the site show --------------------------------------------------------------------------------------------
 
 
 def shown(html):
-    """The code that a built page shows, but for whole files, and the code that the button of an example copies."""
+    """The code that a built page shows, but for whole files, and the code that the buttons copy."""
     soup = BeautifulSoup(html, "html.parser")
     found = [one for one in soup.select(".language-python, .language-pycon") if not one.find_parent(class_="whole-file")]
-    return [one.get_text() for one in found], [one["data-copy"] for one in found if "language-pycon" in one["class"]]
+    return [one.get_text() for one in found], [one["data-copy"] for one in found]
 
 
 def at(site, name):
@@ -101,10 +186,10 @@ def at(site, name):
 def test_the_built_pages_show_what_is_pasted_here(generator, request):
     site = request.getfixturevalue(generator)
     for name, blocks in ((name, blocks) for name, blocks in pages().items() if name not in LEFT_OUT):
-        code, copied = shown(at(site, name).read_text(encoding="utf-8"))
+        code, buttons = shown(at(site, name).read_text(encoding="utf-8"))
         assert [one.strip() for one in code] == [one.strip() for one in blocks], name
-        assert copied == [whole.statements(one) for one in blocks if ">>>" in one], name
-        assert not any(">>>" in one for one in copied)
+        assert [one.strip() for one in buttons] == [one.strip() for one in copied(blocks)], name
+        assert not any(">>>" in one for one in buttons)
 
 
 @pytest.mark.parametrize("generator", ["built", "zensical"])

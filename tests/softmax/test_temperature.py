@@ -139,16 +139,25 @@ def test_the_objective_of_masked_scores_is_finite_and_has_a_gradient():
     torch.testing.assert_close(gradient, masked.softmax(-1).detach())
 
 
+def test_the_objective_has_the_scores_as_its_slope_by_the_weights_and_nothing_where_there_is_no_weight():
+    weights, scores = torch.tensor([0.0, 0.2, 0.8]).double(), torch.tensor([-torch.inf, 3.0, 5.0]).double()
+    for tau in (0.5, 2.0):
+        slope = torch.func.grad(lambda w: objective(w, scores, tau=tau) - tau * entropy(w))(weights)
+        torch.testing.assert_close(slope, torch.tensor([0.0, 3.0, 5.0]).double())
+
+
 # Distillation
 
 
+@pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
 @pytest.mark.parametrize("tau", [0.5, 1.0, 20.0])
-def test_distillation_against_pytorch(tau):
-    student, teacher = random(5, (3, 4), (3, 4))
+def test_distillation_against_pytorch(tau, leading):
+    student, teacher = random(5, (*leading, 4), (*leading, 4))
     student.requires_grad_()
     loss = distillation_loss(student, teacher, tau=tau)
-    expected = torch.nn.functional.cross_entropy(student / tau, (teacher / tau).softmax(-1), reduction="none")
-    torch.testing.assert_close(loss, expected)
+    flat = [(number / tau).reshape(-1, 4) for number in (student, teacher)]
+    expected = torch.nn.functional.cross_entropy(flat[0], flat[1].softmax(-1), reduction="none")
+    torch.testing.assert_close(loss, expected.view(leading))
     (gradient,) = torch.autograd.grad(loss.sum(), student)
     torch.testing.assert_close(distillation_gradient(student, teacher, tau=tau).detach(), gradient)
     assert (distillation_gradient(teacher, teacher, tau=tau) == 0).all()

@@ -1,6 +1,7 @@
 """The small GPT: with a cache as without, and against a plain composition of PyTorch's own parts."""
 
 import copy
+from pathlib import Path
 
 import pytest
 import torch
@@ -270,3 +271,61 @@ def test_tokens_without_a_batch_go_on_as_a_batch_of_one(use_cache):
 def test_what_nothing_can_follow_is_refused(n, temperature):
     with pytest.raises(ValueError, match="expected a token, and a temperature above 0"):
         small().generate(drawn(2, n), count=1, temperature=temperature)
+
+
+# Its sizes
+
+
+SIZED = dict(vocab_size=11, num_layers=2, num_heads=6, num_kv_heads=3, d=24, d_ff=5)
+
+
+@pytest.mark.parametrize("name", SIZED)
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_size_below_one_is_refused(name, size):
+    with pytest.raises(ValueError, match=rf"expected sizes of 1 or more, found Config\(.*{name}={size}\b"):
+        Config(**SIZED | {name: size})
+
+
+@pytest.mark.parametrize("num_kv_heads", range(1, 14))
+def test_heads_are_shared_in_groups_of_one_size_or_refused(num_kv_heads):
+    sizes = SIZED | {"num_kv_heads": num_kv_heads}
+    if num_kv_heads in (1, 2, 3, 6):
+        model, tokens = GPT(Config(**sizes)), drawn(2, 3)
+        assert model(tokens)[0].shape == (2, 3, 11)
+    else:
+        with pytest.raises(
+            ValueError, match=rf"num_kv_heads does not divide num_heads: Config\(.*num_heads=6, num_kv_heads={num_kv_heads},"
+        ):
+            Config(**sizes)
+
+
+@pytest.mark.parametrize("d", range(1, 40))
+def test_a_head_has_pairs_of_features_to_turn_or_is_refused(d):
+    if d % 12 == 0:
+        model = GPT(Config(**SIZED | {"d": d}))
+        assert model(drawn(2, 3))[1][0].key.shape == (2, 3, 3, d // 6)
+    else:
+        with pytest.raises(ValueError, match=rf"2 \* num_heads does not divide d: Config\(.*num_heads=6, .*d={d},"):
+            Config(**SIZED | {"d": d})
+
+
+def test_the_smallest_model_of_all():
+    model = GPT(Config(vocab_size=1, num_layers=1, num_heads=1, num_kv_heads=1, d=2, d_ff=1))
+    assert model.generate(torch.zeros(1, dtype=torch.long), count=2).tolist() == [0, 0, 0]
+
+
+def test_the_file_has_at_most_200_lines():
+    assert len(Path(gpt.__file__).read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_all_matrices_are_drawn_small_and_those_that_are_added_on_smaller():
+    """As GPT-2 draws them: deviations of 0.02, and over the root of twice the layers where a part adds to the tokens."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = GPT(Config(vocab_size=200, num_layers=8, num_heads=4, num_kv_heads=2, d=64, d_ff=96))
+    for name, weight in model.named_parameters():
+        if "norm" in name:
+            assert (weight == 1).all()
+        else:
+            expected = 0.02 / 4 if name.endswith(("output.weight", "down.weight")) else 0.02
+            assert weight.std().item() == pytest.approx(expected, rel=0.1) and abs(weight.mean().item()) < expected / 10, name

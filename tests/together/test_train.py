@@ -32,5 +32,55 @@ def test_what_training_writes_is_what_is_read(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "weights.fp16").read_bytes() == text.stored("weights.fp16")
     assert (tmp_path / "stored.py").read_text().count('": "') == 3
     assert json.loads((tmp_path / "curve.json").read_text()) == {"training": [2.5, 2.25], "held out": {"0": 4.5}}
-    assert not train._differ(model) and "parameters differ by 0.0e+00" in capsys.readouterr().out
-    assert train._differ(trained.untrained_gpt())
+    monkeypatch.undo()
+
+
+@pytest.fixture
+def run():
+    """What training gives that comes out as it is stored."""
+    curve = kept()
+    return trained.load_gpt(), curve["training"], {int(step): loss for step, loss in curve["held out"].items()}
+
+
+def test_a_run_that_is_the_stored_one_does_not_differ(run, capsys):
+    assert not train._differ(*run)
+    said = capsys.readouterr().out
+    assert "by 0.0e+00 at most" in said and "parameters by 0.0e+00" in said
+
+
+def moved(numbers, place, by):
+    return [number + by * (k == place) for k, number in enumerate(numbers)]
+
+
+def with_step(held_out, step, by):
+    return {at: loss + by * (at == step) for at, loss in held_out.items()}
+
+
+CHANGES = {
+    "no training": (lambda model, losses, held_out: (trained.untrained_gpt(), losses, held_out), True),
+    "its first loss": (lambda model, losses, held_out: (model, moved(losses, 0, 0.002), held_out), True),
+    "its hundredth": (lambda model, losses, held_out: (model, moved(losses, 99, -0.002), held_out), True),
+    "a loss after the first hundred": (lambda model, losses, held_out: (model, moved(losses, 100, 0.002), held_out), False),
+    "a little early": (lambda model, losses, held_out: (model, moved(losses, 50, 0.0005), held_out), False),
+    "a step less": (lambda model, losses, held_out: (model, losses[:-1], held_out), True),
+    "held-out text half way": (lambda model, losses, held_out: (model, losses, with_step(held_out, 800, 0.04)), True),
+    "held-out text in the end": (lambda model, losses, held_out: (model, losses, with_step(held_out, 1600, -0.04)), True),
+    "a little half way": (lambda model, losses, held_out: (model, losses, with_step(held_out, 800, 0.02)), False),
+    "other steps": (lambda model, losses, held_out: (model, losses, {step + 1: loss for step, loss in held_out.items()}), True),
+    "fewer steps": (lambda model, losses, held_out: (model, losses, dict(list(held_out.items())[:-1])), True),
+}
+
+
+@pytest.mark.parametrize(("change", "differs"), CHANGES.values(), ids=CHANGES)
+def test_another_run_differs_and_one_that_rounds_otherwise_does_not(run, change, differs):
+    """As elsewhere: late losses move by some hundredths, and none of the first hundred by a thousandth."""
+    assert train._differ(*change(*run)) is differs
+
+
+@pytest.mark.parametrize(("planted", "value"), [("RATE", 4.4e-3), ("SEED", 1), ("BATCH", 15)])
+def test_what_is_planted_in_training_is_seen_in_its_first_losses(planted, value, run, monkeypatch):
+    """A rate that is a tenth too large, another seed, a text less in each batch: after a few steps the losses are others."""
+    monkeypatch.setattr(train, planted, value)
+    _, losses, _ = train.train_gpt(steps=10, seed=train.SEED)
+    early = train._apart(losses, run[1][:10])
+    assert early > 2 * train.AT_FIRST

@@ -138,10 +138,10 @@ def claims_of(topic: str) -> list[dict]:
 
 
 def stated_in_words(root: Path, topic: str) -> list[Finding]:
-    """Docstrings and comments of a snippet that state a relation: a page shows the whole file, and no witness looks at its words."""
+    """Docstrings, comments and texts of a snippet that state a relation: a page shows them, and no witness looks at words."""
     source, name = text_of(root / "snippets" / f"{topic}.py"), f"snippets/{topic}.py"
     try:
-        told = [*comments(source), *docstrings(source)]
+        told = [*comments(source), *docstrings(source), *told_by_code(source)]
     except (SyntaxError, TokenError, ValueError):
         return []  # that is said of its own
     return [
@@ -176,6 +176,34 @@ def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
                         yield line, words, fault_of_words(words)
                     line += 1
                 line -= 1
+
+
+def told_by_code(source: str) -> Iterator[tuple[int, str, str]]:
+    """The same for each text in the code of a section, and for what is raised anywhere: a reader meets both. What is left are patterns,
+    options and the like."""
+    tree = ast.parse(source)
+    lines = {line for section in sections(source).values() for line in section.lines}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise):
+            lines |= set(range(node.lineno, node.end_lineno + 1))
+    yield from ((line, words, fault_of_words(words)) for line, words in texts_of(tree) if line in lines)
+
+
+def texts_of(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """(line, text) for the texts in code, but for those that stand by themselves. What a text is filled with counts as a name."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.lineno, node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield node.lineno, "".join(one.value if isinstance(one, ast.Constant) else "a" for one in node.values)
+        parts = [one.value for one in node.values if isinstance(one, ast.FormattedValue)]
+        yield from (text for part in parts for text in texts_of(part))
+    elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) and not is_einsum(node):
+        yield from (text for part in ast.iter_child_nodes(node) for text in texts_of(part))
+
+
+def is_einsum(node: ast.AST) -> bool:
+    """Whether this is einsum's call, whose text is a program: its arrow is read by PyTorch."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "einsum"
 
 
 def of_example(example: doctest.Example) -> Iterator[tuple[str, str]]:

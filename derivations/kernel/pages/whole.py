@@ -1,5 +1,5 @@
 """What a page shows of its code's files beyond the regions that it includes: imports at the head of a region, the whole file, folded, at
-the end of the page, a link to it below the file's first block, and what the copy button of an example gives."""
+the end of the page, a link to it below the file's first block, and what the copy buttons give."""
 
 import ast
 import posixpath
@@ -15,7 +15,11 @@ from .standing import Block, blocks
 
 _START = re.compile(r"^[# ]*--8<--[ \t]+\[start:[^\n]*\n", re.M)
 _END = re.compile(r"\n*\n[# ]*--8<--[ \t]+\[end:[^\n]*")
-_EXAMPLE = re.compile(r'<div class="language-pycon highlight">(?=<pre>.*?<code>(?P<code>.*?)</code></pre></div>)', re.DOTALL)
+_CODE = re.compile(
+    r'<details class="whole-file".*?</details>|'  # to be kept in a file, as it is
+    r'<div class="language-(?P<kind>python|pycon) highlight">(?=<pre>.*?<code>(?P<code>.*?)</code></pre></div>)',
+    re.DOTALL,
+)
 _MODULE = re.compile(r'<span class="nn">(snippets\.[\w.]+)</span>')
 _TAG = re.compile(r"<[^>]*>")
 
@@ -91,14 +95,40 @@ def unmarked(text: str) -> str:
 
 
 def touched(html: str, source: Source) -> str:
-    """Examples are copied without prompts and output; the page's own module, imported, is a link to its file."""
-    html = _EXAMPLE.sub(lambda match: f'<div class="language-pycon highlight" data-copy="{typed(match["code"])}">', html)
+    """Code is copied so that it can be typed at a prompt; the page's own module, imported, is a link to its file."""
+    html = _CODE.sub(lambda match: with_copy(match) if match["kind"] else match[0], html)
     return _MODULE.sub(lambda match: linked(match, source), html)
 
 
-def typed(code: str) -> str:
-    """What is typed in an example, as the value of an attribute."""
-    return escape(statements(unescape(_TAG.sub("", code)))).replace("\n", "&#10;")
+def with_copy(match: re.Match) -> str:
+    """The opening tag of code, with what its button copies as the value of an attribute."""
+    kind, shown = match["kind"], unescape(_TAG.sub("", match["code"]))
+    copied = escape(copied_of(shown)).replace("\n", "&#10;")
+    return f'<div class="language-{kind} highlight" data-copy="{copied}">'
+
+
+def copied_of(shown: str) -> str:
+    """What the button of a block copies: of an example what is typed, and always so that a prompt takes it."""
+    return unbroken(statements(shown) if ">>>" in shown else shown)
+
+
+def unbroken(code: str) -> str:
+    """The code with its empty lines inside of a function or a class filled with spaces: at a plain prompt an empty line would end it."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # an example of that
+        return code
+    lines = code.split("\n")
+    texts = {line for node in ast.walk(tree) if is_text(node) for line in range(node.lineno, node.end_lineno)}
+    for node in tree.body:
+        for line in range(node.lineno, node.end_lineno):
+            if not lines[line] and line not in texts:
+                lines[line] = "    "
+    return "\n".join(lines)
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
 
 
 def statements(example: str) -> str:
