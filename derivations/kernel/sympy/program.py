@@ -13,7 +13,7 @@ from ..core.expr import BINDERS, Expr, lift, matmul, show, symbols, walk
 from . import counterexample, laws
 from .sizes import size_names
 from .text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
-from .translate import Translation, indices_of
+from .translate import SIGNS, Translation, indices_of
 from .trouble import Disagrees, NotForSymPy
 
 
@@ -181,7 +181,8 @@ def limit(claim: Claim) -> Program:
     body = looped(t, indices_of(left, right), lambda place: [f"yield {', '.join(texts)}"])
     stated = function("claim", parameters, "What moves, the expression, and its limit.", t, body)
     assumed = signs_assumed(claim, moving) if t.bits else ""
-    call = verdict(f"limit(claim, {at_sizes(t)}, {claim.towards[1]!r}, tell=tell)")
+    of_names = all(a.kind in SIGNS and a.args[0].op == "symbol" for a in claim.given)  # of which SymPy's symbols know
+    call = verdict(f"limit(claim, {at_sizes(t)}, {claim.towards[1]!r}, at_zero={of_names}, tell=tell)")
     return assembled(claim, sizes, assumed, stated, call)
 
 

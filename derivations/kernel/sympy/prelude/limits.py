@@ -18,8 +18,21 @@ def approached(value, variable, to):
         raise NotSettled(f"SymPy finds no limit: {problem}") from None
 
 
-def limit(claim, sizes_tried, to, tell=quiet):
-    """left tends to right as the variable grows, or falls to 0, entry by entry."""
+def where_nothing_is_left(value, stated, variable, to):
+    """The name that is 0 where the limit is another one: SymPy takes what stands before a growing term for a number that is not 0."""
+    for name in sorted(value.free_symbols - {variable}, key=str):
+        if name.is_zero is not False:
+            there = value.xreplace({name: sp.Integer(0)})
+            if there.has(sp.zoo, sp.nan, sp.oo):  # it has no value there
+                continue
+            found, wanted = approached(there, variable, to), stated.xreplace({name: sp.Integer(0)})
+            if not found.has(sp.zoo, sp.nan) and not vanishes(found - wanted):
+                return f"where {name} = 0 SymPy's limit is {found}, and {wanted} is stated"
+    return ""
+
+
+def limit(claim, sizes_tried, to, at_zero=True, tell=quiet):
+    """left tends to right as the variable grows, or falls to 0, entry by entry; at_zero: may each name be 0 that is not known not to be?"""
     largest, count = 0, 0
     for sizes in sizes_tried:
         for variable, left, right in at_sizes(claim, sizes):
@@ -27,6 +40,8 @@ def limit(claim, sizes_tried, to, tell=quiet):
                 result = approached(value, variable, to)
                 if not vanishes(result - stated):
                     raise Fails(f"step 1{', at sizes ' * bool(sizes)}{told(sizes)}: SymPy's limit is {result}, and {stated} is stated")
+                if at_zero and (problem := where_nothing_is_left(value, stated, variable, to)):
+                    raise Fails(f"step 1{', at sizes ' * bool(sizes)}{told(sizes)}: {problem}")
                 count += 1
         largest = max(largest, most(sizes))
     if not count:
