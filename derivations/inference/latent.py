@@ -154,7 +154,10 @@ derivation.identity(
     softmax(((X @ W_Q) @ (C @ W_K).T + Y @ T.T) / sqrt(d_k + d_R)),
     softmax(((X @ (W_Q @ W_K.T)) @ C.T + Y @ T.T) / sqrt(d_k + d_R)),
     uses=["keys"],
-    code=[(latent + "decoupled_weights", X @ W_Q, C @ W_K, Y, T, d_k), (latent + "decoupled_weights", X @ (W_Q @ W_K.T), C, Y, T, d_k)],
+    code=[
+        (latent + "decoupled_weights", X @ W_Q, C @ W_K, Y, T, {"d_k": d_k}),
+        (latent + "decoupled_weights", X @ (W_Q @ W_K.T), C, Y, T, {"d_k": d_k}),
+    ],
     title="A turned key beside the latent row leaves the absorption as it was",
 )
 

@@ -125,7 +125,7 @@ def attend(
 ) -> tuple[Float[Tensor, "*batch n d_v"], Cache]:
     """Causal attention of n new tokens; the cache is of all tokens before them.
 
-    Without a cache this is a prefill, and with n = 1 a step of decoding.
+    Without a cache this is a prefill, and with one token a step of decoding.
     Raises RuntimeError for a cache of other widths, or of another batch.
     """
     new = Cache(x @ W_K, x @ W_V)
@@ -172,8 +172,8 @@ def last_row(tokens: Float[Tensor, " n"], *, forget: int) -> Float[Tensor, ""]:
     The first `forget` tokens leave both caches just before the last one comes.
     """
     places = torch.arange(1, len(tokens), device=tokens.device)
-    middle = tokens[:-1].cumsum(0) / places  # layer 1, of all but the last token
-    new = tokens[forget:].mean()  # layer 1, of the last one
+    # Layer 1: of all but the last token, and of that.
+    middle, new = tokens[:-1].cumsum(0) / places, tokens[forget:].mean()
     return torch.cat([middle[forget:], new[None]]).mean()  # layer 2
 
 
@@ -200,13 +200,16 @@ def decode_operations(prompt: int, tokens: int, d: int) -> int:
 # --8<-- [start:chunks]
 def prefill_in_chunks(
     x: Float[Tensor, "*batch n d"],
-    *W: Float[Tensor, "d _"],
+    W_Q: Float[Tensor, "d d_k"],
+    W_K: Float[Tensor, "d d_k"],
+    W_V: Float[Tensor, "d d_v"],
+    *,
     size: int,
 ) -> tuple[Float[Tensor, "*batch n d_v"], Cache]:
-    """A prefill that takes `size` tokens at a time; W_Q, W_K and W_V are W."""
+    """A prefill that takes `size` tokens at a time."""
     outputs, cache = [], None
     for chunk in x.split(size, dim=-2):
-        output, cache = attend(chunk, *W, cache=cache)
+        output, cache = attend(chunk, W_Q, W_K, W_V, cache=cache)
         outputs.append(output)
     return torch.cat(outputs, dim=-2), cache
 

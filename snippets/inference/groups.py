@@ -121,7 +121,9 @@ def repeat_heads(
 
 
 # --8<-- [start:counts]
-def grouped_operations(n: int, d: int, num_heads: int, num_kv_heads: int) -> float:
+def grouped_operations(
+    n: int, d: int, num_heads: int, num_kv_heads: int
+) -> float:
     """Queries and output, keys and values, and the pairs of all query heads."""
     keys_and_values = 4 * n * d**2 * num_kv_heads / num_heads
     return 4 * n * d**2 + keys_and_values + 4 * n**2 * d
@@ -191,7 +193,9 @@ def shared_gradient(
 
     def loss(key: Tensor) -> Tensor:
         first = (first_slopes * scores(first_query, key, scale=1.0)).sum()
-        return first + (second_slopes * scores(second_query, key, scale=1.0)).sum()
+        return (
+            first + (second_slopes * scores(second_query, key, scale=1.0)).sum()
+        )
 
     return torch.func.grad(loss)(key)
 

@@ -1,20 +1,18 @@
 """Multi-head latent attention: with keys and values made, and with them absorbed.
 
-Two forms of one layer. The second never makes a key or a value:
+Two forms of one head. The second never makes a key or a value:
 
 --8<-- [start:example-forms]
 >>> import torch
->>> from snippets.inference.latent import (
-...     Latent, absorbed_attention, latent_attention)
+>>> from snippets.inference.latent import absorbed_head, latent_head
 >>> generator = torch.Generator().manual_seed(0)
 >>> def draw(*shape):
-...     return torch.randn(shape, generator=generator, dtype=torch.float64)
->>> h, d, d_c, d_k = 4, 32, 12, 8
->>> layer = Latent(draw(h, d, d_k), draw(d, d_c), draw(h, d_c, d_k),
-...                draw(h, d_c, d_k), draw(h, d_k, d))
->>> x = draw(2, 6, d) / 8  # (batch, n, d)
->>> expanded = latent_attention(x, layer)
->>> absorbed = absorbed_attention(x, layer)
+...     return torch.randn(shape, generator=generator, dtype=torch.float64) / 4
+>>> d, d_c, d_k = 32, 12, 8
+>>> x = draw(2, 6, d)  # (batch, n, d)
+>>> head = draw(d, d_k), draw(d, d_c), draw(d_c, d_k), draw(d_c, d_k), draw(d_k, d)
+>>> expanded = latent_head(x, x, *head)
+>>> absorbed = absorbed_head(x, x, *head)
 >>> torch.allclose(expanded, absorbed)
 True
 
@@ -36,6 +34,7 @@ Operations of the two forms, for the same sizes: one query after m tokens, and a
 --8<-- [start:example-costs]
 >>> from snippets.inference.latent import (
 ...     absorbed_operations, expanded_operations)
+>>> h, d_k, d_c = 128, 128, 512
 >>> for m in (1, 2, 1024, 8192):
 ...     ratios = [
 ...         absorbed_operations(n, m, h, d_k, d_c)
@@ -70,16 +69,17 @@ False
 
 --8<-- [end:example-turn]
 
-A step of decoding with a latent row and a turned key for each token:
+Decoding with a latent row and a turned key for each token, in a layer of four heads:
 
 --8<-- [start:example-decode]
->>> from snippets.inference.latent import (
-...     LatentCache, decode_latent, decoupled_attention)
->>> W_QR, W_KR = draw(4, d, 2), draw(d, 2)  # (h, d, d_R) and (d, d_R)
->>> whole = decoupled_attention(x, layer, W_QR, W_KR)
+>>> from snippets.inference.latent import decode_latent, latent_attention
+>>> h, d_R = 4, 2
+>>> W = (draw(h, d, 8), draw(d, 12), draw(h, 12, 8), draw(h, 12, 8),
+...      draw(h, 8, d), draw(h, d, d_R), draw(d, d_R))
+>>> whole = latent_attention(x, *W)  # (batch, n, d)
 >>> cache, outputs = None, []
 >>> for token in x.split(1, dim=1):
-...     output, cache = decode_latent(token, layer, W_QR, W_KR, cache=cache)
+...     output, cache = decode_latent(token, *W, cache=cache)
 ...     outputs.append(output)
 >>> torch.allclose(torch.cat(outputs, dim=1), whole)
 True
@@ -95,9 +95,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from snippets.attention.formula import attention, attention_weights
-from snippets.order.rotary import apply_rotary
+from snippets.attention.formula import attention
 from snippets.attention.masks import lower_right
+from snippets.order.rotary import apply_rotary
 
 
 # --8<-- [start:head]
@@ -134,53 +134,17 @@ def absorbed_head(
 # --8<-- [end:head]
 
 
-# --8<-- [start:layer]
-class Latent(NamedTuple):
-    """The projections of a layer with h heads and one latent row for each token."""
-
-    W_Q: Float[Tensor, "h d d_k"]
-    W_D: Float[Tensor, "d d_c"]
-    W_UK: Float[Tensor, "h d_c d_k"]
-    W_UV: Float[Tensor, "h d_c d_v"]
-    W_O: Float[Tensor, "h d_v d"]
-
-
-def latent_attention(
-    x: Float[Tensor, "*batch n d"], layer: Latent
-) -> Float[Tensor, "*batch n d"]:
-    """Causal MLA without positions, with keys and values made: for a prefill."""
-    x = x.unsqueeze(-3)  # (*batch, 1, n, d): an axis for the heads
-    latent = x @ layer.W_D  # (*batch, 1, n, d_c)
-    query, key, value = (  # (*batch, h, n, d_k) each, of values d_v
-        one @ W
-        for one, W in zip((x, latent, latent), (layer.W_Q, layer.W_UK, layer.W_UV))
-    )
-    heads = attention(query, key, value, is_causal=True) @ layer.W_O
-    return heads.sum(-3)  # (*batch, n, d)
-
-
-def absorbed_attention(
-    x: Float[Tensor, "*batch n d"], layer: Latent
-) -> Float[Tensor, "*batch n d"]:
-    """The same where all heads attend to the latent rows: for decoding."""
-    x = x.unsqueeze(-3)  # (*batch, 1, n, d)
-    latent = x @ layer.W_D  # (*batch, 1, n, d_c): one head for all
-    query = x @ layer.W_Q @ layer.W_UK.mT  # (*batch, h, n, d_c)
-    scale = layer.W_Q.shape[-1] ** -0.5
-    mixed = attention(query, latent, latent, is_causal=True, scale=scale)
-    return (mixed @ layer.W_UV @ layer.W_O).sum(-3)  # (*batch, n, d)
-
-
-# --8<-- [end:layer]
-
-
 # --8<-- [start:costs]
-def expanded_operations(n: int, m: int, num_heads: int, d_k: int, d_c: int) -> int:
+def expanded_operations(
+    n: int, m: int, num_heads: int, d_k: int, d_c: int
+) -> int:
     """Keys and values of m latent rows, then scores and mixing for n queries."""
     return 4 * m * num_heads * d_c * d_k + 4 * n * m * num_heads * d_k
 
 
-def absorbed_operations(n: int, m: int, num_heads: int, d_k: int, d_c: int) -> int:
+def absorbed_operations(
+    n: int, m: int, num_heads: int, d_k: int, d_c: int
+) -> int:
     """Queries to the latent width and outputs back, and pairs of that width."""
     return 4 * n * num_heads * d_k * d_c + 4 * n * m * num_heads * d_c
 
@@ -199,6 +163,7 @@ def decoupled_weights(
     key: Float[Tensor, "*#batch m d_c"],
     turned_query: Float[Tensor, "*#batch n d_R"],
     turned_key: Float[Tensor, "*#batch m d_R"],
+    *,
     d_k: int,
 ) -> Float[Tensor, "*batch n m"]:
     """Weights by two sorts of features, those with positions and those without.
@@ -219,7 +184,11 @@ class LatentCache(NamedTuple):
 
 def decode_latent(
     x: Float[Tensor, "*batch n d"],
-    layer: Latent,
+    W_Q: Float[Tensor, "h d d_k"],
+    W_D: Float[Tensor, "d d_c"],
+    W_UK: Float[Tensor, "h d_c d_k"],
+    W_UV: Float[Tensor, "h d_c d_v"],
+    W_O: Float[Tensor, "h d_v d"],
     W_QR: Float[Tensor, "h d d_R"],
     W_KR: Float[Tensor, "d d_R"],
     *,
@@ -228,31 +197,38 @@ def decode_latent(
     """MLA with decoupled RoPE and absorbed matrices, for the next n tokens:
     DeepSeek-AI (2024).
 
-    Raises ValueError for an odd d_R, by `apply_rotary`.
+    Raises ValueError for an odd d_R, by `apply_rotary`, and RuntimeError for a cache
+    of other widths, or of another batch.
     """
     past = 0 if cache is None else cache.latent.shape[-2]
     place = torch.arange(past, past + x.shape[-2], device=x.device)  # (n)
-    new = LatentCache(x @ layer.W_D, apply_rotary(x @ W_KR, place))
+    new = LatentCache(x @ W_D, apply_rotary(x @ W_KR, place))
     if cache is not None:  # (*batch, past + n, d_c) and (*batch, past + n, d_R)
-        new = LatentCache(*(torch.cat(pair, dim=-2) for pair in zip(cache, new)))
+        new = LatentCache(
+            *(torch.cat(pair, dim=-2) for pair in zip(cache, new))
+        )
     x = x.unsqueeze(-3)  # (*batch, 1, n, d)
-    query = x @ layer.W_Q @ layer.W_UK.mT  # (*batch, h, n, d_c)
+    query = x @ W_Q @ W_UK.mT  # (*batch, h, n, d_c)
     query = torch.cat([query, apply_rotary(x @ W_QR, place)], dim=-1)
     key = torch.cat(new, dim=-1).unsqueeze(-3)  # (*batch, 1, m, d_c + d_R)
     value = new.latent.unsqueeze(-3)  # (*batch, 1, m, d_c)
-    scale = (layer.W_Q.shape[-1] + W_KR.shape[-1]) ** -0.5
+    scale = (W_Q.shape[-1] + W_KR.shape[-1]) ** -0.5
     mask = lower_right(x.shape[-2], key.shape[-2], device=x.device)  # (n, m)
     mixed = attention(query, key, value, attn_mask=mask, scale=scale)
-    return (mixed @ layer.W_UV @ layer.W_O).sum(-3), new
+    return (mixed @ W_UV @ W_O).sum(-3), new
 
 
 # --8<-- [end:decoupled]
 
 
 # --8<-- [start:whole]
-def decoupled_attention(
+def latent_attention(
     x: Float[Tensor, "*batch n d"],
-    layer: Latent,
+    W_Q: Float[Tensor, "h d d_k"],
+    W_D: Float[Tensor, "d d_c"],
+    W_UK: Float[Tensor, "h d_c d_k"],
+    W_UV: Float[Tensor, "h d_c d_v"],
+    W_O: Float[Tensor, "h d_v d"],
     W_QR: Float[Tensor, "h d d_R"],
     W_KR: Float[Tensor, "d d_R"],
 ) -> Float[Tensor, "*batch n d"]:
@@ -262,14 +238,14 @@ def decoupled_attention(
     """
     n, x = x.shape[-2], x.unsqueeze(-3)
     place = torch.arange(n, device=x.device)
-    latent = x @ layer.W_D  # (*batch, 1, n, d_c)
+    latent = x @ W_D  # (*batch, 1, n, d_c)
     turned_key = apply_rotary(x @ W_KR, place)  # (*batch, 1, n, d_R)
-    key = latent @ layer.W_UK  # (*batch, h, n, d_k)
+    key = latent @ W_UK  # (*batch, h, n, d_k)
     shared = turned_key.expand(*key.shape[:-1], -1)  # the same for all heads
     key = torch.cat([key, shared], dim=-1)
-    query = torch.cat([x @ layer.W_Q, apply_rotary(x @ W_QR, place)], dim=-1)
-    heads = attention(query, key, latent @ layer.W_UV, is_causal=True)
-    return (heads @ layer.W_O).sum(-3)  # (*batch, n, d)
+    query = torch.cat([x @ W_Q, apply_rotary(x @ W_QR, place)], dim=-1)
+    heads = attention(query, key, latent @ W_UV, is_causal=True)
+    return (heads @ W_O).sum(-3)  # (*batch, n, d)
 
 
 # --8<-- [end:whole]

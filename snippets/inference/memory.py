@@ -143,7 +143,12 @@ def weights_less_cache(tokens: int, d: int, layers: int, itemsize: int) -> int:
 
 # --8<-- [start:intensity]
 def attention_intensity(
-    batch: int, n: int, num_heads: int, num_kv_heads: int, d_k: int, itemsize: int
+    batch: int,
+    n: int,
+    num_heads: int,
+    num_kv_heads: int,
+    d_k: int,
+    itemsize: int,
 ) -> float:
     """Operations with cached keys and values, over their bytes; one token each."""
     work = batch * num_heads * (4 * n * d_k)  # scores and mixing
