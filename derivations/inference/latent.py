@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, cos, matrix, nonnegative, scalars, sin, sizes, softmax, sqrt, vector
+from derivations.kernel import Derivation, cos, index, matrix, nonnegative, scalars, sin, sizes, softmax, sqrt, vector
 
 n, m, d, d_k, d_v, h, h_kv = sizes("n m d d_k d_v h h_kv")
 d_c, d_R, p, w = sizes("d_c d_R p w")  # width of a latent row, of a rotary key; more latent width; kept keys and values of GQA
@@ -13,9 +13,9 @@ C, P = matrix("C", m, d_c), matrix("P", n, m)
 W, E = matrix("W", d, w), matrix("E", w, d_k)  # what GQA keeps of a token; picks one head of it
 Y, T = matrix("Y", n, d_R), matrix("T", m, d_R)  # turned queries of a head, and the turned key that all heads share
 R, G = matrix("R", d_k, d_k), matrix("G", d_k, d_k)  # what turns a query by its place, and a key by its own
-x, c = vector("x", d), vector("c", d_c)
 u, v, y, z = vector("u", d), vector("v", d), vector("y", d_c), vector("z", d_c)  # one pair of features: of queries, and of keys
-s, t, omega = scalars("s t omega")
+s, t = scalars("s t")  # the angles of a query and of a key
+a, b = index("a", d), index("b", d_c)
 
 latent = "snippets.inference.latent."
 
@@ -98,7 +98,7 @@ derivation.identity(
 
 derivation.identity(
     "prefill",
-    4 * n * h * d_k * (d_k + p) + 4 * n * n * h * (d_k + p) - (4 * n * h * (d_k + p) * d_k + 4 * n * n * h * d_k),
+    4 * n * h * d_k * (d_k + p) + 4 * n**2 * h * (d_k + p) - (4 * n * h * (d_k + p) * d_k + 4 * n**2 * h * d_k),
     4 * n**2 * h * p,
     uses=["which"],
     title="In a prefill the absorbed form never costs less",
@@ -124,20 +124,18 @@ derivation.chain(
 )
 
 
-def turned(first, second, place):
-    """A pair of features turned by a place."""
-    angle = place * omega
+def turned(first, second, angle):
+    """A pair of features turned by an angle."""
     return first * cos(angle) - second * sin(angle), first * sin(angle) + second * cos(angle)
 
 
-query, key = turned(x @ u, x @ v, s), turned(c @ y, c @ z, t)
-far = (s - t) * omega
+query, key = turned(u[a], v[a], s), turned(y[b], z[b], t)
 derivation.identity(
     "two-matrices",
     query[0] * key[0] + query[1] * key[1],
-    cos(far) * ((x @ u) * (c @ y) + (x @ v) * (c @ z)) + sin(far) * ((x @ u) * (c @ z) - (x @ v) * (c @ y)),
+    cos(s - t) * (u[a] * y[b] + v[a] * z[b]) + sin(s - t) * (u[a] * z[b] - v[a] * y[b]),
     uses=["order/rotary#by-distance"],
-    title="One pair of features: two merged matrices, mixed by the distance",
+    title="For one pair of features: two merged matrices, mixed by the distance",
 )
 
 derivation.refute(
