@@ -21,9 +21,9 @@ derivation = Derivation("MQA and GQA: heads that share keys and values")
 
 derivation.chain(
     "repeat",
-    softmax((X @ W_Q) @ ((Z @ W_K) @ R).T / sqrt(d_k)) @ ((Z @ W_V) @ T),
+    softmax((X @ W_Q) @ ((Z @ W_K) @ R).T) @ ((Z @ W_V) @ T),
     (
-        softmax((X @ W_Q) @ (Z @ (W_K @ R)).T / sqrt(d_k)) @ (Z @ (W_V @ T)),
+        softmax((X @ W_Q) @ (Z @ (W_K @ R)).T) @ (Z @ (W_V @ T)),
         "regroup: what is picked of a product is a product with what is picked",
     ),
     title="Each head of GQA is a head of MHA",

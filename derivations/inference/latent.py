@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, cos, index, matrix, nonnegative, scalars, sin, sizes, softmax, sqrt, vector
+from derivations.kernel import Derivation, cos, index, matrix, scalars, sin, sizes, softmax, sqrt, vector
 
 n, m, d, d_k, d_v, h, h_kv = sizes("n m d d_k d_v h h_kv")
-d_c, d_R, p, w = sizes("d_c d_R p w")  # width of a latent row, of a rotary key; more latent width; kept keys and values of GQA
+d_c, d_R, p, r, w = sizes("d_c d_R p r w")  # width of a latent row, of a rotary key; more latent width; kept keys and values of GQA
 X, Z = matrix("X", n, d), matrix("Z", m, d)
 W_Q, W_D = matrix("W_Q", d, d_k), matrix("W_D", d, d_c)
 W_K, W_V, W_O = matrix("W_K", d_c, d_k), matrix("W_V", d_c, d_v), matrix("W_O", d_v, d)  # up to keys, up to values, and the output
@@ -106,10 +106,9 @@ derivation.identity(
 
 derivation.inequality(
     "decode",
-    4 * h * d_k * d_c + 4 * (p + 1) * h * d_c,
-    4 * (p + 1) * h * d_c * d_k + 4 * (p + 1) * h * d_k,
-    because=4 * h * ((p - 1) * d_c * (d_k - 1) + d_c * (d_k - 2) + d_k * (p + 1)),
-    given=[nonnegative(d_k - 2)],
+    4 * h * (r + 1) * d_c + 4 * (p + 1) * h * d_c,
+    4 * (p + 1) * h * d_c * (r + 1) + 4 * (p + 1) * h * (r + 1),
+    because=4 * h * ((p - 1) * d_c * r + d_c * (r - 1) + (r + 1) * (p + 1)),
     uses=["which"],
     title="In decoding it costs less from the second token on",
 )
@@ -149,13 +148,10 @@ derivation.refute(
 
 derivation.identity(
     "decoupled",
-    softmax(((X @ W_Q) @ (C @ W_K).T + Y @ T.T) / sqrt(d_k + d_R)),
-    softmax(((X @ (W_Q @ W_K.T)) @ C.T + Y @ T.T) / sqrt(d_k + d_R)),
+    (X @ W_Q) @ (C @ W_K).T + Y @ T.T,
+    (X @ (W_Q @ W_K.T)) @ C.T + Y @ T.T,
     uses=["keys"],
-    code=[
-        (latent + "decoupled_weights", X @ W_Q, C @ W_K, Y, T, {"d_k": d_k}),
-        (latent + "decoupled_weights", X @ (W_Q @ W_K.T), C, Y, T, {"d_k": d_k}),
-    ],
+    code=[(latent + "decoupled_scores", X @ W_Q, C @ W_K, Y, T), (latent + "decoupled_scores", X @ (W_Q @ W_K.T), C, Y, T)],
     title="A turned key beside the latent row leaves the absorption as it was",
 )
 

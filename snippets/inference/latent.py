@@ -158,21 +158,15 @@ def saved_by_input(d: int, num_heads: int, num_kv_heads: int) -> float:
 
 
 # --8<-- [start:decoupled]
-def decoupled_weights(
-    query: Float[Tensor, "*#batch n d_c"],
-    key: Float[Tensor, "*#batch m d_c"],
+def decoupled_scores(
+    query: Float[Tensor, "*#batch n width"],
+    key: Float[Tensor, "*#batch m width"],
     turned_query: Float[Tensor, "*#batch n d_R"],
     turned_key: Float[Tensor, "*#batch m d_R"],
-    *,
-    d_k: int,
 ) -> Float[Tensor, "*batch n m"]:
-    """Weights by two sorts of features, those with positions and those without.
-
-    The scale is that of d_k and d_R together, whatever the queries are made of.
-    """
-    scale = (d_k + turned_query.shape[-1]) ** -0.5
-    scores = query @ key.mT + turned_query @ turned_key.mT
-    return torch.softmax(scores * scale, dim=-1)
+    """Scores by features without a position, and by those that are turned; the
+    scale, that of d_k and d_R together, is left out."""
+    return query @ key.mT + turned_query @ turned_key.mT
 
 
 class LatentCache(NamedTuple):

@@ -9,7 +9,7 @@ from snippets.inference.latent import (
     absorbed_head,
     absorbed_operations,
     decode_latent,
-    decoupled_weights,
+    decoupled_scores,
     expanded_operations,
     latent_attention,
     latent_head,
@@ -70,10 +70,10 @@ def test_an_odd_rotary_width_is_refused():
             function(x, *W[:5], W[5][..., :1], W[6][..., :1])
 
 
-def test_decoupled_weights_have_one_scale_for_both_parts():
+def test_decoupled_scores_are_those_of_both_sorts_of_features_side_by_side():
     query, key, turned_query, turned_key = random(4, (3, 7), (5, 7), (3, 2), (5, 2))
     both = torch.cat([query, turned_query], -1) @ torch.cat([key, turned_key], -1).T
-    torch.testing.assert_close(decoupled_weights(query, key, turned_query, turned_key, d_k=4), torch.softmax(both / 6**0.5, -1))
+    torch.testing.assert_close(decoupled_scores(query, key, turned_query, turned_key), both)
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 20), (20, 20), (3, 20)])
