@@ -2,7 +2,7 @@
 
 from tests.snippets.sample import Row, T
 
-CHEN = "Chen et al. (2023)"
+CHEN, PENG = "Chen et al. (2023)", "Peng et al. (2024)"
 PLACES, NUMBER, OMEGA = T(5, kind="real"), T(kind="real"), T(3)
 
 ROWS = {
@@ -17,5 +17,14 @@ ROWS = {
         "scale_of_base": [Row(10000.0, 1e6, d_k=6)],
         "interpolated_rotary": [Row(T(2, 5, 6), PLACES, s=4.0, source=CHEN), Row(T(6), PLACES, s=2.0, base=100.0, source=CHEN)],
         "neighbour_distance": [Row(OMEGA)],
+    },
+    "yarn": {
+        "turns": [Row(OMEGA, length=4096)],
+        "ramp": [Row(PLACES, start=1.0, end=32.0)],
+        "yarn_frequencies": [Row(OMEGA, s=4.0, trained=64, source=PENG), Row(OMEGA, s=4.0, trained=64, start=0.5, end=2.0, source=PENG)],
+        "attention_factor": [Row(4.0)],
+        "weights_at_temperature": [Row(T(2, 3, 4), T(5, 4), temperature=0.5)],
+        "apply_yarn": [Row(T(2, 5, 6), PLACES, s=4.0, trained=64, source=PENG), Row(T(6), PLACES, s=4.0, trained=8, base=100.0, source=PENG)],
+        "leader_weight": [Row(3.0, 20)],
     },
 }
