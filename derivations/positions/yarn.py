@@ -33,7 +33,9 @@ i = index("i", h)
 derivation = Derivation("YaRN")
 
 ramp = (1 + (absolute(r - a) - absolute(r - b)) / (b - a)) / 2
-derivation.define("gamma", ramp, given=[positive(b - a)], code=[("snippets.positions.yarn.ramp", r, {"start": a, "end": b})], title="The ramp")
+derivation.define(
+    "gamma", ramp, given=[positive(b - a)], code=[("snippets.positions.yarn.ramp", r, {"start": a, "end": b})], title="The ramp"
+)
 
 
 def blended(share):
@@ -122,7 +124,10 @@ def score(by=1):
 derivation.identity(
     "tables",
     score(c),
-    c**2 * total((q_1[i] * k_1[i] + q_2[i] * k_2[i]) * cos((x - p) * omega[i]) + (q_2[i] * k_1[i] - q_1[i] * k_2[i]) * sin((x - p) * omega[i]), i),
+    c**2
+    * total(
+        (q_1[i] * k_1[i] + q_2[i] * k_2[i]) * cos((x - p) * omega[i]) + (q_2[i] * k_1[i] - q_1[i] * k_2[i]) * sin((x - p) * omega[i]), i
+    ),
     title="Cosines and sines multiplied by $c$ multiply scores by its square",
 )
 
