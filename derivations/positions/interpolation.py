@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, cos, index, nonzero, positive, scalars, sin, sizes, total, vector
+from derivations.kernel import Derivation, cos, index, nonzero, positive, scalars, sin, sizes, vector
 
 g, h = sizes("g h")  # h pairs of features; from the fastest to the slowest there are g steps, one less than h
 p, r, s, t, b, B, L, w, x = scalars("p r s t b B L w x")  # p and r: positions; s: the factor; b: the base; L: the trained length
@@ -18,16 +18,19 @@ def turned(first, second, angle):
     return first * cosine - second * sine, first * sine + second * cosine
 
 
-def score(query_at, key_at, frequency=omega[i]):
-    one, other = turned(q_1[i], q_2[i], query_at * frequency), turned(k_1[i], k_2[i], key_at * frequency)
-    return total(one[0] * other[0] + one[1] * other[1], i)
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned")
+C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="And a quarter of a turn on")
+
+
+def score(distance, frequencies=omega):
+    return A @ cos(distance * frequencies) + C @ sin(distance * frequencies)
 
 
 derivation.chain(
     "same-score",
-    score((s * p) / s, (s * r) / s),
-    (score(s * p, s * r, omega[i] / s), "to divide positions is to divide frequencies"),
-    (score(p, r), "the factor cancels in each angle"),
+    score((s * r) / s - (s * p) / s),
+    (score(s * r - s * p, omega / s), "to divide positions is to divide frequencies"),
+    (score(r - p), "the factor cancels in each angle"),
     given=[nonzero(s)],
     code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, (s * p) / s, (s * r) / s, omega)],
     title="Under PI the score at $s p$ and $s r$ is the score at $p$ and $r$ before",

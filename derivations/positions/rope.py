@@ -8,7 +8,7 @@ n, m, d_k, h = sizes("n m d_k h")  # h pairs of features
 p, r, c, theta, phi = scalars("p r c theta phi")  # p and r: the positions of a query and of a key
 omega, alpha, beta, rho, kappa = (vector(name, h) for name in ("omega", "alpha", "beta", "rho", "kappa"))
 q_1, q_2, k_1, k_2, u_1, u_2 = (vector(name, h) for name in ("q_1", "q_2", "k_1", "k_2", "u_1", "u_2"))
-x, y = vector("x", m), vector("y", m)
+f, z = vector("f", m), vector("z", m)
 Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
 R, T, Pi = (matrix(name, d_k, d_k) for name in ("R", "T", "Pi"))  # R turns a query, T a key
 g = vector("g", h)  # which pairs are turned
@@ -32,70 +32,82 @@ def score(key_1, key_2, query_at, key_at):
     return total(pairs(turned(q_1[i], q_2[i], query_at), turned(key_1, key_2, key_at)), i)
 
 
+def halves(name, first, second, position, of):
+    """The two halves of a vector turned by a position, as definitions."""
+    cosines, sines = cos(position * omega), sin(position * omega)
+    code = [(f"snippets.order.rotary.turn[{half}]", first, second, position, omega) for half in (0, 1)]
+    return (
+        derivation.define(f"{name}_1", first * cosines - second * sines, code=code[:1], title=f"{of}, first half"),
+        derivation.define(f"{name}_2", first * sines + second * cosines, code=code[1:], title=f"{of}, second half"),
+    )
+
+
 CALL = "snippets.order.rotary.turned_score"
 
-derivation.chain(
+before, after = alpha + p * omega, beta + r * omega
+
+derivation.identity(
+    "angles",
+    rho[i] * cos(alpha[i]) * cos(p * omega[i]) - rho[i] * sin(alpha[i]) * sin(p * omega[i]),
+    rho[i] * cos(alpha[i] + p * omega[i]),
+    title="To turn an arrow is to add to its angle",
+)
+
+x = derivation.define("x", before, title="The query's angles, turned")
+y = derivation.define("y", after, title="The key's angles, turned")
+
+derivation.identity(
     "clock",
-    total(
-        pairs(
-            turned(rho[i] * cos(alpha[i]), rho[i] * sin(alpha[i]), p),
-            turned(kappa[i] * cos(beta[i]), kappa[i] * sin(beta[i]), r),
-        ),
-        i,
-    ),
-    (
-        total(
-            pairs(
-                (rho[i] * cos(alpha[i] + p * omega[i]), rho[i] * sin(alpha[i] + p * omega[i])),
-                (kappa[i] * cos(beta[i] + r * omega[i]), kappa[i] * sin(beta[i] + r * omega[i])),
-            ),
-            i,
-        ),
-        "to turn a pair is to add to its angle",
-    ),
-    (total(rho[i] * kappa[i] * cos((r - p) * omega[i] + (beta[i] - alpha[i])), i), "two arrows have the cosine of the angle between them"),
+    total(rho[i] * kappa[i] * (cos(x[i]) * cos(y[i]) + sin(x[i]) * sin(y[i])), i),
+    total(rho[i] * kappa[i] * cos((r - p) * omega[i] + (beta[i] - alpha[i])), i),
+    uses=["angles"],
     code=[
         (CALL, rho * cos(alpha), rho * sin(alpha), kappa * cos(beta), kappa * sin(beta), p, r, omega),
         ("snippets.positions.rope.score_by_distance", rho, alpha, kappa, beta, r - p, omega),
     ],
-    title="Content sets how strong and where each wave starts, positions set only how far it has run",
+    title="Content sets how strong each wave is and where it starts, positions set how far it has run",
 )
+
+a_1, a_2 = halves("a", q_1, q_2, p, "The query, turned")
+b_1, b_2 = halves("b", k_1, k_2, r, "The key, turned")
+o_1, o_2 = halves("o", u_1, u_2, r, "Another key, turned")
 
 derivation.refute(
     "distance-only",
-    score(k_1[i], k_2[i], p, r),
-    score(u_1[i], u_2[i], p, r),
+    a_1 @ b_1 + a_2 @ b_2,
+    a_1 @ o_1 + a_2 @ o_2,
     at={q_1: [1], q_2: [0], k_1: [1], k_2: [0], u_1: [-1], u_2: [0], p: 0, r: 1, omega: [1]},
     code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega), (CALL, q_1, q_2, u_1, u_2, p, r, omega)],
     title="Not so: two keys at one distance, two scores",
 )
 
 aimed = turned(q_1[i], q_2[i], -c)  # the key whose best distance is c
+wave = total((q_1[i] ** 2 + q_2[i] ** 2) * cos((r - p - c) * omega[i]), i)
 
 derivation.identity(
     "aimed",
-    score(*aimed, p, p + c),
-    q_1 @ q_1 + q_2 @ q_2,
+    score(*aimed, p, r),
+    wave,
     uses=["clock"],
-    title="A key that is the query turned back by $c$ scores fully at distance $c$",
+    title="The score of a query with itself, turned back by $c$",
 )
 
 derivation.inequality(
     "peak",
-    score(*aimed, p, r),
-    score(*aimed, p, p + c),
+    wave,
+    q_1 @ q_1 + q_2 @ q_2,
     because=total((q_1[i] ** 2 + q_2[i] ** 2) * (2 * sin((r - p - c) * omega[i] / 2) ** 2), i),
     uses=["aimed"],
-    title="And nowhere more than there: a score can have its peak at any distance",
+    title="A score can have its peak at any distance: here at $c$",
 )
 
 derivation.refute(
     "decays",
-    score(k_1[i], k_2[i], p, r),
-    score(k_1[i], k_2[i], p, p),
+    a_1 @ b_1 + a_2 @ b_2,
+    q_1 @ k_1 + q_2 @ k_2,
     at={q_1: [1], q_2: [0], k_1: [0], k_2: [1], p: 1, r: 0, omega: [1]},
     relation="<=",
-    code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega), (CALL, q_1, q_2, k_1, k_2, p, p, omega)],
+    code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega)],
     title="Not so: a key one place back may score more than the same key at no distance",
 )
 
@@ -139,12 +151,22 @@ derivation.refute(
     title="One checkpoint under the other layout is another model",
 )
 
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned")
+B = derivation.define("B", q_2 * k_1 - q_1 * k_2, title="And a quarter of a turn on")
+
+derivation.identity(
+    "by-distance",
+    a_1 @ b_1 + a_2 @ b_2,
+    A @ cos((r - p) * omega) + B @ sin((r - p) * omega),
+    title="The score by distance",
+)
+
 derivation.identity(
     "partial",
-    total(pairs(turned(q_1[i], q_2[i], p, g[i] * omega[i]), turned(k_1[i], k_2[i], r, g[i] * omega[i])), i),
-    total(g[i] * pairs(turned(q_1[i], q_2[i], p), turned(k_1[i], k_2[i], r)), i)
-    + total((1 - g[i]) * (q_1[i] * k_1[i] + q_2[i] * k_2[i]), i),
+    A @ cos((r - p) * (g * omega)) + B @ sin((r - p) * (g * omega)),
+    total(g[i] * (A[i] * cos((r - p) * omega[i]) + B[i] * sin((r - p) * omega[i])), i) + total((1 - g[i]) * A[i], i),
     given=[zero_or_one(g)],
+    uses=["by-distance"],
     title="Partial RoPE: the score is a turned part plus a plain part",
 )
 
@@ -164,8 +186,8 @@ derivation.identity(
 
 derivation.identity(
     "exercise-and",
-    softmax(x + y)[j],
-    softmax(x)[j] * softmax(y)[j] / total(softmax(x)[l] * softmax(y)[l], l),
+    softmax(f + z)[j],
+    softmax(f)[j] * softmax(z)[j] / total(softmax(f)[l] * softmax(z)[l], l),
     title="Partial RoPE: the weights of a turned head times those of a plain one, divided by their sum",
 )
 
