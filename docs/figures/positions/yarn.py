@@ -23,5 +23,5 @@ def divided() -> Picture:
         y_ticks=(1, 2, 4, 8, 16),
         title="By what each of 64 frequencies is divided, for a text 16 times as long as 4096 positions",
         description=f"YaRN leaves the first {first} pairs as they are and divides the last {64 - full} by 16, as PI does. "
-        "In between it rises slowly and then steeply.",
+        "In between it rises, on the logarithmic scale nearly along a straight line.",
     )
