@@ -3,14 +3,24 @@
 from tests.snippets.sample import Row, T
 
 QUERY, KEY = T(2, 3, 4), T(2, 5, 4)  # n = 3, m = 5, d_k = 4
+SCORES = T(2, 3, 5)
 GAINS = {"query_gain": T(4), "key_gain": T(4)}
 
 ROWS = {
     "qknorm": {
-        "cosine_scores": [Row(QUERY, KEY, scale=3.0, source="Henry et al. (2020)"), Row(T(3, 4), KEY, scale=1.0, source="Henry et al. (2020)")],
+        "cosine_scores": [
+            Row(QUERY, KEY, scale=3.0, source="Henry et al. (2020)"),
+            Row(T(3, 4), KEY, scale=1.0, source="Henry et al. (2020)"),
+        ],
         "rms_scores": [Row(QUERY, KEY, **GAINS), Row(T(3, 4), KEY, **GAINS)],
         "gain_bound": [Row(T(4), T(4))],
         "bounded_weights": [Row(2.0, 5)],
         "needed_scale": [Row(5), Row(5, weight=0.9)],
+    },
+    "softcap": {
+        "soft_cap": [Row(SCORES, cap=2.0, source="Gemma Team (2024)"), Row(T(), cap=2.0, source="Gemma Team (2024)")],
+        "capped_weights": [Row(SCORES, cap=2.0), Row(SCORES, cap=2.0, attn_mask=T(3, 5, kind="keep"))],
+        "capped_weights_wrong": [Row(SCORES, cap=2.0), Row(SCORES, cap=2.0, attn_mask=T(3, 5, kind="keep"))],
+        "through_soft_cap": [Row(SCORES, SCORES, cap=2.0)],
     },
 }
