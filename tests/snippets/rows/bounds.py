@@ -23,4 +23,10 @@ ROWS = {
         "capped_weights_wrong": [Row(SCORES, cap=2.0), Row(SCORES, cap=2.0, attn_mask=T(3, 5, kind="keep"))],
         "through_soft_cap": [Row(SCORES, SCORES, cap=2.0)],
     },
+    "logn": {
+        "leader_weight": [Row(1.0, 5, scale=2.0)],
+        "logn_attention_weights": [Row(QUERY, KEY, trained_at=8), Row(T(3, 4), KEY, trained_at=8)],
+        "logn_queries": [Row(QUERY, trained_at=8), Row(T(3, 4), trained_at=8)],
+        "constant_scale": [Row(1.0, 5, weight=0.9)],
+    },
 }
