@@ -31,7 +31,13 @@ derivation.identity(
     title="Without a value it shrinks the output",
 )
 
-derivation.identity("gate", r, 1 / (1 + exp(-(log(mass) - b))), title="A sink is a gate")
+derivation.identity(
+    "gate",
+    r,
+    1 / (1 + exp(-(log(mass) - b))),
+    code=[("snippets.bounds.sinks.sink_gate", log(mass), b)],
+    title="A sink is a gate",
+)
 
 derivation.inequality(
     "quiet",
@@ -41,6 +47,16 @@ derivation.inequality(
     given=[nonnegative(b - g - z[j])],
     uses=["gate"],
     title="When all scores are far below the sink, almost nothing comes out",
+)
+
+derivation.limit(
+    "outvoted",
+    n * exp(x) / (exp(b) + n * exp(x)),
+    n,
+    "oo",
+    1,
+    uses=["gate"],
+    title="Enough keys outvote any sink",
 )
 
 derivation.identity(
