@@ -14,13 +14,13 @@ derivation = Derivation("Log-n scaling")
 derivation.chain(
     "weight",
     exp(a * s) / (exp(a * s) + total(exp(a * (s - g)), l)),
-    (1 / (1 + total(exp(-a * g), l)), "divide by the leader's exponential"),
-    (1 / (1 + m * exp(-a * g)), "all terms are alike"),
+    (1 / (1 + total(exp(-(a * g)), l)), "divide by the leader's exponential"),
+    (1 / (1 + m * exp(-(a * g))), "all terms are alike"),
     code=[("snippets.bounds.logn.leader_weight", g, m + 1, {"scale": a})],
     title="The weight of a leader over equal others",
 )
 
-derivation.limit("fixed", 1 / (1 + m * exp(-a * g)), m, "oo", 0, uses=["weight"], title="A fixed scale loses every leader")
+derivation.limit("fixed", 1 / (1 + m * exp(-(a * g))), m, "oo", 0, uses=["weight"], title="A fixed scale loses every leader")
 
 log_n = log(m + 1)
 
@@ -30,14 +30,16 @@ def weight(scale):
     return exp(scale * s) / (exp(scale * s) + total(exp(scale * y[l]), l))
 
 
-others = total(exp(-log_n * (s - y[l])), l)
+others = total(exp(-(log_n * (s - y[l]))), l)
 
 derivation.inequality(
     "above",
     1 - (m + 1) ** (-g),
     weight(log_n),
     because=(
-        exp(-log_n * (1 + g)) + total(exp(-log_n * (1 + g)) * (1 - exp(-(log_n * (s - y[l] - (1 + g))))), l) + exp(-log_n * g) * others
+        exp(-(log_n * (1 + g)))
+        + total(exp(-(log_n * (1 + g))) * (1 - exp(-(log_n * (s - y[l] - (1 + g))))), l)
+        + exp(-(log_n * g)) * others
     )
     / (1 + others),
     given=[nonnegative(s - y[l] - (1 + g))],
@@ -48,8 +50,8 @@ derivation.inequality(
     "below",
     weight(log_n),
     (m + 1) ** (-g),
-    because=exp(-log_n * g)
-    * ((1 - exp(-(log_n * (1 - g)))) + total(exp(-log_n * (1 - g)) * (exp(log_n * (1 - g - (s - y[l]))) - 1), l))
+    because=exp(-(log_n * g))
+    * ((1 - exp(-(log_n * (1 - g)))) + total(exp(-(log_n * (1 - g))) * (exp(log_n * (1 - g - (s - y[l]))) - 1), l))
     / (1 + others),
     given=[nonnegative(1 - g), nonnegative(1 - g - (s - y[l]))],
     title="A gap below one loses all, whatever the others score",
@@ -62,8 +64,8 @@ derivation.limit("lost", 1 / (1 + m * (m + 1) ** Fraction(-1, 2)), m, "oo", 0, u
 
 derivation.refute(
     "normalised",
-    1 / (1 + m * exp(-a * g)),
-    1 / (1 + 2 * m * exp(-a * g)),
+    1 / (1 + m * exp(-(a * g))),
+    1 / (1 + 2 * m * exp(-(a * g))),
     at={m: 3, a: 1, g: 2},
     uses=["weight"],
     title="Softmax does not make up for the length",

@@ -29,11 +29,6 @@ a, b = index("a", d_k), index("b", d_k)
 i, j, l = index("i", n), index("j", n), index("l", m)
 
 
-def unit(vector):
-    """A vector over its length."""
-    return each(vector[a] / norm(vector), a)
-
-
 derivation = Derivation("QK-norm")
 
 derivation.inequality(
@@ -46,9 +41,9 @@ derivation.inequality(
 
 derivation.inequality(
     "bounded",
-    (g * (unit(q) @ unit(k))) ** 2,
+    (g * (q @ k) / (norm(q) * norm(k))) ** 2,
     g**2,
-    because=g**2 * total((q[a] * k[b] - q[b] * k[a]) ** 2, a, b) / 2 / (q @ q) / (k @ k),
+    because=g**2 / (2 * (q @ q)) * (total((q[a] * k[b] - q[b] * k[a]) ** 2, a, b) / (k @ k)),
     given=[positive(q @ q), positive(k @ k)],
     uses=["cauchy-schwarz"],
     title="With QK-norm no score exceeds the scale",
@@ -75,8 +70,8 @@ derivation.inequality(
 
 derivation.identity(
     "length-drops-out",
-    g * (unit(t * q) @ unit(k)),
-    g * (unit(q) @ unit(k)),
+    g * ((t * q) @ k) / (norm(t * q) * norm(k)),
+    g * (q @ k) / (norm(q) * norm(k)),
     given=[positive(t), positive(q @ q), positive(k @ k)],
     title="A longer query is no sharper query",
 )
@@ -86,8 +81,8 @@ bounds = [nonnegative(c - z[j]), nonnegative(c + z[j])]
 derivation.inequality(
     "most",
     softmax(z)[i],
-    1 / (1 + (n - 1) * exp(-2 * c)),
-    because=softmax(z)[i] * total((1 - eye(n)[i, j]) ** 2 * (exp(z[j] - z[i]) - exp(-2 * c)), j) / (1 + (n - 1) * exp(-2 * c)),
+    1 / (1 + (n - 1) * exp(-(2 * c))),
+    because=softmax(z)[i] * total((1 - eye(n)[i, j]) ** 2 * (exp(z[j] - z[i]) - exp(-(2 * c))), j) / (1 + (n - 1) * exp(-(2 * c))),
     given=bounds,
     without={bounds[1]: {c: 0, z: [0, -1], i: 1}},
     title="The most that a bounded score can win",
@@ -106,14 +101,14 @@ derivation.inequality(
 derivation.identity(
     "attained",
     exp(c) / (exp(c) + total(exp(-c), l)),
-    1 / (1 + m * exp(-2 * c)),
+    1 / (1 + m * exp(-(2 * c))),
     uses=["most"],
     title="The bound is reached: one key with the query, all others against it",
 )
 
 derivation.limit(
     "diluted",
-    1 / (1 + (n - 1) * exp(-2 * c)),
+    1 / (1 + (n - 1) * exp(-(2 * c))),
     n,
     "oo",
     0,
@@ -123,7 +118,7 @@ derivation.limit(
 
 derivation.identity(
     "half",
-    1 / (1 + m * exp(-2 * (log(m) / 2))),
+    1 / (1 + m * exp(-(2 * (log(m) / 2)))),
     Fraction(1, 2),
     uses=["most"],
     title="Half the weight asks for half the logarithm",

@@ -118,20 +118,19 @@ derivation.refute(
 
 derivation.limit(
     "ceiling",
-    exp(cap(c * x)) / (exp(cap(c * x)) + m * exp(cap(-c * x))),
+    exp(c * tanh(x)) / (exp(c * tanh(x)) + m * exp(c * tanh(-x))),
     x,
     "oo",
-    1 / (1 + m * exp(-2 * c)),
-    given=[nonzero(c)],
+    1 / (1 + m * exp(-(2 * c))),
     uses=["bounded", "bounds/qknorm#most"],
     title="However far a key leads, its weight has a ceiling",
 )
 
-derivation.limit("mask-leaks", cap(c * (s - x)), x, "oo", -c, given=[nonzero(c)], title="A mask that is capped ends at the cap")
+derivation.limit("mask-leaks", c * tanh(s - x), x, "oo", -c, title="A mask that is capped ends at the cap")
 
 derivation.limit(
     "masked-weight",
-    exp(cap(c * (s - x))) / (exp(cap(c * (s - x))) + total(exp(cap(z[j])), j)),
+    exp(c * tanh(s - x)) / (exp(c * tanh(s - x)) + total(exp(cap(z[j])), j)),
     x,
     "oo",
     exp(-c) / (exp(-c) + total(exp(cap(z[j])), j)),
