@@ -4,6 +4,7 @@ from tests.snippets.sample import Row, T
 
 KATHAROPOULOS = "Katharopoulos et al. (2020)"
 QUERY, KEY, VALUE = T(2, 5, 4), T(2, 5, 4), T(5, 6)  # n = 5, r = 4, d_v = 6
+STATE, TOKEN = T(2, 4, 6), (T(2, 1, 4), T(1, 6))
 
 ROWS = {
     "attention": {
@@ -15,5 +16,11 @@ ROWS = {
         "cache_numbers": [Row(5, 4, 6)],
         "state_numbers": [Row(4, 6)],
         "recall_noise": [Row(KEY)],
+    },
+    "delta": {
+        "squared_error": [Row(STATE, *TOKEN)],
+        "delta_step": [Row(STATE, *TOKEN, beta=0.5)],
+        "additive_step": [Row(STATE, *TOKEN, beta=0.5)],
+        "delta_rule": [Row(QUERY, KEY, VALUE, T(2, 5), source="Schlag, Irie and Schmidhuber (2021)")],
     },
 }
