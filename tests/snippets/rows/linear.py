@@ -23,4 +23,14 @@ ROWS = {
         "additive_step": [Row(STATE, *TOKEN, beta=0.5)],
         "delta_rule": [Row(QUERY, KEY, VALUE, T(2, 5), source="Schlag, Irie and Schmidhuber (2021)")],
     },
+    "gates": {
+        "gated_state": [Row(QUERY, KEY, VALUE, T(2, 5, 1)), Row(QUERY, KEY, VALUE, T(5, 4))],
+        "decay_mask": [Row(T(2, 5, kind="positive"))],
+        "gated_product": [Row(QUERY, KEY, VALUE, T(2, 5, kind="positive"))],
+        "absorbed": [Row(QUERY, KEY, T(2, 5, 4, kind="positive"))],
+        "alibi_weights": [Row(T(2, 5), slope=0.5, source="Press, Smith and Lewis (2022)")],
+        "share_beyond": [Row(0.9, 5)],
+        "half_life": [Row(0.9)],
+        "gated_delta_step": [Row(STATE, *TOKEN, alpha=0.9, beta=0.5, source="Yang et al. (2025)")],
+    },
 }
