@@ -33,4 +33,13 @@ ROWS = {
         "half_life": [Row(0.9)],
         "gated_delta_step": [Row(STATE, *TOKEN, alpha=0.9, beta=0.5, source="Yang et al. (2025)")],
     },
+    "duality": {
+        "recurrence_matrix": [Row(T(2, 5))],
+        "chunked": [Row(QUERY, KEY, VALUE, T(2, 5, kind="positive"), chunk=2)],
+        "quadratic_multiplications": [Row(5, 4, 6)],
+        "recurrent_multiplications": [Row(5, 4, 6)],
+        "chunked_multiplications": [Row(5, 4, 6, chunk=2)],
+        "best_chunk": [Row(4, 6, price=2.0)],
+        "scan": [Row(T(5), T(5, 4, 6))],
+    },
 }
