@@ -4,7 +4,8 @@
 >>> import torch
 >>> from snippets.linear.attention import masked_product, positive_features, running_state
 >>> generator = torch.Generator().manual_seed(0)
->>> query, key, value = torch.randn(3, 6, 4, generator=generator, dtype=torch.float64)  # (n, d)
+>>> query, key, value = torch.randn(  # (n, d) each
+...     3, 6, 4, generator=generator, dtype=torch.float64)
 >>> F, G = positive_features(query), positive_features(key)
 >>> outputs, state = running_state(F, G, value)
 >>> torch.allclose(masked_product(F, G, value), outputs)
@@ -18,11 +19,13 @@ Eight keys of width four. The first four are orthonormal, and all would be read 
 
 --8<-- [start:example-room]
 >>> from snippets.linear.attention import read, store
->>> key = torch.nn.functional.normalize(torch.randn(8, 4, generator=generator, dtype=torch.float64), dim=-1)
+>>> key = torch.randn(8, 4, generator=generator, dtype=torch.float64)
+>>> key = torch.nn.functional.normalize(key, dim=-1)
 >>> key[:4] = torch.eye(4)
->>> value = torch.arange(1.0, 9, dtype=torch.float64).unsqueeze(-1)  # (n, 1): 1, 2, 3, ...
+>>> value = torch.arange(1.0, 9, dtype=torch.float64).unsqueeze(-1)  # (n, 1)
 >>> def recalled(n):
-...     return read(key[:n], store(key[:n], value[:n])).squeeze(-1).round(decimals=2).tolist()
+...     found = read(key[:n], store(key[:n], value[:n]))
+...     return found.squeeze(-1).round(decimals=2).tolist()
 >>> recalled(4)
 [1.0, 2.0, 3.0, 4.0]
 >>> recalled(5)
@@ -35,7 +38,8 @@ What a head of width 128 keeps, as a cache and as a state:
 --8<-- [start:example-numbers]
 >>> from snippets.linear.attention import cache_numbers, state_numbers
 >>> for n in (32, 64, 128, 100_000):
-...     print(f"{n:7,} tokens   cache {cache_numbers(n, 128, 128):10,}   state {state_numbers(128, 128):6,}")
+...     print(f"{n:7,} tokens   cache {cache_numbers(n, 128, 128):10,}"
+...           f"   state {state_numbers(128, 128):6,}")
      32 tokens   cache      8,192   state 16,384
      64 tokens   cache     16,384   state 16,384
     128 tokens   cache     32,768   state 16,384
@@ -49,7 +53,8 @@ Noise, measured for a hundred sets of random keys:
 >>> from snippets.linear.attention import recall_noise
 >>> for n in (8, 64, 512):
 ...     keys = torch.randn(100, n, 64, generator=generator, dtype=torch.float64) / 8
-...     print(f"{n:3} keys   noise {recall_noise(keys):.2f}   root of n over r {(n / 64) ** 0.5:.2f}")
+...     print(f"{n:3} keys   noise {recall_noise(keys):.2f}"
+...           f"   root of n over r {(n / 64) ** 0.5:.2f}")
   8 keys   noise 0.34   root of n over r 0.35
  64 keys   noise 1.02   root of n over r 1.00
 512 keys   noise 3.02   root of n over r 2.83

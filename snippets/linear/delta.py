@@ -23,8 +23,9 @@ One key, three values, one after the other:
 >>> key = torch.tensor([[3.0, 4.0]])  # of length 5
 >>> delta = additive = torch.zeros(2, 1)
 >>> for value in (10.0, 20.0, 30.0):
-...     delta = delta_step(delta, key, torch.tensor([[value]]), beta=1 / 25)
-...     additive = additive_step(additive, key, torch.tensor([[value]]), beta=1 / 25)
+...     new = torch.tensor([[value]])
+...     delta = delta_step(delta, key, new, beta=1 / 25)
+...     additive = additive_step(additive, key, new, beta=1 / 25)
 ...     print(f"wrote {value:.0f}   delta rule reads {(key @ delta).item():.0f}"
 ...           f"   linear attention {(key @ additive).item():.0f}")
 wrote 10   delta rule reads 10   linear attention 10
@@ -38,14 +39,15 @@ Both over a whole text:
 --8<-- [start:example-sequence]
 >>> from snippets.linear.attention import masked_product
 >>> from snippets.linear.delta import delta_rule
->>> query, key, value = torch.randn(3, 4, 6, generator=generator, dtype=torch.float64)  # (n, d)
+>>> query, key, value = torch.randn(  # (n, d) each
+...     3, 4, 6, generator=generator, dtype=torch.float64)
 >>> rate = 1 / key.square().sum(-1)  # (n)
 >>> read_back = delta_rule(key, key, value, rate)  # each token asks with its own key
 >>> torch.allclose(read_back, value)
 True
 >>> apart = torch.linalg.qr(key.mT).Q.mT  # keys at right angles, of length 1
->>> torch.allclose(delta_rule(query, apart, value, torch.ones(4, dtype=torch.float64)),
-...                masked_product(query, apart, value))
+>>> found = delta_rule(query, apart, value, torch.ones(4, dtype=torch.float64))
+>>> torch.allclose(found, masked_product(query, apart, value))
 True
 
 --8<-- [end:example-sequence]
@@ -53,7 +55,8 @@ True
 By hand, for a key of length 5 and a value of 10:
 
 --8<-- [start:example-hand]
->>> state = delta_step(torch.zeros(2, 1), torch.tensor([[3.0, 4.0]]), torch.tensor([[10.0]]), beta=0.04)
+>>> key, value = torch.tensor([[3.0, 4.0]]), torch.tensor([[10.0]])
+>>> state = delta_step(torch.zeros(2, 1), key, value, beta=0.04)
 >>> [round(x, 4) for x in state.flatten().tolist()]
 [1.2, 1.6]
 
@@ -62,7 +65,7 @@ By hand, for a key of length 5 and a value of 10:
 Is the number of ones even? A one swaps the two rows, a zero does nothing:
 
 --8<-- [start:example-parity]
->>> swap = torch.tensor([[1.0, -1.0]])  # of squared length 2, so a rate of 1 is twice the usual one
+>>> swap = torch.tensor([[1.0, -1.0]])  # of squared length 2
 >>> def parity(bits):
 ...     state = torch.tensor([[1.0], [0.0]])  # even
 ...     for bit in bits:

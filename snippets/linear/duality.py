@@ -23,11 +23,13 @@ Chunks of any length give the same numbers:
 >>> from snippets.linear.duality import chunked
 >>> from snippets.linear.gates import gated_product, gated_state
 >>> generator = torch.Generator().manual_seed(0)
->>> query, key, value = torch.randn(3, 12, 4, generator=generator, dtype=torch.float64)  # (n, d)
+>>> query, key, value = torch.randn(  # (n, d) each
+...     3, 12, 4, generator=generator, dtype=torch.float64)
 >>> gate = torch.rand(12, generator=generator, dtype=torch.float64)
 >>> expected = gated_product(query, key, value, gate)
 >>> for chunk in (1, 3, 5, 12):  # 12 is all at once; 1 is one token at a time
-...     print(chunk, torch.allclose(chunked(query, key, value, gate, chunk=chunk), expected))
+...     found = chunked(query, key, value, gate, chunk=chunk)
+...     print(chunk, torch.allclose(found, expected))
 1 True
 3 True
 5 True
@@ -39,8 +41,8 @@ The blocks of a mask between chunks:
 
 --8<-- [start:example-rank]
 >>> scores = decay_mask(gate) * (query @ key.mT)  # (12, 12)
->>> torch.linalg.matrix_rank(scores).item(), torch.linalg.matrix_rank(scores[6:, :6]).item()
-(12, 4)
+>>> [torch.linalg.matrix_rank(block).item() for block in (scores, scores[6:, :6])]
+[12, 4]
 
 --8<-- [end:example-rank]
 
@@ -48,7 +50,8 @@ Multiplications for each token of a head of width 128, in a text of 65,536 token
 
 --8<-- [start:example-cost]
 >>> from snippets.linear.duality import (
-...     chunked_multiplications, quadratic_multiplications, recurrent_multiplications)
+...     chunked_multiplications, quadratic_multiplications,
+...     recurrent_multiplications)
 >>> n = 65_536
 >>> print(f"all at once    {quadratic_multiplications(n, 128, 128) // n:10,}")
 all at once    16,777,216
@@ -56,7 +59,8 @@ all at once    16,777,216
 token by token     49,152
 >>> for chunk in (1, 8, 64, 256):
 ...     each = chunked_multiplications(n, 128, 128, chunk=chunk) / n
-...     print(f"chunks of {chunk:3}  {each:10,.0f}   one after the other {n // chunk:6,}")
+...     print(f"chunks of {chunk:3}  {each:10,.0f}"
+...           f"   one after the other {n // chunk:6,}")
 chunks of   1      49,408   one after the other 65,536
 chunks of   8      36,864   one after the other  8,192
 chunks of  64      49,408   one after the other  1,024
@@ -87,7 +91,8 @@ All states at once, by merging stretches in a tree:
 >>> states, rounds = scan(gate, writes)
 >>> rounds  # for 12 tokens
 4
->>> torch.allclose((query.unsqueeze(-2) @ states).squeeze(-2), gated_state(query, key, value, gate.unsqueeze(-1)))
+>>> found = (query.unsqueeze(-2) @ states).squeeze(-2)
+>>> torch.allclose(found, gated_state(query, key, value, gate.unsqueeze(-1)))
 True
 
 --8<-- [end:example-scan]

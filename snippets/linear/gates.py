@@ -6,9 +6,11 @@ The recurrence and the masked product:
 >>> import torch
 >>> from snippets.linear.gates import decay_mask, gated_product, gated_state
 >>> generator = torch.Generator().manual_seed(0)
->>> query, key, value = torch.randn(3, 6, 4, generator=generator, dtype=torch.float64)  # (n, d)
+>>> query, key, value = torch.randn(  # (n, d) each
+...     3, 6, 4, generator=generator, dtype=torch.float64)
 >>> gate = torch.tensor([0.9, 0.5, 1.0, 0.5, 0.8, 0.5], dtype=torch.float64)  # (n)
->>> torch.allclose(gated_state(query, key, value, gate.unsqueeze(-1)), gated_product(query, key, value, gate))
+>>> torch.allclose(gated_state(query, key, value, gate.unsqueeze(-1)),
+...                gated_product(query, key, value, gate))
 True
 >>> decay_mask(gate)[:4, :4].round(decimals=4)
 tensor([[1.0000, 0.0000, 0.0000, 0.0000],
@@ -23,7 +25,7 @@ A gate for each channel goes into queries and keys:
 --8<-- [start:example-channels]
 >>> from snippets.linear.attention import masked_product
 >>> from snippets.linear.gates import absorbed
->>> gates = torch.rand(6, 4, generator=generator, dtype=torch.float64)  # (n, d_k)
+>>> gates = torch.rand(6, 4, generator=generator, dtype=torch.float64)
 >>> torch.allclose(masked_product(*absorbed(query, key, gates), value),
 ...                gated_state(query, key, value, gates))
 True
@@ -36,12 +38,13 @@ How much weight lies beyond the horizon:
 >>> from snippets.linear.gates import share_beyond
 >>> for gate in (0.5, 0.9, 0.99, 0.999):
 ...     horizon = round(1 / (1 - gate))
-...     print(f"gate {gate:5}   horizon {horizon:5,}   beyond it {share_beyond(gate, horizon):.3f}"
-...           f"   beyond three times that {share_beyond(gate, 3 * horizon):.3f}")
-gate   0.5   horizon     2   beyond it 0.250   beyond three times that 0.016
-gate   0.9   horizon    10   beyond it 0.349   beyond three times that 0.042
-gate  0.99   horizon   100   beyond it 0.366   beyond three times that 0.049
-gate 0.999   horizon 1,000   beyond it 0.368   beyond three times that 0.050
+...     print(f"gate {gate:5}   horizon {horizon:5,}"
+...           f"   beyond it {share_beyond(gate, horizon):.3f}"
+...           f"   beyond three {share_beyond(gate, 3 * horizon):.3f}")
+gate   0.5   horizon     2   beyond it 0.250   beyond three 0.016
+gate   0.9   horizon    10   beyond it 0.349   beyond three 0.042
+gate  0.99   horizon   100   beyond it 0.366   beyond three 0.049
+gate 0.999   horizon 1,000   beyond it 0.368   beyond three 0.050
 
 --8<-- [end:example-horizon]
 
