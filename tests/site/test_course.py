@@ -24,10 +24,6 @@ LEFT = {
     "seeing/recall",
     "softmax/axes",
     "together/gpt",
-    *("heads/kronecker", "heads/module", "heads/nothing", "heads/parameters", "heads/patches", "heads/split"),
-    *("order/causal", "order/cost", "order/permutation", "order/positions", "order/rotary"),
-    *("scaling/normal", "scaling/saturation", "scaling/variance"),
-    *("simplify/attempts", "simplify/bilinear", "simplify/softmax"),
 }
 
 
