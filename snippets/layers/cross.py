@@ -173,7 +173,7 @@ def gated(
     scores: Float[Tensor, " m"],
     values: Float[Tensor, "m d_v"],
 ) -> Float[Tensor, " d_v"]:
-    """The same from both attentions, and a gate: He et al. (2022)."""
+    """The same, from both attentions and a gate: He et al. (2022)."""
     own = own_scores.softmax(-1) @ own_values
     across = scores.softmax(-1) @ values
     gate = (log_sum(scores) - log_sum(own_scores)).sigmoid()

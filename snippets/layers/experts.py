@@ -37,7 +37,9 @@ def balance_loss(
     return len(f) * (f * P).sum()
 
 
-def surplus(f: Float[Tensor, " N"], P: Float[Tensor, " N"]) -> Float[Tensor, ""]:
+def surplus(
+    f: Float[Tensor, " N"], P: Float[Tensor, " N"]
+) -> Float[Tensor, ""]:
     """N squared times the covariance of load and probability over experts."""
     return len(f) * ((f - f.mean()) * (P - P.mean())).sum()
 
