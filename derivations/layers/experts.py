@@ -2,12 +2,13 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, array, diff, exp, index, matrix, nonzero, scalars, sizes, softmax, total, vector
+from derivations.kernel import Derivation, diff, exp, index, matrix, nonzero, ones, scalars, sizes, softmax, total, vector
 
 k, m, n, N = sizes("k m n N")  # experts chosen and not chosen, tokens, all experts
 z, y = vector("z", k), vector("y", m)  # the logits of those
 i, l, j = index("i", k), index("l", k), index("j", m)
-Z, c, f, P = matrix("Z", n, N), vector("c", N), vector("f", N), vector("P", N)
+Z, D, p = matrix("Z", n, N), matrix("D", n, N), matrix("p", n, N)  # logits, where tokens go, probabilities
+c, f, P = vector("c", N), vector("f", N), vector("P", N)
 r, s, t, u, g = index("r", N), index("s", n), index("t", n), index("u", N), index("g", N)
 x, o, S = scalars("x o S")
 
@@ -80,18 +81,22 @@ derivation.inequality(
 
 derivation.identity(
     "collapsed",
-    balance(softmax(0 * c), softmax(c)),
+    balance((1 / total(c[u], u)) * c, (1 / N) * ones(N)),
     1,
-    title="Even",
+    given=[nonzero(total(c[u], u))],
+    uses=["covariance"],
+    title="Even probabilities: the loss is one, wherever the tokens are sent",
 )
 
-p = matrix("p", 3, 2)
+tenth = Fraction(1, 10)
 derivation.refute(
     "least-is-one",
     1,
-    2 * (c[1] / 3 * (p[1, 1] + p[2, 1] + p[3, 1]) / 3 + (3 - c[1]) / 3 * (p[1, 2] + p[2, 2] + p[3, 2]) / 3),
-    at={c: [2, 1], p: [[Fraction(3, 5), Fraction(2, 5)], [Fraction(3, 5), Fraction(2, 5)], [Fraction(1, 10), Fraction(9, 10)]]},
-    title="x",
+    N * total(total(D[t, r], t) / n * (total(p[s, r], s) / n), r),
+    relation="<=",
+    at={D: [[1, 0], [1, 0], [0, 1]], p: [[6 * tenth, 4 * tenth], [6 * tenth, 4 * tenth], [tenth, 9 * tenth]]},
+    code=[("snippets.layers.experts.balance_of_tokens", D, p)],
+    title="One is not the least that it can be",
 )
 
 derivation.identity(
@@ -103,11 +108,19 @@ derivation.identity(
 )
 
 derivation.identity(
-    "active",
-    (S + k * (3 * n * m)) / (S + N * (3 * n * m)),
-    1 - (N - k) * (3 * n * m) / (S + N * (3 * n * m)),
-    given=[nonzero(S + N * (3 * n * m))],
-    title="Active",
+    "times",
+    N * (S + x) - (S + N * x),
+    (N - 1) * S,
+    title="What $N$ whole models have more than one model with $N$ experts",
+)
+
+derivation.refute(
+    "eight-times-seven",
+    S + N * x,
+    N * (S + x),
+    at={N: 8, S: 1, x: 6},
+    uses=["times"],
+    title="Eight experts are not eight models",
 )
 
 if __name__ == "__main__":

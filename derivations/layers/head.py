@@ -3,8 +3,8 @@
 from derivations.kernel import (
     Derivation,
     diff,
-    eye,
     exp,
+    eye,
     index,
     largest,
     log,
@@ -89,7 +89,8 @@ derivation.identity(
     log(softmax(H @ U.T)[r, i]) - total(log(softmax(H @ U.T)[r, w]), w) / N,
     (H @ (U - (ones(N, N) @ U) / N).T)[r, i],
     uses=["softmax/distribution#log-odds"],
-    title="Log-probabilities, less their mean",
+    code=[("snippets.layers.head.centred_logs", H, U)],
+    title="Log-probabilities, less the mean of their row: a product of two matrices",
 )
 
 derivation.inequality(
@@ -98,7 +99,7 @@ derivation.inequality(
     d,
     because=(H, (U - (ones(N, N) @ U) / N).T),
     uses=["centred"],
-    title="Rank",
+    title="The softmax bottleneck: the rank is at most the width",
 )
 
 O = matrix("O", N, 1)  # output embeddings of width one
@@ -140,7 +141,7 @@ derivation.identity(
     "start",
     log(total(exp(0 * z[w]), w)),
     log(N),
-    title="start",
+    title="All logits zero: the loss is the logarithm of the number of tokens",
 )
 
 if __name__ == "__main__":

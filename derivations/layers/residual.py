@@ -5,12 +5,9 @@ from derivations.kernel import (
     E,
     Var,
     diff,
-    exp,
     eye,
-    has_moment,
-    index,
     independent,
-    log,
+    index,
     matrix,
     mean,
     nonnegative,
@@ -40,7 +37,7 @@ s, t, c, q = scalars("s t c q")
 derivation = Derivation("The residual stream")
 
 stream = x + ones(L) @ F
-derivation.define("x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream after $L$ blocks", id="stream")
+derivation.define("x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream after $L$ writes", id="stream")
 
 size = norm(stream) / sqrt(d)
 derivation.identity(
@@ -48,8 +45,8 @@ derivation.identity(
     ((stream / size) @ W)[w],
     (x @ W)[w] / size + total((F @ W)[l, w] / size, l),
     given=[nonzero(norm(stream))],
-    code=[("snippets.layers.residual.logits", x, F, W), ("snippets.layers.residual.logits_by_parts", x, F, W)],
-    title="Every logit is a sum with one summand for each block",
+    code=[("snippets.layers.residual.logits", x, F, W)],
+    title="Direct logit attribution: a logit has one summand for each write",
 )
 
 derivation.chain(
@@ -89,7 +86,7 @@ derivation.refute(
     (x @ R - ones(d) * total((x @ R)[k], k) / d) @ R.T,
     x - ones(d) * total(x[k], k) / d,
     at={x: [1, 0], R: [[-1, 0], [0, 1]]},
-    title="A layer norm that subtracts the mean is no such block",
+    title="Subtracting the mean is not the same in a turned stream",
 )
 
 f = tanh(x @ A) @ B
@@ -98,7 +95,7 @@ derivation.identity(
     diff((x + f)[a], x[k]),
     eye(d)[k, a] + total(A[k, r] * (1 - tanh((x @ A)[r]) ** 2) * B[r, a], r),
     uses=["kin/lstm#residual"],
-    title="A block",
+    title="The slope of a block: the identity, and what it adds",
 )
 
 derivation.identity(
@@ -123,15 +120,15 @@ derivation.identity(
     Var(u[a] + total(G[l, a], l)),
     s + L * t,
     given=[independent(u, G), variance(u, s), variance(G, t), nonnegative(s), nonnegative(t)],
-    title="The variance of the stream grows by one share a block",
+    title="The variance of the stream grows by one share a write",
 )
 
 derivation.identity(
     "scaled",
-    Var(u[a] + total(G[l, a] / sqrt(2 * L), l)),
-    s + t / 2,
+    Var(u[a] + total(G[l, a] / sqrt(L), l)),
+    s + t,
     given=[independent(u, G), variance(u, s), variance(G, t), nonnegative(s), nonnegative(t)],
-    title="The variance of the stream grows by one share a block",
+    title="Writes divided by the root of their number: the same growth at every depth",
 )
 
 derivation.identity(
@@ -139,8 +136,10 @@ derivation.identity(
     E(u @ (u + v)) ** 2 / (E(u @ u) * E((u + v) @ (u + v))),
     s / (s + t),
     given=[independent(u, v), mean(u, 0), mean(v, 0), variance(u, s), variance(v, t), positive(s), positive(t)],
-    title="Squared cosine",
+    title="How far one write turns the stream: the squared cosine between before and after",
 )
+
+derivation.limit("deep", s / (s + t), s, "oo", 1, title="The deeper, the less", uses=["cosine"])
 
 if __name__ == "__main__":
     derivation.main()

@@ -57,7 +57,7 @@ derivation.identity(
     total(W_d[r, a] * diff(loss, W_d[r, a]), a),
     uses=["rescale"],
     code=[("snippets.layers.swiglu.pull_on_up", x, W_g, W_u, W_d, g), ("snippets.layers.swiglu.pull_on_down", x, W_g, W_u, W_d, g)],
-    title="So for every hidden unit",
+    title="Every loss pulls as hard at a unit's column up as at its row down",
 )
 
 derivation.refute(

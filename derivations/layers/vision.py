@@ -8,8 +8,8 @@ n, d, d_v, c = sizes("n d d_v c")
 z, V, v = vector("z", n), matrix("V", n, d_v), vector("v", d_v)  # the scores of the class token with patches; values; its own value
 x, s, t, a, b, e, f = scalars("x s t a b q f")
 S = matrix("S", n, n)
-i, j, r, l = index("i", n), index("j", n), index("r", d_v), index("l", d)
-u, w = vector("u", d), vector("w", d)
+i, j, r = index("i", n), index("j", n), index("r", d_v)
+u, w, k = vector("u", d), vector("w", d), vector("k", d)
 
 derivation = Derivation("Vision transformers")
 
@@ -28,6 +28,15 @@ derivation.identity(
     (exp(x) * v + c * (exp(z) @ V)) / (exp(x) + c * patches),
     (exp(x - log(c)) * v + exp(z) @ V) / (exp(x - log(c)) + patches),
     uses=["class-token"],
+    code=[
+        (
+            "snippets.layers.vision.class_output",
+            x,
+            v,
+            ("snippets.layers.vision.copied", z, {"times": c}),
+            ("snippets.layers.vision.copied", V, {"times": c}),
+        )
+    ],
     title="Every patch c times: as if the class token's own score were lower by the log of c",
 )
 
@@ -36,7 +45,7 @@ derivation.refute(
     (exp(x) * v + c * (exp(z) @ V)) / (exp(x) + c * patches),
     (exp(x) * v + exp(z) @ V) / (exp(x) + patches),
     at={x: 0, v: [1], z: [0], V: [[0]], c: 4},
-    title="An image of higher resolution is not taken unchanged",
+    title="An image with each patch four times gives another output",
 )
 
 derivation.identity(
@@ -67,7 +76,7 @@ derivation.identity(
     "shrinks",
     norm((1 - t) * u + t * w) ** 2,
     (1 - t) * norm(u) ** 2 + t * norm(w) ** 2 - t * (1 - t) * norm(u - w) ** 2,
-    code=[("snippets.layers.vision.squared_length", u, w, t)],
+    code=[("snippets.layers.vision.squared_length", u, w, {"t": t})],
     title="A row between two rows is shorter than they are",
 )
 
@@ -78,6 +87,13 @@ derivation.identity(
     4 * (6 * d + 4 * N) / (6 * d + N),
     code=[("snippets.layers.vision.times_the_cost", N, d)],
     title="Twice the side: what all multiplications grow by",
+)
+
+derivation.identity(
+    "position-score",
+    k @ ((1 - t) * u + t * w),
+    (1 - t) * (k @ u) + t * (k @ w),
+    title="A score with a row in between lies between the scores",
 )
 
 derivation.limit(
@@ -103,7 +119,7 @@ derivation.refute(
     Fraction(3, 4) * u + Fraction(1, 4) * w,
     u,
     at={u: [0], w: [1]},
-    title="x",
+    title="Half a pixel off: a table twice as large keeps none of its inner rows",
 )
 
 if __name__ == "__main__":
