@@ -95,7 +95,6 @@ derivation.refute(
     N * total(total(D[t, r], t) / n * (total(p[s, r], s) / n), r),
     relation="<=",
     at={D: [[1, 0], [1, 0], [0, 1]], p: [[6 * tenth, 4 * tenth], [6 * tenth, 4 * tenth], [tenth, 9 * tenth]]},
-    code=[("snippets.layers.experts.balance_of_tokens", D, p)],
     title="One is not the least that it can be",
 )
 

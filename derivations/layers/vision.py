@@ -28,15 +28,6 @@ derivation.identity(
     (exp(x) * v + c * (exp(z) @ V)) / (exp(x) + c * patches),
     (exp(x - log(c)) * v + exp(z) @ V) / (exp(x - log(c)) + patches),
     uses=["class-token"],
-    code=[
-        (
-            "snippets.layers.vision.class_output",
-            x,
-            v,
-            ("snippets.layers.vision.copied", z, {"times": c}),
-            ("snippets.layers.vision.copied", V, {"times": c}),
-        )
-    ],
     title="Every patch c times: as if the class token's own score were lower by the log of c",
 )
 

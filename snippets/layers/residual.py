@@ -37,10 +37,10 @@ A stack of 64 blocks with random weights. What does a write turn the stream by, 
 >>> x = torch.randn(256, generator=generator)
 >>> states = random_stack(x, count=64, generator=generator)  # (65, 256)
 >>> [round(c, 2) for c in cosines(states)[[0, 7, 63]].tolist()]
-[0.73, 0.93, 0.99]
+[0.66, 0.96, 0.99]
 >>> variance = states.square().mean(-1)
 >>> [round(v) for v in variance[[0, 8, 64]].tolist()]
-[1, 9, 68]
+[1, 11, 53]
 
 --8<-- [end:example-depth]
 
@@ -52,8 +52,8 @@ Each write divided by the root of their number:
 ...     states = random_stack(x, **size, generator=generator)
 ...     print(count, round(states[-1].square().mean().item(), 1))
 16 2.1
-64 2.0
-256 2.0
+64 2.2
+256 2.1
 
 --8<-- [end:example-scaled]
 
