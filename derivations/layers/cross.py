@@ -23,7 +23,12 @@ derivation.define(
     title="Cross-attention: queries from $X$, keys and values from $Z$",
 )
 
-weights = softmax(Q @ K.T / sqrt(d_k))
+weights = derivation.define(
+    "P",
+    softmax(Q @ K.T / sqrt(d_k)),
+    code=[("snippets.attention.formula.attention_weights", Q, K)],
+    title="The weights of the queries on the context",
+)
 derivation.identity(
     "query-gradient",
     diff((weights @ V)[i, f], Q[k, r]),

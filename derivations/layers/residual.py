@@ -136,7 +136,7 @@ derivation.identity(
     E(u @ (u + v)) ** 2 / (E(u @ u) * E((u + v) @ (u + v))),
     s / (s + t),
     given=[independent(u, v), mean(u, 0), mean(v, 0), variance(u, s), variance(v, t), positive(s), positive(t)],
-    title="How far one write turns the stream: the squared cosine between before and after",
+    title="How far one write turns the stream: a squared cosine, in the mean",
 )
 
 derivation.limit("deep", s / (s + t), s, "oo", 1, title="The deeper, the less", uses=["cosine"])
