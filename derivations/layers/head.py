@@ -144,5 +144,13 @@ derivation.identity(
     title="All logits zero: the loss is the logarithm of the number of tokens",
 )
 
+derivation.identity(
+    "errors-sum",
+    total(diff(loss(z), z[i]), i),
+    0,
+    uses=["error", "simplify/softmax#sums-to-one"],
+    title="The errors of a context sum to zero",
+)
+
 if __name__ == "__main__":
     derivation.main()

@@ -87,6 +87,13 @@ derivation.identity(
     title="A score with a row in between lies between the scores",
 )
 
+derivation.identity(
+    "halfway",
+    norm(u / 2 + w / 2) ** 2,
+    norm(u) ** 2 / 4 + norm(w) ** 2 / 4 + (u @ w) / 2,
+    title="Halfway: a quarter of both squared lengths, and half of the dot product",
+)
+
 derivation.limit(
     "in-the-end",
     4 * (6 * d + 4 * N) / (6 * d + N),

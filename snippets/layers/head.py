@@ -65,10 +65,23 @@ The table's share of GPT-2's smallest model, and of one sixteen times as wide an
 '0.4%'
 
 --8<-- [end:example-share]
+
+A thousand random embeddings of three widths, and the tokens that win at least one of 10,000 contexts:
+
+--8<-- [start:example-winners]
+>>> from snippets.layers.head import winners
+>>> for d in (2, 4, 8):
+...     tokens = torch.randn(1000, d, **kinds)  # (N, d)
+...     print(d, len(winners(tokens, torch.randn(10_000, d, **kinds))))
+2 12
+4 70
+8 315
+
+--8<-- [end:example-winners]
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -112,3 +125,14 @@ def table_share(N: int, d: int, blocks: int) -> float:
 
 
 # --8<-- [end:share]
+
+
+# --8<-- [start:winners]
+def winners(
+    U: Float[Tensor, "N d"], contexts: Float[Tensor, "n d"]
+) -> Int[Tensor, " some"]:
+    """The tokens that are the most likely ones of at least one context."""
+    return (contexts @ U.mT).argmax(-1).unique()
+
+
+# --8<-- [end:winners]

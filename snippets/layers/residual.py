@@ -72,6 +72,15 @@ True
 True
 
 --8<-- [end:example-ablation]
+
+The first write, the third and the hundredth, each of variance one, into a stream that began with that:
+
+--8<-- [start:example-predicted]
+>>> from snippets.layers.residual import squared_cosine
+>>> [round(squared_cosine(stream=float(k), write=1.0), 3) for k in (1, 3, 100)]
+[0.5, 0.75, 0.99]
+
+--8<-- [end:example-predicted]
 """
 
 import torch
@@ -176,3 +185,12 @@ def ablated(
 
 
 # --8<-- [end:ablation]
+
+
+# --8<-- [start:predicted]
+def squared_cosine(*, stream: float, write: float) -> float:
+    """Between a stream of this variance and the same after such a write."""
+    return stream / (stream + write)
+
+
+# --8<-- [end:predicted]

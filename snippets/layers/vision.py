@@ -64,6 +64,16 @@ What twice the side costs ViT-B/16, from 224 pixels to 448, and on:
 14336 15.9
 
 --8<-- [end:example-cost]
+
+From 224 pixels to 384, in patches of 16:
+
+--8<-- [start:example-sides]
+>>> import math
+>>> before, after = [(side // 16) ** 2 for side in (224, 384)]
+>>> before, after, round(math.log(after / before), 2)
+(196, 576, 1.08)
+
+--8<-- [end:example-sides]
 """
 
 import torch

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from snippets.around.transformer import block_parameters
-from snippets.layers.head import centred_logs, errors, losses, pulls, table_share
+from snippets.layers.head import centred_logs, errors, losses, pulls, table_share, winners
 
 
 def random(seed, *shapes):
@@ -57,11 +57,13 @@ def test_a_mean_of_embeddings_is_never_ahead():
 
 
 def test_embeddings_of_width_two_lock_tokens_out_and_wider_ones_fewer():
-    winners = []
+    counts = []
     for d in (2, 4, 8):
         U, contexts = random(5, (1000, d), (10_000, d))
-        winners.append(len((contexts @ U.T).argmax(1).unique()))
-    assert winners[0] < 25 and winners[0] < winners[1] < winners[2]
+        found = winners(U, contexts)
+        assert set(found.tolist()) == {int(row.argmax()) for row in contexts @ U.T}
+        counts.append(len(found))
+    assert counts[0] < 25 and counts[0] < counts[1] < counts[2]
 
 
 @pytest.mark.parametrize(("N", "d", "blocks"), [(1, 1, 1), (50257, 768, 12), (1000, 64, 3)])

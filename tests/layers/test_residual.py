@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import layer_norm, rms_norm
 
-from snippets.layers.residual import ablated, block, cosines, logits, parts, random_stack, stream, turned
+from snippets.layers.residual import ablated, block, cosines, logits, parts, random_stack, squared_cosine, stream, turned
 
 
 def random(seed, *shapes):
@@ -73,5 +73,6 @@ def test_the_stream_grows_and_turns_less_and_less():
     measured = cosines(states)
     torch.testing.assert_close(measured[3], states[3] @ states[4] / states[3].norm() / states[4].norm())
     expected = torch.arange(1, 31, dtype=torch.float64) / torch.arange(2, 32, dtype=torch.float64)
+    assert squared_cosine(stream=30.0, write=1.0) == expected[-1]
     assert (measured.square() - expected).abs().max() < 0.12
     assert measured[-5:].min() > measured[:3].max()

@@ -40,6 +40,7 @@ ROWS = {
         "turned": [Row(T(4, 8), T(8, 4), T(4, 4), source="Ashkboos et al. (2024)")],
         "random_stack": [Row(T(4), count=3, generator=Seeded()), Row(T(4), count=3, scale=0.5, generator=Seeded())],
         "cosines": [Row(T(5, 4))],
+        "squared_cosine": [Row(stream=3.0, write=1.0)],
         "ablated": [Row(X, T(4, 4), T(4, 4))],
     },
     "swiglu": {
@@ -57,6 +58,7 @@ ROWS = {
         "losses": [Row(T(2, 7)), Row(T(7))],
         "errors": [Row(T(7))],
         "pulls": [Row(T(4), T(7, 4))],
+        "winners": [Row(T(7, 4), T(9, 4), not_on_meta="how many tokens win depends on the numbers", gives=torch.int64)],
         "centred_logs": [Row(T(2, 3, 4), T(7, 4)), Row(T(3, 4), T(7, 4))],
         "table_share": [Row(50257, 768, 12)],
     },
