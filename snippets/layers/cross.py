@@ -124,7 +124,7 @@ def cross_attention(
 
 
 # --8<-- [start:gradients]
-def query_gradients(
+def query_slopes(
     query: Float[Tensor, "n d_k"],
     key: Float[Tensor, "m d_k"],
     value: Float[Tensor, "m d_v"],

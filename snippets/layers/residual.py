@@ -20,11 +20,11 @@ True
 Turn the stream by any rotation, and its weights with it:
 
 --8<-- [start:example-rotation]
->>> from snippets.layers.residual import block, turned
+>>> from snippets.layers.residual import block, turned_weights
 >>> x = torch.randn(8, generator=generator)
 >>> A, B = torch.randn(8, 32, generator=generator), torch.randn(32, 8, generator=generator)
 >>> R, _ = torch.linalg.qr(torch.randn(8, 8, generator=generator))
->>> there = block(x @ R, *turned(A, B, R))
+>>> there = block(x @ R, *turned_weights(A, B, R))
 >>> torch.allclose(there, block(x, A, B) @ R, atol=1e-5)
 True
 
@@ -132,7 +132,7 @@ def block(
     return x + (rms_norm(x) @ A).relu() @ B
 
 
-def turned(
+def turned_weights(
     A: Float[Tensor, "d d_f"],
     B: Float[Tensor, "d_f d"],
     R: Float[Tensor, "d d"],

@@ -12,7 +12,7 @@ from snippets.layers.cross import (
     gated,
     odds_ratios,
     over_both,
-    query_gradients,
+    query_slopes,
     read_context,
     reads_more,
 )
@@ -60,7 +60,7 @@ def test_one_row_of_context_gives_its_value_and_no_gradient_to_queries_and_keys(
 def test_the_slopes_are_those_of_autograd():
     query, key, value = random(4, (3, 4), (5, 4), (5, 2))
     slopes = torch.autograd.functional.jacobian(lambda q: scaled_dot_product_attention(q, key, value), query)
-    torch.testing.assert_close(query_gradients(query, key, value), slopes)
+    torch.testing.assert_close(query_slopes(query, key, value), slopes)
     assert slopes[0, :, 1].eq(0).all() and slopes[0, :, 0].abs().min() > 0
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import layer_norm, rms_norm
 
-from snippets.layers.residual import ablated, block, cosines, logits, parts, random_stack, squared_cosine, stream, turned
+from snippets.layers.residual import ablated, block, cosines, logits, parts, random_stack, squared_cosine, stream, turned_weights
 
 
 def random(seed, *shapes):
@@ -51,7 +51,7 @@ def test_silencing_a_block_takes_away_two_terms():
 def test_a_turned_block_does_the_same_and_a_layer_norm_does_not():
     x, A, B, R = random(4, (3, 6), (6, 8), (8, 6), (6, 6))
     R, _ = torch.linalg.qr(R)
-    torch.testing.assert_close(block(x @ R, *turned(A, B, R)), block(x, A, B) @ R)
+    torch.testing.assert_close(block(x @ R, *turned_weights(A, B, R)), block(x, A, B) @ R)
     torch.testing.assert_close(block(x, A, B), x + (rms_norm(x, (6,), eps=1e-5) @ A).relu() @ B)
     assert not torch.allclose(layer_norm(x @ R, (6,)) @ R.T, layer_norm(x, (6,)))
     assert not torch.allclose(block(x @ R, A, B), block(x, A, B) @ R)
