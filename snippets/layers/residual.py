@@ -4,12 +4,12 @@ A logit, and what each write adds to it:
 
 --8<-- [start:example-attribution]
 >>> import torch
->>> from snippets.layers.residual import logits, parts
+>>> from snippets.layers.residual import logit_parts, logits
 >>> generator = torch.Generator().manual_seed(0)
 >>> x = torch.randn(8, generator=generator)  # (d,)
 >>> writes = torch.randn(4, 8, generator=generator)  # (L, d)
 >>> W = torch.randn(8, 10, generator=generator)  # (d, N)
->>> said = parts(x, writes, W)  # a row for what came in, one for each write
+>>> said = logit_parts(x, writes, W)  # a row for what came in, one for each write
 >>> tuple(said.shape)
 (5, 10)
 >>> torch.allclose(said.sum(0), logits(x, writes, W), atol=1e-6)
@@ -108,7 +108,7 @@ def logits(
     return rms_norm(stream(x, writes), eps=0) @ W
 
 
-def parts(
+def logit_parts(
     x: Float[Tensor, "*batch d"],
     writes: Float[Tensor, "*batch L d"],
     W: Float[Tensor, "d N"],

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import layer_norm, rms_norm
 
-from snippets.layers.residual import ablated, block, cosines, logits, parts, random_stack, squared_cosine, stream, turned_weights
+from snippets.layers.residual import ablated, block, cosines, logit_parts, logits, random_stack, squared_cosine, stream, turned_weights
 
 
 def random(seed, *shapes):
@@ -24,7 +24,7 @@ def test_the_parts_of_logits_add_up():
     x, writes, W = random(1, (3, 6), (3, 4, 6), (6, 10))
     whole = logits(x, writes, W)
     torch.testing.assert_close(whole, rms_norm(stream(x, writes), (6,), eps=0.0) @ W)
-    shares = parts(x, writes, W)
+    shares = logit_parts(x, writes, W)
     assert shares.shape == (3, 5, 10)
     torch.testing.assert_close(shares.sum(1), whole)
     size = stream(x, writes).square().mean(-1, keepdim=True).sqrt()
@@ -33,7 +33,7 @@ def test_the_parts_of_logits_add_up():
 
 def test_a_write_taken_away_changes_the_divisor():
     x, writes, W = random(2, (6,), (4, 6), (6, 10))
-    less_its_row = logits(x, writes, W) - parts(x, writes, W)[2]
+    less_its_row = logits(x, writes, W) - logit_parts(x, writes, W)[2]
     anew = logits(x, writes[[0, 2, 3]], W)
     assert not torch.allclose(less_its_row, anew)
     sizes = [stream(x, some).square().mean().sqrt() for some in (writes, writes[[0, 2, 3]])]

@@ -35,7 +35,7 @@ ROWS = {
     "residual": {
         "stream": [Row(T(2, 4), T(2, 3, 4), source="Elhage et al. (2021)"), Row(T(4), T(3, 4), source="Elhage et al. (2021)")],
         "logits": [Row(T(2, 4), T(2, 3, 4), T(4, 7))],
-        "parts": [Row(T(2, 4), T(2, 3, 4), T(4, 7)), Row(T(4), T(3, 4), T(4, 7))],
+        "logit_parts": [Row(T(2, 4), T(2, 3, 4), T(4, 7)), Row(T(4), T(3, 4), T(4, 7))],
         "block": [Row(X, T(4, 8), T(8, 4))],
         "turned_weights": [Row(T(4, 8), T(8, 4), T(4, 4), source="Ashkboos et al. (2024)")],
         "random_stack": [Row(T(4), count=3, generator=Seeded()), Row(T(4), count=3, scale=0.5, generator=Seeded())],
