@@ -2,7 +2,15 @@
 
 import torch
 
-from tests.snippets.sample import Row, T
+from tests.snippets.sample import Row, T, sample
+
+NUMBERS = "how many layers it takes is a number, and depends on what the mask holds"
+
+
+@sample
+def near(dtype: torch.dtype, device: str) -> torch.Tensor:
+    return torch.ones(5, 5, dtype=torch.bool, device=device)
+
 
 ROWS = {
     "window": {
@@ -13,5 +21,14 @@ ROWS = {
         "distance_shares": [Row(layers=2, window=3)],
         "tokens_within_reach": [Row(layers=2, window=3)],
         "distance_shares_with_shortcut": [Row(layers=2, window=3)],
+    },
+    "local": {
+        "cache_entries": [Row(9, 5, 4)],
+        "cache_fraction": [Row(9, 5, 4)],
+        "local_global_mask": [Row(5, window=2, num_global=1, gives=torch.bool)],
+        "hops": [Row(near, not_on_meta=NUMBERS)],
+        "global_pairs": [Row(5, 2)],
+        "paths": [Row(1, 2, 4, gives=torch.int64)],
+        "document_mask": [Row(T(2, 5, kind="whole"), gives=torch.bool)],
     },
 }
