@@ -115,11 +115,13 @@ def global_pairs(n: int, num_global: int) -> int:
 
 
 # --8<-- [start:dilated]
-def paths(*gaps: int) -> Int[Tensor, " reach"]:
+def paths(
+    *gaps: int, device: torch.device | str | None = None
+) -> Int[Tensor, " reach"]:
     """How many paths lead to each distance, if each layer looks at its own
     token and at the one that stands a gap before it.
     """
-    counts = torch.ones(1, dtype=torch.int64)
+    counts = torch.ones(1, dtype=torch.int64, device=device)
     for gap in gaps:
         none = counts.new_zeros(gap)
         counts = torch.cat([counts, none]) + torch.cat([none, counts])
