@@ -29,4 +29,14 @@ ROWS = {
         "causal_moved": [Row(6, 4, 2)],
         "multiplications_ratio": [Row(4, 2)],
     },
+    "split": {
+        "part": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), gives="upcast")],
+        "merge": [Row(T(4, 2, 3, 6), T(4, 2, 3, 1))],
+        "combine": [Row(T(4), T(4))],
+        "attention_in_parts": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), parts=2, source="Dao et al. (2023)")],
+        "numbers_held": [Row(9, 4, 6)],
+        "numbers_sent": [Row(3, 6)],
+        "sent_to_held": [Row(3, 4, 6)],
+        "steps": [Row(64, 8)],
+    },
 }
