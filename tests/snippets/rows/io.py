@@ -7,6 +7,13 @@ from tests.snippets.sample import Row, T, sample
 
 QUERY, KEY, VALUE = T(3, 4), T(5, 4), T(5, 6)
 
+LIU = "Liu, Zaharia and Abbeel (2023)"
+
+
+@sample
+def held(dtype: torch.dtype, device: str) -> torch.Tensor:
+    return torch.arange(6, device=device).view(3, 2)
+
 
 @sample
 def memory(dtype: torch.dtype, device: str) -> SlowMemory:
@@ -38,5 +45,19 @@ ROWS = {
         "numbers_sent": [Row(3, 6)],
         "sent_to_held": [Row(3, 4, 6)],
         "steps": [Row(64, 8)],
+    },
+    "ring": {
+        "contiguous": [Row(12, 3, gives=torch.int64)],
+        "zigzag": [Row(12, 3, gives=torch.int64)],
+        "striped": [Row(12, 3, gives=torch.int64)],
+        "ring_attention": [
+            Row(T(6, 4), T(6, 4), T(6, 5), held, source=LIU),
+            Row(T(6, 4), T(6, 4), T(6, 5), held, is_causal=True, source=LIU),
+        ],
+        "step_pairs": [Row(held, gives=torch.int64)],
+        "pairs_waited_for": [Row(3, 2)],
+        "zigzag_pairs": [Row(3, 2)],
+        "window_step_pairs": [Row(held, window=2, gives=torch.int64)],
+        "tokens_to_hide": [Row(400.0, 5.0, 2), Row(400.0, 5.0, 2, sharing=4)],
     },
 }
