@@ -1,7 +1,8 @@
 """FlashAttention: what moves between slow and fast memory, with tiles and without, and what is computed."""
 
-from derivations.kernel import Derivation, exp, index, nonnegative, scalars, sizes, total, vector
+from derivations.kernel import Derivation, exp, index, scalars, sizes, total, vector
 
+u, t = sizes("u t")  # half the width of a head; by how much a tile is longer
 n, d, b, p, q, r, s = sizes("n d b p q r s")  # tokens; width; tokens in a tile; tiles; of keys: tiles, tokens in one; fast memory
 z, y = vector("z", n), vector("y", r)  # scores of a query so far, and those of the next tile
 i, j, k, l = index("i", n), index("j", r), index("k", p), index("l", p)
@@ -56,15 +57,14 @@ derivation.identity(
     title="What tiles save in moves",
 )
 
+long = p * (u + t)  # tokens, in tiles of more than half the width
 derivation.inequality(
     "saves",
-    tiled,
-    4 * tokens**2 + 4 * tokens * d,
-    because=2 * p * b * (p * (2 * b - d) + d),
-    given=[nonnegative(2 * b - d)],
-    without={nonnegative(2 * b - d): {p: 8, b: 1, d: 8}},
+    2 * long * (2 * u) + 2 * p * long * (2 * u),
+    4 * long**2 + 4 * long * (2 * u),
+    because=4 * long * (p * t + u),
     uses=["difference"],
-    title="Tiles of at least half a head's width never move more",
+    title="Tiles of $u + t$ tokens, for a head $2u$ wide, never move more",
 )
 
 derivation.refute(
