@@ -28,7 +28,7 @@ KEEPS = (
     "_asdict",
     "_replace",
     "_fields",
-)  # settings of no number, and names of no inside
+)  # a setting of no number, and names of no inside
 TEXTS = ("__doc__", "__test__")  # by which doctest would find examples that the text does not show
 NOT_CALLED = ("dtype", "device", "layout")  # classes that PyTorch has, and that make nothing
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
