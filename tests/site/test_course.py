@@ -19,7 +19,6 @@ LEFT = {
     "associativity/tolerance",
     "attention/reference",
     "attention/worked",
-    "example/rounding",
     "seeing/heads",
     "seeing/recall",
     "softmax/axes",
