@@ -14,9 +14,7 @@ HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption
 
 # Pages that are not revised yet: each has to lack something.
 LEFT = {
-    "associativity/tolerance",
     "attention/reference",
-    "attention/worked",
     "seeing/heads",
     "seeing/recall",
     "together/gpt",
