@@ -14,9 +14,6 @@ HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption
 
 # Pages that are not revised yet: each has to lack something.
 LEFT = {
-    "attention/reference",
-    "seeing/heads",
-    "seeing/recall",
     "together/gpt",
 }
 
