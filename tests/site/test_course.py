@@ -14,15 +14,6 @@ HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption
 
 # Pages that are not revised yet: each has to lack something.
 LEFT = {
-    "associativity/products",
-    "associativity/rounding",
-    "associativity/tolerance",
-    "attention/reference",
-    "attention/worked",
-    "example/rounding",
-    "seeing/heads",
-    "seeing/recall",
-    "softmax/axes",
     "together/gpt",
 }
 
