@@ -32,11 +32,11 @@ A query and its keys scaled up, with scores of each sort. The largest additive s
 sum of the sizes of the entries of v:
 
 --8<-- [start:example-large]
->>> from snippets.attention.formula import scores as dot_scores
+>>> from snippets.attention import formula
 >>> W_Q, W_K = W_1, W_2  # (d_q, d_k), (d_k, d_k)
 >>> for factor in (1, 10, 100):
 ...     added = additive_scores(factor * query, factor * key, W_1, W_2, v).abs().max()
-...     dotted = dot_scores(factor * query @ W_Q, factor * key @ W_K).abs().max()
+...     dotted = formula.scores(factor * query @ W_Q, factor * key @ W_K).abs().max()
 ...     print(f"factor {factor:3}   additive {added:5.2f}   scaled dot product {dotted:9.2f}")
 factor   1   additive  6.15   scaled dot product     12.63
 factor  10   additive  6.69   scaled dot product   1263.25

@@ -48,8 +48,8 @@ identity. Here the blocks add nothing at all:
 >>> from snippets.around.layernorm import post_norm, pre_norm
 >>> nothing = torch.zeros_like
 >>> for name, rule in (("after", post_norm), ("before", pre_norm)):
-...     stack = lambda x: rule(rule(x, nothing), nothing)
-...     slope = torch.autograd.functional.jacobian(stack, x)
+...     twice = lambda x: rule(rule(x, nothing), nothing)
+...     slope = torch.autograd.functional.jacobian(twice, x)
 ...     print(f"normalised {name:6}   rank {torch.linalg.matrix_rank(slope, rtol=1e-3).item()}")
 normalised after    rank 6
 normalised before   rank 8

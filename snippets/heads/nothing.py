@@ -28,7 +28,8 @@ True
 >>> layer = nn.MultiheadAttention(8, 1, batch_first=True, bias=False, add_zero_attn=True)
 >>> layer = layer.to(torch.float64)
 >>> eye = torch.eye(8, dtype=torch.float64)
->>> layer.in_proj_weight.data, layer.out_proj.weight.data = eye.repeat(3, 1), eye
+>>> with torch.no_grad():
+...     _ = layer.in_proj_weight.copy_(eye.repeat(3, 1)), layer.out_proj.weight.copy_(eye)
 >>> torch.allclose(output, layer(query, key, value)[0])
 True
 

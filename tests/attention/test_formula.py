@@ -269,3 +269,14 @@ def test_the_slip_divides_the_scores_by_the_root_of_d_v_once_more(d_v):
 def test_without_features_the_formula_gives_the_mean():
     query, key, (value,) = torch.zeros(2, 0).double(), torch.zeros(5, 0).double(), random(31, (5, 3))
     torch.testing.assert_close(attention_2d(query, key, value), attention(query, key, value))
+
+
+def test_heads_that_share_keys_and_values_are_those_of_pytorch():
+    query, key, value = random(3, (2, 6, 3, 4), (2, 2, 5, 4), (2, 2, 5, 4))
+    mask = torch.ones(3, 5).tril().bool()
+    found = attention(query, key, value, attn_mask=mask, enable_gqa=True)
+    torch.testing.assert_close(found, scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=True))
+    weights = attention_weights(query, key, enable_gqa=True)
+    torch.testing.assert_close(weights, attention_weights(query, key.repeat_interleave(3, dim=-3)))
+    with pytest.raises(ValueError, match="4 heads of keys do not divide 6 of queries"):
+        attention(query, *random(3, (2, 4, 5, 4), (2, 4, 5, 4)), enable_gqa=True)

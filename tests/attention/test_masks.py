@@ -15,6 +15,7 @@ from snippets.attention.masks import (
     deleted_weights,
     filled_weights,
     lower_right,
+    mask_scores,
     renormalised_weights,
     weights_by_distance,
     weights_by_place,
@@ -193,3 +194,14 @@ def test_a_bias_masks_nothing_but_a_causal_mask_beside_it_does():
 def test_deleting_by_whole_numbers_is_refused():
     with pytest.raises(TypeError, match="keep is torch.int64; expected torch.bool"):
         deleted_weights(torch.zeros(2, 3), torch.tensor([1, 0, 1]))
+
+
+def test_a_mask_is_kept_or_added_and_nothing_else():
+    scores = torch.randn(2, 3, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    added = torch.tensor([0.0, -1.5, 2.0], dtype=torch.float64)
+    torch.testing.assert_close(mask_scores(scores, attn_mask=added), scores + added)
+    assert mask_scores(scores.half(), attn_mask=added).dtype == torch.float16
+    with pytest.raises(TypeError, match="attn_mask is torch.int64; expected bool or a float"):
+        mask_scores(scores, attn_mask=torch.ones(3, dtype=torch.int64))
+    with pytest.raises(ValueError, match="attn_mask and is_causal are given; expected one"):
+        mask_scores(scores, attn_mask=added, is_causal=True)

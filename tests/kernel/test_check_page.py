@@ -2,7 +2,8 @@
 
 import pytest
 
-from derivations.kernel.command import page, scaffold
+from derivations.kernel.command import lines, page, scaffold
+from derivations.kernel.run import certificates
 
 ROOT = scaffold.ROOT
 
@@ -73,3 +74,73 @@ def test_what_lint_would_refuse_of_the_form_is_said_with_its_mend(made):
 def test_an_output_that_is_another_says_where_it_is_shown():
     (said,) = page.failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
     assert said.startswith("snippets/a/b.py:3: the test fails: the output is another")
+
+
+LINES = '''"""Sums.
+
+--8<-- [start:example]
+>>> from snippets.fresh.topic import summed
+>>> summed(1, 2)
+3
+
+--8<-- [end:example]
+"""
+
+
+# --8<-- [start:sums]
+def summed(a, b):
+    """The sum."""
+    if a > 10:
+        assert a == b, "a dead line"
+        a = b
+    return a + b
+
+
+def doubled(a):
+    total = a  # a number
+    return total + a
+
+
+# --8<-- [end:sums]
+
+
+def unshown(a):
+    return a
+'''
+
+
+@pytest.fixture
+def tested(tmp_path, monkeypatch):
+    """What is said of a topic with this snippet and this test."""
+    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+    def ask(snippet, test):
+        for name, text in {"snippets/fresh/topic.py": snippet, "tests/fresh/test_topic.py": test, "pyproject.toml": PYTEST}.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        return page.tested("fresh/topic")
+
+    return ask
+
+
+PYTEST = "[tool.pytest.ini_options]\naddopts = ['--doctest-modules', '--import-mode=importlib']\npythonpath = ['.']\n"
+TEST = "from snippets.fresh import topic\n\n\ndef test_it():\n    assert topic.doubled({}) == 4\n    topic.summed({}, 1)\n"
+
+
+def test_lines_on_a_page_that_no_test_runs_are_found(tested):
+    (said,) = tested(LINES, TEST.format(2, 3))
+    assert said.startswith(
+        "snippets/fresh/topic.py:16: a page shows 'assert a == b, \"a dead line\"' and what follows, to line 17, and no test"
+    )
+    assert tested(LINES.replace("a == b, ", ""), TEST.format(2, 11)) == []
+
+
+def test_where_a_test_fails_that_is_said(tested):
+    (said,) = tested(LINES, TEST.format(3, 3))
+    assert "the test fails" in said
+
+
+def test_what_is_run_is_what_python_compiles():
+    assert lines.executable(LINES) == {1, 13, 15, 16, 17, 18, 21, 22, 23, 29, 30}
+    assert lines.executable("= 1") == set()

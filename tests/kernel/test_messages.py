@@ -199,6 +199,21 @@ WHEN_CHECKED = {
         lambda D: D.identity("claim", x, y, without=[nonzero(x)]),
         lambda D: D.identity("claim", x, y, given=[nonzero(x)], without={nonzero(x): 1}),
     ],
+    "without={...} compares the two sides of a claim at values, and what is random has none": [
+        lambda D: D.identity("claim", E(q[1] * q[2]), 0, given=[independent(q), mean(q, 0)], without={independent(q): {d: 2}}),
+        lambda D: D.identity("claim", x * E(q[1]) / x, 0, given=[nonzero(x), mean(q, 0)], without={nonzero(x): {x: 0, d: 1}}),
+    ],
+    "a counterexample gives 5,001 numbers to z, and it is computed exactly, which would take too long": [
+        lambda D: D.inequality(
+            "claim",
+            0,
+            total(z[i], i),
+            because=total(z[i], i),
+            given=[nonnegative(z[i])],
+            without={nonnegative(z[i]): {n: 5001, z: [-1] * 5001}},
+        ),
+        lambda D: D.refute("claim", z @ z, 0, at={z: [1] * 5001}),
+    ],
     "without={...} names an assumption that is not in given=[...]": lambda D: D.identity(
         "claim", x, y, given=[nonzero(x)], without={nonzero(y): {x: 1}}
     ),

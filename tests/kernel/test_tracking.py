@@ -287,6 +287,10 @@ LOOKS = {
     "open, by posix": of_file("import posix\nposix.read(posix.open(PATH, posix.O_RDONLY), 1)", "bp.txt"),
     "access, by posix": of_file("import posix\nassert not posix.access(PATH, 0)", "bq.txt", lambda path: None, new),
     "listdir, by posix": of_file("import posix, os\nposix.listdir(os.path.dirname(PATH))", "br/one", changed=lambda path: path.unlink()),
+    "fstat": of_file("import os\nwith open(PATH) as file: os.fstat(file.fileno()).st_mode", "bw.txt", changed=executable),
+    "fstat, by posix": of_file("import posix\nwith open(PATH) as file: posix.fstat(file.fileno())", "bx.txt", changed=executable),
+    "stat of a descriptor": of_file("import os\nwith open(PATH) as file: os.stat(file.fileno())", "by.txt", changed=executable),
+    "the size of what is open": of_file("import os\nos.path.getsize(os.open(PATH, os.O_RDONLY))", "bz.txt", changed=executable),
     "by PyTorch": of_file("import torch\ntorch.from_file(PATH, size=1, dtype=torch.uint8)", "bs.bin"),
     "by PyTorch's storage": of_file("import torch\ntorch.UntypedStorage.from_file(PATH, nbytes=1)", "bt.bin"),
     "by a storage of one kind": of_file("import torch\ntorch.ByteStorage.from_file(PATH, False, 1)", "bu.bin"),
@@ -503,6 +507,24 @@ REFUSED = {
     "its text": ("import os\nrepr(os.environ)", "it reads the whole environment"),
     "a copy": ("import os\nos.environ.copy()", "it reads the whole environment"),
     "an environment with more": ("import os\nos.environ | {'A': '1'}", "it reads the whole environment"),
+    "behind os.environ": ("import os\nos.environ._data.get(b'HOME')", "it reads the environment behind os.environ"),
+    "behind os.environb": ("import os\nos.environb._data[b'HOME']", "it reads the environment behind os.environ"),
+    "all behind it": ("import os\ndict(os.environ._data)", "it reads the environment behind os.environ"),
+    "a version": ("import importlib.metadata\nimportlib.metadata.version('pyyaml')", "it asks which packages are installed"),
+    "one of a listed library": ("from importlib import metadata\nmetadata.version('torch')", "it asks which packages are installed"),
+    "all packages": ("from importlib import metadata\nlist(metadata.distributions())", "it asks which packages are installed"),
+    "a file as a package's": (
+        "import pathlib, importlib.metadata as metadata\nmetadata.PathDistribution(pathlib.Path('/etc')).read_text('hostname')",
+        "it asks which packages are installed",
+    ),
+    "a folder as a package's": (
+        "from importlib import metadata\nmetadata.FastPath('/etc').children()",
+        "it asks which packages are installed",
+    ),
+    "an operator": ("import torch\ntorch.ops.aten.from_file('/etc/hostname', None, 1)", "it reads a file by an operator"),
+    "a kind of it": ("import torch\ntorch.ops.aten.from_file.default('/etc/hostname', None, 1)", "it reads a file by an operator"),
+    "the process's input": ("import os\nos.fstat(0)", "it asks what the process's own input or output is like"),
+    "its output": ("import os\nos.stat(1)", "it asks what the process's own input or output is like"),
 }
 
 

@@ -47,11 +47,15 @@ def uses(root):
     ]
 
 
+def misleading(root):
+    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.misleading(root, topic)]
+
+
 def taken(root):
     return [str(one) for path in lint.pages(root) for one in lint.taken_names(root, path)]
 
 
-@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken])
+@pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])
 def test_the_site(check):
     assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
     assert check(ROOT) == []
@@ -490,3 +494,100 @@ def test_a_part_of_what_runs_is_found(site, old, new):
     replace(site / "snippets/a/b.py", old, new)
     found = misplaced(site)
     assert any("double shows some of the lines" in one for one in found), found
+
+
+# Examples that change what the lines after them mean, or call another function by a name that every reader knows.
+MISLEADING = {
+    "torch.testing.assert_close = print": "'torch.testing.assert_close' is written",
+    "torch.allclose = torch.is_same_size": "'torch.allclose' is written",
+    "for torch.allclose in [print]: pass": "'torch.allclose' is written",
+    "del torch.allclose": "'torch.allclose' is written",
+    "held = torch.testing\n>>> held.assert_close = print": "'held.assert_close' is written",
+    "held = type(torch.nn.Softmax(-1))\n>>> held.forward = print": "'held.forward' is written",
+    "layer = torch.nn.Softmax(-1)\n>>> layer = torch.nn\n>>> layer.Softmax = print": "'layer.Softmax' is written",
+    "torch.overrides.held['a'] = print": "is written",
+    "import sys\n>>> sys.modules['torch'].allclose = print": "is written",
+    "setattr(torch, 'allclose', print)": "'setattr'",
+    "torch.__dict__.update(allclose=print)": "'__dict__'",
+    "from unittest import mock": "'unittest'",
+    "torch.set_default_dtype(torch.float64)": "'set_default_dtype'",
+    "from torch import set_default_dtype": "'set_default_dtype'",
+    "_ = torch.library.Library('aten', 'IMPL')": "'library'",
+    "from torch.nn.modules.module import register_module_forward_hook": "'register_module_forward_hook'",
+    "class Mode(torch.overrides.TorchFunctionMode):\n...     def __torch_function__(self, *given):\n...         return True": "'__torch_function__'",
+    "def softmax(z):\n...     return z": "'softmax' is another function",
+    "class softmax:\n...     pass": "'softmax' is another function",
+    "softmax = lambda z: z": "'softmax' is another function",
+    "softmax = torch.relu": "'softmax' is another function",
+    "held = torch.relu\n>>> softmax = held": "'softmax' is another function",
+    "softmax, z = torch.relu, 1": "'softmax' is another function",
+    "for softmax in (torch.relu, torch.tanh): pass": "'softmax' is another function",
+    "[softmax for softmax in [torch.relu]]": "'softmax' is another function",
+    "import functools\n>>> softmax = functools.partial(torch.relu)": "'softmax' is another function",
+    "(lambda softmax: softmax(1))(torch.relu)": "'softmax' is a function to every reader, and called",
+    "softmax = {}.get(0)\n>>> softmax and softmax(1)": "'softmax' is a function to every reader, and called",
+    "print = str.upper": "'print' is a",
+    "bool = str": "'bool' is another function",
+    "abs = torch.relu": "'abs' is another function",
+    "from torch import relu as softmax": "is called 'softmax' here",
+    "from snippets.a.b import add as double": "is called 'double' here",
+    "from pytest import *": "'*' binds names",
+}
+
+
+@pytest.mark.parametrize("example", MISLEADING)
+@pytest.mark.parametrize("where", ["the module's docstring", "a function's"])
+def test_an_example_that_misleads_is_found(site, example, where):
+    snippet = site / "snippets/a/b.py"
+    assert misleading(site) == []
+    if where == "a function's":
+        text = f'\n\ndef nothing():\n    """Nothing.\n\n    >>> {example.replace(chr(10), chr(10) + "    ")}\n    """\n'
+        snippet.write_text(snippet.read_text() + text)
+    else:
+        replace(snippet, "3\n\n", f"3\n>>> {example}\n\n")
+    first = 1 + snippet.read_text()[: snippet.read_text().index(example.partition("\n")[0])].count("\n")
+    assert any(MISLEADING[example] in one for one in misleading(site)), misleading(site)
+    lines = range(first, first + example.count("\n") + 1)
+    assert {int(one.split(":")[1]) for one in misleading(site)} <= {*lines}
+
+
+@pytest.mark.parametrize(
+    "example",
+    ["mean, rank = add(1, 2), 3", "eye = torch.eye(2)", "for dtype in (torch.float16, torch.float32): pass", "largest = torch.finfo().max",
+     "layer = torch.nn.Linear(2, 2)\n>>> layer.bias = None", "mask = torch.ones(2).bool()\n>>> mask[0] = False", "t = {}.get(0)",
+     "[gradient + 1 for gradient in torch.ones(2)]", "from torch.nn.functional import softmax\n>>> softmax(torch.ones(1), dim=0)"],
+)  # fmt: skip
+def test_a_value_may_have_a_functions_name_and_an_example_may_write_to_its_own(site, example):
+    replace(site / "snippets/a/b.py", "3\n\n", f"3\n>>> {example}\n\n")
+    assert misleading(site) == []
+
+
+@pytest.mark.parametrize("line", ["__doc__ = '>' * 3", "__test__ = {}"])
+def test_examples_that_are_made_while_a_module_is_loaded_are_found(site, line):
+    snippet = site / "snippets/a/b.py"
+    snippet.write_text(f"{snippet.read_text()}\n{line}\n")
+    assert any("examples may stand in it" in one for one in misleading(site))
+
+
+def test_a_snippet_that_no_claim_names_is_read_as_one_that_a_claim_names(site):
+    snippet = site / "snippets/a/b.py"
+    replace(snippet, "    return 2 * a\n", "    torch.allclose = print\n    return 2 * a\n")
+    (found,) = misleading(site)
+    assert found.startswith("snippets/a/b.py:20: 'torch.allclose' is written by a function")
+
+
+def test_what_an_example_has_from_the_snippets_is_shown(site):
+    (site / "snippets/a/c.py").write_text("def softmax(z):\n    return z\n\n\ndef triple(z):\n    return 3 * z\n")
+    for line in (
+        "from snippets.a.c import triple",
+        "from snippets.a import c\n>>> c.triple(1)\n3",
+        "import snippets.a.c\n>>> snippets.a.c.triple(1)\n3",
+    ):
+        (site / "snippets/a/b.py").write_text(SNIPPET.replace("3\n\n", f"3\n>>> {line}\n\n"))
+        (found,) = misleading(site)
+        assert "an example uses 'triple', and no page shows snippets/a/c.py:5" in found
+    assert taken(site) == []
+    for line in ("from snippets.a.c import softmax", "from snippets.a import c\n>>> c.softmax(1)\n1"):
+        (site / "snippets/a/b.py").write_text(SNIPPET.replace("3\n\n", f"3\n>>> {line}\n\n"))
+        (found,) = taken(site)
+        assert "uses the name 'softmax' for something of the snippets" in found

@@ -13,7 +13,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import drawing, figures, lint
+from derivations.kernel.pages import drawing, figures, lint, typed
 from derivations.kernel.pages import picture as pictures_
 from derivations.kernel.pages.drawing import (
     DrawingError,
@@ -643,3 +643,52 @@ def test_pictures_are_on_zensicals_site_too(built, zensical):
             ours, their = (PICTURE.findall(one.read_text(encoding="utf-8")) for one in (page, theirs))
             # Zensical reads this attribute and takes it away.
             assert [picture.replace(' data-search-exclude=""', "") for picture in ours] == their, page
+
+
+TYPED = {
+    "a matrix": 'heat_map([[0.9, 0.1], [0.7, 0.3]], title="Softmax of two rows of equal scores", description="d")',
+    "under a name": "heat_map(ROWS, title='t', description='d')",
+    "as a tensor": "heat_map(torch.tensor(ROWS).double(), title='t', description='d')",
+    "by a keyword": "heat_map(values=[[1, 2]], title='t', description='d')",
+    "a number after a label": "bars([('a', 0.9), ('b', 0.1)], title='t', description='d')",
+    "labels of a dictionary": "bars({'a': 0.9, 'b': 0.1}.items(), title='t', description='d')",
+    "taken from a list": "bars([(name, one) for name, one in [('a', 0.9)]], title='t', description='d')",
+    "the heights of a curve": "curves([('c', [0, 1], [3, 4])], title='t', description='d', across='a')",
+    "threads": "tokens([[0.5, 0.5]], ['a'], ['b', 'c'], title='t', description='d')",
+    "what is kept": "mask([[True, False]], title='t', description='d')",
+    "an expression of numbers": "bars([('a', 9 / 10)], title='t', description='d')",
+    "from its module": "drawing.heat_map([[1, 2]], title='t', description='d')",
+}
+FIGURES = """import torch
+from derivations.kernel.pages.drawing import Picture, bars, curves, heat_map, mask, tokens
+from snippets.notes.numbers import softmax
+
+ROWS = [[0.9, 0.1], [0.7, 0.3]]
+
+
+def one() -> Picture:
+    return {}
+"""
+
+
+@pytest.mark.parametrize("shown", TYPED.values(), ids=TYPED)
+def test_numbers_that_are_typed_as_results_are_found(shown):
+    ((line, said),) = typed.in_figures(FIGURES.format(shown))
+    assert "shows numbers that are typed here, as if they were results; compute them" in said
+    assert line == 9
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["heat_map(softmax(torch.tensor([[0.9, 0.1]])), title='t', description='d')", "bars([('a', softmax(2.5))], title='t', description='d')",
+     "below(heat_map(ROWS, title='t', description='d'), heat_map(softmax(ROWS), title='t', description='d'))",
+     "curves([('c', [0, 1], softmax(ROWS))], title='t', description='d', across='a', y_ticks=(0, 0.5, 1))"],
+)  # fmt: skip
+def test_numbers_that_go_in_may_be_typed(shown):
+    assert list(typed.in_figures(FIGURES.format(shown))) == []
+
+
+def test_no_figure_shows_typed_numbers_and_mkdocs_yml_states_nothing():
+    topics = [path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix() for path in (ROOT / "docs/figures").rglob("*.py")]
+    assert len(topics) > 30
+    assert [one for topic in topics for one in lint.typed_numbers(ROOT, topic)] + lint.settings(ROOT) == []

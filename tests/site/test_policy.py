@@ -3,8 +3,12 @@
 import base64
 import hashlib
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
-from derivations.kernel.pages import policy
+import pytest
+
+from derivations.kernel.pages import PageError, policy
 
 ROOT_POLICY = re.compile(r'content="(default-src[^"]*)"')
 
@@ -24,3 +28,24 @@ def test_the_policy_names_the_inline_scripts_and_no_others():
 
 def test_a_page_without_the_policy_is_left_alone():
     assert policy.on_post_page("<p>x</p><script>1</script>") == "<p>x</p><script>1</script>"
+
+
+SETTINGS = "site_name: Sums\nsite_description: Of sums.\nextra:\n  more: a = b\nnav:\n  - Home: index.md\n  - Often said:\n      - One of them: a/b.md\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [("Home", '"softmax(z) = z"', 6), ("Often said", "a → b", 7), ("One of them", '"1 = 2"', 8), ("Sums", "a ≤ b", 1), ("Of sums", "softmax(z) = z for every z", 2)],
+)  # fmt: skip
+def test_a_relation_in_what_mkdocs_yml_says_stops_the_build(tmp_path, old, new, line):
+    path = tmp_path / "mkdocs.yml"
+    path.write_text(SETTINGS)
+    policy.on_config(SimpleNamespace(config_file_path=str(path)))
+    path.write_text(SETTINGS.replace(old, new))
+    with pytest.raises(PageError) as caught:
+        policy.on_config(SimpleNamespace(config_file_path=str(path)))
+    assert caught.value.format_message().startswith(f"mkdocs.yml:{line}: ") and "states a relation" in caught.value.format_message()
+
+
+def test_the_sites_own_settings_state_no_relation():
+    policy.on_config(SimpleNamespace(config_file_path=str(Path(__file__).parents[2] / "mkdocs.yml")))

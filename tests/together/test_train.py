@@ -24,6 +24,12 @@ def test_the_first_steps_of_training_are_those_of_the_stored_run_and_lower_the_l
     assert not any(parameter.requires_grad for parameter in model.parameters())
 
 
+def test_what_is_held_out_is_measured_every_so_many_steps(monkeypatch):
+    monkeypatch.setattr(train, "EVERY", 2)
+    model, losses, held_out = train.train_gpt(steps=2)
+    assert len(losses) == 2 and list(held_out) == [0, 2] and held_out[2] == train.held_out_loss(model) < held_out[0]
+
+
 def test_what_training_writes_is_what_is_read(tmp_path, monkeypatch, capsys):
     (tmp_path / "text.txt").write_bytes(text.stored("text.txt"))
     monkeypatch.setattr(train, "FOLDER", tmp_path)

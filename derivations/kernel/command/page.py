@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from ..run import certificates, runner
+from . import lines
 from .programs import publish
 from .report import report
 
@@ -39,7 +44,7 @@ def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
 
 
 def tested(topic: str) -> list:
-    """What the examples in the topic's snippet, and its tests, fail with."""
+    """What the examples in the topic's snippet, and its tests, fail with; where they do not, the lines on its page that none of them runs."""
     chapter, _, name = topic.partition("/")
     test, snippet = f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py"
     there = [path for path in (snippet, test) if (certificates.ROOT / path).is_file()]
@@ -48,10 +53,15 @@ def tested(topic: str) -> list:
     ]
     if not there:
         return sorted(missing)
-    command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-m", "not coq", *there]
-    done = subprocess.run(command, cwd=certificates.ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-m", "not coq"]
+    with TemporaryDirectory() as folder:
+        told = Path(folder) / "lines"
+        watched = os.environ | {lines.OF: str(certificates.ROOT / snippet), lines.TO: str(told)}
+        command += ["-p", lines.__name__, *there]
+        done = subprocess.run(command, cwd=certificates.ROOT, capture_output=True, text=True, env=watched)
+        run = set(json.loads(told.read_text(encoding="utf-8"))) if told.is_file() else set()
     if done.returncode == 0:
-        return sorted(missing)
+        return sorted(missing) + [f"{snippet}:{line}: {said}" for line, said in lines.unreached(topic, run)]
     said = failures(done.stdout, str(certificates.ROOT))
     again = f"python -m pytest {' '.join(there)}"
     return sorted(missing) + (said or [f"{there[-1]}: its tests fail; run: {again}"])

@@ -80,6 +80,29 @@ def shown_parameters(signature: inspect.Signature) -> str:
     return str(signature.replace(parameters=plain, return_annotation=signature.empty))
 
 
+NUMBERS = 1000  # of one symbol in a counterexample: the sides are computed exactly, and nested sums take the square of that
+
+
+def refuse_values(claim: Claim) -> None:
+    """Refuse counterexamples that cannot be computed with: of a law, or too long."""
+    if claim.kind == "law" and claim.without:
+        raise KernelError(
+            "without={...} compares the two sides of a claim at values, and what is random has none; a law is tried without each of its "
+            "assumptions at distributions of a few numbers: leave without={...} out"
+        )
+    for values in [claim.at, *(hint for _, hint in claim.without)]:
+        for name, value in values:
+            if (count := numbers_in(value)) > NUMBERS:
+                raise KernelError(
+                    f"a counterexample gives {count:,} numbers to {name}, and it is computed exactly, which would take too long; give one with "
+                    f"at most {NUMBERS:,}, at a smaller size"
+                )
+
+
+def numbers_in(value: Any) -> int:
+    return sum(map(numbers_in, value)) if isinstance(value, tuple) else 1
+
+
 class Derivation(claims.Derivation):
     """A named chain of claims: one script, one page. Its methods state claims, each with an id of its own.
 
@@ -92,7 +115,7 @@ class Derivation(claims.Derivation):
     | `reason` | why the relation holds, in words; `define` takes none, and in a chain each step has its own |
     | `given` | a list of assumptions, each of which is needed: without it a counterexample appears |
     | `uses` | ids of earlier claims that it rests on; `chapter/topic#id` names one of another topic |
-    | `without` | for an assumption, a counterexample that shows that it is needed, where none is found: `{nonzero(x): {x: 0, y: 1}}` |
+    | `without` | for an assumption, a counterexample that shows that it is needed, where none is found, but not of a law: `{nonzero(x): {x: 0, y: 1}}` |
     | `code` | snippets that compute the sides, one after the other: `("snippets.chapter.topic.function", argument, ..., {keyword: value})` |
 
     Examples:
@@ -309,6 +332,7 @@ class Derivation(claims.Derivation):
         return {}
 
     def _settled(self, claim: Claim) -> Claim:
+        refuse_values(claim)
         self._origins.refuse_two(claim.trees)
         trees = with_parameters(claim.trees)
         self._make_way(trees)

@@ -19,8 +19,9 @@ import yaml
 from markdown import Markdown
 
 from ..printing.signs import fault_of_code, fault_of_text
+from ..run import as_shown
 from ..run.certificates import CertificateError, load
-from . import fences, mistakes, regions, used
+from . import examples, fences, mistakes, regions, typed, used
 from .regions import INCLUDE, home, line_at, sections, sections_of, text_of
 from .source import RANKS
 
@@ -278,6 +279,20 @@ def loaded_unshown(root: Path, topic: str) -> list[Finding]:
         return []  # that is said of its own
 
 
+def misleading(root: Path, topic: str) -> list[Finding]:
+    """Lines of a topic's snippet, or of the examples in it, by which a name means something else than a reader takes it for."""
+    text = text_of(root / home(topic))
+    try:
+        told = [*examples.faults(text), *used.unshown_in_examples(root, topic, used.shown(root, pages(root)))]
+        found = [Finding(f"{home(topic)}:{line}", said) for line, said in told]
+        as_shown.refuse_text(home(topic), text)
+    except (SyntaxError, ValueError):
+        return []  # that is said of its own
+    except as_shown.NotAsShown as error:
+        found.append(finding(str(error)))
+    return found
+
+
 def defines(text: str) -> set[str]:
     """The functions and classes at the top level of a section."""
     try:
@@ -319,6 +334,20 @@ def unshown_figures(root: Path, topic: str) -> list[Finding]:
         for one, line in made.items()
         if f"{topic}:{one}" not in shown
     ]
+
+
+def typed_numbers(root: Path, topic: str) -> list[Finding]:
+    """Numbers that a topic's pictures show as results, and that are typed by hand."""
+    name = f"docs/figures/{topic}.py"
+    try:
+        return [Finding(f"{name}:{line}", said) for line, said in typed.in_figures(text_of(root / name))]
+    except SyntaxError:
+        return []  # that is said of its own
+
+
+def settings(root: Path) -> list[Finding]:
+    """Relations in what mkdocs.yml says to readers."""
+    return [Finding(f"mkdocs.yml:{line}", said) for line, said in typed.in_settings(text_of(root / "mkdocs.yml"))]
 
 
 def unshown_claims(topic: str, page: str) -> list[str]:
@@ -448,8 +477,8 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
         *stated_in_words(root, topic),
         *claimed_unshown(root, topic),
     ]
-    found += [*used_unshown(root, topic), *loaded_unshown(root, topic)]
-    found += [*unshown_figures(root, topic), *claims_left_out(root, topic)]
+    found += [*used_unshown(root, topic), *loaded_unshown(root, topic), *misleading(root, topic)]
+    found += [*unshown_figures(root, topic), *typed_numbers(root, topic), *claims_left_out(root, topic), *settings(root)]
     if page.is_file():
         found += [*typed_by_hand(root, page), *taken_names(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
     return sorted(set(found), key=lambda one: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(one))])

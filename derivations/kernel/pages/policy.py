@@ -1,14 +1,23 @@
-"""MkDocs hook: the content security policy names the theme's inline scripts by hash, so that no other can run."""
+"""MkDocs hook for what lies around the pages: the content security policy names the theme's inline scripts by hash, so that no other
+can run, and what mkdocs.yml says to readers states no relation."""
 
 import base64
 import hashlib
 import re
+from pathlib import Path
 
-from derivations.kernel.pages import mistakes
+from derivations.kernel.pages import PageError, mistakes, typed
 
 # Scripts with a source are covered by 'self', and those with a type other than JavaScript's (JSON here) never run.
 _INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content="[^"]*?script-src \'self\') \'unsafe-inline\'')
+
+
+def on_config(config):
+    """PageError at a relation in the navigation, in the site's name or in its description."""
+    path = Path(config.config_file_path)
+    for line, said in typed.in_settings(path.read_text(encoding="utf-8")):
+        raise PageError(f"{path.name}:{line}: {said}")
 
 
 def on_post_page(output, **_):

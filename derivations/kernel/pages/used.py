@@ -2,7 +2,7 @@
 
 A function may be shown to its last letter and still do anything, if what it calls is not. So from each function that a claim names, all
 is followed that it reads: functions, classes, constants. Each is to be shown in a section on some page. Of code that no claim names, the
-functions and classes are. One that has a name of PyTorch's or of mathematics' would be taken for theirs: it is to be shown on every page
+functions and classes are, and so are those that examples import. One that has a name of PyTorch's or of mathematics' would be taken for theirs: it is to be shown on every page
 that shows its use, or on one that this page links.
 
 What runs while a module is loaded could change what is shown. So a line that calls something then is to be shown, too.
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ..pytorch.known import known
 from ..run.as_shown import KEPT, is_command
+from . import examples
 from .names import DEFINES, Imported, bound, statement
 from .regions import home, included, sections, text_of
 
@@ -153,15 +154,56 @@ def taken(root: Path, page: str, text: str, where: dict[Used, list[str]]) -> Ite
     """Uses on a page of names that a reader takes for another's, where nothing on it or on a page that it links says what they are."""
     near = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
     for place in included(text):
-        for one in of_section(root, place.topic, place.section):
-            for used, meaning in one.wants.items():
-                other = defined(root, meaning.module, meaning.name)
-                if {used, meaning.name} & known() and not (other and near & set(where.get(other, ()))):
-                    yield (
-                        place.first,
-                        f"{home(one.topic)}:{one.line} uses the name {used!r} for something of the snippets, and PyTorch or mathematics has it; "
-                        "show its lines on this page, link the page that shows them, or give it another name",
-                    )
+        wants = [(one.line, *want) for one in of_section(root, place.topic, place.section) for want in one.wants.items()]
+        for line, used, meaning in [*wants, *of_examples(root, place.topic, place.section)]:
+            other = defined(root, meaning.module, meaning.name)
+            if {used, meaning.name} & known() and not (other and near & set(where.get(other, ()))):
+                yield (
+                    place.first,
+                    f"{home(place.topic)}:{line} uses the name {used!r} for something of the snippets, and PyTorch or mathematics has it; "
+                    "show its lines on this page, link the page that shows them, or give it another name",
+                )
+
+
+def unshown_in_examples(root: Path, topic: str, where: dict[Used, list[str]]) -> Iterator[tuple[int, str]]:
+    """What the examples of a topic have from the snippets, and no page shows; a constant is what it is."""
+    for line, used, meaning in of_examples(root, topic):
+        other = defined(root, meaning.module, meaning.name)
+        if other is None:
+            yield line, f"{used!r} is defined by no module of snippets under that name; import functions, each from where it is defined"
+        elif other.defines and other not in where:
+            yield line, f"an example uses {used!r}, and no page shows {home(other.topic)}:{other.line}, which defines it; show these lines"
+
+
+def of_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[int, str, Imported]]:
+    """(line, name, what it is) of what the examples of a file, or of one section of it, import from the snippets; what they have from a
+    module that they import whole is named as there."""
+    text = text_of(root / home(topic))
+    section = sections(text).get(name) if name else None
+    found, modules = [], {}
+    try:
+        trees = examples.trees(text)
+    except (SyntaxError, ValueError):
+        return []  # that is said of its own
+    for before, tree in trees:
+        for node in ast.walk(tree):
+            meant = bound(node, None) if isinstance(node, (ast.Import, ast.ImportFrom)) else {}
+            for used, one in meant.items():
+                if one.module.partition(".")[0] == "snippets":
+                    inner = f"{one.module}.{one.name}".rstrip(".")
+                    if one.name and not (root / f"{inner.replace('.', '/')}.py").is_file():
+                        found.append((before + node.lineno, used, one))
+                    else:
+                        modules[used] = inner
+        for node in ast.walk(tree):
+            by_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id != "snippets"
+            if by_name and node.value.id in modules:
+                found.append((before + node.lineno, node.attr, Imported(modules[node.value.id], node.attr)))
+            elif isinstance(node, ast.Attribute) and (whole := ast.unparse(node)).startswith("snippets.") and "snippets" in modules:
+                module, _, last = whole.rpartition(".")
+                if (root / f"{module.replace('.', '/')}.py").is_file():
+                    found.append((before + node.lineno, last, Imported(module, last)))
+    return [one for one in found if name is None or section and one[0] in section.lines]
 
 
 def loaded(root: Path, topic: str, where: dict[Used, list[str]]) -> Iterator[tuple[int, str]]:

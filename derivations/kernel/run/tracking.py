@@ -2,20 +2,20 @@
 
 Python tells an audit hook of each file that it opens and of each folder that it lists. It tells of no question whether a file
 exists or what it is like, and of no look at the environment, so `os.stat` and its kin and `os.environ` are watched as well, by either
-of their names, in `os` and in `posix`; so is PyTorch's own reader of files. Of a file that is opened the content is kept; of one that is
+of their names, in `os` and in `posix`, a file's descriptor taken for the file; so is PyTorch's own reader of files. Of a file that is opened the content is kept; of one that is
 asked for also its type, its permissions, its size and where it leads; the same of each file in a folder that is scanned by the project's
 own code.
 
 Refused is what could not be seen or is another on each machine, where the project's own code asks for it: what starts a process or opens
-a connection, loads a library in C, reads the whole environment or the copy of it that Python began with, extended attributes, what the
-machine is like, when a file was changed. So is each module of Python's own, and each library, that is not listed in `MODULES` and
+a connection, loads a library in C, reads the whole environment or a copy of it that `os.environ` keeps or Python began with, extended
+attributes, what the machine is like, when a file was changed, which packages are installed, a file by an operator of PyTorch's. So is each module of Python's own, and each library, that is not listed in `MODULES` and
 `LIBRARIES`: what is listed reads nothing, or so that it is seen here. `worker.py` fixes the time zone, the locale and the arguments of the process, so that they are
 the same everywhere.
 
 Not seen: what a library in C opens or asks by itself, what it was told while it was imported, and PyTorch's functions under names of its
 own insides; the clock, and when a file was changed, where `os.stat` tells it; whose a file is, its number and how many names it has; which process
 this is, whose, in which folder, with which Python and how many threads; randomness. What Python and the installed libraries read of themselves,
-and what they read while they are imported, is left out: a certificate keeps their versions.
+and what they read while they are imported, is left out: a certificate keeps the versions of those that are imported.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from ..errors import Untracked
 from . import inputs
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
+STREAMS = (0, 1, 2)  # the descriptors of what a process is given, and of what it prints
 SYSTEM = ("/proc/", "/dev/", "/sys/")  # of the machine, not of anybody's files
 MACHINES = ("/proc/", "/sys/")  # of which each has another
 SHARED = "/dev/shm/"  # but this is a folder like any other
@@ -57,6 +58,14 @@ MACHINE = "it asks what this machine is like, and a page is to say the same on e
 CHANGED = "it asks when a file was changed, and a copy of it was changed at another time; read what is in the file"
 ATTRIBUTES = "it reads an attribute that lies beside a file, and those are not tracked; keep what is needed in a file, and read that"
 BEGAN = "it reads the environment that Python began with, which is not tracked; use os.environ, by the names of the variables"
+BEHIND = "it reads the environment behind os.environ, which is not tracked; use os.environ, by the names of the variables"
+INSTALLED = (
+    "it asks which packages are installed, or what is kept of one; use __version__ of a library that the script imports, or a number"
+)
+OPERATOR = "it reads a file by an operator of PyTorch's insides, which is not tracked; use open, torch.load or torch.from_file"
+STREAM = (
+    "it asks what the process's own input or output is like, which is another in each run; keep what is needed in a file, and read that"
+)
 DATABASE = "it opens a database, and what is read there is not tracked; keep what is needed in a file of text, and read that"
 MEMORY = "it opens memory that other processes share, and what is there is not tracked; keep what is needed in a file, and read that"
 UNLISTED = "the module '{}' is not among those that a script or a snippet may import, since what it reads may not be seen; {}"
@@ -216,13 +225,21 @@ class Recorder:
             self.own.add(name)
 
     def asked(self, path: Any, folder: int | None = None) -> None:
-        """Whether a file is there, or what it is like."""
-        if isinstance(path, int) or not self.heeds() or nearest("python")[0] == "import":
+        """Whether a file is there, or what it is like; of a descriptor, the file that it was opened for."""
+        if not self.heeds() or nearest("python")[0] == "import":
             return  # who asks for a library's version is told it: versions are kept
         with self.inside():
+            if isinstance(path, int) and path in STREAMS:
+                return self.asked_of_a_stream()
             name = where(path, folder)
+            if not os.path.isabs(name) or isinstance(path, int) and not os.path.lexists(name):
+                return  # a pipe, or a file that has no name by now
             self.file(name)
             self.look(name)
+
+    def asked_of_a_stream(self) -> None:
+        if by_its_own_lines():
+            self.refuse(STREAM)
 
     def look(self, name: str) -> None:
         """What a file is like, beside what is in it."""
@@ -298,6 +315,16 @@ class Recorder:
         """What is refused to the project's own code; libraries may know it."""
         if self.heeds() and not by_an_import() and by_the_project():
             self.refuse(why)
+
+    def asked_behind(self) -> None:
+        """The dictionary behind `os.environ`, which Python itself reads for whoever asks as he should."""
+        if self.heeds() and at_once() == "project":
+            self.refuse(BEHIND)
+
+    def asked_of_packages(self) -> None:
+        """What is installed, which libraries may know. Python looks for itself, and reads without being seen."""
+        if self.heeds() and not by_an_import() and nearest("python", "import")[0] == "project":
+            self.refuse(INSTALLED)
 
     def set(self, name: Any) -> None:
         if isinstance(name, (str, bytes)) and self.heeds():
@@ -392,7 +419,7 @@ def recorded(all_threads: bool = True) -> Iterator[Recorder]:
         sys.addaudithook(_hook)
         _hooked.append(True)
     recorder = Recorder(None if all_threads else threading.get_ident())
-    restore = [watch(recorder) for watch in (_watch_files, _watch_variables, _watch_imports, _watch_machine, _watch_torch)]
+    restore = [watch(recorder) for watch in (_watch_files, _watch_variables, _watch_imports, _watch_machine, _watch_packages, _watch_torch)]
     _recorders.append(recorder)
     try:
         yield recorder
@@ -404,7 +431,7 @@ def recorded(all_threads: bool = True) -> Iterator[Recorder]:
 
 def _watch_files(recorder: Recorder) -> Callable[[], None]:
     """Have the functions that ask about a file say so. The C functions are asked as before."""
-    before = {name: getattr(os, name) for name in ("stat", "lstat", "access", "readlink", "open")}
+    before = {name: getattr(os, name) for name in ("stat", "lstat", "access", "readlink", "open", "fstat")}
 
     def asking(function: Callable) -> Callable:
         def ask(path: Any, *arguments: Any, dir_fd: int | None = None, **options: Any) -> Any:
@@ -420,7 +447,11 @@ def _watch_files(recorder: Recorder) -> Callable[[], None]:
             recorder.opened(where(path, dir_fd), None, flags)
             return before["open"](path, flags, mode, dir_fd=dir_fd)
 
-    put = {name: asking(function) for name, function in before.items()} | {"open": open_}
+    def fstat(fd: int) -> os.stat_result:
+        recorder.asked(fd)
+        return before["fstat"](fd)
+
+    put = {name: asking(function) for name, function in before.items()} | {"open": open_, "fstat": fstat}
     capable = [known for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids)]
     homes = [os, posix] if (posix := sys.modules.get(os.name)) else [os]
     for name, function in put.items():
@@ -465,8 +496,17 @@ def _watch_variables(recorder: Recorder) -> Callable[[], None]:
     says = {"__getitem__": recorder.variable, "__setitem__": recorder.set, "__delitem__": removed}
     for name in before:
         setattr(kind, name, one(name, says[name]) if name in says else every(name))
+    data = os.environ._data  # type: ignore[attr-defined]
+    os.environ._data = behind = _Watched(data, recorder.asked_behind)  # type: ignore[attr-defined]
+    others = [other for other in [getattr(os, "environb", None)] if other is not None and other._data is data]
+    for other in others:
+        other._data = behind
 
     def put_back() -> None:
+        data.clear()
+        dict.update(data, dict.items(behind))
+        for environ in [os.environ, *others]:
+            environ._data = data  # type: ignore[attr-defined]
         for name, function in before.items():
             setattr(kind, name, function)
 
@@ -529,7 +569,7 @@ def _watch_machine(recorder: Recorder) -> Callable[[], None]:
     for (home, name, function), (_, _, why) in zip(before, asked):
         setattr(home, name, refusing(function, why))
     if environ is not None:
-        posix.environ = _Began(environ, recorder)  # type: ignore[union-attr]
+        posix.environ = _Watched(environ, lambda: recorder.asked_for(BEGAN))  # type: ignore[union-attr]
 
     def put_back() -> None:
         for home, name, function in before:
@@ -540,26 +580,69 @@ def _watch_machine(recorder: Recorder) -> Callable[[], None]:
     return put_back
 
 
-class _Began(dict):
-    """The environment that Python began with, of which the project's own code reads nothing."""
+class _Watched(dict):
+    """A copy of the environment, which says when it is read."""
 
-    def __init__(self, environ: dict, recorder: Recorder) -> None:
+    def __init__(self, environ: dict, asked: Callable[[], None]) -> None:
         super().__init__(environ)
-        self.recorder = recorder
+        self.asked = asked
 
 
 def _reading(name: str) -> Callable:
-    def read(self: _Began, *arguments: Any) -> Any:
-        self.recorder.asked_for(BEGAN)
+    def read(self: _Watched, *arguments: Any) -> Any:
+        self.asked()
         return getattr(dict, name)(self, *arguments)
 
     return read
 
 
 for _name in ("__getitem__", "__contains__", "__iter__", "__len__", "__repr__", "__or__", "__ror__", "__eq__", "get", "items", "keys"):
-    setattr(_Began, _name, _reading(_name))
+    setattr(_Watched, _name, _reading(_name))
 for _name in ("values", "copy", "pop", "popitem", "setdefault"):
-    setattr(_Began, _name, _reading(_name))
+    setattr(_Watched, _name, _reading(_name))
+
+
+def _watch_packages(recorder: Recorder) -> Callable[[], None]:
+    """Refuse to the project's own code what Python reads of installed packages, or of what it is told is one."""
+    from importlib import metadata
+
+    places = ((metadata.Distribution, "discover"), (metadata.PathDistribution, "__init__"), (metadata.FastPath, "__init__"))  # type: ignore[attr-defined]
+    before = [(home, name, vars(home).get(name)) for home, name in places]
+
+    def telling(function: Callable) -> Callable:
+        def ask(self: Any, *arguments: Any, **options: Any) -> Any:
+            recorder.asked_of_packages()
+            return function(self, *arguments, **options)
+
+        return ask
+
+    for home, name, function in before:
+        setattr(home, name, classmethod(telling(function.__func__)) if isinstance(function, classmethod) else telling(getattr(home, name)))
+
+    def put_back() -> None:
+        for home, name, function in before:
+            if function is None:
+                delattr(home, name)
+            else:
+                setattr(home, name, function)
+
+    return put_back
+
+
+class _Refused:
+    """An operator of PyTorch's that the project's own code does not use; `recorder` says so. Libraries find the operator itself."""
+
+    def __init__(self, operator: Any, recorder: Recorder) -> None:
+        self.operator = operator
+        self.recorder = recorder
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self.recorder.asked_for(OPERATOR)
+        return self.operator(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        self.recorder.asked_for(OPERATOR)
+        return getattr(self.operator, name)
 
 
 def _watch_torch(recorder: Recorder) -> Callable[[], None]:
@@ -579,8 +662,14 @@ def _watch_torch(recorder: Recorder) -> Callable[[], None]:
 
     for home, function, _ in before:
         home.from_file = staticmethod(telling(function)) if isinstance(home, type) else telling(function)
+    operators = getattr(getattr(torch, "ops", None), "aten", None)
+    operator = getattr(operators, "from_file", None)
+    if operator is not None:
+        operators.from_file = _Refused(operator, recorder)  # type: ignore[union-attr]
 
     def put_back() -> None:
+        if operator is not None:
+            operators.from_file = operator  # type: ignore[union-attr]
         for home, function, own in before:
             if own:
                 home.from_file = function
