@@ -354,7 +354,7 @@ def unshown_claims(topic: str, page: str) -> list[str]:
     """The ids of the topic's claims that its page does not show. Raises CertificateError."""
     if re.search(rf"^/// derivation \| {topic}$", page, flags=re.M):
         return []
-    shown = set(re.findall(rf"^/// (?:{'|'.join(RANKS)}) \| {topic}#([\w-]+)$", page, flags=re.M))
+    shown = set(re.findall(rf"^/{{3,}} (?:{'|'.join(RANKS)}) \| {topic}#([\w-]+)$", page, flags=re.M))
     return [claim["id"] for claim in load(topic)["claims"] if claim["id"] not in shown]
 
 
