@@ -317,6 +317,23 @@ def test_a_witness_that_accepts_no_control_is_caught(trial):
     assert any(failed.startswith("brackets") for failed in result.claims["square"]["witnesses"]["pedant"]["failed"])
 
 
+def test_an_index_under_another_name_keeps_its_value():
+    claim = stated("refute", S[i, j], S[j, i], at={S: [[0, 1], [2, 0]], i: 1, j: 2})
+    made = dict(controls(claim))
+    assert dict(made["renamed dummies"].at)["dummyi"].data == 1
+    assert {trying.by_exact(control) for control in made.values()} == {"accepted"}
+
+
+def test_a_step_on_its_own_keeps_the_code_that_speaks_of_nothing_else():
+    x, y = scalars("x y")
+    code = (("snippets.a.b.of_x", x, {}), ("snippets.a.b.of_both", (x, y), {}))
+    claim = replace(stated("chain", x + 0 * y, (x + y - y, "step"), (1 * x, "step")), code=code)
+    made = dict(controls(claim))
+    assert [one[0] for one in made["step 1 on its own"].code] == ["snippets.a.b.of_x", "snippets.a.b.of_both"]
+    short = replace(stated("chain", 1 * x, (x + 0, "step"), (x + y - y, "step")), code=code)
+    assert [one[0] for one in dict(controls(short))["step 1 on its own"].code] == ["snippets.a.b.of_x"]
+
+
 def test_a_witness_that_rejects_the_claims_themselves_is_caught(trial):
     result = trial(SQUARES, exact=trying.by_exact, broken=lambda claim: "broke: ImportError")
     assert not result.passes and result.totals["broken"]["controls failed"] == 2

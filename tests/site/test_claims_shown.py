@@ -14,5 +14,6 @@ def test_every_claim_is_on_its_page(topic):
     page = Path(ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8")
     assert unshown_claims(topic, page) == []
     assert (
-        unshown_claims(topic, re.sub(rf"^/{{3,}} (theorem|claim|routine) \| {topic}", r"/// \1 | other/topic", page, count=1, flags=re.M)) != []
+        unshown_claims(topic, re.sub(rf"^/{{3,}} (theorem|claim|routine) \| {topic}", r"/// \1 | other/topic", page, count=1, flags=re.M))
+        != []
     )

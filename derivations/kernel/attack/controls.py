@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.claims import Claim, Step
-from ..core.expr import BINDERS, Expr, paren
+from ..core.expr import BINDERS, Expr, free_indices, paren, symbols
 from .mutants import on_trees
 from .slips import plus
 from .trees import rebuild
@@ -25,10 +25,23 @@ def controls(claim: Claim) -> list:
     if len(claim.steps) > 1:
         previous = claim.start
         for k, step in enumerate(claim.steps, 1):
-            found.append((f"step {k} on its own", replace(claim, start=previous, steps=(step,))))
+            found.append(
+                (f"step {k} on its own", replace(claim, start=previous, steps=(step,), code=code_about(claim, previous, step.expr)))
+            )
             previous = step.expr
         found.append(("first and last", replace(claim, steps=(Step("=", previous),))))
     return found
+
+
+def code_about(claim: Claim, *sides: Expr) -> tuple:
+    """What of a claim's code is given nothing but what these sides speak of."""
+
+    def names(x) -> set:
+        if isinstance(x, dict):
+            return names(tuple(x.values()))
+        return set().union(*map(names, x)) if isinstance(x, tuple) else set(symbols(x)) if isinstance(x, Expr) else set()
+
+    return tuple(one for one in claim.code if names(one[1:]) <= set(symbols(*sides)))
 
 
 BRACKETED = ("add", "mul", "div", "neg", "matmul", "transpose", "function", "softmax", "expectation", "variance", "sum", "each")
@@ -58,8 +71,10 @@ def renamed(claim: Claim) -> Claim:
             return tuple(map(in_code, x))
         return other(x) if isinstance(x, Expr) else x
 
+    open_ = {i.data[0] for e in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(e)}
     return replace(
         claim,
+        at=tuple(("dummy" + name if name in open_ else name, value) for name, value in claim.at),
         start=other(claim.start),
         steps=tuple(replace(s, expr=other(s.expr)) for s in claim.steps),
         because=tuple(map(other, claim.because)),
