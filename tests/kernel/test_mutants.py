@@ -326,7 +326,7 @@ def test_an_index_under_another_name_keeps_its_value():
 
 def test_a_step_on_its_own_keeps_the_code_that_speaks_of_nothing_else():
     x, y = scalars("x y")
-    code = (("snippets.a.b.of_x", x, {}), ("snippets.a.b.of_both", (x, y), {}))
+    code = (("snippets.a.b.of_x", (x,), ()), ("snippets.a.b.of_both", (x, y), ()))
     claim = replace(stated("chain", x + 0 * y, (x + y - y, "step"), (1 * x, "step")), code=code)
     made = dict(controls(claim))
     assert [one[0] for one in made["step 1 on its own"].code] == ["snippets.a.b.of_x", "snippets.a.b.of_both"]

@@ -134,7 +134,7 @@ def test_a_day_of_writing(checkout, served):
     assert 'class="mistake"' in page and 'class="claim ' not in page
 
     assert checkout.run("derivations", "check").returncode == 0
-    page = until('class="claim claim--identity"', without='class="mistake"')
+    page = until('class="claim claim--identity claim--claim"', without='class="mistake"')
     assert "<style>.mistake" not in page and "The transpose of a sum" in page
 
     program = checkout.root / "docs/sympy/chapter/tiny/sum.py"
@@ -168,14 +168,14 @@ def test_a_day_of_writing(checkout, served):
     page = until("did you mean one?")
     assert shown(page).count('class="mistake"') == 2 and "docs/index.md:10: " in page and "Below." in page
     checkout.page.write_text(PAGE)
-    until('class="claim claim--identity"', without='class="mistake"')
+    until('class="claim claim--identity claim--claim"', without='class="mistake"')
 
     config = checkout.root / "mkdocs.yml"
     config.write_text(CONFIG + "plugins: [nothing_of_this_name]\n")
     assert "configuration error" in until("The site is not built", "other/")  # which one is said in the terminal
     assert "nothing_of_this_name" in until.said()
     config.write_text(CONFIG)
-    until('class="claim claim--identity"', without='class="mistake"')
+    until('class="claim claim--identity claim--claim"', without='class="mistake"')
     assert "Nothing of note." in until("Nothing of note.", "other/")
     assert "Traceback" not in until.said()
 

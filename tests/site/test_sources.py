@@ -178,7 +178,7 @@ def not_on_its_page(rows):
 
 
 def shown(claim, page):
-    return re.search(rf"^/// (?:claim \| {claim}|derivation \| {claim.partition('#')[0]})$", page, flags=re.M)
+    return re.search(rf"^/{{3,}} (?:(?:theorem|claim|routine) \| {claim}|derivation \| {claim.partition('#')[0]})$", page, flags=re.M)
 
 
 def not_refuted(rows):

@@ -8,7 +8,7 @@ import pytest
 
 def claims(html):
     """Every claim of a page: its id, kind and number of formulas."""
-    sections = re.findall(r'<section class="claim claim--(\w+)" id="([\w-]+)">(.*?)</section>', html, flags=re.S)
+    sections = re.findall(r'<section class="claim claim--(\w+) claim--\w+" id="([\w-]+)">(.*?)</section>', html, flags=re.S)
     return [(name, kind, body.count("<math")) for kind, name, body in sections]
 
 

@@ -57,18 +57,23 @@ def on_the_way(variable: Expr) -> tuple:
 @contextmanager
 def near(facts: Facts, variable: Expr, to):
     """Where the variable goes to its limit: of what moves with it, a sign is required of the leading term of its series."""
+    asked = facts.asked
 
     def of_the_leading_term(kind: str, p: dict, because: str) -> tuple:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
         if not moves(p, head_of(variable)) or holds(p):
-            return kind, p, because
+            return asked(kind, p, because)
         series = leading_series(p, variable, to, facts)
         if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.here):
             kind = "positive"  # or the next term decides where it is zero
-        return kind, series[min(series)], "the leading term of a series"
+        return asked(kind, series[min(series)], "the leading term of a series")
 
-    with facts.moves(variable.data[0]), facts.asks(of_the_leading_term):
-        yield
+    with facts.moves(variable.data[0]):
+        facts.asked = of_the_leading_term
+        try:
+            yield
+        finally:
+            facts.asked = asked
 
 
 def moves(p: dict, head: tuple) -> bool:

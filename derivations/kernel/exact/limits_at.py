@@ -188,6 +188,7 @@ def never_defined(left: Expr, variable: Expr, env: dict) -> bool:
 @contextmanager
 def hopeless(facts: Facts, variable: Expr, to):
     """Where numbers stand for all but the variable: NoValue where a sign is required that what is read certainly has not near the limit."""
+    asked = facts.asked
 
     def or_no_value(kind: str, p: dict, because: str) -> tuple:
         leading = p
@@ -196,10 +197,13 @@ def hopeless(facts: Facts, variable: Expr, to):
             leading = series[min(series)]
         if not leading and kind != "nonnegative" or kind != "nonzero" and certainly(leading, lambda v: not values.is_complex(v) and v < 0):
             raise NoValue
-        return kind, p, because
+        return asked(kind, p, because)
 
-    with facts.asks(or_no_value):
+    facts.asked = or_no_value
+    try:
         yield
+    finally:
+        facts.asked = asked
 
 
 def certainly(p: dict, test) -> bool:

@@ -68,7 +68,7 @@ class Facts:
         self.here = None  # within a derivative, what is known at the point alone
         self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
-        self.asking = []  # what is asked in the place of a sign that is required, as near a limit; see `asks`
+        self.asked = lambda *what: what  # what `require_sign` asks in the place of what it is asked, as near a limit
 
     @property
     def unstated(self) -> list:
@@ -92,8 +92,7 @@ class Facts:
 
     def require_sign(self, kind: str, p: dict, because: str):
         """That p is positive, not negative or not zero: `because` of what is done with it."""
-        for instead in reversed(self.asking):
-            kind, p, because = instead(kind, p, because)
+        kind, p, because = self.asked(kind, p, because)
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
         if not holds and kind == "nonnegative" and self.here and self.here.is_nonnegative(p):
             kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
@@ -108,15 +107,6 @@ class Facts:
         everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
         here = self.in_this_case if kind == "nonnegative" else []
         return [instance for q, open_ in [*everywhere, *here] for instance in instances(q, open_, p, self)]
-
-    @contextmanager
-    def asks(self, instead):
-        """Where `instead`, of what `require_sign` is asked, gives what it is to ask."""
-        self.asking.append(instead)
-        try:
-            yield
-        finally:
-            self.asking.pop()
 
     @contextmanager
     def moves(self, name: str):
@@ -215,8 +205,7 @@ def instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
     here, there = list(on_axes(p)), list(on_axes(q))
     choices = []
     for variable in variables:
-        axes = {axis for axis, index in there if index == variable}
-        choices.append(sorted({variable, *(index for axis, index in here if axis in axes)}, key=repr))
+        choices.append(sorted({variable, *(index for axis, index in here if (axis, variable) in there)}, key=repr))
     return [at_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
 
 
@@ -431,8 +420,7 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
         elif is_bit(head, facts) and whole and power > 0:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
-            del powers[head, indices]
-            expand.append((allowed_power(constant(indices[0][1]), power, facts), 1))
+            expand.append((allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
         elif head[0] == "sum" and whole and power > 0:
             del powers[head, indices]
             expand.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
