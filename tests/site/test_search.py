@@ -49,7 +49,7 @@ def glossary():
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def search(built, program):
     """A function that says of each word which pages the site's search finds, best first."""
     browser, told = program(*BROWSERS), queue.Queue()
