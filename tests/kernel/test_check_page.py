@@ -39,11 +39,18 @@ def test_a_topic_as_made_has_nothing_to_refuse(made):
 def test_all_faults_are_found_at_once(made):
     path = made / "docs/fresh/topic.md"
     path.write_text(
-        path.read_text().replace(":sum_transposed", ":sum_transpsed").replace("Nothing is", "So a = b; nothing is") + "\n[x](no.md)\n"
+        path.read_text().replace(":sum_transposed", ":sum_transpsed").replace("What it says", "So a = b; what it says") + "\n[x](no.md)\n"
     )
     said = "\n".join(looked_at())
     for part in ("topic.md:", "did you mean sum_transposed?", "states a relation in prose", "'no.md' leads to no page", "no page shows"):
         assert part in said, said
+
+
+def test_what_the_page_of_a_course_still_lacks_is_said_and_not_refused(made, command):
+    assert looked_at() == []
+    said = command("check", "--page", "fresh/topic").output.rstrip().splitlines()[-1]
+    assert said.startswith("docs/fresh/topic.md still lacks, for a page of the course: three to five exercises; ")
+    assert said.endswith("; a picture") and "theorem" not in said and "practice" not in said
 
 
 def test_what_pytest_says_has_its_file_and_line():

@@ -311,7 +311,7 @@ def test_the_files_that_new_makes_pass_as_made(copy, command):
 
 def test_the_page_that_new_makes_shows_its_claim_and_points_to_the_language(copy, command):
     command("new", "scaling/made_up")
-    assert "/// claim | scaling/made_up#sum-transposed\n///" in (copy / "docs/scaling/made_up.md").read_text()
+    assert "/// theorem | scaling/made_up#sum-transposed\n///" in (copy / "docs/scaling/made_up.md").read_text()
     assert "docs/contributing/language.md" in (copy / "derivations/scaling/made_up.py").read_text()
 
 

@@ -288,6 +288,30 @@ def test_the_judge_knows_functions_far_out(left, right, wrong):
     assert judge(stated("limit", left + norm(u), x, "oo", right + norm(u)))[0] == "true"
 
 
+def test_the_judge_looks_so_far_out_that_what_is_slow_has_come_close():
+    assert judge(stated("limit", 1 / (1 + n * exp(-(x**2))), n, "oo", 0))[0] == "true"
+    assert judge(stated("limit", 1 / (1 + n * x * y), n, "oo", 0))[0] == "false"
+
+
+@pytest.mark.parametrize("witness", trying.WITNESSES)
+def test_no_witness_lets_a_size_go_to_nothing(witness):
+    claim = stated("limit", n / (1 + n), n, "oo", 1)
+    assert trying.WITNESSES[witness](claim) == "accepted"
+    assert trying.WITNESSES[witness](replace(claim, towards=(claim.towards[0], 0))) == "refused"
+
+
+@pytest.mark.parametrize("witness", trying.WITNESSES)
+def test_no_limit_is_that_of_a_name_that_may_be_nothing(witness):
+    assert trying.WITNESSES[witness](stated("limit", 1 / (1 + n * x * y), n, "oo", 0)) == "refused"
+    assert trying.WITNESSES[witness](stated("limit", 1 / (1 + n * x), n, "oo", 0, given=[positive(x)])) == "accepted"
+
+
+@pytest.mark.parametrize("witness", trying.WITNESSES)
+def test_one_over_what_has_no_value_is_not_nothing(witness):
+    assert trying.WITNESSES[witness](stated("refute", x / (1 + 1 / y), 1, at={x: 1, y: 0})) == "refused"
+    assert trying.WITNESSES[witness](stated("refute", x / (1 + 1 / y), 1, at={x: 1, y: 1})) == "accepted"
+
+
 def test_a_moment_is_pasted_in_the_words_of_the_language():
     assert "given=[has_moment(q, 3)]" in pasted(stated("identity", E(q[1] ** 3 + 1), 1 + E(q[1] ** 3), given=[has_moment(q, 3)]))
 

@@ -176,6 +176,20 @@ def test_sympy_refuses_wrong_limits_of_entries_and_of_sums(e, expected):
         by_sympy(lambda D: D.limit("claim", e, t, 0, 2 * expected))
 
 
+@pytest.mark.parametrize("ask", [witness, numbers], ids=["sympy", "pytorch"])
+def test_a_limit_has_to_hold_where_a_name_is_nothing(ask):
+    """SymPy's own limit of t n / (1 + t n) is 1, and at t = 0 it is 0."""
+
+    def stated(assumed):
+        derivation = Derivation("test")
+        derivation.limit("claim", t * n / (1 + t * n), n, "oo", 1, given=[assumed(t)])
+        return derivation.claims[0]
+
+    assert ask(stated(positive))[0] in ("proved", "agrees")
+    with pytest.raises(Refused):
+        ask(stated(nonnegative))
+
+
 def test_sympy_says_nothing_of_a_sum_that_grows_with_the_variable():
     assert by_sympy(lambda D: D.limit("claim", total(v[i], i) / n, n, "oo", 0))[0] == "not applicable"
 

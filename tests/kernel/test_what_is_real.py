@@ -153,6 +153,12 @@ def test_a_modulus_beside_what_vanishes_with_it_has_a_slope(name):
     assert of(*SMOOTH[name]) == {"exact": "proved", "sympy": "proved", "torch": "agrees"}
 
 
+def test_a_corner_where_nothing_can_be_does_not_stop_it():
+    """x y is 0 only where y is, of which alone SymPy can be asked: x is not zero."""
+    product = diff(absolute(x * y) * absolute(x) * y, x), 2 * x * absolute(y) * y * absolute(x) / absolute(x)
+    assert of(*product, nonzero(x)) == {"exact": "proved", "sympy": "proved", "torch": "agrees"}
+
+
 def test_an_assumption_is_not_needed_where_the_slope_exists():
     found = of(*SMOOTH["a cube"], nonzero(x))
     assert "'x is not zero' is stated but not shown to be needed" in found["exact"]

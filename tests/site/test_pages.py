@@ -107,7 +107,7 @@ def test_exercises_are_numbered_and_their_solutions_folded(page):
 
 
 def test_an_exercise_has_a_name_and_states_no_relation_by_hand(refused):
-    assert "an exercise has a name" in refused("/// exercise\nHow large?\n///\n")
+    assert ":5: an exercise has a name" in refused("/// exercise | One\nHow large?\n///\n\n/// exercise\nHow large?\n///\n")
     assert "states a relation" in refused("/// exercise | One\nShow that 1 = 2.\n///\n")
     assert "states a relation" in refused("/// exercise | 1 = 2\nShow it.\n///\n")
 

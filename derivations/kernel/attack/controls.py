@@ -37,8 +37,6 @@ def code_about(claim: Claim, *sides: Expr) -> tuple:
     """What of a claim's code is given nothing but what these sides speak of."""
 
     def names(x) -> set:
-        if isinstance(x, dict):
-            return names(tuple(x.values()))
         return set().union(*map(names, x)) if isinstance(x, tuple) else set(symbols(x)) if isinstance(x, Expr) else set()
 
     return tuple(one for one in claim.code if names(one[1:]) <= set(symbols(*sides)))

@@ -8,7 +8,7 @@ from ..core.expr import Expr, walk
 from .evaluation import DIGITS, CannotTell, Undefined, scalar
 
 FINE = 400  # digits: enough for exp(-800) beside 1
-FAR = (mpf(10) ** 24, mpf(10) ** 12)
+FAR = (mpf(10) ** 60, mpf(10) ** 30)  # further out than exp(49) is large, which a mutant of seven squared asks for
 NEARER = tuple(map(mpf, (10**9, 10**6, 10**4, 800, 400, 200, 100)))  # for what has no digits left so far out
 FEWEST_DIGITS = mpf(10) ** -30
 SETTLED = mpf(10) ** -8  # two values of what goes to a limit

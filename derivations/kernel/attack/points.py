@@ -39,7 +39,7 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS):
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     met = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # it may end where two numbers are one
     hidden = any(n.op == "function" and n.data == "largest" for tree in claim.trees for n in walk(tree))  # smaller entries do not show
-    most *= 3 if hidden else 1
+    most *= (3 if hidden else 1) * (2 if met else 1)  # of those that meet, some are where nothing has a value
     bits = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one"}
     found, failed = 0, 0
     large = [

@@ -26,6 +26,16 @@ def look(topic: str) -> list:
     return lint.of_topic(certificates.ROOT, topic, time.time_ns())
 
 
+def unwritten(topic: str) -> list:
+    """What its page does not have yet that the pages of the course have; one that cannot be read is told of elsewhere."""
+    from ..pages import course, source
+
+    try:
+        return course.lacking((certificates.ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, source.PageError):
+        return []
+
+
 def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
     """Print every finding; 1 if there is any."""
     if more:
@@ -40,6 +50,8 @@ def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
         click.secho(said, fg="red", err=True)
     count = len(found) + (not result.holds)
     click.echo(f"{topic}: {count} to refuse" if count else f"{topic}: nothing to refuse")
+    if lacks := unwritten(topic):
+        click.echo(f"docs/{topic}.md still lacks, for a page of the course: {'; '.join(lacks)}")
     return bool(count)
 
 

@@ -64,18 +64,14 @@ def test_sum_transposed():
 
 The result in one sentence, in plain words.
 
-## Why anyone would want it
+A reader's reason to want it, in two or three sentences.
 
-A reader's reason, in two or three sentences.
-
-## The derivation
-
-What the next claim says, and why it holds, in words.
-
-/// claim | {topic}#sum-transposed
+/// theorem | {topic}#sum-transposed
 ///
 
-## The code
+What it says, why it holds, and what goes wrong where its assumptions do not hold.
+
+## In code
 
 ```python
 --8<-- "snippets/{topic}.py:sum_transposed"
@@ -85,11 +81,17 @@ What the next claim says, and why it holds, in words.
 --8<-- "snippets/{topic}.py:example"
 ```
 
-## What goes wrong without each assumption
+/// practice
+What to do differently tomorrow.
+///
 
-Nothing is assumed here but that the shapes agree.
+/// exercise | What it asks for
+A question that a reader can answer with what stands above.
 
-## Where it leads
+//// solution
+What it comes to, and why.
+////
+///
 
 The next page, and sources.
 """,
@@ -100,7 +102,7 @@ The next page, and sources.
 NEXT = """
 Next: state your claims in derivations/{topic}.py; docs/contributing/language.md says how, derivations/simplify/bilinear.py is an example.
 While you write: python -m derivations check --watch, and mkdocs serve beside it.
-Before you commit: python -m derivations check --page {topic}
+Before you commit: python -m derivations check --page {topic}, which also says what the page of a course still lacks.
 """
 # Folders that hold something else than a chapter.
 TAKEN = ("assets", "contributing", "figures", "kernel", "labs")

@@ -184,30 +184,22 @@ class _RoutineBlock(_Block):
 
 class _TrustBlock(_Block):
     NAME = "trust"
-
-    def fill(self, page, parent, argument):
-        return beside.count(page, parent, argument)
+    fill = staticmethod(beside.count)
 
 
 class _JourneyBlock(_Block):
     NAME = "journey"
-
-    def fill(self, page, parent, argument):
-        return beside.follow(page, parent, argument)
+    fill = staticmethod(beside.follow)
 
 
 class _SourcesBlock(_Block):
     NAME = "sources"
-
-    def fill(self, page, parent, argument):
-        return beside.list_sources(page, parent, argument)
+    fill = staticmethod(beside.list_sources)
 
 
 class _ApiBlock(_Block):
     NAME = "api"
-
-    def fill(self, page, parent, argument):
-        return beside.list_snippets(page, parent, argument)
+    fill = staticmethod(beside.list_snippets)
 
 
 class _FigureBlock(_Block):
@@ -230,23 +222,17 @@ class _FigureBlock(_Block):
 
 class _PracticeBlock(_Block):
     NAME = "practice"
-
-    def fill(self, page, parent, argument):
-        return course.practice(page, parent, argument)
+    fill = staticmethod(course.practice)
 
 
 class _ExerciseBlock(_Block):
     NAME = "exercise"
-
-    def fill(self, page, parent, argument):
-        return course.exercise(page, parent, argument)
+    fill = staticmethod(course.exercise)
 
 
 class _SolutionBlock(_Block):
     NAME = "solution"
-
-    def fill(self, page, parent, argument):
-        return course.solution(page, parent, argument)
+    fill = staticmethod(course.solution)
 
 
 class _Restore(Postprocessor):

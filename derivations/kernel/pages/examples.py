@@ -2,9 +2,10 @@
 
 Doctest runs them in one process with all tests, and asserts what they give. An example that changes PyTorch changes what every line
 after it means, a test's as well; one that calls another function `softmax` shows what softmax does not give. So an example writes to no
-attribute and to no entry, but of a tensor or a layer that it made, reaches into nothing by which it could, and imports as a snippet does. A name that PyTorch, mathematics or
-Python has for a function may name a value in it, as in `mean, variance = moments(x)`, but no other function: it is not bound to one,
-and once it is a value's it is not called. Of a snippet's function with such a name, `used.taken` asks that it be shown.
+attribute and to no entry, but of a tensor or a layer that it made, reaches into nothing by which it could, and imports as a snippet does.
+A name that PyTorch, mathematics or Python has for a function may name a value in it, as in `mean, variance = moments(x)`, but no other
+function: it is not bound to one, and once it is a value's it is not called. Of a snippet's function with such a name, `used.taken` asks
+that it be shown.
 """
 
 import ast
@@ -18,17 +19,11 @@ from ..pytorch.known import known
 from ..run import as_shown
 
 # Beside what no snippet does either: ways to write to what an example did not make.
-WRITES = ("__setitem__", "__delitem__", "__delattr__", "__torch_function__", "__torch_dispatch__", "library", "swap_tensors", "wraps")
-WRITES += ("update_wrapper", "setitem", "delitem")
+WRITES = ("__setitem__", "__delitem__", "__delattr__", "setitem", "delitem", "wraps", "update_wrapper")
+WRITES += ("__torch_function__", "__torch_dispatch__", "library", "swap_tensors")
 BEGINS = ("set_", "register_", "_")  # of a name that is imported or an attribute, and a setting of the whole process, or an inside
-KEEPS = (
-    "set_printoptions",
-    "set_num_threads",
-    "__name__",
-    "_asdict",
-    "_replace",
-    "_fields",
-)  # a setting of no number, and names of no inside
+# A setting of no number, and names of no inside.
+KEEPS = ("set_printoptions", "set_num_threads", "__name__", "_asdict", "_replace", "_fields")
 TEXTS = ("__doc__", "__test__")  # by which doctest would find examples that the text does not show
 NOT_CALLED = ("dtype", "device", "layout")  # classes that PyTorch has, and that make nothing
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

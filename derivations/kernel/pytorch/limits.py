@@ -22,6 +22,8 @@ def limit(claim: Claim):
     variable, to = claim.towards
     if to not in ("oo", 0):
         raise NotForTorch(f"a limit towards {to}")
+    if to == 0 and variable.data[1] == "size":
+        raise Disagrees(f"{show(variable)} is a size, and goes to no 0")
     if any(n.op == "rounded" and variable in set(walk(n)) for n in walk(claim.start)):
         raise Disagrees(f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet")
     if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for e in claim.trees for n in walk(e)):

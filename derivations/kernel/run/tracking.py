@@ -2,20 +2,20 @@
 
 Python tells an audit hook of each file that it opens and of each folder that it lists. It tells of no question whether a file
 exists or what it is like, and of no look at the environment, so `os.stat` and its kin and `os.environ` are watched as well, by either
-of their names, in `os` and in `posix`, a file's descriptor taken for the file; so is PyTorch's own reader of files. Of a file that is opened the content is kept; of one that is
-asked for also its type, its permissions, its size and where it leads; the same of each file in a folder that is scanned by the project's
-own code.
+of their names, in `os` and in `posix`, a file's descriptor taken for the file; so is PyTorch's own reader of files. Of a file that is
+opened the content is kept; of one that is asked for also its type, its permissions, its size and where it leads; the same of each file
+in a folder that is scanned by the project's own code.
 
 Refused is what could not be seen or is another on each machine, where the project's own code asks for it: what starts a process or opens
 a connection, loads a library in C, reads the whole environment or a copy of it that `os.environ` keeps or Python began with, extended
-attributes, what the machine is like, when a file was changed, which packages are installed, a file by an operator of PyTorch's. So is each module of Python's own, and each library, that is not listed in `MODULES` and
-`LIBRARIES`: what is listed reads nothing, or so that it is seen here. `worker.py` fixes the time zone, the locale and the arguments of the process, so that they are
-the same everywhere.
+attributes, what the machine is like, when a file was changed, which packages are installed, a file by an operator of PyTorch's. So is
+each module of Python's own, and each library, that is not listed in `MODULES` and `LIBRARIES`: what is listed reads nothing, or so that
+it is seen here. `worker.py` fixes the time zone, the locale and the arguments of the process, so that they are the same everywhere.
 
 Not seen: what a library in C opens or asks by itself, what it was told while it was imported, and PyTorch's functions under names of its
-own insides; the clock, and when a file was changed, where `os.stat` tells it; whose a file is, its number and how many names it has; which process
-this is, whose, in which folder, with which Python and how many threads; randomness. What Python and the installed libraries read of themselves,
-and what they read while they are imported, is left out: a certificate keeps the versions of those that are imported.
+own insides; the clock, and when a file was changed, where `os.stat` tells it; whose a file is, its number and how many names it has;
+which process this is, whose, in which folder, with which Python and how many threads; randomness. What Python and the installed libraries
+read of themselves, and what they read while they are imported, is left out: a certificate keeps the versions of those that are imported.
 """
 
 from __future__ import annotations

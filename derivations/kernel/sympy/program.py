@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, lift, matmul, show, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, lift, matmul, show, symbols, walk
 from . import counterexample, laws
 from .sizes import size_names
 from .text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
@@ -171,6 +171,8 @@ def rank_bound(claim: Claim, matrix: Expr, bound: Expr) -> Program:
 def limit(claim: Claim) -> Program:
     """With every size a symbol where none is counted to; else at small sizes, entry by entry."""
     left, right = claim.start, claim.steps[0].expr
+    if claim.towards[1] == 0 and claim.towards[0].data[1] == "size":
+        raise Disagrees(f"{show(claim.towards[0])} is a size, and goes to no 0")
     counted = any(n.shape or n.op in ("index", *BINDERS) for t in (left, right) for n in walk(t))
     goes = {s.data[0] for s in claim.towards[:1] if s.data[1] == "size"}  # it may stand in neither side
     sizes_named = frozenset({*size_names(claim), *goes})
@@ -196,7 +198,7 @@ def refutation(claim: Claim) -> Program:
         except NotForSymPy:
             pass
     t = laws.Moments(claim, values=texts) if is_law(claim) else Translation(claim, values=texts)
-    body = moments_text(t, claim, sides_text) if is_law(claim) else sides_text(t, claim)
+    body = moments_text(t, claim, sides_text) if is_law(claim) else with_parts(t, claim, sides_text(t, claim))
     lines = [f"{t.names.of('size', n)} = Integer({k})" for n, k in sizes.items()]
     stated = function("claim", [], "Both sides at the counterexample.", t, body, lines)
     call = verdict(f"refutation(claim, {claim.refuted!r}, tell=tell)")
@@ -206,6 +208,18 @@ def refutation(claim: Claim) -> Program:
 def sides_text(t: Translation, claim: Claim) -> list:
     left, right = (t.write(e).sympys().text for e in (claim.start, claim.steps[0].expr))
     return [f"left = {left}", f"right = {right}", "return left, right"]
+
+
+def with_parts(t: Translation, claim: Claim, body: list) -> list:
+    """The same, and what in the sides may have no value at the numbers: SymPy takes one over infinity for 0."""
+    nodes = [n for e in (claim.start, claim.steps[0].expr) for n in walk(e) if may_be_infinite(n) and not n.shape and not free_indices(n)]
+    texts = [t.write(n).sympys().text for n in dict.fromkeys(nodes)]
+    return [*body[:-1], f"parts = [{', '.join(texts)}]", "return left, right, *parts"] if texts else body
+
+
+def may_be_infinite(e: Expr) -> bool:
+    positive = e.op == "pow" and e.args[1].op == "const" and e.args[1].data > 0
+    return e.op in ("div", "pow") and not positive or (e.op, e.data) == ("function", "log")
 
 
 def refutation_for_every_size(claim: Claim, sizes: dict, texts: dict) -> Program:

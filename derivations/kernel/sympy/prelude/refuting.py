@@ -31,9 +31,9 @@ def rank(matrix):
 
 def refutation(claim, relation, tell=quiet):
     """The relation fails in at least one entry."""
-    left, right = claim()
+    left, right, *parts = claim()
     a, b = flat(left), flat(right)
-    if any(not v.is_finite for v in (*a, *b)):
+    if any(not v.is_finite for v in (*a, *b, *parts)):
         raise Fails("a side does not exist at the counterexample")
     loose = sorted({str(s) for v in (*a, *b) for s in v.free_symbols})
     if loose:
