@@ -1,0 +1,117 @@
+"""Ring attention: when the keys travel unseen, who works how much under a causal mask, and an assignment that is fair to the last pair."""
+
+from derivations.kernel import Derivation, index, nonnegative, positive, scalars, sizes, total
+
+p, b, c, d, h, h_kv, n = sizes("p b c d h h_kv n")  # devices; tokens in a chunk, on a device; width of a head; heads; tokens
+F, W, g = scalars("F W g")  # operations and bytes in a second, bytes of a number
+r = index("r", p)
+t, s = index("t", c), index("s", b)
+
+counts = "snippets.io.ring."
+
+derivation = Derivation("Ring attention")
+
+compute, send = 4 * c**2 * d * h / F, 2 * c * d * h_kv * g / W
+derivation.identity(
+    "slack",
+    compute - send,
+    2 * c * d * (2 * c * h * W - g * h_kv * F) / (F * W),
+    given=[positive(F), positive(W)],
+    title="Seconds of work in a step, less seconds of sending",
+)
+
+derivation.inequality(
+    "hidden",
+    send,
+    compute,
+    because=2 * c * d * (2 * c * h * W - g * h_kv * F) / (F * W),
+    given=[positive(F), positive(W), nonnegative(2 * c * h * W - g * h_kv * F)],
+    uses=["slack"],
+    title="The keys travel unseen where a device holds enough tokens",
+)
+
+derivation.identity(
+    "own",
+    total((r - 1) * c + t, t),
+    (r - 1) * c**2 + c * (c + 1) / 2,
+    uses=["order/causal#pairs"],
+    title="Pairs of device $r$ under a causal mask, if it holds the $r$-th piece of the text",
+)
+
+derivation.chain(
+    "last",
+    total((p - 1) * c + t, t),
+    ((p - 1) * c**2 + c * (c + 1) / 2, "the last device sees all pieces before its own"),
+    (p * c**2 - c * (c - 1) / 2, "nearly the whole row of pieces"),
+    uses=["own"],
+    code=[(counts + "pairs_waited_for", p, c)],
+    title="Pairs of the last device, for which all others wait",
+)
+
+derivation.refute(
+    "twice-as-fast",
+    p * c**2 - c * (c - 1) / 2,
+    p * c**2 / 2,
+    at={p: 4, c: 2},
+    uses=["last"],
+    title="A causal mask does not make the plain ring twice as fast",
+)
+
+derivation.limit(
+    "no-faster",
+    p * c**2 / (p * c**2 - c * (c - 1) / 2),
+    p,
+    "oo",
+    1,
+    uses=["last"],
+    title="With many devices it makes it no faster at all",
+)
+
+zigzag = b * (2 * p * b + 1)
+derivation.chain(
+    "zigzag",
+    total((r - 1) * b + s, s) + total((2 * p - r) * b + s, s),
+    (total((2 * p - 1) * b + 2 * s, s), "what the early chunk lacks, the late one has: $r$ cancels"),
+    (zigzag, "sum up"),
+    uses=["own"],
+    title="Pairs of device $r$ with the $r$-th chunk from the start and the $r$-th from the end",
+)
+
+derivation.identity(
+    "none-idle",
+    p * zigzag,
+    (2 * p * b) * (2 * p * b + 1) / 2,
+    uses=["zigzag", "order/causal#pairs"],
+    code=[(counts + "zigzag_pairs", p, b)],
+    title="All devices together do the pairs of the causal mask, and no device waits",
+)
+
+derivation.chain(
+    "speedup",
+    p * (2 * b) ** 2 / zigzag,
+    (2 * (2 * p * b) / (2 * p * b + 1), "reduce; the text has $2pb$ tokens"),
+    uses=["none-idle"],
+    title="How many times faster the fair ring is under a causal mask",
+)
+
+derivation.limit("speedup-long", 2 * n / (n + 1), n, "oo", 2, uses=["speedup"], title="In a long text: twice as fast")
+
+derivation.identity(
+    "striped",
+    total(r + (t - 1) * p, t),
+    c * r + p * c * (c - 1) / 2,
+    title="Pairs of device $r$ with every $p$-th token",
+)
+
+derivation.inequality(
+    "hidden-causal",
+    send,
+    compute / 2,
+    because=2 * c * d * (c * h * W - g * h_kv * F) / (F * W),
+    given=[positive(F), positive(W), nonnegative(c * h * W - g * h_kv * F)],
+    uses=["hidden"],
+    title="With half of the work in a step, twice as many tokens are needed",
+)
+
+if __name__ == "__main__":
+    derivation.main()

@@ -1,0 +1,126 @@
+"""Mixture of experts: the gate's two orders of softmax and top-k, what the load-balancing loss measures, and what is counted."""
+
+from fractions import Fraction
+
+from derivations.kernel import Derivation, diff, exp, index, matrix, nonzero, ones, scalars, sizes, softmax, total, vector
+
+k, m, n, N = sizes("k m n N")  # experts chosen and not chosen, tokens, all experts
+z, y = vector("z", k), vector("y", m)  # the logits of those
+i, l, j = index("i", k), index("l", k), index("j", m)
+Z, D, p = matrix("Z", n, N), matrix("D", n, N), matrix("p", n, N)  # logits, where tokens go, probabilities
+c, f, P = vector("c", N), vector("f", N), vector("P", N)
+r, s, t, u, g = index("r", N), index("s", n), index("t", n), index("u", N), index("g", N)
+x, o, S = scalars("x o S")
+
+derivation = Derivation("Mixture of experts")
+
+every = total(exp(z[l]), l) + total(exp(y[j]), j)
+derivation.identity(
+    "same-gate",
+    (exp(z[i]) / every) / total(exp(z[l]) / every, l),
+    softmax(z)[i],
+    uses=["order/causal#window"],
+    code=[("snippets.layers.experts.softmax_then_choose", z, y), ("snippets.layers.experts.choose_then_softmax", z, y)],
+    title="Softmax, choose and renormalise, or choose and then softmax: one gate",
+)
+
+derivation.refute(
+    "not-renormalised",
+    exp(z[i]) / every,
+    softmax(z)[i],
+    at={z: [0], y: [0], i: 1},
+    title="Without the division they are two gates",
+)
+
+derivation.identity(
+    "one-expert",
+    diff((exp(x) / (exp(x) + total(exp(y[j]), j))) / (exp(x) / (exp(x) + total(exp(y[j]), j))) * o, x),
+    0,
+    title="One expert, renormalised: the router gets no gradient",
+)
+
+derivation.identity(
+    "one-expert-kept",
+    diff(exp(x) / (exp(x) + total(exp(y[j]), j)) * o, x),
+    exp(x) / (exp(x) + total(exp(y[j]), j)) * (1 - exp(x) / (exp(x) + total(exp(y[j]), j))) * o,
+    title="Not renormalised, it gets one",
+)
+
+derivation.identity(
+    "unchosen",
+    diff((exp(z[i]) / every) / total(exp(z[l]) / every, l), y[j]),
+    0,
+    uses=["same-gate"],
+    title="An expert that is not chosen gets no gradient through the gate",
+)
+
+
+def balance(load, mass):
+    return N * total(load[r] * mass[r], r)
+
+
+share = balance(f, P)
+derivation.define("B", share, code=[("snippets.layers.experts.balance_loss", f, P)], title="The load-balancing loss")
+
+derivation.identity(
+    "covariance",
+    share - total(f[r], r) * total(P[r], r),
+    N * total((f[r] - total(f[u], u) / N) * (P[r] - total(P[g], g) / N), r),
+    code=[("snippets.layers.experts.surplus", f, P)],
+    title="What the loss has above one: a covariance of load and probability",
+)
+
+derivation.inequality(
+    "equal-one",
+    total(f[r], r) ** 2,
+    balance(f, f),
+    because=N * total((f[r] - total(f[u], u) / N) ** 2, r),
+    uses=["covariance"],
+    title="Where load and probability agree, it is least at balance",
+)
+
+derivation.identity(
+    "collapsed",
+    balance((1 / total(c[u], u)) * c, (1 / N) * ones(N)),
+    1,
+    given=[nonzero(total(c[u], u))],
+    uses=["covariance"],
+    title="Even probabilities: the loss is one, wherever the tokens are sent",
+)
+
+tenth = Fraction(1, 10)
+derivation.refute(
+    "least-is-one",
+    1,
+    N * total(total(D[t, r], t) / n * (total(p[s, r], s) / n), r),
+    relation="<=",
+    at={D: [[1, 0], [1, 0], [0, 1]], p: [[6 * tenth, 4 * tenth], [6 * tenth, 4 * tenth], [tenth, 9 * tenth]]},
+    title="One is not the least that it can be",
+)
+
+derivation.identity(
+    "push",
+    diff(N * total(f[r] * total(softmax(Z)[t, r], t) / n, r), Z[s, g]),
+    N / n * softmax(Z)[s, g] * (f[g] - total(softmax(Z)[s, u] * f[u], u)),
+    code=[("snippets.layers.experts.balance_gradients", Z, f)],
+    title="Its gradient: away from experts busier than those a token likes on average",
+)
+
+derivation.identity(
+    "times",
+    N * (S + x) - (S + N * x),
+    (N - 1) * S,
+    title="What $N$ whole models have more than one model with $N$ experts",
+)
+
+derivation.refute(
+    "eight-times-seven",
+    S + N * x,
+    N * (S + x),
+    at={N: 8, S: 1, x: 6},
+    uses=["times"],
+    title="Eight experts are not eight models",
+)
+
+if __name__ == "__main__":
+    derivation.main()

@@ -1,0 +1,145 @@
+"""The residual stream: a sum that every block reads and adds to, with its slopes, its growth, and its freedom to turn."""
+
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    diff,
+    eye,
+    independent,
+    index,
+    matrix,
+    mean,
+    nonnegative,
+    nonzero,
+    norm,
+    ones,
+    positive,
+    product_is,
+    random,
+    scalars,
+    sizes,
+    sqrt,
+    tanh,
+    total,
+    variance,
+    vector,
+)
+
+d, L, N, d_f = sizes("d L N d_f")
+x, F, W = vector("x", d), matrix("F", L, d), matrix("W", d, N)  # what comes in, what each block writes, the head
+R, M, T = matrix("R", d, d), matrix("M", d, d), matrix("T", d, d)  # a turn, and two linear blocks
+A, B = matrix("A", d, d_f), matrix("B", d_f, d)
+a, k, l, w, r = index("a", d), index("k", d), index("l", L), index("w", N), index("r", d_f)
+u, v, G = random("u", d), random("v", d), random("G", L, d)
+s, t, c, q = scalars("s t c q")
+
+derivation = Derivation("The residual stream")
+
+stream = x + ones(L) @ F
+derivation.define("x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream after $L$ writes", id="stream")
+
+size = norm(stream) / sqrt(d)
+derivation.identity(
+    "attribution",
+    ((stream / size) @ W)[w],
+    (x @ W)[w] / size + total((F @ W)[l, w] / size, l),
+    given=[nonzero(norm(stream))],
+    code=[("snippets.layers.residual.logits", x, F, W)],
+    title="Direct logit attribution: a logit has one summand for each write",
+)
+
+derivation.chain(
+    "ablation",
+    (x + x @ M) @ (eye(d) + T) - x @ (eye(d) + T),
+    (x @ M + x @ M @ T, "multiply out; what came in cancels"),
+    title="To silence a block takes away what it wrote, and what later blocks made of that",
+)
+
+derivation.refute(
+    "any-order",
+    x @ (eye(d) + M) @ (eye(d) + T),
+    x @ (eye(d) + T) @ (eye(d) + M),
+    at={x: [1, 0], M: [[0, 1], [0, 0]], T: [[0, 0], [1, 0]]},
+    title="A sum, but not one whose blocks may change places",
+)
+
+derivation.identity(
+    "length",
+    (x @ R) @ (x @ R),
+    x @ x,
+    given=[product_is(R, R.T, 1)],
+    title="A turn keeps the length, and so the root of the mean square",
+)
+
+derivation.identity(
+    "rotation",
+    ((x @ R + ((c * (x @ R)) @ (R.T @ A)) @ (B @ R)) @ R.T)[a],
+    (x + ((c * x) @ A) @ B)[a],
+    given=[product_is(R, R.T, 1)],
+    uses=["length"],
+    title="Turn the stream and the weights around it: every block does the same",
+)
+
+derivation.refute(
+    "mean-turned",
+    (x @ R - ones(d) * total((x @ R)[k], k) / d) @ R.T,
+    x - ones(d) * total(x[k], k) / d,
+    at={x: [1, 0], R: [[-1, 0], [0, 1]]},
+    title="Subtracting the mean is not the same in a turned stream",
+)
+
+f = tanh(x @ A) @ B
+derivation.identity(
+    "slope",
+    diff((x + f)[a], x[k]),
+    eye(d)[k, a] + total(A[k, r] * (1 - tanh((x @ A)[r]) ** 2) * B[r, a], r),
+    uses=["kin/lstm#residual"],
+    title="The slope of a block: the identity, and what it adds",
+)
+
+derivation.identity(
+    "post-norm",
+    diff((sqrt(d) / norm(x)) * x[a], x[k]),
+    (sqrt(d) / norm(x)) * (eye(d)[a, k] - x[a] * x[k] / (x @ x)),
+    given=[nonzero(x @ x)],
+    uses=["around/layernorm#scaling-slope"],
+    title="A norm behind the sum: the identity loses a direction, and is divided by the root mean square",
+)
+
+derivation.refute(
+    "post-norm-identity",
+    total((sqrt(d) / norm(x)) * (eye(d)[a, k] - x[a] * x[k] / (x @ x)) * x[k], k),
+    x[a],
+    at={x: [2, 0], a: 1},
+    title="So a norm behind the sum does not pass gradients on unchanged",
+)
+
+derivation.identity(
+    "growth",
+    Var(u[a] + total(G[l, a], l)),
+    s + L * t,
+    given=[independent(u, G), variance(u, s), variance(G, t), nonnegative(s), nonnegative(t)],
+    title="The variance of the stream grows by one share a write",
+)
+
+derivation.identity(
+    "scaled",
+    Var(u[a] + total(G[l, a] / sqrt(L), l)),
+    s + t,
+    given=[independent(u, G), variance(u, s), variance(G, t), nonnegative(s), nonnegative(t)],
+    title="Writes divided by the root of their number: the same growth at every depth",
+)
+
+derivation.identity(
+    "cosine",
+    E(u @ (u + v)) ** 2 / (E(u @ u) * E((u + v) @ (u + v))),
+    s / (s + t),
+    given=[independent(u, v), mean(u, 0), mean(v, 0), variance(u, s), variance(v, t), positive(s), positive(t)],
+    title="How far one write turns the stream: a squared cosine, in the mean",
+)
+
+derivation.limit("deep", s / (s + t), s, "oo", 1, title="The deeper, the less", uses=["cosine"])
+
+if __name__ == "__main__":
+    derivation.main()

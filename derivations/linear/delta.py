@@ -1,0 +1,127 @@
+"""The delta rule: one step of gradient descent on the newest token, what it stores, what it leaves alone, and what linear attention does."""
+
+from derivations.kernel import Derivation, array, diff, each, eye, index, matrix, nonzero, product_is, scalars, sizes, total, zeros
+
+d_k, d_v = sizes("d_k d_v")
+S = matrix("S", d_k, d_v)
+k, q, v = matrix("k", 1, d_k), matrix("q", 1, d_k), matrix("v", 1, d_v)
+g, u = matrix("g", 1, d_k), matrix("u", 1, d_v)  # an earlier key and its value
+alpha, beta = scalars("alpha beta")
+s, o = index("s", d_k), index("o", d_v)
+
+chapter = "snippets.linear.delta."
+length = total(k[1, s] ** 2, s)
+product = total(k[1, s] * g[1, s], s)
+
+derivation = Derivation("The delta rule")
+
+loss = derivation.define(
+    "L",
+    total(((k @ S)[1, o] - v[1, o]) ** 2, o) / 2,
+    code=[(chapter + "squared_error", S, k, v)],
+    title="How far the state is from giving the newest key its value",
+)
+
+gradient = each(diff(loss, S[s, o]), s, o)
+stepped = S + beta * (k.T @ (v - k @ S))
+
+derivation.chain(
+    "step",
+    S - beta * gradient,
+    (S - beta * (k.T @ (k @ S - v)), "the slope is the key times what is read too much"),
+    (stepped, "the sign goes inside"),
+    ((eye(d_k) - beta * (k.T @ k)) @ S + beta * (k.T @ v), "regroup: what becomes of the old state, and what is written"),
+    code=[(chapter + "delta_step", S, k, v, {"beta": beta})],
+    title="The delta rule is one step of gradient descent on the newest token",
+)
+
+derivation.identity(
+    "error",
+    v - k @ stepped,
+    (1 - beta * length) * (v - k @ S),
+    uses=["step"],
+    title="A step multiplies what is wrong by one factor",
+)
+
+derivation.identity(
+    "exact",
+    k @ (S + (1 / length) * (k.T @ (v - k @ S))),
+    v,
+    given=[nonzero(length)],
+    uses=["error"],
+    title="At the rate of one over its squared length, a key reads back exactly its new value",
+)
+
+derivation.identity(
+    "elsewhere",
+    q @ stepped,
+    q @ S,
+    given=[product_is(q, k.T, 0)],
+    uses=["step"],
+    title="A query at a right angle to the key sees no change",
+)
+
+derivation.identity(
+    "additive",
+    S - beta * each(diff(-total((k @ S)[1, o] * v[1, o], o), S[s, o]), s, o),
+    S + beta * (k.T @ v),
+    code=[(chapter + "additive_step", S, k, v, {"beta": beta})],
+    title="Linear attention descends another loss: how well what is read lines up with the value",
+)
+
+derivation.identity(
+    "at-zero",
+    S - beta * (k.T @ (k @ zeros(d_k, d_v) - v)),
+    S + beta * (k.T @ v),
+    uses=["step"],
+    title="It is a step on the squared error with the slope of an empty state",
+)
+
+derivation.refute(
+    "not-squared",
+    S + k.T @ v,
+    S - gradient,
+    at={S: [[1]], k: [[1]], v: [[1]]},
+    code=[(chapter + "additive_step", S, k, v, {"beta": 1})],
+    title="Linear attention is not gradient descent on the squared error, token by token",
+)
+
+derivation.identity(
+    "difference",
+    (S + beta * (k.T @ v)) - stepped,
+    (beta * (k.T @ k)) @ S,
+    uses=["step"],
+    title="What the delta rule takes away, and linear attention leaves",
+)
+
+derivation.identity(
+    "reflection",
+    (eye(d_k) - (2 / length) * (k.T @ k)) @ (eye(d_k) - (2 / length) * (k.T @ k)),
+    eye(d_k),
+    given=[nonzero(length)],
+    title="At twice that rate the old state is reflected: done twice, nothing is done",
+)
+
+derivation.identity(
+    "exercise-two-tokens",
+    (eye(d_k) - beta * (k.T @ k)) @ (alpha * (g.T @ u)) + beta * (k.T @ v),
+    alpha * (g.T @ u) + beta * (k.T @ v) - (alpha * beta * product) * (k.T @ u),
+    title="Two tokens by the delta rule",
+)
+
+derivation.identity(
+    "exercise-two-keys",
+    (eye(d_k) - beta * (k.T @ k)) @ (eye(d_k) - alpha * (g.T @ g)),
+    eye(d_k) - alpha * (g.T @ g) - beta * (k.T @ k) + (alpha * beta * product) * (k.T @ g),
+    title="Two steps as one matrix",
+)
+
+derivation.identity(
+    "exercise-swap",
+    eye(2) - array([[1], [-1]]) @ array([[1, -1]]),
+    array([[0, 1], [1, 0]]),
+    title="A step that swaps the two rows of a state",
+)
+
+if __name__ == "__main__":
+    derivation.main()

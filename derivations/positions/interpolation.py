@@ -1,0 +1,151 @@
+"""Longer texts than a model was trained on: positions divided by a factor, or another base; what either does to each frequency."""
+
+from fractions import Fraction
+
+from derivations.kernel import Derivation, cos, index, nonzero, positive, scalars, sin, sizes, vector
+
+g, h = sizes("g h")  # h pairs of features; from the fastest to the slowest there are g steps, one less than h
+p, r, s, t, b, B, L, w, x = scalars("p r s t b B L w x")  # p and r: positions; s: the factor; b: the base; L: the trained length
+omega = vector("omega", h)
+q_1, q_2, k_1, k_2 = (vector(name, h) for name in ("q_1", "q_2", "k_1", "k_2"))
+i = index("i", h)
+
+derivation = Derivation("Position interpolation and NTK-aware scaling")
+
+
+def turned(first, second, angle):
+    cosine, sine = cos(angle), sin(angle)
+    return first * cosine - second * sine, first * sine + second * cosine
+
+
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned")
+C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="And a quarter of a turn on")
+
+
+def score(distance, frequencies=omega):
+    return A @ cos(distance * frequencies) + C @ sin(distance * frequencies)
+
+
+derivation.chain(
+    "same-score",
+    score((s * r) / s - (s * p) / s),
+    (score(s * r - s * p, omega / s), "to divide positions is to divide frequencies"),
+    (score(r - p), "the factor cancels in each angle"),
+    given=[nonzero(s)],
+    code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, (s * p) / s, (s * r) / s, omega)],
+    title="Under PI the score at $s p$ and $s r$ is the score at $p$ and $r$ before",
+)
+
+step = turned(k_1[i], k_2[i], x)
+
+derivation.identity(
+    "chord",
+    (step[0] - k_1[i]) ** 2 + (step[1] - k_2[i]) ** 2,
+    4 * sin(x / 2) ** 2 * (k_1[i] ** 2 + k_2[i] ** 2),
+    title="How far an angle moves a pair, squared",
+)
+
+derivation.limit(
+    "resolution",
+    s**2 * (4 * sin(w / s / 2) ** 2),
+    s,
+    "oo",
+    w**2,
+    uses=["chord"],
+    title="Under PI neighbours come closer, squared distances by the square of the factor in the end",
+)
+
+
+def frequency(base, pair=i):
+    return base ** (-(pair - 1) / h)
+
+
+derivation.identity(
+    "solved",
+    (b ** (g / h) * s) ** (h / g),
+    b * s ** (h / g),
+    given=[positive(b), positive(s)],
+    title="The base whose slowest frequency is smaller by the factor $s$",
+)
+
+derivation.identity(
+    "by-width",
+    h / (h - 1),
+    (2 * h) / (2 * h - 2),
+    given=[nonzero(h - 1)],
+    title="The exponent, by the number of pairs and by the width of a head",
+)
+
+derivation.define(
+    "b_s",
+    b * s ** ((2 * h) / (2 * h - 2)),
+    given=[positive(s), nonzero(2 * h - 2)],
+    code=[("snippets.positions.interpolation.ntk_base", b, s, {"d_k": 2 * h})],
+    title="The base of NTK-aware scaling, for heads of $2h$ features",
+)
+
+new_base = b * s ** (h / g)
+
+derivation.identity(
+    "every",
+    frequency(new_base),
+    frequency(b) / s ** ((i - 1) / g),
+    given=[positive(b), positive(s)],
+    uses=["solved"],
+    title="NTK-aware scaling divides each frequency by a power of $s$ of its own, from none to one",
+)
+
+derivation.refute(
+    "alike",
+    frequency(new_base),
+    frequency(b) / s,
+    at={b: 9, s: 4, h: 2, g: 1, i: 1},
+    uses=["every"],
+    title="Not so: NTK-aware scaling does not divide every frequency by $s$",
+)
+
+derivation.identity(
+    "reach",
+    frequency(new_base) * (s * L),
+    s ** (1 - (i - 1) / g) * (frequency(b) * L),
+    given=[positive(b), positive(s)],
+    uses=["every"],
+    title="How far past its trained angle each pair runs in a text $s$ times as long",
+)
+
+derivation.refute(
+    "in-range",
+    frequency(new_base) * (s * L),
+    frequency(b) * L,
+    at={b: 8, s: 4, L: 1, h: 3, g: 2, i: 2},
+    relation="<=",
+    uses=["reach"],
+    title="Not so: the middle pair of three runs twice as far as it was trained",
+)
+
+derivation.identity(
+    "exercise-four",
+    (b * 4**2) ** Fraction(-1, 2),
+    b ** Fraction(-1, 2) / 4,
+    given=[positive(b)],
+    title="Two pairs, a factor of four: the base grows sixteenfold",
+)
+
+derivation.identity(
+    "exercise-twice",
+    b * s ** (h / g) * t ** (h / g),
+    b * (s * t) ** (h / g),
+    given=[positive(s), positive(t)],
+    title="Scaling by $s$ and then by $t$ is scaling by the product",
+)
+
+derivation.identity(
+    "exercise-factor",
+    b * ((B / b) ** (g / h)) ** (h / g),
+    B,
+    given=[positive(b), positive(B)],
+    title="The factor that a given base stands for",
+)
+
+if __name__ == "__main__":
+    derivation.main()

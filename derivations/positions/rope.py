@@ -1,0 +1,195 @@
+"""RoPE in practice: what a score depends on, two layouts of one checkpoint, and features that are not turned."""
+
+from fractions import Fraction
+
+from derivations.kernel import Derivation, array, cos, index, matrix, product_is, scalars, sin, sizes, softmax, total, vector, zero_or_one
+
+n, m, d_k, h = sizes("n m d_k h")  # h pairs of features
+p, r, c, theta, phi = scalars("p r c theta phi")  # p and r: the positions of a query and of a key
+omega, alpha, beta, rho, kappa = (vector(name, h) for name in ("omega", "alpha", "beta", "rho", "kappa"))
+q_1, q_2, k_1, k_2, u_1, u_2 = (vector(name, h) for name in ("q_1", "q_2", "k_1", "k_2", "u_1", "u_2"))
+f, z = vector("f", m), vector("z", m)
+Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
+R, T, Pi = (matrix(name, d_k, d_k) for name in ("R", "T", "Pi"))  # R turns a query, T a key
+g = vector("g", h)  # which pairs are turned
+i, j, l = index("i", h), index("j", m), index("l", m)
+
+derivation = Derivation("RoPE in practice")
+
+
+def turned(first, second, position, frequency=omega[i]):
+    """Both numbers of pair i, turned by a position."""
+    cosine, sine = cos(position * frequency), sin(position * frequency)
+    return first * cosine - second * sine, first * sine + second * cosine
+
+
+def pairs(query, key):
+    """What pair i adds to a score."""
+    return query[0] * key[0] + query[1] * key[1]
+
+
+def score(key_1, key_2, query_at, key_at):
+    return total(pairs(turned(q_1[i], q_2[i], query_at), turned(key_1, key_2, key_at)), i)
+
+
+def halves(name, first, second, position, of):
+    """The two halves of a vector turned by a position, as definitions."""
+    cosines, sines = cos(position * omega), sin(position * omega)
+    code = [(f"snippets.order.rotary.turn[{half}]", first, second, position, omega) for half in (0, 1)]
+    return (
+        derivation.define(f"{name}_1", first * cosines - second * sines, code=code[:1], title=f"{of}, first half"),
+        derivation.define(f"{name}_2", first * sines + second * cosines, code=code[1:], title=f"{of}, second half"),
+    )
+
+
+CALL = "snippets.order.rotary.turned_score"
+
+before, after = alpha + p * omega, beta + r * omega
+
+derivation.identity(
+    "angles",
+    rho[i] * cos(alpha[i]) * cos(p * omega[i]) - rho[i] * sin(alpha[i]) * sin(p * omega[i]),
+    rho[i] * cos(alpha[i] + p * omega[i]),
+    title="To turn an arrow is to add to its angle",
+)
+
+x = derivation.define("x", before, title="The query's angles, turned")
+y = derivation.define("y", after, title="The key's angles, turned")
+
+derivation.identity(
+    "clock",
+    total(rho[i] * kappa[i] * (cos(x[i]) * cos(y[i]) + sin(x[i]) * sin(y[i])), i),
+    total(rho[i] * kappa[i] * cos((r - p) * omega[i] + (beta[i] - alpha[i])), i),
+    uses=["angles"],
+    code=[
+        (CALL, rho * cos(alpha), rho * sin(alpha), kappa * cos(beta), kappa * sin(beta), p, r, omega),
+        ("snippets.positions.rope.score_by_distance", rho, alpha, kappa, beta, r - p, omega),
+    ],
+    title="Content sets how strong each wave is and where it starts, positions set how far it has run",
+)
+
+a_1, a_2 = halves("a", q_1, q_2, p, "The query, turned")
+b_1, b_2 = halves("b", k_1, k_2, r, "The key, turned")
+o_1, o_2 = halves("o", u_1, u_2, r, "Another key, turned")
+
+derivation.refute(
+    "distance-only",
+    a_1 @ b_1 + a_2 @ b_2,
+    a_1 @ o_1 + a_2 @ o_2,
+    at={q_1: [1], q_2: [0], k_1: [1], k_2: [0], u_1: [-1], u_2: [0], p: 0, r: 1, omega: [1]},
+    code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega), (CALL, q_1, q_2, u_1, u_2, p, r, omega)],
+    title="Not so: two keys at one distance, two scores",
+)
+
+aimed = turned(q_1[i], q_2[i], -c)  # the key whose best distance is c
+wave = total((q_1[i] ** 2 + q_2[i] ** 2) * cos((r - p - c) * omega[i]), i)
+
+derivation.identity(
+    "aimed",
+    score(*aimed, p, r),
+    wave,
+    uses=["clock"],
+    title="The score of a query with itself, turned back by $c$",
+)
+
+derivation.inequality(
+    "peak",
+    wave,
+    q_1 @ q_1 + q_2 @ q_2,
+    because=total((q_1[i] ** 2 + q_2[i] ** 2) * (2 * sin((r - p - c) * omega[i] / 2) ** 2), i),
+    uses=["aimed"],
+    title="A score can have its peak at any distance: here at $c$",
+)
+
+derivation.refute(
+    "decays",
+    a_1 @ b_1 + a_2 @ b_2,
+    q_1 @ k_1 + q_2 @ k_2,
+    at={q_1: [1], q_2: [0], k_1: [0], k_2: [1], p: 1, r: 0, omega: [1]},
+    relation="<=",
+    code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega)],
+    title="Not so: a key one place back may score more than the same key at no distance",
+)
+
+derivation.identity(
+    "reordered",
+    Q @ Pi @ (Pi.T @ R @ Pi),
+    Q @ R @ Pi,
+    given=[product_is(Pi, Pi.T, 1)],
+    title="Reordered features under the reordered turn are the turned features, reordered",
+)
+
+derivation.chain(
+    "permuted",
+    (Q @ Pi @ (Pi.T @ R @ Pi)) @ (K @ Pi @ (Pi.T @ T @ Pi)).T,
+    ((Q @ R @ Pi) @ (K @ T @ Pi).T, "each is turned as before, and reordered"),
+    ((Q @ R) @ (K @ T).T, "a dot product does not see an order that both share"),
+    given=[product_is(Pi, Pi.T, 1)],
+    uses=["reordered"],
+    title="Reorder queries, keys and the turn, and no score changes",
+)
+
+ct, st, cf, sf = cos(theta), sin(theta), cos(phi), sin(phi)
+HALVES = array([[ct, 0, st, 0], [0, cf, 0, sf], [-st, 0, ct, 0], [0, -sf, 0, cf]])
+SIDES = array([[ct, st, 0, 0], [-st, ct, 0, 0], [0, 0, cf, sf], [0, 0, -sf, cf]])
+SWAP = array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+
+derivation.identity(
+    "layouts",
+    SWAP.T @ HALVES @ SWAP,
+    SIDES,
+    title="The two layouts, for four features",
+)
+
+v, w = vector("v", 4), vector("w", 4)
+
+derivation.refute(
+    "mixed",
+    (v @ SIDES) @ w,
+    (v @ HALVES) @ w,
+    at={v: [1, 0, 0, 0], w: [0, 1, 0, 0], theta: 1, phi: Fraction(1, 100)},
+    title="One checkpoint under the other layout is another model",
+)
+
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned")
+B = derivation.define("B", q_2 * k_1 - q_1 * k_2, title="And a quarter of a turn on")
+
+derivation.identity(
+    "by-distance",
+    a_1 @ b_1 + a_2 @ b_2,
+    A @ cos((r - p) * omega) + B @ sin((r - p) * omega),
+    title="The score by distance",
+)
+
+derivation.identity(
+    "partial",
+    A @ cos((r - p) * (g * omega)) + B @ sin((r - p) * (g * omega)),
+    total(g[i] * (A[i] * cos((r - p) * omega[i]) + B[i] * sin((r - p) * omega[i])), i) + total((1 - g[i]) * A[i], i),
+    given=[zero_or_one(g)],
+    uses=["by-distance"],
+    title="Partial RoPE: the score is a turned part plus a plain part",
+)
+
+derivation.identity(
+    "exercise-quarter",
+    pairs(turned(1, 0, p, 1), turned(0, 1, r, 1)),
+    sin(p - r),
+    title="A key a quarter of a turn ahead of its query, as both were made",
+)
+
+derivation.identity(
+    "exercise-cached",
+    score(*turned(*turned(k_1[i], k_2[i], r), c), p, 0),
+    score(k_1[i], k_2[i], p, r + c),
+    title="A key turned by $r$ and then by $c$ stands at the sum of the two",
+)
+
+derivation.identity(
+    "exercise-and",
+    softmax(f + z)[j],
+    softmax(f)[j] * softmax(z)[j] / total(softmax(f)[l] * softmax(z)[l], l),
+    title="Partial RoPE: the weights of a turned head times those of a plain one, divided by their sum",
+)
+
+if __name__ == "__main__":
+    derivation.main()

@@ -1,0 +1,127 @@
+"""Keys that are left out: the error is their weight times the difference of two means, exactly; and which keys are worth keeping."""
+
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    exp,
+    index,
+    log,
+    nonnegative,
+    nonzero,
+    scalars,
+    sizes,
+    softmax,
+    total,
+    vector,
+    zero_or_one,
+)
+
+n, m = sizes("n m")  # keys; keys below the top
+z, v, c = vector("z", n), vector("v", n), vector("c", n)  # scores; one feature of the values; is the key kept?
+j, l = index("j", n), index("l", n)
+a, g, u, lo, hi = scalars("a g u a_0 b_0")
+y, t = vector("y", 3), vector("t", 3)  # three keys
+
+counts = "snippets.sparse.patterns."
+
+derivation = Derivation("What sparsity loses")
+
+p = softmax(z)
+kept, dropped = total(c[l] * p[l], l), total((1 - c[l]) * p[l], l)
+output = total(p[l] * v[l], l)
+kept_mean = total(c[l] * p[l] * v[l], l) / kept
+dropped_mean = total((1 - c[l]) * p[l] * v[l], l) / dropped
+a_mask = zero_or_one(c)
+
+derivation.identity(
+    "error",
+    output - kept_mean,
+    dropped * (dropped_mean - kept_mean),
+    given=[nonzero(kept), nonzero(dropped)],
+    uses=["order/causal#window"],
+    code=[(counts + "error", z, v, c)],
+    title="The error is the dropped weight, times the difference of the two means",
+)
+
+derivation.inequality(
+    "bound",
+    output - kept_mean,
+    dropped * (hi - lo),
+    because=total((1 - c[l]) * p[l] * (hi - v[l]), l) + dropped * total(c[l] * p[l] * (v[l] - lo), l) / kept,
+    given=[nonzero(kept), a_mask, nonnegative(v[l] - lo), nonnegative(hi - v[l])],
+    uses=["error"],
+    title="So it is at most the dropped weight, times the range of the values",
+)
+
+derivation.identity(
+    "not-renormalised",
+    output - total(c[l] * p[l] * v[l], l),
+    dropped * dropped_mean,
+    given=[nonzero(dropped)],
+    title="Without renormalising, the error is the dropped weight times the dropped mean itself",
+)
+
+derivation.identity(
+    "common-part",
+    total(p[l] * (v[l] + u), l) - total(c[l] * p[l] * (v[l] + u), l) / kept,
+    output - kept_mean,
+    given=[nonzero(kept)],
+    title="Renormalised, the error does not see what all values share",
+)
+
+derivation.identity(
+    "other-way",
+    output - dropped_mean,
+    kept * (kept_mean - dropped_mean),
+    given=[nonzero(kept), nonzero(dropped)],
+    uses=["error"],
+    title="The output divides the way from one mean to the other by the weights",
+)
+
+derivation.identity(
+    "tail",
+    m * exp(-g) / (1 + m * exp(-g)),
+    1 / (1 + exp(g - log(m))),
+    code=[(counts + "tail_weight", g, {"m": m})],
+    title="One key, and $m$ others that are all $g$ below it: the weight of the others",
+)
+
+derivation.limit(
+    "tail-long",
+    m * exp(-g) / (1 + m * exp(-g)),
+    m,
+    "oo",
+    1,
+    uses=["tail"],
+    title="In a long text no gap is large enough",
+)
+
+derivation.inequality(
+    "tail-bound",
+    total(exp(z[l] - a), l) / (1 + total(exp(z[l] - a), l)),
+    n * exp(-g),
+    because=total(exp(-g) - exp(z[l] - a), l) + total(exp(z[l] - a), l) ** 2 / (1 + total(exp(z[l] - a), l)),
+    given=[nonnegative(a - g - z[l])],
+    uses=["tail"],
+    title="A bound for any scores that are at least $g$ below the top",
+)
+
+derivation.refute(
+    "small-scores",
+    1 / (1 + exp(g - log(m))),
+    exp(-g),
+    at={g: log(4), m: 8},
+    title="That each key is small does not make the tail small",
+)
+
+derivation.refute(
+    "best-keys",
+    absolute(softmax(y) @ t - t[1]),
+    absolute(softmax(y) @ t - t[2]),
+    at={y: [log(4), log(3), log(3)], t: [5, 2, 0]},
+    relation="<=",
+    title="The key with the largest weight is not the best one to keep",
+)
+
+if __name__ == "__main__":
+    derivation.main()

@@ -1,0 +1,37 @@
+"""Pictures of a soft cap beside a clip, and of their slopes."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, curves
+from snippets.bounds.softcap import soft_cap
+
+
+def caps() -> Picture:
+    xs = torch.linspace(-150, 150, 121, dtype=torch.float64)
+    soft, hard = soft_cap(xs, cap=50.0), xs.clamp(-50, 50)
+    return curves(
+        [("soft cap", xs.tolist(), soft.tolist()), ("clip", xs.tolist(), hard.tolist())],
+        x_ticks=(-150, -50, 0, 50, 150),
+        y_ticks=(-50, 0, 50),
+        across="score",
+        up="capped score",
+        title="A soft cap of 50 and a clip at 50",
+        description="The clip follows the score from -50 to 50 and is flat beyond. The soft cap bends away before: "
+        f"at a score of 50 it has reached {soft[80]:.1f}, at 100 {soft[100]:.1f}, and it goes on rising towards 50.",
+    )
+
+
+def slopes() -> Picture:
+    xs = torch.linspace(-150, 150, 121, dtype=torch.float64, requires_grad=True)
+    soft, hard = (torch.autograd.grad(capped.sum(), xs)[0] for capped in (soft_cap(xs, cap=50.0), xs.clamp(-50, 50)))
+    along = xs.detach().tolist()
+    return curves(
+        [("soft cap", along, soft.tolist()), ("clip", along, hard.tolist())],
+        x_ticks=(-150, -50, 0, 50, 150),
+        y_range=(0, 1),
+        across="score",
+        up="slope",
+        title="The slopes of a soft cap and of a clip",
+        description="The clip has slope 1 from -50 to 50 and 0 beyond. The soft cap has slope 1 at a score of 0 alone, "
+        f"{soft[80]:.2f} at 50, {soft[100]:.2f} at 100 and {soft[120]:.2f} at 150.",
+    )

@@ -1,0 +1,48 @@
+"""Pictures of what a prefill and a step of decoding compute, and of what a cache saves."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, below, curves, mask
+from snippets.attention.masks import lower_right
+from snippets.inference.cache import saving
+
+
+def steps() -> Picture:
+    prompt = mask(
+        lower_right(4, 4),
+        rows=[f"q{i}" for i in range(1, 5)],
+        columns=[f"k{j}" for j in range(1, 5)],
+        title="Prefill: 4 queries, 4 keys",
+        description="The first query meets the first key; the fourth meets all four.",
+    )
+    fifth, sixth = (
+        mask(
+            lower_right(1, n),
+            rows=[f"q{n}"],
+            columns=[f"k{j}" for j in range(1, n + 1)],
+            title=f"Decode: 1 query, {n} keys",
+            description=f"The query of token {n} meets all {n} keys: {n - 1} from the cache, and its own.",
+        )
+        for n in (5, 6)
+    )
+    return below(prompt, fifth, sixth, title="A prompt of four tokens, and two steps of decoding")
+
+
+def factor() -> Picture:
+    lengths = torch.logspace(0, 5, 41).round().int().unique().tolist()
+    drawn = [(f"width {d}", lengths, [saving(n, d) / n for n in lengths]) for d in (64, 1024)]
+    ends = [one[2][-1] for one in drawn]
+    return curves(
+        [
+            ("two thirds, at most", lengths, [(2 * n + 1) / (3 * n) for n in lengths]),
+            *drawn,
+            ("half, at least", lengths, [(n + 1) / (2 * n) for n in lengths]),
+        ],
+        log="x",
+        across="tokens",
+        up="factor saved, over tokens",
+        y_range=(0.4, 1),
+        title="What a cache saves, as a factor, divided by the number of tokens",
+        description="From one token on the quotient falls from 1. It stays between two curves that come close to a half and to two "
+        f"thirds. At a width of 64 it is {ends[0]:.3f} in the end, and at a width of 1024 {ends[1]:.3f}.",
+    )

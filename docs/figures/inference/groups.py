@@ -1,0 +1,42 @@
+"""Pictures of which query heads share a head of keys and values, and of what that shrinks."""
+
+from derivations.kernel.pages.drawing import Picture, below, curves, operations
+from snippets.inference.groups import grouped_operations, grouped_weights
+
+
+def family() -> Picture:
+    return below(
+        *(shared(name, heads) for name, heads in (("MHA", 4), ("GQA", 2), ("MQA", 1))),
+        title="Four query heads, with four, two and one heads of keys and values",
+    )
+
+
+def shared(name: str, kept: int) -> Picture:
+    """Query heads above, and below what each of them reads."""
+    size = 4 // kept
+    queries = {f"q{i}": (f"$Q_{i + 1}$", i, 0) for i in range(4)}
+    keys = {f"k{j}": (f"$K_{j + 1}, V_{j + 1}$", size * j + (size - 1) / 2, 1) for j in range(kept)}
+    return operations(
+        queries | keys,
+        [(f"k{i // size}", f"q{i}") for i in range(4)],
+        title=f"{name}: {kept} in the cache",
+        description=f"Each head of keys and values is read by {size} of 4 query heads.",
+    )
+
+
+def shrinks() -> Picture:
+    n, d, h = 4096, 4096, 32
+    kept = [1, 2, 4, 8, 16, 32]
+    work = [grouped_operations(n, d, h, one) / grouped_operations(n, d, h, h) for one in kept]
+    weights = [grouped_weights(d, h, one) / grouped_weights(d, h, h) for one in kept]
+    return curves(
+        [("operations", kept, work), ("weights", kept, weights), ("cache", kept, [one / h for one in kept])],
+        log="x",
+        x_ticks=kept,
+        y_range=(0, 1),
+        across="heads of keys and values, of 32",
+        up="part of what MHA has",
+        title=f"A layer {d} wide with {h} query heads, on {n} tokens",
+        description=f"With one head of keys and values the cache is {1 / h:.3f} of that of MHA, the weights are {weights[0]:.3f} and "
+        f"the operations {work[0]:.3f}. With 8 they are 0.25, {weights[3]:.3f} and {work[3]:.3f}.",
+    )

@@ -1,0 +1,22 @@
+"""A picture of how many parts are best."""
+
+from derivations.kernel.pages.drawing import Picture, curves
+from snippets.io.split import steps as steps_of
+
+KEYS = 65536
+PARTS = [2**k for k in range(4, 13)]  # 16 to 4096
+
+
+def steps() -> Picture:
+    walk = [KEYS / parts for parts in PARTS]
+    both = [steps_of(KEYS, parts) for parts in PARTS]
+    least = min(both)
+    return curves(
+        [("both", PARTS, both), ("keys of a part", PARTS, walk), ("merge", PARTS, PARTS)],
+        across="parts",
+        up="steps",
+        log="xy",
+        title=f"Steps for {KEYS:,} keys, by the number of parts",
+        description="The keys of a part become fewer as parts become more, and the merge gets longer. Together they are fewest, "
+        f"{least} steps, at {PARTS[both.index(least)]} parts.",
+    )

@@ -1,0 +1,26 @@
+"""A picture of four logits as the context turns."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, curves
+
+CORNERS = torch.tensor([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]], dtype=torch.float64)
+
+
+def door() -> Picture:
+    angles = torch.linspace(0, 360, 73, dtype=torch.float64)
+    turn = torch.deg2rad(angles)
+    contexts = torch.stack([turn.cos(), turn.sin()], 1)  # (73, 2)
+    embeddings = torch.cat([CORNERS, CORNERS.mean(0, keepdim=True) + 0.1])
+    logits = (contexts @ embeddings.T).T  # (4, 73)
+    lead = (logits[:3].max(0).values - logits[3]).min().item()
+    names = ["token 1", "token 2", "token 3", "in the middle"]
+    return curves(
+        [(name, angles.tolist(), row.tolist()) for name, row in zip(names, logits)],
+        across="direction of the context, in degrees",
+        up="logit",
+        title="The logits of four tokens, as the context turns once around",
+        description=f"Three tokens take turns at the top. The fourth, whose embedding lies among theirs, is below the largest by {lead:.2f} or more "
+        "in every direction.",
+        x_ticks=(0, 90, 180, 270, 360),
+    )

@@ -1,0 +1,24 @@
+"""A picture of how far back a constant gate remembers."""
+
+from derivations.kernel.pages.drawing import Picture, curves
+from snippets.linear.gates import share_beyond
+
+GATES = (0.9, 0.99, 0.999)
+
+
+def horizons() -> Picture:
+    ages = [round(10 ** (step / 12)) for step in range(49)]
+    ages = sorted(set(ages))
+    horizons = [round(1 / (1 - gate)) for gate in GATES]
+    shares = [share_beyond(gate, horizon) for gate, horizon in zip(GATES, horizons)]
+    return curves(
+        [(f"gate {gate}", ages, [share_beyond(gate, age) for age in ages]) for gate in GATES] + [("horizon", horizons, shares, True)],
+        across="age in tokens",
+        up="weight on what is older",
+        log="x",
+        y_ticks=(0, 0.25, 0.5, 0.75, 1),
+        title="How much of all weight lies on tokens older than an age",
+        description="Each curve falls from 1 to 0, and each ten times later than the one before. A dot marks the horizon of each gate: "
+        + ", ".join(f"{share:.2f} at {horizon}" for share, horizon in zip(shares, horizons))
+        + ".",
+    )

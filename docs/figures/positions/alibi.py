@@ -1,0 +1,20 @@
+"""Pictures of how weights fall under ALiBi."""
+
+import torch
+
+from derivations.kernel.pages.drawing import Picture, curves
+from snippets.positions.alibi import decay, slopes
+
+
+def decays() -> Picture:
+    distance, slope = torch.arange(0, 257, dtype=torch.float64), slopes(8, dtype=torch.float64)
+    return curves(
+        [(f"1/{round(1 / slope[k].item())}", distance, decay(distance, slope=slope[k].item())) for k in (7, 5, 3, 0)],
+        across="distance",
+        up="factor on the weight",
+        x_ticks=(0, 64, 128, 192, 256),
+        y_ticks=(0, 0.5, 1),
+        title="What ALiBi multiplies weights by, for four of eight heads",
+        description="Each curve falls from 1 by equal ratios. With a slope of 1/2 it is near zero after ten positions, "
+        f"with a slope of 1/256 it is still {decay(distance, slope=slope[7].item())[-1]:.2f} at distance 256.",
+    )

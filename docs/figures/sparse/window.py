@@ -1,0 +1,37 @@
+"""Pictures of a sliding window, and of what arrives through a stack of them."""
+
+from derivations.kernel.pages.drawing import Picture, beside, curves, mask
+from snippets.sparse.window import distance_shares, window_mask
+
+
+def masks() -> Picture:
+    one = window_mask(9, 3)
+    two = (one.double() @ one.double()) > 0
+    left = mask(
+        one, across="keys", down="queries", title="One layer", description="Each of nine queries keeps its own key and two before it."
+    )
+    right = mask(
+        two, across="tokens", down="outputs", title="Two layers", description="Each output depends on its own token and four before it."
+    )
+    return beside(
+        left,
+        right,
+        title="A window of three: one layer, and what two layers see",
+    )
+
+
+def shares() -> Picture:
+    drawn = []
+    for layers in (1, 4, 16):
+        found = distance_shares(layers=layers, window=8)
+        drawn.append((f"{layers} layer{'s' * (layers > 1)}", list(range(len(found))), found.tolist()))
+    last = drawn[-1][2]
+    top = max(range(len(last)), key=last.__getitem__)
+    return curves(
+        drawn,
+        across="distance",
+        up="share",
+        title="What arrives from each distance, with a window of 8 and equal weights",
+        description=f"One layer takes the same from each of 8 tokens. Of 16 layers, {len(last)} tokens are within reach; most "
+        f"comes from distance {top}, half of the way, and next to nothing from either end.",
+    )

@@ -1,0 +1,153 @@
+"""Split-K decoding: parts of the keys answer for themselves, and their answers merge.
+
+Any number of parts gives the same answer. The plain mean of the parts does not:
+
+--8<-- [start:example-parts]
+>>> import torch
+>>> from torch.nn.functional import scaled_dot_product_attention
+>>> from snippets.io.split import attention_in_parts, merge, part
+>>> generator = torch.Generator().manual_seed(0)
+>>> query, key, value = (torch.randn(
+...     tokens, 8, generator=generator, dtype=torch.float64)
+...     for tokens in (1, 1000, 1000))  # one query, many keys
+>>> expected = scaled_dot_product_attention(query, key, value)
+>>> for parts in (1, 4, 7, 1000):
+...     output = attention_in_parts(query, key, value, parts=parts)
+...     print(parts, torch.allclose(output, expected))
+1 True
+4 True
+7 True
+1000 True
+>>> pieces = zip(key.chunk(4), value.chunk(4))
+>>> outputs, log_sums = zip(*(part(query, k, v) for k, v in pieces))
+>>> torch.allclose(torch.stack(outputs).mean(0), expected)
+False
+
+--8<-- [end:example-parts]
+
+In a tree, in a row, or all at once:
+
+--8<-- [start:example-order]
+>>> one, two, three, four = zip(outputs, log_sums)
+>>> def both(first, second):
+...     return merge(*(torch.stack(said) for said in zip(first, second)))
+>>> tree = both(both(one, two), both(three, four))
+>>> row = both(both(both(four, one), three), two)
+>>> torch.allclose(tree[0], expected), torch.allclose(row[0], expected)
+(True, True)
+
+--8<-- [end:example-order]
+
+Two at a time, with what merges averages, and the log-sum beside it:
+
+--8<-- [start:example-pairs]
+>>> from functools import reduce
+>>> from snippets.blocks.merge import merge_averages
+>>> def pair(first, second):
+...     (o, a), (u, b) = first, second
+...     average = merge_averages(o, a.squeeze(-1), u, b.squeeze(-1))
+...     return average, torch.logaddexp(a, b)
+>>> output, _ = reduce(pair, [one, two, three, four])
+>>> torch.allclose(output, expected)
+True
+
+--8<-- [end:example-pairs]
+
+What travels, for 131,072 keys in 32 parts and heads of width 128:
+
+--8<-- [start:example-sent]
+>>> from snippets.io.split import numbers_held, numbers_sent
+>>> numbers_held(131072, 128, 128), numbers_sent(32, 128)
+(33554432, 4128)
+
+--8<-- [end:example-sent]
+
+Steps, if a part takes one for each of its keys, and each part then one to merge:
+
+--8<-- [start:example-steps]
+>>> from snippets.io.split import steps
+>>> [steps(65536, parts) for parts in (1, 16, 256, 4096)]
+[65537, 4112, 512, 4112]
+
+--8<-- [end:example-steps]
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from snippets.attention.formula import scores as scores_of
+from snippets.attention.formula import upcast
+
+
+# --8<-- [start:part]
+def part(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
+    """The output over some of the keys, and its log-sum."""
+    scores = scores_of(upcast(query), upcast(key))
+    log_sum = torch.logsumexp(scores, dim=-1, keepdim=True)
+    return torch.exp(scores - log_sum) @ upcast(value), log_sum
+
+
+# --8<-- [end:part]
+
+
+# --8<-- [start:merge]
+def merge(
+    outputs: Float[Tensor, "p *batch n d_v"],
+    log_sums: Float[Tensor, "p *batch n 1"],
+) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
+    """What p parts say together: an output, and its log-sum."""
+    weights = torch.softmax(log_sums, dim=0)  # none above 1
+    return (weights * outputs).sum(0), torch.logsumexp(log_sums, dim=0)
+
+
+def combine(
+    answers: Float[Tensor, " p"], log_sums: Float[Tensor, " p"]
+) -> Float[Tensor, ""]:
+    """The same for one query and one feature."""
+    return merge(answers.view(-1, 1, 1), log_sums.view(-1, 1, 1))[0].squeeze()
+
+
+def attention_in_parts(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    parts: int,
+) -> Float[Tensor, "*batch n d_v"]:
+    """Attention over keys in parts that could be anywhere: Dao et al. (2023)."""
+    pieces = zip(key.chunk(parts, -2), value.chunk(parts, -2), strict=True)
+    outputs, log_sums = zip(*(part(query, k, v) for k, v in pieces))
+    output, _ = merge(torch.stack(outputs), torch.stack(log_sums))
+    return output.to(query.dtype)
+
+
+# --8<-- [end:merge]
+
+
+# --8<-- [start:counts]
+def numbers_held(n: int, d_k: int, d_v: int) -> int:
+    """Numbers in the keys and values of one head."""
+    return n * (d_k + d_v)
+
+
+def numbers_sent(parts: int, d_v: int) -> int:
+    """Numbers that the parts hand on for one query of one head."""
+    return parts * (d_v + 1)
+
+
+def sent_to_held(keys: int, d_k: int, d_v: int) -> float:
+    """For each number that a part of so many keys holds, how many it sends."""
+    return numbers_sent(1, d_v) / numbers_held(keys, d_k, d_v)
+
+
+def steps(n: int, parts: int) -> int:
+    """One for each key of a part, all parts at once; then one for each part."""
+    return n // parts + parts
+
+
+# --8<-- [end:counts]

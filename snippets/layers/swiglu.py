@@ -1,0 +1,201 @@
+"""SwiGLU: a gate times a value.
+
+Three matrices, and the layer of PyTorch's parts that it is:
+
+--8<-- [start:example-layer]
+>>> import torch
+>>> from snippets.layers.swiglu import layer
+>>> generator = torch.Generator().manual_seed(0)
+>>> W_g, W_u = torch.randn(2, 8, 20, generator=generator)  # (d, d_f) each
+>>> W_d = torch.randn(20, 8, generator=generator)  # (d_f, d)
+>>> x = torch.randn(8, generator=generator)  # (d,)
+>>> y = layer(x, W_g, W_u, W_d)
+>>> tuple(y.shape)
+(8,)
+
+--8<-- [end:example-layer]
+
+A factor for each hidden unit, out of the last matrix and into the values. Into the gate it does not go:
+
+--8<-- [start:example-rescale]
+>>> c = torch.tensor([0.5, -3.0]).repeat(10)  # (d_f,), none of them 0
+>>> torch.allclose(layer(x, W_g, W_u * c, W_d / c[:, None]), y, atol=1e-3)
+True
+>>> torch.allclose(layer(x, W_g * c, W_u, W_d / c[:, None]), y, atol=1e-3)
+False
+
+--8<-- [end:example-rescale]
+
+A tenth of the token gives about a hundredth of the output, the closer the nearer to zero:
+
+--8<-- [start:example-quadratic]
+>>> for size in (1.0, 0.1, 0.01, 0.001):
+...     ratio = layer(size / 10 * x, W_g, W_u, W_d).norm()
+...     ratio = ratio / layer(size * x, W_g, W_u, W_d).norm()
+...     print(size, round(ratio.item(), 4))
+1.0 0.0115
+0.1 0.0111
+0.01 0.0101
+0.001 0.01
+
+--8<-- [end:example-quadratic]
+
+Training by plain gradient descent in small steps. What does not move is the difference of two squared lengths:
+
+--8<-- [start:example-conserved]
+>>> from snippets.layers.swiglu import imbalance
+>>> kinds = dict(generator=generator, dtype=torch.float64)
+>>> weights = [torch.randn(8, 20, **kinds) / 3, torch.randn(8, 20, **kinds) / 3,
+...            torch.randn(20, 8, **kinds) / 3]
+>>> inputs, targets = torch.randn(2, 64, 8, **kinds)
+>>> start = [weight.clone() for weight in weights]
+>>> for step in range(500):
+...     weights = [weight.requires_grad_() for weight in weights]
+...     loss = (layer(inputs, *weights) - targets).square().mean()
+...     slopes = torch.autograd.grad(loss, weights)
+...     weights = [(w - 0.01 * s).detach() for w, s in zip(weights, slopes)]
+>>> moved = (weights[1] - start[1]).abs().max()
+>>> drift = (imbalance(*weights[1:]) - imbalance(*start[1:])).abs().max()
+>>> bool(moved > 0.1), bool(drift < 0.001)
+(True, True)
+
+--8<-- [end:example-conserved]
+
+SiLU and two forms of GELU, where they are furthest apart between -5 and 5:
+
+--8<-- [start:example-gelu]
+>>> from torch.nn.functional import gelu, silu
+>>> from snippets.layers.swiglu import swish
+>>> z = torch.linspace(-5, 5, 1001, dtype=torch.float64)
+>>> round((gelu(z) - silu(z)).abs().max().item(), 3)
+0.193
+>>> round((gelu(z) - swish(z, steepness=1.702)).abs().max().item(), 3)
+0.02
+>>> round((gelu(z) - gelu(z, approximate="tanh")).abs().max().item(), 4)
+0.0005
+
+--8<-- [end:example-gelu]
+
+How wide, and how much larger than the layer it replaces:
+
+--8<-- [start:example-count]
+>>> from snippets.layers.swiglu import gated_width, more_numbers
+>>> [gated_width(d) for d in (768, 4096, 8192)]
+[2048, 11008, 22016]
+>>> [more_numbers(d, gated_width(d)) for d in (768, 4096, 8192)]
+[0, 1048576, 4194304]
+>>> more_numbers(4096, 4 * 4096)
+67108864
+
+--8<-- [end:example-count]
+"""
+
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import silu
+
+
+# --8<-- [start:layer]
+def layer(
+    x: Float[Tensor, "*batch d"],
+    W_g: Float[Tensor, "d d_f"],
+    W_u: Float[Tensor, "d d_f"],
+    W_d: Float[Tensor, "d_f d"],
+) -> Float[Tensor, "*batch d"]:
+    """A gate times a value, and back to the width: Shazeer (2020)."""
+    return (silu(x @ W_g) * (x @ W_u)) @ W_d
+
+
+# --8<-- [end:layer]
+
+
+# --8<-- [start:gradients]
+def gradients(
+    x: Float[Tensor, " d"],
+    W_g: Float[Tensor, "d d_f"],
+    W_u: Float[Tensor, "d d_f"],
+    W_d: Float[Tensor, "d_f d"],
+) -> Float[Tensor, "d d"]:
+    """The slope of each output by each number of the token."""
+    gate, value = x @ W_g, x @ W_u  # (d_f,)
+    share = gate.sigmoid()
+    slope = share * (1 + gate * (1 - share))
+    through_gate = (W_g * (slope * value)) @ W_d  # (d, d)
+    through_value = (W_u * silu(gate)) @ W_d
+    return (through_gate + through_value).mT
+
+
+# --8<-- [end:gradients]
+
+
+# --8<-- [start:pulls]
+def pull_on_up(
+    x: Float[Tensor, " d"],
+    W_g: Float[Tensor, "d d_f"],
+    W_u: Float[Tensor, "d d_f"],
+    W_d: Float[Tensor, "d_f d"],
+    gradient: Float[Tensor, " d"],
+) -> Float[Tensor, " d_f"]:
+    """For each hidden unit, its column of W_u times that column's gradient."""
+    sent_back = silu(x @ W_g) * (W_d @ gradient)  # what reaches x W_u
+    return (W_u * (x[:, None] * sent_back)).sum(0)
+
+
+def pull_on_down(
+    x: Float[Tensor, " d"],
+    W_g: Float[Tensor, "d d_f"],
+    W_u: Float[Tensor, "d d_f"],
+    W_d: Float[Tensor, "d_f d"],
+    gradient: Float[Tensor, " d"],
+) -> Float[Tensor, " d_f"]:
+    """For each hidden unit, its row of W_d times that row's gradient."""
+    hidden = silu(x @ W_g) * (x @ W_u)
+    return (W_d * (hidden[:, None] * gradient)).sum(1)
+
+
+def imbalance(
+    W_u: Float[Tensor, "d d_f"], W_d: Float[Tensor, "d_f d"]
+) -> Float[Tensor, " d_f"]:
+    """For each hidden unit, the squared length of its column, less its row's."""
+    return W_u.square().sum(0) - W_d.square().sum(1)
+
+
+# --8<-- [end:pulls]
+
+
+# --8<-- [start:swish]
+def swish(
+    z: Float[Tensor, "*shape"], *, steepness: float
+) -> Float[Tensor, "*shape"]:
+    """A number times a sigmoid of it: SiLU, where the steepness is one."""
+    return z * (steepness * z).sigmoid()
+
+
+# --8<-- [end:swish]
+
+
+# --8<-- [start:count]
+def more_numbers(d: int, width: int) -> int:
+    """How many weights a gated layer of this width has more than a plain one
+    that is four times as wide as the model."""
+    return 3 * d * width - 2 * d * (4 * d)
+
+
+def gated_width(d: int, *, multiple: int = 256) -> int:
+    """Eight thirds of d, rounded up to what a machine multiplies well."""
+    return -(-8 * d // (3 * multiple)) * multiple
+
+
+# --8<-- [end:count]
+
+
+# --8<-- [start:balanced]
+def balanced(
+    W_u: Float[Tensor, "d d_f"], W_d: Float[Tensor, "d_f d"]
+) -> tuple[Float[Tensor, "d d_f"], Float[Tensor, "d_f d"]]:
+    """The same layer, with a column as long as its row for each hidden unit."""
+    c = (W_d.norm(dim=1) / W_u.norm(dim=0)).sqrt()  # (d_f,)
+    return W_u * c, W_d / c[:, None]
+
+
+# --8<-- [end:balanced]

@@ -1,0 +1,174 @@
+"""Linear attention: a masked product and a running state, which are the same numbers, and what the state can hold.
+
+--8<-- [start:example-same]
+>>> import torch
+>>> from snippets.linear.attention import masked_product, positive_features, running_state
+>>> generator = torch.Generator().manual_seed(0)
+>>> query, key, value = torch.randn(  # (n, d) each
+...     3, 6, 4, generator=generator, dtype=torch.float64)
+>>> F, G = positive_features(query), positive_features(key)
+>>> outputs, state = running_state(F, G, value)
+>>> torch.allclose(masked_product(F, G, value), outputs)
+True
+>>> state.shape  # whatever n is
+torch.Size([4, 4])
+
+--8<-- [end:example-same]
+
+Eight keys of width four. The first four are orthonormal, and all would be read back if they were alone:
+
+--8<-- [start:example-room]
+>>> from snippets.linear.attention import read, store
+>>> key = torch.randn(8, 4, generator=generator, dtype=torch.float64)
+>>> key = torch.nn.functional.normalize(key, dim=-1)
+>>> key[:4] = torch.eye(4)
+>>> value = torch.arange(1.0, 9, dtype=torch.float64).unsqueeze(-1)  # (n, 1)
+>>> def recalled(n):
+...     found = read(key[:n], store(key[:n], value[:n]))
+...     return found.squeeze(-1).round(decimals=2).tolist()
+>>> recalled(4)
+[1.0, 2.0, 3.0, 4.0]
+>>> recalled(5)
+[-0.64, 4.38, 2.01, 7.96, 8.2]
+
+--8<-- [end:example-room]
+
+What a head of width 128 keeps, as a cache and as a state:
+
+--8<-- [start:example-numbers]
+>>> from snippets.linear.attention import cache_numbers, state_numbers
+>>> for n in (32, 64, 128, 100_000):
+...     print(f"{n:7,} tokens   cache {cache_numbers(n, 128, 128):10,}"
+...           f"   state {state_numbers(128, 128):6,}")
+     32 tokens   cache      8,192   state 16,384
+     64 tokens   cache     16,384   state 16,384
+    128 tokens   cache     32,768   state 16,384
+100,000 tokens   cache 25,600,000   state 16,384
+
+--8<-- [end:example-numbers]
+
+Noise, measured for a hundred sets of random keys:
+
+--8<-- [start:example-noise]
+>>> from snippets.linear.attention import recall_noise
+>>> for n in (8, 64, 512):
+...     keys = torch.randn(100, n, 64, generator=generator, dtype=torch.float64) / 8
+...     print(f"{n:3} keys   noise {recall_noise(keys):.2f}"
+...           f"   root of n over r {(n / 64) ** 0.5:.2f}")
+  8 keys   noise 0.34   root of n over r 0.35
+ 64 keys   noise 1.02   root of n over r 1.00
+512 keys   noise 3.02   root of n over r 2.83
+
+--8<-- [end:example-noise]
+
+After a long text:
+
+--8<-- [start:example-ratio]
+>>> cache_numbers(100_000, 128, 128) / state_numbers(128, 128)
+1562.5
+
+--8<-- [end:example-ratio]
+
+A prompt of four tokens is read once, and its state kept:
+
+--8<-- [start:example-prompt]
+>>> _, state = running_state(F[:4], G[:4], query[:4])  # any values
+>>> later, _ = running_state(F[4:], G[4:], query[4:])  # knows nothing of the prompt
+>>> continued = read(F[4:], state) + later
+>>> torch.allclose(continued, masked_product(F, G, query)[4:])
+True
+
+--8<-- [end:example-prompt]
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import elu
+
+
+# --8<-- [start:same]
+def positive_features(
+    x: Float[Tensor, "*batch n d"],
+) -> Float[Tensor, "*batch n d"]:
+    """One more than ELU, so positive: Katharopoulos et al. (2020)."""
+    return elu(x) + 1
+
+
+def masked_product(
+    F: Float[Tensor, "*#batch n r"],
+    G: Float[Tensor, "*#batch n r"],
+    V: Float[Tensor, "*#batch n d_v"],
+) -> Float[Tensor, "*batch n d_v"]:
+    """All scores, those of later keys set to zero, times the values."""
+    return (F @ G.mT).tril() @ V
+
+
+def running_state(
+    F: Float[Tensor, "*#batch n r"],
+    G: Float[Tensor, "*#batch n r"],
+    V: Float[Tensor, "*#batch n d_v"],
+) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "... r d_v"]]:
+    """The same, token by token; also the state at the end.
+
+    Raises RuntimeError without tokens, and ValueError for numbers of tokens
+    that differ.
+    """
+    state = torch.zeros_like(
+        G[..., :1, :].mT @ V[..., :1, :]
+    )  # (*batch, r, d_v)
+    outputs = []
+    for f, g, v in zip(F.unbind(-2), G.unbind(-2), V.unbind(-2), strict=True):
+        state = state + g.unsqueeze(-1) * v.unsqueeze(-2)
+        outputs.append((f.unsqueeze(-2) @ state).squeeze(-2))
+    return torch.stack(outputs, dim=-2), state
+
+
+# --8<-- [end:same]
+
+
+# --8<-- [start:memory]
+def store(
+    key: Float[Tensor, "*#batch n r"], value: Float[Tensor, "*#batch n d_v"]
+) -> Float[Tensor, "*batch r d_v"]:
+    """All values under their keys, in one state."""
+    return key.mT @ value
+
+
+def read(
+    query: Float[Tensor, "*#batch t r"], state: Float[Tensor, "*#batch r d_v"]
+) -> Float[Tensor, "*batch t d_v"]:
+    """What the state has under each query."""
+    return query @ state
+
+
+# --8<-- [end:memory]
+
+
+# --8<-- [start:numbers]
+def cache_numbers(n: int, d_k: int, d_v: int) -> int:
+    """Numbers that one head keeps of n tokens in a KV cache."""
+    return n * (d_k + d_v)
+
+
+def state_numbers(d_k: int, d_v: int) -> int:
+    """Numbers that one head keeps of any number of tokens in a state."""
+    return d_k * d_v
+
+
+# --8<-- [end:numbers]
+
+
+# --8<-- [start:noise]
+def recall_noise(key: Float[Tensor, "*batch n r"]) -> Float[Tensor, ""]:
+    """The root of the mean square of what a query of length 1 reads, if it has
+    nothing to do with the keys, and each of them stands for the value 1."""
+    query, value = (
+        torch.zeros_like(key[..., :1, :]),
+        torch.ones_like(key[..., :1]),
+    )
+    query[..., :1] = 1
+    return read(query, store(key, value)).square().mean().sqrt()
+
+
+# --8<-- [end:noise]

@@ -1,0 +1,143 @@
+"""The delta rule, one token at a time, and linear attention's update beside it.
+
+A step is what automatic differentiation says of the error on the newest token:
+
+--8<-- [start:example-gradient]
+>>> import torch
+>>> from snippets.linear.delta import additive_step, delta_step, squared_error
+>>> generator = torch.Generator().manual_seed(0)
+>>> state = torch.randn(4, 3, generator=generator, dtype=torch.float64)  # (d_k, d_v)
+>>> key = torch.randn(1, 4, generator=generator, dtype=torch.float64)
+>>> value = torch.randn(1, 3, generator=generator, dtype=torch.float64)
+>>> slope = torch.func.grad(squared_error)(state, key, value)
+>>> torch.allclose(delta_step(state, key, value, beta=0.1), state - 0.1 * slope)
+True
+>>> torch.allclose(additive_step(state, key, value, beta=0.1), state - 0.1 * slope)
+False
+
+--8<-- [end:example-gradient]
+
+One key, three values, one after the other:
+
+--8<-- [start:example-overwrite]
+>>> key = torch.tensor([[3.0, 4.0]])  # of length 5
+>>> delta = additive = torch.zeros(2, 1)
+>>> for value in (10.0, 20.0, 30.0):
+...     new = torch.tensor([[value]])
+...     delta = delta_step(delta, key, new, beta=1 / 25)
+...     additive = additive_step(additive, key, new, beta=1 / 25)
+...     print(f"wrote {value:.0f}   delta rule reads {(key @ delta).item():.0f}"
+...           f"   linear attention {(key @ additive).item():.0f}")
+wrote 10   delta rule reads 10   linear attention 10
+wrote 20   delta rule reads 20   linear attention 30
+wrote 30   delta rule reads 30   linear attention 60
+
+--8<-- [end:example-overwrite]
+
+Both over a whole text:
+
+--8<-- [start:example-sequence]
+>>> from snippets.linear.attention import masked_product
+>>> from snippets.linear.delta import delta_rule
+>>> query, key, value = torch.randn(  # (n, d) each
+...     3, 4, 6, generator=generator, dtype=torch.float64)
+>>> rate = 1 / key.square().sum(-1)  # (n)
+>>> read_back = delta_rule(key, key, value, rate)  # each token asks with its own key
+>>> torch.allclose(read_back, value)
+True
+>>> apart = torch.linalg.qr(key.mT).Q.mT  # keys at right angles, of length 1
+>>> found = delta_rule(query, apart, value, torch.ones(4, dtype=torch.float64))
+>>> torch.allclose(found, masked_product(query, apart, value))
+True
+
+--8<-- [end:example-sequence]
+
+By hand, for a key of length 5 and a value of 10:
+
+--8<-- [start:example-hand]
+>>> key, value = torch.tensor([[3.0, 4.0]]), torch.tensor([[10.0]])
+>>> state = delta_step(torch.zeros(2, 1), key, value, beta=0.04)
+>>> [round(x, 4) for x in state.flatten().tolist()]
+[1.2, 1.6]
+
+--8<-- [end:example-hand]
+
+Is the number of ones even? A one swaps the two rows, a zero does nothing:
+
+--8<-- [start:example-parity]
+>>> swap = torch.tensor([[1.0, -1.0]])  # of squared length 2
+>>> def parity(bits):
+...     state = torch.tensor([[1.0], [0.0]])  # even
+...     for bit in bits:
+...         state = delta_step(state, swap, torch.zeros(1, 1), beta=float(bit))
+...     return "even" if state[0] == 1 else "odd"
+>>> parity([1, 0, 1, 1]), parity([1, 0, 1, 1, 1, 0, 0])
+('odd', 'even')
+
+--8<-- [end:example-parity]
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+# --8<-- [start:step]
+def squared_error(
+    state: Float[Tensor, "*#batch d_k d_v"],
+    key: Float[Tensor, "*#batch 1 d_k"],
+    value: Float[Tensor, "*#batch 1 d_v"],
+) -> Float[Tensor, "*batch"]:
+    """Half the squared length of what the key reads wrongly."""
+    return (key @ state - value).square().sum(dim=(-2, -1)) / 2
+
+
+def delta_step(
+    state: Float[Tensor, "*#batch d_k d_v"],
+    key: Float[Tensor, "*#batch 1 d_k"],
+    value: Float[Tensor, "*#batch 1 d_v"],
+    *,
+    beta: float,
+) -> Float[Tensor, "*batch d_k d_v"]:
+    """Read what is there, and write what is missing."""
+    return state + beta * key.mT @ (value - key @ state)
+
+
+def additive_step(
+    state: Float[Tensor, "*#batch d_k d_v"],
+    key: Float[Tensor, "*#batch 1 d_k"],
+    value: Float[Tensor, "*#batch 1 d_v"],
+    *,
+    beta: float,
+) -> Float[Tensor, "*batch d_k d_v"]:
+    """Write the value, whatever is there: linear attention."""
+    return state + beta * key.mT @ value
+
+
+# --8<-- [end:step]
+
+
+# --8<-- [start:sequence]
+def delta_rule(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch n d_k"],
+    value: Float[Tensor, "*#batch n d_v"],
+    beta: Float[Tensor, "*#batch n"],
+) -> Float[Tensor, "*batch n d_v"]:
+    """DeltaNet's layer, token by token: Schlag, Irie and Schmidhuber (2021).
+
+    Raises ValueError without tokens.
+    """
+    state, outputs = (
+        torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :]),
+        [],
+    )
+    for i in range(key.shape[-2]):
+        q, k, v = (x[..., i : i + 1, :] for x in (query, key, value))
+        error = v - k @ state  # (*batch, 1, d_v)
+        state = state + beta[..., i, None, None] * k.mT @ error
+        outputs.append(q @ state)
+    return torch.cat(outputs, dim=-2)
+
+
+# --8<-- [end:sequence]

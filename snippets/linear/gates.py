@@ -1,0 +1,200 @@
+"""Gates: a state that decays, as a recurrence and as a mask, by one number or by one for each channel; and the delta rule with a gate.
+
+The recurrence and the masked product:
+
+--8<-- [start:example-same]
+>>> import torch
+>>> from snippets.linear.gates import decay_mask, gated_product, gated_state
+>>> generator = torch.Generator().manual_seed(0)
+>>> query, key, value = torch.randn(  # (n, d) each
+...     3, 6, 4, generator=generator, dtype=torch.float64)
+>>> gate = torch.tensor([0.9, 0.5, 1.0, 0.5, 0.8, 0.5], dtype=torch.float64)  # (n)
+>>> torch.allclose(gated_state(query, key, value, gate.unsqueeze(-1)),
+...                gated_product(query, key, value, gate))
+True
+>>> decay_mask(gate)[:4, :4].round(decimals=4)
+tensor([[1.0000, 0.0000, 0.0000, 0.0000],
+        [0.5000, 1.0000, 0.0000, 0.0000],
+        [0.5000, 1.0000, 1.0000, 0.0000],
+        [0.2500, 0.5000, 0.5000, 1.0000]], dtype=torch.float64)
+
+--8<-- [end:example-same]
+
+A gate for each channel goes into queries and keys:
+
+--8<-- [start:example-channels]
+>>> from snippets.linear.attention import masked_product
+>>> from snippets.linear.gates import absorbed
+>>> gates = torch.rand(6, 4, generator=generator, dtype=torch.float64)
+>>> torch.allclose(masked_product(*absorbed(query, key, gates), value),
+...                gated_state(query, key, value, gates))
+True
+
+--8<-- [end:example-channels]
+
+How much weight lies beyond the horizon:
+
+--8<-- [start:example-horizon]
+>>> from snippets.linear.gates import share_beyond
+>>> for gate in (0.5, 0.9, 0.99, 0.999):
+...     horizon = round(1 / (1 - gate))
+...     print(f"gate {gate:5}   horizon {horizon:5,}"
+...           f"   beyond it {share_beyond(gate, horizon):.3f}"
+...           f"   beyond three {share_beyond(gate, 3 * horizon):.3f}")
+gate   0.5   horizon     2   beyond it 0.250   beyond three 0.016
+gate   0.9   horizon    10   beyond it 0.349   beyond three 0.042
+gate  0.99   horizon   100   beyond it 0.366   beyond three 0.049
+gate 0.999   horizon 1,000   beyond it 0.368   beyond three 0.050
+
+--8<-- [end:example-horizon]
+
+Decay and correct:
+
+--8<-- [start:example-delta]
+>>> from snippets.linear.gates import gated_delta_step
+>>> state = torch.tensor([[8.0], [6.0]])  # what two keys at a right angle have stored
+>>> first, new = torch.tensor([[1.0, 0.0]]), torch.tensor([[5.0]])
+>>> gated_delta_step(state, first, new, alpha=0.5, beta=1.0).flatten().tolist()
+[5.0, 3.0]
+
+--8<-- [end:example-delta]
+
+Half-lives:
+
+--8<-- [start:example-half]
+>>> from snippets.linear.gates import half_life
+>>> [round(half_life(gate), 1) for gate in (0.5, 0.9, 0.99, 0.999)]
+[1.0, 6.6, 69.0, 692.8]
+
+--8<-- [end:example-half]
+
+Channels that decay fast, and a long text:
+
+--8<-- [start:example-overflow]
+>>> fast = torch.full((200, 1), 0.5)  # fp32; a half, two hundred times
+>>> ones = torch.ones(200, 1)
+>>> masked_product(*absorbed(ones, ones, fast), ones)[[1, 9, 199]].flatten()
+tensor([1.5000, 1.9980,    nan])
+>>> gated_state(ones, ones, ones, fast)[[1, 9, 199]].flatten()
+tensor([1.5000, 1.9980, 2.0000])
+
+--8<-- [end:example-overflow]
+"""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from snippets.attention.formula import upcast
+
+
+# --8<-- [start:state]
+def gated_state(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch n d_k"],
+    value: Float[Tensor, "*#batch n d_v"],
+    gate: Float[Tensor, "*#batch n #d_k"],
+) -> Float[Tensor, "*batch n d_v"]:
+    """Token by token: the state decays, the token writes, the query reads.
+
+    A gate is one number for each token, (n, 1), or one for each channel.
+    Raises ValueError without tokens.
+    """
+    state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
+    outputs = []
+    for i in range(key.shape[-2]):
+        q, k, v, a = (x[..., i : i + 1, :] for x in (query, key, value, gate))
+        state = a.mT * state + k.mT @ v  # (*batch, d_k, d_v)
+        outputs.append(q @ state)
+    return torch.cat(outputs, dim=-2)
+
+
+# --8<-- [end:state]
+
+
+# --8<-- [start:mask]
+def decay_mask(gate: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n n"]:
+    """For each query and earlier key, the product of the gates since the key.
+
+    The gates are positive.
+    """
+    sums = gate.log().cumsum(-1)  # of logarithms, up to each token
+    since = sums.unsqueeze(-1) - sums.unsqueeze(-2)  # (*batch, n, n)
+    later = torch.ones_like(since).triu(1).bool()
+    return since.masked_fill(later, -torch.inf).exp()
+
+
+def gated_product(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch n d_k"],
+    value: Float[Tensor, "*#batch n d_v"],
+    gate: Float[Tensor, "*#batch n"],
+) -> Float[Tensor, "*batch n d_v"]:
+    """The same with one gate for each token: scores under a mask that decays."""
+    return (decay_mask(gate) * (query @ key.mT)) @ value
+
+
+# --8<-- [end:mask]
+
+
+# --8<-- [start:channels]
+def absorbed(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch n d_k"],
+    gate: Float[Tensor, "*#batch n d_k"],
+) -> tuple[Float[Tensor, "*batch n d_k"], Float[Tensor, "*batch n d_k"]]:
+    """Queries and keys with the gates of each channel inside."""
+    C = gate.cumprod(-2)  # (*batch, n, d_k)
+    return query * C, key / C
+
+
+# --8<-- [end:channels]
+
+
+# --8<-- [start:alibi]
+def alibi_weights(
+    scores: Float[Tensor, "*batch n"], *, slope: float
+) -> Float[Tensor, "*batch n"]:
+    """The last query's weights, with a penalty by distance.
+
+    ALiBi, of Press, Smith and Lewis (2022).
+    """
+    x, n = upcast(scores), scores.shape[-1]
+    distance = torch.arange(n - 1, -1, -1, dtype=x.dtype, device=x.device)
+    return torch.softmax(x - slope * distance, dim=-1).to(scores.dtype)
+
+
+# --8<-- [end:alibi]
+
+
+# --8<-- [start:horizon]
+def share_beyond(gate: float, tokens: int) -> float:
+    """What share of all weight a constant gate leaves to tokens older than that."""
+    return gate**tokens
+
+
+def half_life(gate: float) -> float:
+    """After how many tokens a weight is halved."""
+    return math.log(2) / -math.log(gate)
+
+
+# --8<-- [end:horizon]
+
+
+# --8<-- [start:delta]
+def gated_delta_step(
+    state: Float[Tensor, "*#batch d_k d_v"],
+    key: Float[Tensor, "*#batch 1 d_k"],
+    value: Float[Tensor, "*#batch 1 d_v"],
+    *,
+    alpha: float,
+    beta: float,
+) -> Float[Tensor, "*batch d_k d_v"]:
+    """Decay, read, and write what is missing: Yang et al. (2025)."""
+    state = alpha * state
+    return state + beta * key.mT @ (value - key @ state)
+
+
+# --8<-- [end:delta]

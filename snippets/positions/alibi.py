@@ -1,0 +1,141 @@
+"""ALiBi: weights times a decay, slopes of heads, and a bias as one more feature.
+
+Eight heads: their slopes, and the distance at which each has halved a weight.
+
+--8<-- [start:example-slopes]
+>>> import torch
+>>> from snippets.positions.alibi import decay, slopes
+>>> slopes(8).tolist()
+[0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625]
+>>> half = torch.tensor(2.0).log() / slopes(8)
+>>> [f"{x:.1f}" for x in half]
+['1.4', '2.8', '5.5', '11.1', '22.2', '44.4', '88.7', '177.4']
+
+--8<-- [end:example-slopes]
+
+A key far back against a near one, with equal contents and with a lead of five:
+
+--8<-- [start:example-weights]
+>>> from snippets.positions.alibi import alibi_weights
+>>> distance = torch.tensor([32.0, 2, 1, 0])
+>>> for lead in (0.0, 5.0):
+...     weights = alibi_weights(torch.tensor([lead, 0, 0, 0]), distance, slope=0.125)
+...     print([f"{x:.3f}" for x in weights])
+['0.007', '0.291', '0.329', '0.373']
+['0.505', '0.145', '0.164', '0.186']
+
+--8<-- [end:example-weights]
+
+The bias as one more feature, through attention code that knows nothing of it:
+
+--8<-- [start:example-feature]
+>>> from torch.nn.functional import scaled_dot_product_attention
+>>> from snippets.positions.alibi import with_alibi
+>>> generator = torch.Generator().manual_seed(0)
+>>> Q, K, V = torch.randn(3, 8, 6, 16, generator=generator, dtype=torch.float64)
+>>> place = torch.arange(6)
+>>> q, k = with_alibi(Q, K, place, slopes(8, dtype=torch.float64))
+>>> tuple(q.shape), tuple(k.shape)  # (heads, n, d_k + 1)
+((8, 6, 17), (8, 6, 17))
+>>> output = scaled_dot_product_attention(q, k, V, is_causal=True, scale=16**-0.5)
+>>> bias = -slopes(8, dtype=torch.float64)[:, None, None] * (place[:, None] - place)
+>>> bias = bias.masked_fill(place > place[:, None], -torch.inf)
+>>> torch.allclose(output, scaled_dot_product_attention(Q, K, V, attn_mask=bias))
+True
+
+--8<-- [end:example-feature]
+
+Far into a text, half precision does not tell neighbours apart:
+
+--8<-- [start:example-half]
+>>> torch.tensor([1000.0, 1001.0, 1002.0]).bfloat16().tolist()
+[1000.0, 1000.0, 1000.0]
+
+--8<-- [end:example-half]
+"""
+
+import math
+
+import torch
+from jaxtyping import Float, Real
+from torch import Tensor
+
+from snippets.attention.formula import attention_weights
+
+
+# --8<-- [start:weights]
+def decay(
+    distance: Real[Tensor, "*shape"], *, slope: float
+) -> Float[Tensor, "*shape"]:
+    """What a weight is multiplied by at a distance."""
+    return torch.exp(-slope * distance)
+
+
+def alibi_weights(
+    scores: Float[Tensor, "*#batch m"],
+    distance: Real[Tensor, "*#batch m"],
+    *,
+    slope: float,
+) -> Float[Tensor, "*batch m"]:
+    """Scores lowered by slope times distance: Press, Smith and Lewis (2022)."""
+    return torch.softmax(scores - slope * distance, dim=-1)
+
+
+def decayed_weights(
+    weights: Float[Tensor, "*#batch m"],
+    distance: Real[Tensor, "*#batch m"],
+    *,
+    slope: float,
+) -> Float[Tensor, "*batch m"]:
+    """The same from weights: multiplied by a decay, and divided by the sum."""
+    decayed = weights * decay(distance, slope=slope)
+    return decayed / decayed.sum(-1, keepdim=True)
+
+
+# --8<-- [end:weights]
+
+
+# --8<-- [start:slopes]
+def slopes(
+    num_heads: int,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, " {num_heads}"]:
+    """One for each head, falling by equal ratios to 1/256."""
+    head = torch.arange(1, num_heads + 1, device=device)
+    return 2 ** (-8 * head / num_heads).to(dtype or torch.get_default_dtype())
+
+
+# --8<-- [end:slopes]
+
+
+# --8<-- [start:feature]
+def with_alibi(
+    Q: Float[Tensor, "*batch h n d_k"],
+    K: Float[Tensor, "*batch h m d_k"],
+    place: Real[Tensor, " m"],
+    slope: Float[Tensor, " h"],
+) -> tuple[
+    Float[Tensor, "*batch h n width"], Float[Tensor, "*batch h m width"]
+]:
+    """Queries and keys with a feature more, for attention at the scale of d_k."""
+    one = Q.new_ones(*Q.shape[:-1], 1)
+    bias = math.sqrt(Q.shape[-1]) * slope.unsqueeze(-1) * place  # (h, m)
+    bias = bias.to(K.dtype).unsqueeze(-1).expand(*K.shape[:-1], 1)
+    return torch.cat([Q, one], dim=-1), torch.cat([K, bias], dim=-1)
+
+
+def one_more_feature(
+    Q: Float[Tensor, "n d_k"],
+    K: Float[Tensor, "m d_k"],
+    place: Real[Tensor, " m"],
+    *,
+    slope: float,
+) -> Float[Tensor, "n m"]:
+    """The weights of one head, through attention that knows of no bias."""
+    q, k = with_alibi(Q[None], K[None], place, Q.new_tensor([slope]))
+    return attention_weights(q[0], k[0], scale=Q.shape[-1] ** -0.5)
+
+
+# --8<-- [end:feature]

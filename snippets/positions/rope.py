@@ -1,0 +1,132 @@
+"""RoPE in practice: what a score depends on, checkpoints, and features not turned.
+
+Two scores at one distance, and a key whose best distance is 7:
+
+--8<-- [start:example-aimed]
+>>> import torch
+>>> from snippets.order.rotary import apply_rotary
+>>> from snippets.positions.rope import aimed_key
+>>> generator = torch.Generator().manual_seed(0)
+>>> q, other = torch.randn(2, 64, generator=generator, dtype=torch.float64)
+>>> k = aimed_key(q, distance=7)
+>>> place = torch.arange(101)  # the query stands at 50
+>>> def scores(key):  # one for each place of the key
+...     turned = apply_rotary(key.expand(101, 64), place)
+...     return turned @ apply_rotary(q, torch.tensor(50))
+>>> scores(k).argmax().item()
+57
+>>> round(scores(k)[57].item(), 3), round((q @ q).item(), 3)
+(80.286, 80.286)
+>>> [round(scores(key)[57].item(), 3) for key in (q, other)]
+[61.783, 14.874]
+
+--8<-- [end:example-aimed]
+
+A checkpoint in one layout, run by code for the other, with and without its columns reordered:
+
+--8<-- [start:example-checkpoint]
+>>> from snippets.order.rotary import apply_rotary_interleaved
+>>> from snippets.positions.rope import to_halves
+>>> X = torch.randn(5, 16, generator=generator, dtype=torch.float64)
+>>> W_Q, W_K = torch.randn(2, 16, 8, generator=generator, dtype=torch.float64)
+>>> place = torch.arange(5)
+>>> def scores(rotate, W_Q, W_K):
+...     return rotate(X @ W_Q, place) @ rotate(X @ W_K, place).mT
+>>> trained = scores(apply_rotary_interleaved, W_Q, W_K)
+>>> torch.allclose(scores(apply_rotary, W_Q, W_K), trained)
+False
+>>> reordered = [to_halves(W, num_heads=1) for W in (W_Q, W_K)]
+>>> torch.allclose(scores(apply_rotary, *reordered), trained)
+True
+>>> to_halves(torch.arange(8.0).expand(1, 8), num_heads=2)
+tensor([[0., 2., 1., 3., 4., 6., 5., 7.]])
+
+--8<-- [end:example-checkpoint]
+
+RoPE on the first 16 of 64 features: a turned part plus a plain part.
+
+--8<-- [start:example-partial]
+>>> from snippets.positions.rope import apply_partial_rotary
+>>> p, r = torch.tensor(3), torch.tensor(40)
+>>> def partial(x, at):
+...     return apply_partial_rotary(x, at, turned=16)
+>>> whole = partial(q, p) @ partial(k, r)
+>>> first = apply_rotary(q[:16], p) @ apply_rotary(k[:16], r)
+>>> torch.allclose(whole, first + q[16:] @ k[16:])
+True
+
+--8<-- [end:example-partial]
+"""
+
+import torch
+from jaxtyping import Float, Real
+from torch import Tensor
+
+from snippets.order.rotary import apply_rotary
+
+
+# --8<-- [start:clock]
+def score_by_distance(
+    rho: Float[Tensor, "*#batch h"],
+    alpha: Float[Tensor, "*#batch h"],
+    kappa: Float[Tensor, "*#batch h"],
+    beta: Float[Tensor, "*#batch h"],
+    distance: Real[Tensor, "*#batch"],
+    omega: Float[Tensor, " h"],
+) -> Float[Tensor, "*batch"]:
+    """A sum of waves: each pair's lengths and angles, in query and in key."""
+    angle = distance.unsqueeze(-1) * omega + beta - alpha  # (*batch, h)
+    return (rho * kappa * torch.cos(angle)).sum(-1)
+
+
+# --8<-- [end:clock]
+
+
+# --8<-- [start:aimed]
+def aimed_key(
+    q: Float[Tensor, "*batch d_k"], *, distance: int | float
+) -> Float[Tensor, "*batch d_k"]:
+    """The key that a query scores highest when it stands that much further on.
+
+    Raises ValueError for an odd d_k, by `frequencies`.
+    """
+    return apply_rotary(q, torch.tensor(-distance, device=q.device))
+
+
+# --8<-- [end:aimed]
+
+
+# --8<-- [start:checkpoint]
+def to_halves(
+    W: Float[Tensor, "d width"], *, num_heads: int
+) -> Float[Tensor, "d width"]:
+    """Columns of W_Q or W_K, from the layout side by side to that in halves.
+
+    For `Linear.weight`, which has them as rows, transpose before and after.
+    Raises RuntimeError where the width is no multiple of twice the heads.
+    """
+    pairs = W.unflatten(-1, (num_heads, -1, 2))  # (d, heads, d_k / 2, 2)
+    return pairs.mT.flatten(-3)
+
+
+# --8<-- [end:checkpoint]
+
+
+# --8<-- [start:partial]
+def apply_partial_rotary(
+    x: Float[Tensor, "*#batch d_k"],
+    position: Real[Tensor, "*#batch"],
+    *,
+    turned: int,
+    base: float = 10000.0,
+) -> Float[Tensor, "*batch d_k"]:
+    """RoPE on the first features; the others stay as they are.
+
+    Raises ValueError for an odd number turned, by `frequencies`.
+    """
+    first = apply_rotary(x[..., :turned], position, base=base)
+    rest = x[..., turned:].expand(*first.shape[:-1], -1)
+    return torch.cat([first, rest], dim=-1)
+
+
+# --8<-- [end:partial]

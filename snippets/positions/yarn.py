@@ -1,0 +1,148 @@
+"""YaRN: a ramp between PI and RoPE as it was, and a factor on queries and keys.
+
+Of 64 pairs trained on 4096 positions: how many are interpolated fully, partly and not at all.
+
+--8<-- [start:example-ramp]
+>>> import torch
+>>> from snippets.order.positions import frequencies
+>>> from snippets.positions.yarn import ramp, turns, yarn_frequencies
+>>> omega = frequencies(128, dtype=torch.float64)
+>>> share = ramp(turns(omega, length=4096), start=1.0, end=32.0)
+>>> [(share == 0).sum().item(), (share == 1).sum().item()]
+[18, 21]
+>>> [((0 < share) & (share < 1)).sum().item()]
+[25]
+>>> scaled = yarn_frequencies(omega, s=16.0, trained=4096)
+>>> (omega / scaled)[[0, 20, 30, 40, 46, 63]].round(decimals=2).tolist()
+[1.0, 1.0, 3.39, 10.57, 16.0, 16.0]
+
+--8<-- [end:example-ramp]
+
+The attention code does not change, only what it is given:
+
+--8<-- [start:example-yarn]
+>>> from torch.nn.functional import scaled_dot_product_attention
+>>> from snippets.order.rotary import apply_rotary
+>>> from snippets.positions.yarn import apply_yarn, attention_factor
+>>> generator = torch.Generator().manual_seed(0)
+>>> Q, K, V = torch.randn(3, 8, 128, generator=generator, dtype=torch.float64)
+>>> place = torch.arange(8)
+>>> q, k = (apply_yarn(x, place, s=16.0, trained=4096) for x in (Q, K))
+>>> output = scaled_dot_product_attention(q, k, V, is_causal=True)
+>>> [round(attention_factor(16.0) ** power, 4) for power in (1, 2)]
+[1.2773, 1.6314]
+>>> round((q[0] @ k[0] / (Q[0] @ K[0])).item(), 4)  # at position 0
+1.6314
+
+--8<-- [end:example-yarn]
+
+One score leads 4000 others by ten, then 64,000 others, with and without a factor on scores:
+
+--8<-- [start:example-leader]
+>>> from math import log
+>>> from snippets.positions.yarn import leader_weight
+>>> lead, s = 10.0, 16.0
+>>> [round(leader_weight(lead, others), 3) for others in (4000, 64000)]
+[0.846, 0.256]
+>>> round(leader_weight(lead * (1 + log(s) / lead), 64000), 3)
+0.846
+>>> round(leader_weight(lead * attention_factor(s) ** 2, 64000), 3)
+0.995
+
+--8<-- [end:example-leader]
+"""
+
+import math
+
+import torch
+from jaxtyping import Float, Real
+from torch import Tensor
+
+from snippets.attention.formula import attention_weights, upcast
+from snippets.order.positions import frequencies
+from snippets.order.rotary import turn
+
+
+# --8<-- [start:ramp]
+def turns(
+    omega: Float[Tensor, " h"], *, length: int | float
+) -> Float[Tensor, " h"]:
+    """How often each pair turns within a length."""
+    return omega * length / (2 * math.pi)
+
+
+def ramp(
+    turns: Float[Tensor, "*shape"], *, start: float, end: float
+) -> Float[Tensor, "*shape"]:
+    """0 up to the start, 1 from the end on, and a straight line in between."""
+    return ((turns - start) / (end - start)).clamp(0, 1)
+
+
+def yarn_frequencies(
+    omega: Float[Tensor, " h"],
+    *,
+    s: float,
+    trained: int,
+    start: float = 1.0,
+    end: float = 32.0,
+) -> Float[Tensor, " h"]:
+    """Slow pairs divided by s, fast ones kept: Peng et al. (2024)."""
+    share = ramp(turns(omega, length=trained), start=start, end=end)
+    return (1 - share) * omega / s + share * omega
+
+
+# --8<-- [end:ramp]
+
+
+# --8<-- [start:temperature]
+def attention_factor(s: float) -> float:
+    """What YaRN multiplies queries and keys by: a law that was fitted."""
+    return 0.1 * math.log(s) + 1
+
+
+def weights_at_temperature(
+    Q: Float[Tensor, "*#batch n d_k"],
+    K: Float[Tensor, "*#batch m d_k"],
+    *,
+    temperature: float,
+) -> Float[Tensor, "*batch n m"]:
+    """The same weights without a change to attention: both are divided by a root."""
+    root = math.sqrt(temperature)
+    return attention_weights(Q / root, K / root)
+
+
+# --8<-- [end:temperature]
+
+
+# --8<-- [start:rotary]
+def apply_yarn(
+    x: Float[Tensor, "*#batch d_k"],
+    position: Real[Tensor, "*#batch"],
+    *,
+    s: float,
+    trained: int,
+    base: float = 10000.0,
+) -> Float[Tensor, "*batch d_k"]:
+    """RoPE by YaRN's frequencies, and its factor: Peng et al. (2024).
+
+    Raises ValueError for an odd d_k, by `frequencies`.
+    """
+    wide = upcast(x)
+    plain = frequencies(
+        x.shape[-1], base=base, dtype=wide.dtype, device=x.device
+    )
+    omega = yarn_frequencies(plain, s=s, trained=trained)
+    turned = turn(*wide.tensor_split(2, dim=-1), position, omega)
+    return (attention_factor(s) * torch.cat(turned, dim=-1)).to(x.dtype)
+
+
+# --8<-- [end:rotary]
+
+
+# --8<-- [start:leader]
+def leader_weight(lead: float, others: int | float) -> float:
+    """The weight of a score that leads so many equal ones."""
+    return math.exp(lead) / (math.exp(lead) + others)
+
+
+# --8<-- [end:leader]

@@ -1,0 +1,123 @@
+"""Decoding with a cache against one pass over all tokens; slopes against autograd by hand; counts against sums and PyTorch's counter."""
+
+import pytest
+import torch
+
+from snippets.attention.formula import attention
+from snippets.inference.cache import (
+    attend,
+    chunked_pairs,
+    decode_operations,
+    echo,
+    last_row,
+    prefill_in_chunks,
+    saving,
+    seen_row,
+    slopes,
+)
+from snippets.order.causal import Cache
+from snippets.order.cost import attention_layer, forward_operations, operations, step_operations
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+def layer(seed=0, n=7):
+    return random(seed, (2, n, 6), (6, 3), (6, 3), (6, 4))
+
+
+@pytest.mark.parametrize("split", [[7], [1] * 7, [4, 1, 1, 1], [3, 2, 2], [1, 6]])
+def test_however_a_text_is_split_the_outputs_are_those_of_one_pass(split):
+    x, *W = layer()
+    whole = attention(*(x @ one for one in W), is_causal=True)
+    outputs, cache = [], None
+    for part in x.split(split, dim=1):
+        output, cache = attend(part, *W, cache=cache)
+        outputs.append(output)
+    torch.testing.assert_close(torch.cat(outputs, dim=1), whole)
+    torch.testing.assert_close(cache.key, x @ W[1])
+    torch.testing.assert_close(cache.value, x @ W[2])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_chunks_of_any_size_give_the_whole(size):
+    x, *W = layer(1)
+    output, cache = prefill_in_chunks(x, *W, size=size)
+    torch.testing.assert_close(output, attention(*(x @ one for one in W), is_causal=True))
+    assert cache.key.shape == (2, 7, 3)
+
+
+def test_a_cache_of_another_width_is_refused():
+    x, *W = layer()
+    with pytest.raises(RuntimeError):
+        attend(x, *W, cache=Cache(torch.zeros(2, 1, 5).double(), torch.zeros(2, 1, 4).double()))
+
+
+def test_hidden_scores_and_values_do_not_count_and_others_do():
+    scores, value = random(2, (5,), (5, 3))
+    keep = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0]).double()
+    row = seen_row(scores, value, keep)
+    torch.testing.assert_close(row, torch.softmax(scores[[0, 2, 3]], 0) @ value[[0, 2, 3]])
+    for place, same in ((1, True), (4, True), (0, False), (3, False)):
+        changed = scores.clone(), value.clone()
+        changed[0][place] += 50
+        changed[1][place] += 50
+        assert torch.equal(seen_row(*changed, keep), row) == same
+
+
+def test_an_output_moves_with_its_own_query_and_with_every_key():
+    query, key, value = random(3, (3, 4), (5, 4), (5, 2))
+    by_query, by_key = slopes(query, key, value)
+    moves = by_query.abs().amax((1, 3)) > 1e-9  # (n, n)
+    assert torch.equal(moves, torch.eye(3, dtype=torch.bool))
+    assert (by_key.abs().amax((1, 3)) > 1e-9).all()
+    step = 1e-6 * torch.eye(5, 1).double() * torch.eye(1, 4).double()  # one feature of the first key
+    moved = (torch.softmax(query @ (key + step).T, -1) - torch.softmax(query @ (key - step).T, -1)) @ value / 2e-6
+    torch.testing.assert_close(by_key[:, :, 0, 0], moved, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 1), (9, 4), (50, 3), (200, 1000)])
+def test_the_saving_lies_between_its_bounds(n, d):
+    anew = sum(forward_operations(i, d) for i in range(1, n + 1))
+    assert saving(n, d) == anew / sum(8 * d * d + 4 * i * d for i in range(1, n + 1))
+    assert (n + 1) / 2 <= saving(n, d) <= (2 * n + 1) / 3
+
+
+def test_a_token_of_a_prefill_costs_a_step_as_pytorch_counts():
+    x, *W = random(4, (16, 8), *[(8, 8)] * 4)
+    assert operations(attention_layer, x, *W, num_heads=2) == 16 * step_operations(16, 8)
+
+
+def test_decode_operations_are_steps_after_the_prompt():
+    assert decode_operations(3, 2, 4) == step_operations(4, 4) + step_operations(5, 4)
+    assert decode_operations(3, 0, 4) == 0
+
+
+def test_chunked_pairs_counts_rectangles():
+    assert chunked_pairs(3, 2) == 3 * 3 + 3 * 6
+    assert chunked_pairs(8, 1) == 64
+    assert chunked_pairs(1, 8) == 36
+
+
+def two_layers(tokens, forget):
+    """Means of what is seen, token by token, with lists as caches."""
+    first, second = [], []
+    for place, token in enumerate(tokens):
+        if place == len(tokens) - 1:
+            first, second = first[forget:], second[forget:]
+        first.append(token)
+        second.append(sum(first) / len(first))
+    return sum(second) / len(second)
+
+
+@pytest.mark.parametrize("forget", [0, 1, 3])
+def test_last_row_is_two_layers_with_caches(forget):
+    (tokens,) = random(5, (5,))
+    torch.testing.assert_close(last_row(tokens, forget=forget), two_layers(list(tokens), forget))
+
+
+def test_the_echo_is_a_quarter_of_a_difference():
+    x, y, z = random(6, (), (), ())
+    torch.testing.assert_close(echo(x, y, z), (x - y) / 4)

@@ -1,0 +1,92 @@
+"""Attention in tiles against PyTorch's, and what both ways move against their formulas."""
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.io.flash import (
+    SlowMemory,
+    causal_moved,
+    flash_attention,
+    flash_tile,
+    moved_ratio,
+    multiplications_ratio,
+    plain_attention,
+    plain_moved,
+    tiled_moved,
+)
+from snippets.order.cost import operations
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 4, 12, 99])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(("n", "m"), [(12, 12), (5, 12), (12, 5)])
+def test_tiles_change_nothing(n, m, is_causal, block_size):
+    query, key, value = random(n, (n, 4), (m, 4), (m, 6))
+    expected = scaled_dot_product_attention(query, key, value, is_causal=is_causal)
+    output = flash_attention(query, key, value, block_size=block_size, is_causal=is_causal)
+    torch.testing.assert_close(output, expected)
+    if not is_causal:
+        torch.testing.assert_close(plain_attention(query, key, value), expected)
+
+
+def test_large_scores_do_not_overflow():
+    query, key, value = random(1, (6, 4), (8, 4), (8, 2))
+    expected = scaled_dot_product_attention(1e4 * query, key, value)
+    torch.testing.assert_close(flash_attention(1e4 * query, key, value, block_size=3), expected)
+
+
+@pytest.mark.parametrize(("n", "d", "block_size"), [(12, 4, 3), (8, 16, 8), (6, 2, 1)])
+def test_what_moves_is_what_the_formulas_say(n, d, block_size):
+    query, key, value = random(2, (n, d), (n, d), (n, d))
+    plain, tiled, causal = SlowMemory(), SlowMemory(), SlowMemory()
+    plain_attention(query, key, value, memory=plain)
+    flash_attention(query, key, value, block_size=block_size, memory=tiled)
+    flash_attention(query, key, value, block_size=block_size, is_causal=True, memory=causal)
+    assert plain.moved == plain_moved(n, d)
+    assert tiled.moved == tiled_moved(n, d, block_size)
+    assert causal.moved == causal_moved(n, d, block_size)
+    assert moved_ratio(n, d, block_size) == pytest.approx(plain.moved / tiled.moved)
+
+
+def test_a_slow_memory_counts_both_ways():
+    memory, x = SlowMemory(), torch.zeros(3, 4)
+    assert memory.load(x) is x and memory.store(x) is x
+    assert memory.moved == 24
+
+
+def test_the_products_are_the_same():
+    query, key, value = random(3, (8, 4), (8, 4), (8, 4))
+    plain = operations(plain_attention, query, key, value)
+    assert plain == operations(flash_attention, query, key, value, block_size=2) == 2 * 2 * 8 * 8 * 4
+    n, d, size = 8, 4, 2
+    corrections = n * (n // size) * (d + 1)
+    assert multiplications_ratio(d, size) == pytest.approx(1 + corrections / (plain / 2))
+
+
+@pytest.mark.parametrize(("keys", "block_size"), [(4, 0), (0, 2)])
+def test_there_is_a_tile(keys, block_size):
+    query, key, value = random(4, (3, 2), (keys, 2), (keys, 2))
+    with pytest.raises(ValueError, match=f"block_size is {block_size}, with {keys} keys"):
+        flash_attention(query, key, value, block_size=block_size)
+
+
+def test_half_precision_keeps_its_format():
+    query, key, value = (x.bfloat16() for x in random(5, (6, 4), (6, 4), (6, 4)))
+    output = flash_attention(query, key, value, block_size=4)
+    assert output.dtype == torch.bfloat16
+    torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value))
+
+
+def test_a_tile_of_queries_knows_its_place():
+    query, key, value = random(6, (9, 4), (9, 4), (9, 4))
+    expected = scaled_dot_product_attention(query, key, value, is_causal=True)
+    memory = SlowMemory()
+    output = flash_tile(query[3:6], key, value, first=3, block_size=3, is_causal=True, memory=memory)
+    torch.testing.assert_close(output, expected[3:6])
+    assert memory.moved == 3 * 4 * (1 + 2 * 2 + 1)  # two of three tiles of keys and values

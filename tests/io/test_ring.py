@@ -1,0 +1,86 @@
+"""A ring of devices against attention in one place; and who does how many pairs, counted in the mask."""
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.io.ring import (
+    contiguous,
+    pairs_waited_for,
+    ring_attention,
+    step_pairs,
+    striped,
+    tokens_to_hide,
+    window_step_pairs,
+    zigzag,
+    zigzag_pairs,
+)
+from snippets.sparse.window import window_mask
+
+assignments = pytest.mark.parametrize("assign", [contiguous, zigzag, striped])
+
+
+@assignments
+@pytest.mark.parametrize(("n", "devices"), [(12, 3), (8, 1), (8, 4)])
+def test_each_token_has_one_device(assign, n, devices):
+    places = assign(n, devices)
+    assert places.shape == (devices, n // devices)
+    assert sorted(places.flatten().tolist()) == list(range(n))
+    assert places.sort().values.equal(places)
+
+
+def test_who_holds_what():
+    assert contiguous(8, 2).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert zigzag(8, 2).tolist() == [[0, 1, 6, 7], [2, 3, 4, 5]]
+    assert striped(8, 2).tolist() == [[0, 2, 4, 6], [1, 3, 5, 7]]
+
+
+@assignments
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_a_ring_gives_what_one_device_gives(assign, is_causal):
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = torch.randn(3, 12, 4, generator=generator, dtype=torch.float64)
+    expected = scaled_dot_product_attention(query, key, value, is_causal=is_causal)
+    torch.testing.assert_close(ring_attention(query, key, value, assign(12, 3), is_causal=is_causal), expected)
+
+
+def in_mask(places, mask):
+    """Pairs of each step and device, taken from a mask."""
+    p = len(places)
+    return torch.tensor([[mask[places[r]][:, places[(r - step) % p]].sum() for r in range(p)] for step in range(p)])
+
+
+@assignments
+@pytest.mark.parametrize(("n", "devices"), [(12, 3), (16, 4), (6, 1)])
+def test_pairs_are_those_of_the_mask(assign, n, devices):
+    places = assign(n, devices)
+    assert step_pairs(places).equal(in_mask(places, window_mask(n, n)))
+    for window in (1, 3, n):
+        assert window_step_pairs(places, window=window).equal(in_mask(places, window_mask(n, window)))
+
+
+@pytest.mark.parametrize(("devices", "chunk"), [(1, 1), (3, 2), (5, 4)])
+def test_zigzag_is_fair_in_every_step(devices, chunk):
+    n = 2 * devices * chunk
+    pairs = step_pairs(zigzag(n, devices))
+    assert pairs.eq(pairs[:, :1]).all() and pairs[1:].eq(2 * chunk**2).all()
+    assert zigzag_pairs(devices, chunk) == pairs.sum() == n * (n + 1) // 2
+
+
+@pytest.mark.parametrize(("devices", "tokens"), [(1, 4), (3, 2), (4, 5)])
+def test_in_the_plain_ring_all_wait_for_the_last(devices, tokens):
+    pairs = step_pairs(contiguous(devices * tokens, devices))
+    assert pairs_waited_for(devices, tokens) == pairs[:, -1].sum() == devices * tokens**2 - tokens * (tokens - 1) // 2
+
+
+def test_tokens_to_hide_makes_both_times_equal():
+    speed, link, bytes_each, sharing, d = 3e12, 2e9, 2, 4, 8
+    c = tokens_to_hide(speed, link, bytes_each, sharing=sharing)
+    assert 4 * c**2 * d * sharing / speed == pytest.approx(2 * c * d * bytes_each / link)
+
+
+def test_half_precision_keeps_its_format():
+    query, key, value = torch.randn(3, 6, 4, generator=torch.Generator().manual_seed(1)).bfloat16()
+    output = ring_attention(query, key, value, contiguous(6, 3))
+    assert output.dtype == torch.bfloat16
+    torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value))

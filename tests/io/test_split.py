@@ -1,0 +1,65 @@
+"""Parts of the keys, merged in any number and order, against attention on all of them."""
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.io.split import attention_in_parts, combine, merge, numbers_held, numbers_sent, part, sent_to_held, steps
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 11])
+def test_any_number_of_parts(parts):
+    query, key, value = random(parts, (2, 3, 4), (2, 11, 4), (2, 11, 6))
+    expected = scaled_dot_product_attention(query, key, value)
+    torch.testing.assert_close(attention_in_parts(query, key, value, parts=parts), expected)
+
+
+def test_unequal_parts_and_a_merge_of_merges():
+    query, key, value = random(1, (1, 4), (10, 4), (10, 3))
+    one, two, three = (part(query, key[a:b], value[a:b]) for a, b in ((0, 1), (1, 7), (7, 10)))
+    expected, log_sum = part(query, key, value)
+
+    def both(*said):
+        return merge(*(torch.stack(each) for each in zip(*said)))
+
+    for merged in (both(one, two, three), both(both(one, two), three), both(both(three, one), two)):
+        torch.testing.assert_close(merged[0], expected)
+        torch.testing.assert_close(merged[1], log_sum)
+    torch.testing.assert_close(log_sum, (query @ key.T / 2).exp().sum(-1, keepdim=True).log())
+
+
+def test_large_scores_do_not_overflow():
+    query, key, value = random(2, (1, 4), (8, 4), (8, 2))
+    expected = scaled_dot_product_attention(1e4 * query, key, value)
+    torch.testing.assert_close(attention_in_parts(1e4 * query, key, value, parts=3), expected)
+
+
+def test_combine_is_a_weighted_mean():
+    answers, log_sums = random(3, (5,), (5,))
+    weights = log_sums.exp()
+    torch.testing.assert_close(combine(answers, log_sums), weights @ answers / weights.sum())
+
+
+def test_counts():
+    _, key, value = random(4, (1, 4), (12, 4), (12, 6))
+    assert numbers_held(12, 4, 6) == key.numel() + value.numel()
+    output, log_sum = part(key[:1], key, value)
+    assert numbers_sent(3, 6) == 3 * (output.numel() + log_sum.numel())
+    assert sent_to_held(4, 4, 6) == pytest.approx(numbers_sent(3, 6) / numbers_held(12, 4, 6))
+
+
+def test_the_root_is_best():
+    found = {parts: steps(4096, parts) for parts in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)}
+    assert min(found, key=found.get) == 64 and found[64] == 128
+
+
+def test_half_precision_keeps_its_format():
+    query, key, value = (x.bfloat16() for x in random(5, (1, 4), (6, 4), (6, 4)))
+    output = attention_in_parts(query, key, value, parts=2)
+    assert output.dtype == torch.bfloat16
+    torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value))

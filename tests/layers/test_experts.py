@@ -1,0 +1,105 @@
+"""Mixture of experts: the gate in both orders, who learns, what the balancing loss is, and what is counted."""
+
+import pytest
+import torch
+from torch.nn.functional import one_hot
+
+from snippets.layers.experts import (
+    balance_gradients,
+    balance_loss,
+    balance_of_tokens,
+    choose_then_softmax,
+    mixtral_weights,
+    mixture,
+    route,
+    softmax_then_choose,
+    surplus,
+)
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+@pytest.mark.parametrize("k", [1, 2, 8])
+def test_both_orders_give_one_gate(k):
+    (logits,) = random(0, (8,))
+    order = logits.argsort(descending=True)
+    chosen, others = logits[order[:k]], logits[order[k:]]
+    gate = softmax_then_choose(chosen, others)
+    torch.testing.assert_close(gate, choose_then_softmax(chosen, others))
+    torch.testing.assert_close(gate, torch.softmax(logits, 0)[order[:k]] / torch.softmax(logits, 0)[order[:k]].sum())
+    found, which = route(logits, k=k)
+    assert which.equal(order[:k])
+    torch.testing.assert_close(found, gate)
+    kept, _ = route(logits, k=k, divide=False)
+    torch.testing.assert_close(kept, logits.softmax(0)[order[:k]])
+    assert (kept.sum() < 1 - 1e-3) == (k < 8)
+
+
+@pytest.mark.parametrize("divide", [True, False])
+def test_the_mixture_is_a_sum_over_chosen_experts(divide):
+    x, router, experts = random(1, (5, 6), (6, 4), (4, 6, 3))
+    gate, chosen = route(x @ router, k=2, divide=divide)
+    rows = [sum(gate[t, c] * (x[t] @ experts[chosen[t, c]]) for c in range(2)) for t in range(5)]
+    torch.testing.assert_close(mixture(x, router, experts, k=2, divide=divide), torch.stack(rows))
+
+
+def test_with_one_expert_a_divided_gate_teaches_the_router_nothing():
+    x, router, experts = random(2, (5, 6), (6, 4), (4, 6, 3))
+    router.requires_grad_()
+    sizes = []
+    for divide in (True, False):
+        (slope,) = torch.autograd.grad(mixture(x, router, experts, k=1, divide=divide).square().sum(), router)
+        sizes.append(slope.abs().max().item())
+    assert sizes[0] < 1e-12 < 1e-2 < sizes[1]
+
+
+def test_experts_that_are_not_chosen_get_no_gradient():
+    (logits,) = random(3, (6,))
+    logits.requires_grad_()
+    gate, chosen = route(logits, k=2)
+    (slope,) = torch.autograd.grad(gate[0], logits)
+    assert slope[chosen].abs().min() > 1e-3
+    others = torch.ones(6, dtype=torch.bool)
+    others[chosen] = False
+    assert slope[others].eq(0).all()
+
+
+def test_the_loss_is_one_and_a_covariance():
+    z, counts = random(4, (50, 6), (6,))
+    P, f = z.softmax(1).mean(0), counts.abs() / counts.abs().sum()
+    torch.testing.assert_close(balance_loss(f, P), 1 + surplus(f, P))
+    torch.testing.assert_close(surplus(f, P), 36 * torch.cov(torch.stack([f, P]), correction=0)[0, 1])
+    even = torch.full((6,), 1 / 6, dtype=torch.float64)
+    for load in (even, f, one_hot(torch.tensor(2), 6).double()):
+        torch.testing.assert_close(balance_loss(load, even), torch.tensor(1.0, dtype=torch.float64))
+    assert balance_loss(P, P) > 1
+
+
+def test_the_loss_can_be_small_and_the_load_bad():
+    losses = {}
+    for n in (3, 4, 5, 100):
+        p = torch.full((n, 2), 0.5, dtype=torch.float64)
+        p[:, 0] += 1e-9
+        p[-1] = torch.tensor([0.0, 1.0])
+        sent = one_hot(p.argmax(1), 2).double()
+        assert sent.mean(0)[1] == 1 / n
+        losses[n] = balance_of_tokens(sent, p).item()
+        assert losses[n] < 1
+    assert min(losses, key=losses.get) == 4 and losses[4] == pytest.approx(7 / 8, abs=1e-6) and losses[100] > 0.98
+
+
+def test_the_gradients_of_the_loss_are_those_of_autograd():
+    Z, counts = random(5, (5, 4), (4,))
+    f = counts.abs() / counts.abs().sum()
+    Z.requires_grad_()
+    (slope,) = torch.autograd.grad(balance_loss(f, Z.softmax(1).mean(0)), Z)
+    torch.testing.assert_close(balance_gradients(Z.detach(), f), slope)
+
+
+def test_mixtrals_weights_are_counted_part_by_part():
+    for k in (1, 2, 8):
+        parts = [4096 * 4096, 4096 * 1024, 4096 * 1024, 4096 * 4096, 4096 * 8, 4096, 4096, *[4096 * 14336] * (3 * k)]
+        assert mixtral_weights(k=k) == 32 * sum(parts) + 2 * 32000 * 4096 + 4096

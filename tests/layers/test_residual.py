@@ -1,0 +1,78 @@
+"""The residual stream: attribution, ablation, rotation, and growth with depth."""
+
+import pytest
+import torch
+from torch.nn.functional import layer_norm, rms_norm
+
+from snippets.layers.residual import ablated, block, cosines, logit_parts, logits, random_stack, squared_cosine, stream, turned_weights
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+def test_the_stream_is_what_came_in_and_every_write():
+    x, writes = random(0, (3, 6), (3, 4, 6))
+    expected = x.clone()
+    for write in writes.unbind(1):
+        expected = expected + write
+    torch.testing.assert_close(stream(x, writes), expected)
+
+
+def test_the_parts_of_logits_add_up():
+    x, writes, W = random(1, (3, 6), (3, 4, 6), (6, 10))
+    whole = logits(x, writes, W)
+    torch.testing.assert_close(whole, rms_norm(stream(x, writes), (6,), eps=0.0) @ W)
+    shares = logit_parts(x, writes, W)
+    assert shares.shape == (3, 5, 10)
+    torch.testing.assert_close(shares.sum(1), whole)
+    size = stream(x, writes).square().mean(-1, keepdim=True).sqrt()
+    torch.testing.assert_close(shares[:, 2], writes[:, 1] / size @ W)
+
+
+def test_a_write_taken_away_changes_the_divisor():
+    x, writes, W = random(2, (6,), (4, 6), (6, 10))
+    less_its_row = logits(x, writes, W) - logit_parts(x, writes, W)[2]
+    anew = logits(x, writes[[0, 2, 3]], W)
+    assert not torch.allclose(less_its_row, anew)
+    sizes = [stream(x, some).square().mean().sqrt() for some in (writes, writes[[0, 2, 3]])]
+    torch.testing.assert_close(less_its_row * sizes[0] / sizes[1], anew)
+
+
+def test_silencing_a_block_takes_away_two_terms():
+    x, M, T = random(3, (2, 6), (6, 6), (6, 6))
+    one = torch.eye(6, dtype=torch.float64)
+    direct, later = ablated(x, M, T)
+    torch.testing.assert_close(direct + later, x @ (one + M) @ (one + T) - x @ (one + T))
+    torch.testing.assert_close(direct, x @ M)
+
+
+def test_a_turned_block_does_the_same_and_a_layer_norm_does_not():
+    x, A, B, R = random(4, (3, 6), (6, 8), (8, 6), (6, 6))
+    R, _ = torch.linalg.qr(R)
+    torch.testing.assert_close(block(x @ R, *turned_weights(A, B, R)), block(x, A, B) @ R)
+    torch.testing.assert_close(block(x, A, B), x + (rms_norm(x, (6,), eps=1e-5) @ A).relu() @ B)
+    assert not torch.allclose(layer_norm(x @ R, (6,)) @ R.T, layer_norm(x, (6,)))
+    assert not torch.allclose(block(x @ R, A, B), block(x, A, B) @ R)
+
+
+@pytest.mark.parametrize("count", [1, 16, 64])
+def test_scaled_writes_reach_the_same_variance_at_every_depth(count):
+    (x,) = random(5, (512,))
+    generator = torch.Generator().manual_seed(6)
+    states = random_stack(x, count=count, scale=count**-0.5, generator=generator)
+    assert states.shape == (count + 1, 512) and states[0].equal(x)
+    assert 1.6 < states[-1].square().mean().item() < 2.6
+
+
+def test_the_stream_grows_and_turns_less_and_less():
+    (x,) = random(7, (512,))
+    states = random_stack(x, count=30, generator=torch.Generator().manual_seed(8))
+    assert 24 < states[-1].square().mean().item() < 40
+    measured = cosines(states)
+    torch.testing.assert_close(measured[3], states[3] @ states[4] / states[3].norm() / states[4].norm())
+    expected = torch.arange(1, 31, dtype=torch.float64) / torch.arange(2, 32, dtype=torch.float64)
+    assert squared_cosine(stream=30.0, write=1.0) == expected[-1]
+    assert (measured.square() - expected).abs().max() < 0.12
+    assert measured[-5:].min() > measured[:3].max()

@@ -1,0 +1,84 @@
+"""Linear attention: the masked product against the running state, what is read back, and what it costs."""
+
+import pytest
+import torch
+
+from snippets.linear.attention import (
+    cache_numbers,
+    masked_product,
+    positive_features,
+    read,
+    recall_noise,
+    running_state,
+    state_numbers,
+    store,
+)
+
+
+def random(seed, *shapes):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_the_running_state_is_the_masked_product(n):
+    F, G, V = random(n, (2, n, 4), (2, n, 4), (2, n, 3))
+    outputs, state = running_state(F, G, V)
+    torch.testing.assert_close(outputs, masked_product(F, G, V))
+    torch.testing.assert_close(state, store(G, V))
+    for i in range(n):  # by hand: only tokens up to i
+        expected = sum((F[:, i] * G[:, j]).sum(-1, keepdim=True) * V[:, j] for j in range(i + 1))
+        torch.testing.assert_close(outputs[:, i], expected)
+
+
+def test_a_later_token_changes_no_earlier_output():
+    F, G, V = random(0, (6, 4), (6, 4), (6, 3))
+    changed = G.clone()
+    changed[4] += 1
+    one, other = running_state(F, G, V)[0], running_state(F, changed, V)[0]
+    assert one[:4].equal(other[:4]) and not torch.allclose(one[4:], other[4:])
+
+
+def test_a_state_goes_on_from_where_it_ended():
+    F, G, V = random(1, (6, 4), (6, 4), (6, 3))
+    _, state = running_state(F[:4], G[:4], V[:4])
+    later, _ = running_state(F[4:], G[4:], V[4:])
+    torch.testing.assert_close(later + read(F[4:], state), masked_product(F, G, V)[4:])
+
+
+def test_features_are_positive_and_rise():
+    x = torch.linspace(-20, 20, 401, dtype=torch.float64)[:, None]
+    found = positive_features(x)
+    assert (found > 0).all() and (found.diff(dim=0) > 0).all()
+    torch.testing.assert_close(found[200:], x[200:] + 1)
+
+
+def test_orthonormal_keys_read_back_and_one_more_does_not():
+    (keys,) = random(2, (5, 5))
+    keys, values = torch.linalg.qr(keys).Q, torch.arange(10, dtype=torch.float64).reshape(5, 2)
+    for n in range(1, 6):
+        torch.testing.assert_close(read(keys[:n], store(keys[:n], values[:n])), values[:n])
+    more = torch.cat([keys, keys[:1]]), torch.cat([values, values[1:2]])
+    assert not torch.allclose(read(more[0], store(*more)), more[1])
+
+
+def test_noise_grows_with_the_root_of_the_number_of_keys():
+    generator = torch.Generator().manual_seed(3)
+    for n, r in ((4, 16), (64, 16), (64, 64)):
+        keys = torch.randn(4000, n, r, generator=generator, dtype=torch.float64) / r**0.5
+        assert recall_noise(keys).item() == pytest.approx((n / r) ** 0.5, rel=0.1)
+    assert recall_noise(torch.tensor([[3.0, 7.0], [1.0, 5.0]])) == 4  # of each key, its first feature
+
+
+def test_numbers_are_those_of_the_tensors():
+    key, value = random(4, (7, 4), (7, 3))
+    assert cache_numbers(7, 4, 3) == key.numel() + value.numel()
+    assert state_numbers(4, 3) == store(key, value).numel()
+    assert cache_numbers(64, 128, 128) == state_numbers(128, 128)
+
+
+def test_no_tokens_are_refused():
+    with pytest.raises(RuntimeError):
+        running_state(torch.zeros(0, 4), torch.zeros(0, 4), torch.zeros(0, 3))
+    with pytest.raises(ValueError, match="shorter|longer"):
+        running_state(torch.zeros(2, 4), torch.zeros(3, 4), torch.zeros(3, 3))

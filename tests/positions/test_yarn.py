@@ -1,0 +1,85 @@
+"""YaRN: the ramp, its two ends, the factor on queries and keys, and the weight of a leader."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from snippets.attention.formula import attention_weights
+from snippets.order.positions import frequencies
+from snippets.order.rotary import apply_rotary
+from snippets.positions.yarn import apply_yarn, attention_factor, leader_weight, ramp, turns, weights_at_temperature, yarn_frequencies
+
+OMEGA = frequencies(128, dtype=torch.float64)
+
+
+def test_turns_are_lengths_over_wave_lengths():
+    assert turns(torch.tensor([1.0, 0.5]), length=4 * math.pi).tolist() == pytest.approx([2.0, 1.0])
+
+
+def test_the_ramp_is_flat_straight_and_flat():
+    found = ramp(torch.tensor([-3.0, 1, 2, 4, 5, 99]), start=1.0, end=5.0)
+    assert found.tolist() == [0, 0, 0.25, 0.75, 1, 1]
+
+
+def test_at_its_ends_yarn_is_pi_and_rope():
+    found, often = yarn_frequencies(OMEGA, s=8.0, trained=2048), turns(OMEGA, length=2048)
+    slow, fast = often < 1, often > 32
+    assert slow.any() and fast.any() and (~slow & ~fast).any()
+    torch.testing.assert_close(found[slow], OMEGA[slow] / 8)
+    torch.testing.assert_close(found[fast], OMEGA[fast])
+    between = (OMEGA / found)[~slow & ~fast]
+    assert ((between > 1) & (between < 8)).all()
+
+
+def test_the_ends_of_the_ramp_can_be_chosen():
+    assert torch.equal(yarn_frequencies(OMEGA, s=4.0, trained=64, start=1e6, end=2e6), OMEGA / 4)
+    assert torch.equal(yarn_frequencies(OMEGA, s=4.0, trained=64, start=-2.0, end=-1.0), OMEGA)
+
+
+def test_half_way_the_factor_stays_below_two():
+    half = torch.tensor([16.5 * 2 * math.pi / 4096], dtype=torch.float64)  # 16.5 turns, in the middle of 1 and 32
+    for s in (2.0, 4.0, 1000.0):
+        assert (half / yarn_frequencies(half, s=s, trained=4096)).item() == pytest.approx(2 * s / (s + 1))
+
+
+def test_a_temperature_needs_no_change_to_attention():
+    generator = torch.Generator().manual_seed(0)
+    Q, K = torch.randn(2, 5, 8, generator=generator, dtype=torch.float64)
+    expected = torch.softmax(Q @ K.mT / math.sqrt(8) / 0.6, dim=-1)
+    torch.testing.assert_close(weights_at_temperature(Q, K, temperature=0.6), expected)
+    assert not torch.allclose(attention_weights(Q, K), expected)
+
+
+def test_scores_get_the_square_of_the_factor():
+    generator = torch.Generator().manual_seed(1)
+    Q, K = torch.randn(2, 6, 16, generator=generator, dtype=torch.float64)
+    place, far = torch.arange(6), 10**9  # so long that no pair is interpolated
+    scores = apply_yarn(Q, place, s=16.0, trained=far, base=50.0) @ apply_yarn(K, place, s=16.0, trained=far, base=50.0).mT
+    plain = apply_rotary(Q, place, base=50.0) @ apply_rotary(K, place, base=50.0).mT
+    torch.testing.assert_close(scores, attention_factor(16.0) ** 2 * plain)
+    assert attention_factor(1.0) == 1 and attention_factor(math.exp(10)) == pytest.approx(2)
+
+
+def test_without_a_longer_text_yarn_is_rope():
+    (x,) = torch.randn(1, 6, 8, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    torch.testing.assert_close(apply_yarn(x, torch.arange(6), s=1.0, trained=64), apply_rotary(x, torch.arange(6)))
+
+
+def test_fused_attention_takes_what_yarn_makes():
+    x = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(3)).half()
+    q, k = (apply_yarn(y, torch.arange(6), s=4.0, trained=64) for y in x[:2])
+    assert scaled_dot_product_attention(q, k, x[2]).dtype == torch.float16
+
+
+def test_a_leader_keeps_its_weight():
+    scores = torch.cat([torch.tensor([3.0]), torch.zeros(20)]).double()
+    assert leader_weight(3.0, 20) == pytest.approx(torch.softmax(scores, 0)[0].item())
+    for s in (2, 7):
+        assert leader_weight(3.0 * (1 + math.log(s) / 3.0), 20 * s) == pytest.approx(leader_weight(3.0, 20))
+
+
+def test_an_odd_width_is_refused():
+    with pytest.raises(ValueError, match="d is 5; expected an even number"):
+        apply_yarn(torch.zeros(2, 5), torch.arange(2), s=2.0, trained=8)

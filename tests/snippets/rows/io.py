@@ -1,0 +1,63 @@
+"""Inputs for snippets/io."""
+
+import torch
+
+from snippets.io.flash import SlowMemory
+from tests.snippets.sample import Row, T, sample
+
+QUERY, KEY, VALUE = T(3, 4), T(5, 4), T(5, 6)
+
+LIU = "Liu, Zaharia and Abbeel (2023)"
+
+
+@sample
+def held(dtype: torch.dtype, device: str) -> torch.Tensor:
+    return torch.arange(6, device=device).view(3, 2)
+
+
+@sample
+def memory(dtype: torch.dtype, device: str) -> SlowMemory:
+    return SlowMemory()
+
+
+ROWS = {
+    "flash": {
+        "SlowMemory.load": [Row(T(2, 3), of=Row())],
+        "SlowMemory.store": [Row(T(2, 3), of=Row())],
+        "plain_attention": [Row(QUERY, KEY, VALUE)],
+        "flash_attention": [
+            Row(QUERY, KEY, VALUE, block_size=2, source="Dao (2023)"),
+            Row(QUERY, KEY, VALUE, block_size=2, is_causal=True, source="Dao (2023)"),
+        ],
+        "flash_tile": [Row(QUERY, KEY, VALUE, first=2, block_size=2, is_causal=True, memory=memory, gives="upcast")],
+        "plain_moved": [Row(6, 4)],
+        "tiled_moved": [Row(6, 4, 2)],
+        "moved_ratio": [Row(6, 4, 2)],
+        "causal_moved": [Row(6, 4, 2)],
+        "multiplications_ratio": [Row(4, 2)],
+    },
+    "split": {
+        "part": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), gives="upcast")],
+        "merge": [Row(T(4, 2, 3, 6), T(4, 2, 3, 1))],
+        "combine": [Row(T(4), T(4))],
+        "attention_in_parts": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), parts=2, source="Dao et al. (2023)")],
+        "numbers_held": [Row(9, 4, 6)],
+        "numbers_sent": [Row(3, 6)],
+        "sent_to_held": [Row(3, 4, 6)],
+        "steps": [Row(64, 8)],
+    },
+    "ring": {
+        "contiguous": [Row(12, 3, gives=torch.int64)],
+        "zigzag": [Row(12, 3, gives=torch.int64)],
+        "striped": [Row(12, 3, gives=torch.int64)],
+        "ring_attention": [
+            Row(T(6, 4), T(6, 4), T(6, 5), held, source=LIU),
+            Row(T(6, 4), T(6, 4), T(6, 5), held, is_causal=True, source=LIU),
+        ],
+        "step_pairs": [Row(held, gives=torch.int64)],
+        "pairs_waited_for": [Row(3, 2)],
+        "zigzag_pairs": [Row(3, 2)],
+        "window_step_pairs": [Row(held, window=2, gives=torch.int64)],
+        "tokens_to_hide": [Row(400.0, 5.0, 2), Row(400.0, 5.0, 2, sharing=4)],
+    },
+}

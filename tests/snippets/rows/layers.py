@@ -1,0 +1,85 @@
+"""Inputs for snippets/layers."""
+
+import torch
+from torch import nn
+
+from tests.snippets.sample import Row, Seeded, T, sample
+
+X, Z = T(2, 3, 4), T(2, 5, 4)  # n = 3, m = 5, d = 4
+W_Q, W_K, W_V = T(4, 6), T(4, 6), T(4, 7)
+GATED = T(4, 8), T(4, 8), T(8, 4)
+ROUTER = "Shazeer et al. (2017)"
+SCORES = T(3), T(3, 2), T(5), T(5, 2)
+
+
+@sample
+def decoder_layer(dtype: torch.dtype, device: str) -> nn.TransformerDecoderLayer:
+    return nn.TransformerDecoderLayer(4, 2, 8, batch_first=True, norm_first=True, dtype=dtype, device=device).eval()
+
+
+ROWS = {
+    "cross": {
+        "context_cache": [Row(Z, W_K, W_V), Row(T(5, 4), W_K, W_V)],
+        "read_context": [Row(X, W_Q, T(2, 5, 6), T(2, 5, 7)), Row(T(3, 4), W_Q, T(5, 6), T(5, 7))],
+        "cross_attention": [
+            Row(X, Z, W_Q, W_K, W_V, source="Vaswani et al. (2017)"),
+            Row(T(3, 4), T(5, 4), W_Q, W_K, W_V, source="Vaswani et al. (2017)"),
+        ],
+        "query_slopes": [Row(T(3, 4), T(5, 4), T(5, 2))],
+        "odds_ratios": [Row(T(3, 4, kind="weights"))],
+        "over_both": [Row(*SCORES)],
+        "gated": [Row(*SCORES, source="He et al. (2022)")],
+        "decoder_block": [Row(X, Z, decoder_layer)],
+        "reads_more": [Row(7, 3)],
+    },
+    "residual": {
+        "stream": [Row(T(2, 4), T(2, 3, 4), source="Elhage et al. (2021)"), Row(T(4), T(3, 4), source="Elhage et al. (2021)")],
+        "logits": [Row(T(2, 4), T(2, 3, 4), T(4, 7))],
+        "logit_parts": [Row(T(2, 4), T(2, 3, 4), T(4, 7)), Row(T(4), T(3, 4), T(4, 7))],
+        "block": [Row(X, T(4, 8), T(8, 4))],
+        "turned_weights": [Row(T(4, 8), T(8, 4), T(4, 4), source="Ashkboos et al. (2024)")],
+        "random_stack": [Row(T(4), count=3, generator=Seeded()), Row(T(4), count=3, scale=0.5, generator=Seeded())],
+        "cosines": [Row(T(5, 4))],
+        "squared_cosine": [Row(stream=3.0, write=1.0)],
+        "ablated": [Row(X, T(4, 4), T(4, 4))],
+    },
+    "swiglu": {
+        "layer": [Row(X, *GATED, source="Shazeer (2020)"), Row(T(4), *GATED, source="Shazeer (2020)")],
+        "gradients": [Row(T(4), *GATED)],
+        "pull_on_up": [Row(T(4), *GATED, T(4))],
+        "pull_on_down": [Row(T(4), *GATED, T(4))],
+        "imbalance": [Row(*GATED[1:])],
+        "swish": [Row(T(2, 3), steepness=1.702)],
+        "more_numbers": [Row(6, 16)],
+        "gated_width": [Row(768), Row(768, multiple=1)],
+        "balanced": [Row(*GATED[1:])],
+    },
+    "head": {
+        "losses": [Row(T(2, 7)), Row(T(7))],
+        "errors": [Row(T(7))],
+        "pulls": [Row(T(4), T(7, 4))],
+        "winners": [Row(T(7, 4), T(9, 4), not_on_meta="how many tokens win depends on the numbers", gives=torch.int64)],
+        "centred_logs": [Row(T(2, 3, 4), T(7, 4)), Row(T(3, 4), T(7, 4))],
+        "table_share": [Row(50257, 768, 12)],
+    },
+    "experts": {
+        "route": [Row(T(2, 3, 8), k=2, source=ROUTER), Row(T(8), k=2, divide=False, source=ROUTER)],
+        "mixture": [Row(T(5, 6), T(6, 4), T(4, 6, 3), k=2), Row(T(5, 6), T(6, 4), T(4, 6, 3), k=1, divide=False)],
+        "softmax_then_choose": [Row(T(2), T(6))],
+        "choose_then_softmax": [Row(T(2), T(6))],
+        "balance_loss": [Row(T(4), T(4), source="Fedus, Zoph and Shazeer (2022)")],
+        "balance_of_tokens": [Row(T(5, 4, kind="weights"), T(5, 4, kind="weights"))],
+        "surplus": [Row(T(4), T(4))],
+        "balance_gradients": [Row(T(5, 4), T(4))],
+        "mixtral_weights": [Row(k=2, source="Jiang et al. (2024)")],
+    },
+    "vision": {
+        "class_output": [Row(T(), T(2), T(5), T(5, 2), source="Dosovitskiy et al. (2021)")],
+        "mean_pool": [Row(T(5, 5), T(5, 2))],
+        "copied": [Row(T(5), times=3), Row(T(5, 2), times=3)],
+        "resize_positions": [Row(T(3, 3, 4), rows=5, columns=6), Row(T(3, 3, 4), rows=6, columns=6, corners=False)],
+        "squared_length": [Row(T(4), T(4), t=0.5)],
+        "multiplications": [Row(196, 768)],
+        "times_the_cost": [Row(196, 768)],
+    },
+}

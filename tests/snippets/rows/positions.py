@@ -1,0 +1,41 @@
+"""Inputs for snippets/positions."""
+
+from tests.snippets.sample import Row, T
+
+CHEN, PENG, PRESS = "Chen et al. (2023)", "Peng et al. (2024)", "Press, Smith and Lewis (2022)"
+PLACES, NUMBER, OMEGA = T(5, kind="real"), T(kind="real"), T(3)
+
+ROWS = {
+    "rope": {
+        "score_by_distance": [Row(T(5, 3), OMEGA, T(2, 5, 3), OMEGA, PLACES, OMEGA), Row(*[OMEGA] * 4, NUMBER, OMEGA)],
+        "aimed_key": [Row(T(2, 5, 6), distance=3)],
+        "to_halves": [Row(T(4, 8), num_heads=2)],
+        "apply_partial_rotary": [Row(T(2, 5, 6), PLACES, turned=4), Row(T(6), PLACES, turned=6, base=100.0)],
+    },
+    "interpolation": {
+        "ntk_base": [Row(10000.0, 4.0, d_k=6)],
+        "scale_of_base": [Row(10000.0, 1e6, d_k=6)],
+        "interpolated_rotary": [Row(T(2, 5, 6), PLACES, s=4.0, source=CHEN), Row(T(6), PLACES, s=2.0, base=100.0, source=CHEN)],
+        "neighbour_distance": [Row(OMEGA)],
+    },
+    "yarn": {
+        "turns": [Row(OMEGA, length=4096)],
+        "ramp": [Row(PLACES, start=1.0, end=32.0)],
+        "yarn_frequencies": [Row(OMEGA, s=4.0, trained=64, source=PENG), Row(OMEGA, s=4.0, trained=64, start=0.5, end=2.0, source=PENG)],
+        "attention_factor": [Row(4.0)],
+        "weights_at_temperature": [Row(T(2, 3, 4), T(5, 4), temperature=0.5)],
+        "apply_yarn": [
+            Row(T(2, 5, 6), PLACES, s=4.0, trained=64, source=PENG),
+            Row(T(6), PLACES, s=4.0, trained=8, base=100.0, source=PENG),
+        ],
+        "leader_weight": [Row(3.0, 20)],
+    },
+    "alibi": {
+        "decay": [Row(PLACES, slope=0.5)],
+        "alibi_weights": [Row(T(2, 5), PLACES, slope=0.5, source=PRESS), Row(PLACES, T(2, 5, kind="real"), slope=0.5, source=PRESS)],
+        "decayed_weights": [Row(T(2, 5, kind="weights"), PLACES, slope=0.5)],
+        "slopes": [Row(6)],
+        "with_alibi": [Row(T(2, 3, 4, 6), T(2, 3, 5, 6), PLACES, T(3))],
+        "one_more_feature": [Row(T(4, 6), T(5, 6), PLACES, slope=0.5)],
+    },
+}

@@ -1,0 +1,77 @@
+"""A sliding window against loops: its mask, its pairs, its cache, and what a stack of windows passes on."""
+
+import pytest
+import torch
+
+from snippets.attention.formula import attention
+from snippets.sparse.window import (
+    distance_shares,
+    distance_shares_with_shortcut,
+    pairs_saved,
+    rolling_attention,
+    tokens_within_reach,
+    window_mask,
+    window_pairs,
+)
+
+sizes = pytest.mark.parametrize(("n", "window"), [(1, 1), (5, 1), (7, 3), (4, 4), (3, 9)])
+
+
+@sizes
+def test_a_query_sees_itself_and_those_just_before(n, window):
+    mask = window_mask(n, window)
+    for i in range(n):
+        assert mask[i].nonzero().flatten().tolist() == list(range(max(0, i - window + 1), i + 1))
+
+
+@sizes
+def test_pairs_are_those_of_the_mask(n, window):
+    assert window_pairs(n, window) == window_mask(n, window).sum().item()
+    assert pairs_saved(n, window) == (window_mask(n, n) & ~window_mask(n, window)).sum().item()
+
+
+@sizes
+def test_a_rolling_cache_gives_what_the_mask_gives(n, window):
+    generator = torch.Generator().manual_seed(n)
+    query, key, value = torch.randn(3, 2, n, 4, generator=generator, dtype=torch.float64)
+    expected = attention(query, key, value, attn_mask=window_mask(n, window))
+    torch.testing.assert_close(rolling_attention(query, key, value, window=window), expected)
+
+
+def test_a_rolling_cache_leaves_its_inputs_alone():
+    key = torch.randn(5, 2, generator=torch.Generator().manual_seed(0))
+    kept = key.clone()
+    rolling_attention(key, key, key, window=2)
+    assert torch.equal(key, kept)
+
+
+def test_a_window_holds_a_token():
+    with pytest.raises(ValueError, match="window is 0; expected at least 1"):
+        rolling_attention(*torch.zeros(3, 2, 4), window=0)
+
+
+@pytest.mark.parametrize(("layers", "window"), [(0, 3), (1, 4), (3, 3), (5, 2)])
+def test_shares_are_those_of_a_product_of_bands(layers, window):
+    reach = tokens_within_reach(layers=layers, window=window)
+    band = window_mask(2 * reach, window).double() / window
+    stack = torch.linalg.matrix_power(band, layers)
+    stack_with_shortcut = torch.linalg.matrix_power((band + torch.eye(2 * reach)) / 2, layers)
+    shares = distance_shares(layers=layers, window=window)
+    assert shares.shape == (reach,) and shares.min() > 0
+    torch.testing.assert_close(shares, stack[-1].flip(0)[:reach])
+    assert stack[-1].flip(0)[reach:].eq(0).all()
+    torch.testing.assert_close(distance_shares_with_shortcut(layers=layers, window=window), stack_with_shortcut[-1].flip(0)[:reach])
+
+
+def test_mean_and_variance_of_the_distance():
+    shares, layers, window = distance_shares(layers=6, window=5), 6, 5
+    distance = torch.arange(len(shares))
+    mean = (shares * distance).sum()
+    assert mean.item() == pytest.approx(layers * (window - 1) / 2)
+    assert (shares * (distance - mean) ** 2).sum().item() == pytest.approx(layers * (window**2 - 1) / 12)
+
+
+def test_what_is_made_is_made_where_it_is_asked_for():
+    assert window_mask(3, 2, device="meta").device.type == "meta"
+    assert distance_shares(layers=2, window=2, device="meta").device.type == "meta"
+    assert distance_shares_with_shortcut(layers=2, window=2, device="meta").device.type == "meta"
