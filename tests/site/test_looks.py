@@ -38,6 +38,9 @@ def test_contrast_of_black_and_white():
     assert contrast("#ffffff", "#000000") == pytest.approx(21) and contrast("#808080", "#808080") == 1
 
 
+WORDS = ("ink", "quiet", "link", "proved", "refuted", "code-keyword", "code-string", "code-number", "code-name")
+
+
 @pytest.mark.parametrize("scheme", ["default", "slate"])
 def test_text_can_be_read(scheme):
     colours = palette(scheme)
@@ -45,7 +48,7 @@ def test_text_can_be_read(scheme):
     faint = {
         (name, ground): round(contrast(colours[name], colours[ground]), 2)
         for ground in ("paper", "wash", "refuted-wash")
-        for name in ("ink", "quiet", "link", "proved", "refuted", "code-keyword", "code-string", "code-number", "code-name")
+        for name in (*WORDS, "query", "key", "value", "output")
         if contrast(colours[name], colours[ground]) < 4.5
     }
     assert faint == {}

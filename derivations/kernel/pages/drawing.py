@@ -28,6 +28,7 @@ from .picture import (
     text,
     widest,
 )
+from .roles import with_role
 
 __all__ = [
     "DrawingError",
@@ -215,7 +216,7 @@ def _matrix(one: Matrix, sizes: dict[str, float], x: float, middle: float) -> tu
     centre, top, bottom = x + breadth(rows) + 7 + room / 2, middle - height / 2, middle + height / 2
     return (
         [
-            box(centre - width / 2, top, width, height, "picture__matrix"),
+            box(centre - width / 2, top, width, height, with_role("picture__matrix", one.name)),
             text(centre, middle if inside else bottom + 14, one.name, size=NAME),
             quiet(centre, top - 11, columns),
             quiet(centre - width / 2 - 6, middle, rows, anchor="end"),
@@ -276,7 +277,7 @@ def _placed(nodes: dict[str, Node]) -> tuple[dict[str, Point], float]:
 
 
 def _node(node: Node, x: float, y: float) -> list[Element]:
-    css, corner = ("picture__matrix", 2) if node.shape else ("picture__operation", 16)
+    css, corner = (with_role("picture__matrix", node.words), 2) if node.shape else ("picture__operation", 16)
     frame = box(x - node.width / 2, y - node.height / 2, node.width, node.height, css, rx=corner)
     if not node.shape:
         return [frame, text(x, y, node.words)]

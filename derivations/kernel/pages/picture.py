@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from ..printing.signs import fault_of_text
+from .roles import with_role
 
 TEXT, NAME = 13.0, 16.0  # sizes of type: labels and numbers, names of tensors
 MATHS, SCRIPT = 1.12, 0.8  # of which letters in mathematics are so much larger, and what is lowered or raised; as in site.css
@@ -106,7 +107,7 @@ def text(
 ) -> Element:
     """Words with their middle at the height y; turned, they are read from below."""
     turn = {"transform": f"rotate(-90 {short(x)} {short(y)})"} if turned else {}
-    element = part("text", css, x=x, y=y + 0.35 * size, font_size=size, text_anchor=anchor, **turn)
+    element = part("text", with_role(css, words), x=x, y=y + 0.35 * size, font_size=size, text_anchor=anchor, **turn)
     if "$" not in words:
         element.text = words
         return element

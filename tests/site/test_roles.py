@@ -1,0 +1,57 @@
+"""Queries, keys, values and outputs have a colour each; other things that are called q, k, v or o have none."""
+
+import re
+from xml.etree.ElementTree import canonicalize
+
+import pytest
+
+from derivations.kernel.pages.roles import coloured, with_role
+from derivations.kernel.printing.maths import mathml
+
+CLASSES = {"query": "Q", "key": "K", "value": "V", "output": "O"}
+
+
+def marked(html):
+    """Each text with a role, and the role."""
+    return [(text, role) for role, text in re.findall(r'class="(?:\w+ )?role--(\w+)">([^<]*)<', html)]
+
+
+@pytest.mark.parametrize("role, letter", CLASSES.items())
+def test_a_capital_has_its_role_in_every_formula(role, letter):
+    assert marked(coloured(mathml(rf"\frac{{{letter} x}}{{{letter}_1^2}}"))) == [(letter, role)] * 2
+
+
+@pytest.mark.parametrize("latex", ["d_k", "W_Q", r"\sum_{k=1}^{n} x_k", "x^{V}", "k + o", r"W_K^{Q}"])
+def test_what_is_lowered_or_raised_and_an_index_has_none(latex):
+    assert coloured(mathml(latex)) == mathml(latex)
+
+
+def test_a_small_letter_has_its_role_where_it_has_entries_somewhere_on_the_page():
+    html = mathml("q k") + "<p>words</p>" + mathml("q_{i} d_k")
+    assert marked(coloured(html)) == [("q", "query"), ("q", "query")]
+
+
+def test_nothing_else_is_changed():
+    markup = mathml(r"\exp(Q) \le \operatorname{softmax}(S)_{ij} < 1 \& 2", display=True)
+    before, _, after = coloured(f"<p>a &lt; b &amp; &nbsp;c</p>{markup}").partition("</p>")
+    assert before == "<p>a &lt; b &amp; &nbsp;c"
+    without = re.sub(r' class="role--\w+"', "", after)
+    assert without != after and canonicalize(without) == canonicalize(markup.replace("&ApplyFunction;", "\u2061"))
+
+
+def test_words_of_code_have_their_roles_and_methods_have_none():
+    html = '<span class="n">query</span><span class="o">.</span><span class="n">values</span><span class="n">keys</span><span class="n">k</span>'
+    assert marked(coloured(html)) == [("query", "query"), ("keys", "key")]
+
+
+@pytest.mark.parametrize(
+    "name, classes",
+    {"$Q$": "a role--query", "$K_1$": "a role--key", "$v_{i}$": "a role--value", "outputs": "a role--output"}.items(),
+)
+def test_a_name_in_a_picture_has_its_role(name, classes):
+    assert with_role("a", name) == classes and with_role("", name) == classes[2:]
+
+
+@pytest.mark.parametrize("name", ["$k$", "$K_1, V_1$", "$d_k$", "$X$", "query by key", "", "$QK$"])
+def test_other_names_have_none(name):
+    assert with_role("a", name) == "a"
