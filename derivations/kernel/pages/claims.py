@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..printing.maths import MathsError, authored, breadth, mathml, prose
 from ..run.proofs import provers
+from .formulas import in_pieces
 
 KINDS = {
     "definition": "Definition",
@@ -134,9 +135,9 @@ class _Writer:
         if layout == "chain" and breadth(left) + max(map(breadth, rows)) > 38:
             layout = "wide"
         steps = self.add(section, "div", f"claim__steps claim__steps--{layout}")
-        self.add(steps, "div", "claim__left", left)
+        self.add(steps, "div", "claim__left", in_pieces(left))
         for step, row in zip(claim["steps"], rows):
-            self.add(steps, "div", "claim__right", row)
+            self.add(steps, "div", "claim__right", in_pieces(row))
             if step["reason"]:
                 self.add(steps, "div", "claim__reason", authored(step["reason"]))
 
@@ -145,10 +146,10 @@ class _Writer:
         self.add(rows, "span", "claim__label", "at")
         values = self.add(rows, "div", "claim__values")
         for binding in claim["counterexample"]:
-            self.add(values, "span", "claim__value", mathml(binding["latex"]))
+            self.add(values, "span", "claim__value", in_pieces(mathml(binding["latex"])))
         self.add(rows, "span", "claim__label", REFUTED[claim["refuted"]][0])
         values = self.add(rows, "div", "claim__values")
-        self.add(values, "span", "claim__value", mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}"))
+        self.add(values, "span", "claim__value", in_pieces(mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}")))
 
     def _because(self, section, because):
         """What an inequality rests on: the difference of its sides, or the factors that bound a rank."""
@@ -157,7 +158,7 @@ class _Writer:
         values = self.add(rows, "div", "claim__values")
         self.add(values, "span", "claim__value", "right − left is" if len(because) == 1 else "the matrix is the product of")
         for latex in because:
-            self.add(values, "span", "claim__value", mathml(latex, display=len(because) == 1))
+            self.add(values, "span", "claim__value", in_pieces(mathml(latex, display=len(because) == 1)))
 
     def _assumptions(self, section, assumptions):
         box = self.add(section, "div", "claim__rows claim__assumptions")

@@ -7,7 +7,9 @@ all. On a page it is taken for a query, a key, a value or an output where it has
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from .formulas import parsed, written
 
 ROLES = ("query", "key", "value", "output")
 OF = {letter: role for role in ROLES for letter in (role[0], role[0].upper())}
@@ -42,7 +44,7 @@ def coloured(html: str) -> str:
 @lru_cache(maxsize=8192)
 def with_entries(markup: str) -> frozenset[str]:
     """The letters of a formula that have a role and something lowered beside them."""
-    tree = ElementTree.fromstring(markup.replace("&ApplyFunction;", "\u2061"))
+    tree = parsed(markup)
     lowered = (one for node in tree.iter("msub") for one in set_large(node) if one is node[0])
     return frozenset(one.text for one in lowered if one.text in OF)
 
@@ -52,14 +54,14 @@ def in_formula(markup: str, letters: frozenset[str]) -> str:
     """The formula with a class on each of these letters that is not lowered or raised itself."""
     if not any(f">{letter}<" in markup for letter in letters):
         return markup
-    tree = ElementTree.fromstring(markup.replace("&ApplyFunction;", "\u2061"))
+    tree = parsed(markup)
     for node in set_large(tree):
         if node.tag == "mi" and node.text in letters:
             node.set("class", css(OF[node.text]))
-    return ElementTree.tostring(tree, encoding="unicode", short_empty_elements=False)
+    return written(tree)
 
 
-def set_large(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+def set_large(node: Element) -> Iterator[Element]:
     """The parts of a formula, but for what is lowered or raised beside something."""
     yield node
     for child in node[: LOWERED.get(node.tag, len(node))]:

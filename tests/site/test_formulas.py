@@ -1,0 +1,36 @@
+"""A wide formula may end a line before a term or a high bracket, and nowhere else; what it says is the same."""
+
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from derivations.kernel.pages.formulas import in_pieces
+from derivations.kernel.printing.maths import mathml
+
+LONG = "abcdefghij" * 3
+
+
+def pieces(latex):
+    """The text of each piece, and whether it begins with an empty group."""
+    parts = in_pieces(mathml(latex, display=True).replace("&ApplyFunction;", "\u2061")).split("<wbr>")
+    trees = [fromstring(part) for part in parts]
+    return ["".join(tree.itertext()) for tree in trees], [len(tree[0]) == 0 and tree[0].tag == "mrow" for tree in trees]
+
+
+@pytest.mark.parametrize(
+    "latex, expected",
+    {
+        "a + b": ["a+b"],
+        f"{LONG} + b - c": [LONG, "+b", "−c"],
+        f"-{LONG} + -b": [f"−{LONG}", "+−b"],
+        rf"{LONG} \frac{{a + b}}{{c - d}}": [f"{LONG}a+bc−d"],
+        rf"\sum_{{i = 1}}^{{n}} ({LONG} + b_{{i + 1}})": [f"∑i=1n({LONG}", "+bi+1)"],
+        rf"{LONG} b \left(c + d\right)": [f"{LONG}b", "(c+d)"],
+        rf"b \left(c + {LONG}\right)": [f"b(c+{LONG})"],
+    }.items(),
+)
+def test_where_a_line_may_end(latex, expected):
+    texts, grouped = pieces(latex)
+    assert texts == expected
+    assert grouped[1:] == [text[0] in "+−" for text in texts[1:]]
+    assert "".join(texts) == "".join(fromstring(mathml(latex, display=True)).itertext())
