@@ -271,3 +271,52 @@ def test_what_pytorch_refuses_its_types_refuse_before(where):
                 continue
         with pytest.raises(TypeCheckError):
             run(function, row, args, kwargs)
+
+
+# Stacks
+
+
+def any_in_front(annotation) -> int | None:
+    """How many axes of its own a tensor has that may have any others in front; None where it may not."""
+    first, *own = (getattr(annotation, "dim_str", "") or "none").split()
+    return len(own) if "batch" in first or own and first.startswith(("*", "...")) else None
+
+
+def stacked(function, args: list, kwargs: dict) -> dict | None:
+    """Its arguments by name, if all of its tensors have the same axes in front and its result says that it has them too."""
+    hints, bound = get_type_hints(function), inspect.signature(function).bind(*args, **kwargs).arguments
+    there = {name: x for name, x in bound.items() if tensors(x)}
+    if "." in function.__qualname__ or not all(isinstance(x, torch.Tensor) for x in there.values()):
+        return None
+    own = {name: any_in_front(hints[name]) for name in there}
+    results = [leaf for leaf in leaves(hints["return"]) if isinstance(leaf, type) and issubclass(leaf, AbstractArray)]
+    if not there or not results or None in [*own.values(), *map(any_in_front, results)]:
+        return None
+    return bound if len({x.dim() - own[name] for name, x in there.items()}) == 1 else None
+
+
+def in_stacks() -> list:
+    """Those calls of which a stack may be made; what draws at random gives others."""
+    found = []
+    for where in called():
+        function, row = given(where)
+        args, kwargs = row.make(torch.float64, "meta" if not row.not_on_meta else "cpu")
+        if torch.Generator not in [leaf for hint in get_type_hints(function).values() for leaf in leaves(hint)] and not row.of:
+            found += [where] * (stacked(function, args, kwargs) is not None)
+    return found
+
+
+def test_most_functions_of_tensors_can_be_given_stacks():
+    assert len(in_stacks()) > 100
+
+
+@pytest.mark.parametrize("where", in_stacks(), ids=shown)
+def test_a_stack_gives_what_its_parts_give(where):
+    function, row = given(where)
+    one = stacked(function, *row.make(torch.float64, "cpu"))
+    other = {name: x.flip(-1) if isinstance(x, torch.Tensor) and x.dim() else x for name, x in one.items()}
+    both = {name: torch.stack([x, other[name]]) if isinstance(x, torch.Tensor) else x for name, x in one.items()}
+    parts, whole = [tensors(function(**each)) for each in (one, other)], tensors(function(**both))
+    assert len(whole) == len(parts[0]) > 0
+    for k, found in enumerate(whole):
+        torch.testing.assert_close(found, torch.stack([part[k] for part in parts]), rtol=1e-12, atol=1e-12, equal_nan=True)
