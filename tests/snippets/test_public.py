@@ -279,7 +279,7 @@ def test_what_pytorch_refuses_its_types_refuse_before(where):
 def any_in_front(annotation) -> int | None:
     """How many axes of its own a tensor has that may have any others in front; None where it may not."""
     first, *own = (getattr(annotation, "dim_str", "") or "none").split()
-    return len(own) if "batch" in first or own and first.startswith(("*", "...")) else None
+    return len(own) if first in ("*batch", "*#batch") or own and first.startswith(("*", "...")) else None
 
 
 def stacked(function, args: list, kwargs: dict) -> dict | None:
