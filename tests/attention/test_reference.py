@@ -47,6 +47,13 @@ def test_the_figures_of_the_source(seed):
     assert (ours - theirs).abs().max().item() < 1e-6
 
 
+def test_the_mean_difference_of_the_source_is_a_usual_one():
+    drawn = [uniform(seed) for seed in range(200)]
+    differences = torch.stack([attention_by_size_wrong(*one) - Reference(math.sqrt(512)).eval()(*one) for one in drawn]).double()
+    low, high = differences.flatten(1).mean(1).abs().quantile(torch.tensor([0.01, 0.99], dtype=torch.float64))
+    assert low <= 1e-9 <= high
+
+
 def test_the_mean_does_not_tell_the_slip_but_the_largest_difference_does():
     for seed in range(5):
         right, slip = attention(*uniform(seed)), attention_by_size_wrong(*uniform(seed))

@@ -101,6 +101,30 @@ def test_the_unscaled_scores_that_reach_25_9_print_a_weight_of_one():
     assert f"{scores.softmax(-1).flatten()[scores.argmax()]:.4f}" == "1.0000"
 
 
+def test_the_whole_row_of_unscaled_scores_number_by_number():
+    """The row that the page prints, by sums over its entries: products with both matrices, then products of the two."""
+    W_Q, W_K = torch.randn(2, 4, 4, generator=torch.Generator().manual_seed(227), dtype=torch.float64).tolist()
+    rows = {}
+    for b, sequence in enumerate(TOKENS.tolist()):
+        Q, K = ([[sum(x[a] * W[a][k] for a in range(4)) for k in range(4)] for x in sequence] for W in (W_Q, W_K))
+        rows |= {(b, i): [sum(q * k for q, k in zip(query, key)) for key in K] for i, query in enumerate(Q)}
+    row = max(rows.values(), key=max)
+    assert [f"{score:.1f}" for score in row] == ["-23.6", "-4.6", "25.9"]
+    exponentials = [math.exp(score) for score in row]
+    assert [f"{one / sum(exponentials):.4f}" for one in exponentials] == ["0.0000", "0.0000", "1.0000"]
+
+
+def test_unscaled_scores_that_reach_25_9_are_usual():
+    """How large the largest of all scores gets under random matrices, and what it then weighs: 2000 draws."""
+    W_Q, W_K = torch.randn(2, 2000, 1, 4, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    scores = (TOKENS @ W_Q) @ (TOKENS @ W_K).mT
+    largest = scores.flatten(1).amax(1)
+    reach = largest >= 25.9
+    assert 0.1 < reach.double().mean() < 0.3  # nothing rare, and not what most draws do
+    weight = scores.softmax(-1).flatten(1).gather(1, scores.flatten(1).argmax(1, keepdim=True))[:, 0]
+    assert (weight[reach] >= 0.99995).double().mean() > 0.9  # 1.0000, to four places
+
+
 @pytest.mark.parametrize(("gap", "others"), [(0.0, 1), (2.0, 3), (10.0, 2), (0.5, 50)])
 def test_the_least_weight_is_reached_when_all_others_trail_by_just_the_gap(gap, others):
     scores = torch.tensor([gap] + [0.0] * others, dtype=torch.float64)

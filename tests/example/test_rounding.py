@@ -37,6 +37,23 @@ def test_the_outputs_of_rounded_rows(row, expected):
     torch.testing.assert_close(weights_of @ V, output)
 
 
+def test_the_weighted_values_of_rounded_rows():
+    """What the source adds up in its last step: each value by its rounded weight, in the source's first row and the other two."""
+    weights = to_places(closed_weights(), places=1)
+    weights[0, 0] = 0.0  # the source's, where 0.1 is nearer
+    found = weights.unsqueeze(-1) * project_tokens(tokens(), projections()[2])  # (query, key, feature)
+    printed = """
+        0.0 0.0 0.0   1.0 4.0 0.0   1.0 3.0 1.5
+        0.0 0.0 0.0   2.0 8.0 0.0   0.0 0.0 0.0
+        0.0 0.0 0.0   1.8 7.2 0.0   0.2 0.6 0.3
+    """
+    assert [f"{one:.1f}" for one in found.flatten().tolist()] == printed.split()
+    rows, values = ["0 1/2 1/2", "0 1 0", "0 9/10 1/10"], [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
+    exact = [[[Fraction(w) * v for v in value] for w, value in zip(row.split(), values)] for row in rows]
+    torch.testing.assert_close(found, torch.tensor([[[float(one) for one in value] for value in row] for row in exact]).double())
+    assert [sum(feature) for feature in zip(*exact[0])] == [2, 7, Fraction("1.5")]
+
+
 def test_ties_go_to_the_even_digit():
     assert to_places(torch.tensor([0.5, 1.5, 2.5, -0.5]).double(), places=0).tolist() == [0, 2, 2, 0]
     assert to_places(torch.tensor([0.25, 0.75]).double(), places=1).tolist() == [0.2, 0.8]

@@ -128,8 +128,10 @@ def test_a_masked_key_is_as_good_as_none_however_low_the_other_scores():
     assert (scores(layer.query(1e4 * x), layer.key(context)) < -2e4).any()
 
 
-def test_the_sizes_of_the_source_in_a_smaller_batch():
+@torch.no_grad()
+def test_the_sizes_of_the_source():
     layer = MultiHeadAttention(512, 8)
+    assert layer(torch.zeros(128, 64, 512)).shape == (128, 64, 512)
     x, context = (tensor.float() for tensor in random(5, (2, 64, 512), (2, 10, 512)))
     assert layer(x).shape == layer(x, context=context).shape == (2, 64, 512)
     assert layer.weights(x, context=context).shape == (2, 8, 64, 10)

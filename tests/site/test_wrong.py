@@ -1,4 +1,4 @@
-"""The page of false statements: under each stands why it tempts, a claim that refutes it, and what is true instead."""
+"""The page of false statements: under each stands why it tempts, in one line why not, a claim that refutes it, and what is true."""
 
 import re
 from functools import cache
@@ -10,6 +10,7 @@ from derivations.kernel.run.certificates import load
 
 PAGE = Path(__file__).parents[2] / "docs" / "wrong.md"
 CLAIM = re.compile(r"^/// claim \| ([\w/-]+)#([\w-]+)\n///$", re.M)
+REASON = re.compile(r"^Why not: [^\n]{20,95}\.$", re.M)
 TRUE = re.compile(r"^What is true: [^#]*\]\([^)]+\.md[^)]*\)", re.M)
 
 # This statement says that two things differ, so that what refutes it is their equality.
@@ -34,6 +35,8 @@ def faults(page):
         found = {kinds(topic)[name] for topic, name in CLAIM.findall(under)}
         if not re.match(r"[A-Z].*\.$", why, flags=re.S):
             wrong.append(f"{statement}: why it tempts")
+        if not REASON.search(rest.partition("\n\n")[0]) or under.count("Why not") > 1:
+            wrong.append(f"{statement}: why not")
         if ("identity" if statement in BY_IDENTITY else "refutation") not in found:
             wrong.append(f"{statement}: what refutes it")
         if not TRUE.search(rest):
@@ -45,16 +48,17 @@ def test_every_statement_is_refuted_and_set_right():
     page = PAGE.read_text(encoding="utf-8")
     assert len(statements(page)) >= 20 and statements(page).keys() >= BY_IDENTITY
     assert faults(page) == []
+    assert 2 <= page.count("\n/// figure | ") <= 4
 
 
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        (
-            "Numbers may be, and with all factors square the shapes agree. Matrices do not commute.\n\n",
-            "",
-            "Factors may be sorted by kind: why it tempts",
-        ),
+        ("With numbers they may, and", "and", "Factors may be sorted by kind: why it tempts"),
+        ("With numbers they may, and with all factors square the shapes agree.\n\n", "", "Factors may be sorted by kind: why not"),
+        ("Why not: matrices do not commute,", "Matrices do not commute,", "Factors may be sorted by kind: why not"),
+        ("Why not: matrices do not commute, so", "Why not: matrices do not\ncommute, so", "Factors may be sorted by kind: why not"),
+        ("Why not: values take no part in scores.", "Why not: no.", "Divide by the root of both widths: why not"),
         ("/// claim | simplify/attempts#commuted\n///\n", "", "Factors may be sorted by kind: what refutes it"),
         ("simplify/attempts#commuted", "simplify/attempts#solution", "Factors may be sorted by kind: what refutes it"),
         ("heads/module#no-order", "heads/module#by-name", "Several heads recover the order of words: what refutes it"),

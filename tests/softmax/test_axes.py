@@ -1,5 +1,8 @@
 """Products of batches against loops, swaps against reshapes, and what each axis of a softmax makes sum to one."""
 
+from fractions import Fraction
+from itertools import product
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,6 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.masks import mask_scores
 from snippets.softmax.axes import batched_product, mix_values, normalised_axes, sums, swap_last_axes
+from snippets.softmax.distribution import softmax
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 
@@ -72,6 +76,19 @@ def test_each_axis_of_a_2_3_4_tensor(dim, shape):
     weights = X.exp() / X.exp().sum(dim, keepdim=True)
     assert normalised_axes(weights) == [dim]
     assert weights.sum().item() == pytest.approx(24 / X.shape[dim])
+
+
+@pytest.mark.parametrize(("dim", "first"), [(0, "1/14 13/14"), (1, "1/15 1/3 3/5"), (2, "1/10 1/5 3/10 2/5")])
+def test_every_entry_of_the_three_softmaxes_of_a_2_3_4_tensor(dim, first):
+    """Scores are the logarithms of 1 to 24, so that each weight is a number over a sum of numbers: fractions, and no exponentials."""
+    number = {place: 12 * place[0] + 4 * place[1] + place[2] + 1 for place in product(range(2), range(3), range(4))}
+    scores = torch.tensor(list(number.values()), dtype=torch.float64).log().reshape(2, 3, 4)
+    found = softmax(scores.movedim(dim, -1)).movedim(-1, dim)
+    line = {place: [number[place[:dim] + (k,) + place[dim + 1 :]] for k in range((2, 3, 4)[dim])] for place in number}
+    expected = {place: Fraction(number[place], sum(line[place])) for place in number}
+    assert " ".join(str(expected[(0,) * dim + (k,) + (0,) * (2 - dim)]) for k in range((2, 3, 4)[dim])) == first
+    torch.testing.assert_close(found, torch.tensor([float(weight) for weight in expected.values()]).double().reshape(2, 3, 4))
+    torch.testing.assert_close(found, torch.softmax(scores, dim))
 
 
 def test_normalised_axes_of_equal_weights_and_of_none():

@@ -2,8 +2,8 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, tokens
-from snippets.attention.formula import attention_weights
+from derivations.kernel.pages.drawing import Picture, beside, heat_map, tokens
+from snippets.attention.formula import attention_weights, scores
 from snippets.attention.worked import TOKENS
 
 
@@ -19,3 +19,15 @@ def mixing() -> Picture:
         title="Three tokens attend to one another",
         description=f"Lines as strong as the weights. Most of each token's weight goes like this: {largest}.",
     )
+
+
+def mutual() -> Picture:
+    X = TOKENS[0]
+    matrices = {"Scores": scores(X, X, scale=1.0), "Weights": attention_weights(X, X, scale=1.0)}
+    names = [f"{i}" for i in range(1, len(X) + 1)]
+    pictures = []
+    for name, M in matrices.items():
+        first, second = M[0, 1].item(), M[1, 0].item()
+        said = f"The first token gives the second {first:.2f}, and gets {second:.2f} from it."
+        pictures.append(heat_map(M, names, names, title=name, description=said))
+    return beside(*pictures, title="Three tokens as queries and as keys")
