@@ -64,6 +64,13 @@ def test_what_is_routine_is_folded_into_its_name_and_says_as_much(page):
         assert str(folded.select_one(part)) == str(shown.select_one(part))
 
 
+def test_a_folded_definition_says_what_its_letter_stands_for(page):
+    (section,) = soup(page("/// routine | scaling/variance#score\n///\n")).select("section.claim--routine")
+    assert section.summary.select_one(".claim__steps .claim__left math") and len(section.select(".claim__steps")) == 1
+    (other,) = soup(page("/// routine | scaling/variance#mean\n///\n")).select("section.claim--routine")
+    assert not other.summary.select(".claim__steps")
+
+
 @pytest.mark.parametrize("rank", ["theorem", "routine"])
 def test_what_has_a_rank_has_a_name(refused, certificates, rank):
     certificates["scaling/variance"]["claims"][1]["title"] = ""

@@ -100,8 +100,9 @@ class _Writer:
         outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", id=anchor)
         if rank == "routine":
             section = self.add(outer, "details", "claim__folded")
-        self._head(section, claim, number, rank, anchor)
-        self._steps(section, claim)
+        head = self._head(section, claim, number, rank, anchor)
+        # Nobody can go on without knowing what a letter stands for: a definition shows it folded as well.
+        self._steps(head if rank == "routine" and kind == "definition" else section, claim)
         if kind == "refutation":
             self._counterexample(section, claim)
         if claim.get("because"):
@@ -124,6 +125,7 @@ class _Writer:
         if claim["title"]:
             self.add(head, "span", "claim__title", authored(claim["title"]))
         self.add(head, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
+        return head
 
     def _steps(self, section, claim):
         """The left-hand side once; then a row for each step, its reason beside it or below."""
