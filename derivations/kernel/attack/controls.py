@@ -69,15 +69,22 @@ def renamed(claim: Claim) -> Claim:
             return tuple(map(in_code, x))
         return other(x) if isinstance(x, Expr) else x
 
+    def places(at):
+        return tuple(("dummy" + name if name in open_ else name, value) for name, value in at)
+
+    def assumed(a):
+        return replace(a, args=tuple(map(other, a.args)))
+
     open_ = {i.data[0] for e in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(e)}
     return replace(
         claim,
-        at=tuple(("dummy" + name if name in open_ else name, value) for name, value in claim.at),
+        at=places(claim.at),
+        without=tuple((assumed(a), places(at)) for a, at in claim.without),
         start=other(claim.start),
         steps=tuple(replace(s, expr=other(s.expr)) for s in claim.steps),
         because=tuple(map(other, claim.because)),
         code=in_code(claim.code),
-        given=tuple(replace(a, args=tuple(map(other, a.args))) for a in claim.given),
+        given=tuple(map(assumed, claim.given)),
     )
 
 
