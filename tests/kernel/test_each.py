@@ -1,6 +1,7 @@
 """What is given entry by entry: its index is its own. What each witness makes of it, and claims in which one index is taken for another."""
 
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -521,3 +522,23 @@ def test_a_tensor_has_a_value_where_each_of_its_entries_has_one(left, right, mis
         exact(only(left, right, given=[missing]))
     every = replace(missing, args=(z[i],))
     assert exact(only(left, right, given=[every])).verdict == "proved"
+
+
+# Two levels of places
+
+
+@pytest.mark.parametrize("name", ["a quotient", "a logarithm"])
+def test_what_is_stated_of_a_diagonal_is_not_stated_of_a_row(name, refused):
+    """A vector has a value where all of its entries have one, and the outer place is none of the inner ones."""
+    size, number = sizes("n"), scalars("x")
+    row, column, square = index("i", size), index("l", size), matrix("B", size, size)
+
+    def far(a, b):
+        return 2**40 * absolute(number - Fraction(3, 7)) + square[a, b] ** 2
+
+    left, right, asked = {
+        "a quotient": (each(far(row, column) / far(row, column), column), ones(size), nonzero),
+        "a logarithm": (each(log(far(row, column)), column), each(log(far(row, row)), row), positive),
+    }[name]
+    said = refused(lambda D: D.identity("claim", each(left[row], row), right, given=[asked(far(row, row))]))
+    assert "used but not stated: B[j, k]^2 + " in said

@@ -145,6 +145,7 @@ def gaussian_expectation(factors: list, facts: Facts) -> dict:
             if f[0][0] != "exp":
                 raise Unknown(f"the expectation of {f[0][0]} of random entries")
             exponent = add(exponent, scale(instantiate(f[0][1], f[1]), power))
+    require_absolute_mean(exponent, facts)
     name = next((x for x in sorted(facts.gaussian) if any(("random", x) == f[0] for _, fs in exponent for f, _ in fs)), None)
     if name is None:
         raise Unknown("the expectation of exp of random entries that are not stated to be Gaussian")
@@ -178,6 +179,20 @@ def gaussian_expectation(factors: list, facts: Facts) -> dict:
     spread = exponential(scale(multiply(count, log_spread, facts), Fraction(-1, 2)), facts)
     smaller = multiply(exponential(add(rest, new), facts), multiply(spread, reduce_term({}, outside, facts), facts), facts)
     return expectation(smaller, facts)
+
+
+def require_absolute_mean(exponent: dict, facts: Facts) -> None:
+    """E|exp(z)| has to exist, which is E exp(Re z): else there is no mean, though integrals may be there if taken one after the other."""
+    if any(imaginary_inside(f[0]) for _, factors in exponent for f, _ in factors):
+        raise Unknown("the expectation of exp of random entries times what need not be real")
+    if (size := real_part(exponent)) != exponent:
+        expectation(exponential(size, facts), facts)
+
+
+def imaginary_inside(head: tuple) -> bool:
+    """Does the imaginary unit stand in an atom's payload?"""
+    inside = head[-1] if isinstance(head[-1], tuple) else ()
+    return any(f[0][0] == "i" or imaginary_inside(f[0]) for (_, factors), _ in inside for f, _ in factors)
 
 
 def real_part(p: dict) -> dict:

@@ -6,7 +6,7 @@ indices coincide, which settles a law at every size at once. Limits are taken by
 
 from __future__ import annotations
 
-from itertools import count, product
+from itertools import product
 
 from ..core.expr import Expr, free_indices, show, walk
 from .averages import delta, expectation
@@ -85,9 +85,9 @@ def squared(e: Expr) -> tuple[Expr, Fraction] | None:
     return None
 
 
-def every_place(size: Expr, axis: int) -> list:
-    """The places along an axis: each where their number is known, and else any."""
-    return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [("f", f"axis {axis}")]
+def every_place(size: Expr) -> list:
+    """The places along an axis: each where their number is known, and else any, which is no place that is spoken of elsewhere."""
+    return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh()]
 
 
 def lower_matmul(e, at, names, facts):
@@ -154,7 +154,7 @@ def lower_entry(e, at, names, facts):
     if None in where:
         raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
     if e.args[0].op not in ("symbol", "eye", "fill"):
-        for place in product(*map(every_place, e.args[0].shape, count())):  # a tensor has a value where each of its entries has one
+        for place in product(*map(every_place, e.args[0].shape)):  # a tensor has a value where each of its entries has one
             lower(e.args[0], place, names, facts)
     return lower(e.args[0], where, names, facts)
 
@@ -162,7 +162,7 @@ def lower_entry(e, at, names, facts):
 def lower_function(e, at, names, facts):
     if e.data == "norm":
         square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
-        if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0], 0)):
+        if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0])):
             return allowed_power(square, Fraction(1, 2), facts)
         return raise_to(square, Fraction(1, 2), facts)
     if e.data == "largest":

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import sympy as sp
 
+from .outcome import NotSettled
+
 ENTRY, SLOPE = sp.Symbol("entry", real=True), sp.Symbol("slope")
 MEAN, VARIANCE = sp.Symbol("mean", real=True), sp.Symbol("variance", positive=True)
 
@@ -29,10 +31,27 @@ def term_mean(term, s, m, v):
     fixed, moving = term.as_independent(s, as_Add=False)
     split = linear(moving.args[0], s) if moving.func is sp.exp else None
     if split is None:
+        require_convergence(moving, s, v)
         return fixed * gaussian_integral(moving.xreplace({s: ENTRY}), m, v)
     slope, rest = split
     found = gaussian_integral(sp.exp(SLOPE * ENTRY), MEAN, VARIANCE)
     return fixed * sp.exp(rest) * found.xreplace({SLOPE: slope, MEAN: m, VARIANCE: v})
+
+
+def require_convergence(moving, s, v):
+    """SymPy is not asked under which conditions its integrals are right: the density has to win against every exponential."""
+    for exponent in {e.args[0] for e in moving.atoms(sp.exp) if e.has(s)}:
+        found = sp.Poly(exponent, s) if exponent.is_polynomial(s) else None
+        if found is None or found.degree() > 2 or not sp.simplify(1 - 2 * v * sp.re(found.coeff_monomial(s**2))).is_positive:
+            raise NotSettled(f"whether the mean of exp({exponent}) exists")
+
+
+def sizes_of(body, entries):
+    """How large exponentials of several entries are, whatever turns or waves beside them: where their means exist, the mean of all does."""
+    if not body.has(sp.I, sp.cos, sp.sin):
+        return []
+    exponents = {sp.expand(e.args[0]) for e in sp.powsimp(sp.expand(body), combine="exp").atoms(sp.exp)}
+    return [sp.exp(sp.re(e)) for e in exponents if len(sp.re(e).free_symbols & set(entries)) > 1]
 
 
 def gaussian_mean(body, s, m, v):

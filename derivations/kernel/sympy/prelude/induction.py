@@ -6,7 +6,7 @@ from itertools import product
 
 import sympy as sp
 
-from .gaussian import gaussian_mean, linear
+from .gaussian import gaussian_mean, linear, sizes_of
 from .moments import Moments
 from .outcome import Fails, NotSettled, quiet
 from .zero import away_from_zero, left_over, vanishes
@@ -56,7 +56,12 @@ class Sums(Moments):
         return self.entry_mean(sp.expand(body**2)) - self.entry_E(body) ** 2
 
     def exponential_mean(self, body, entries):
-        """One Gaussian number after another is integrated away."""
+        """One Gaussian number after another is integrated away, which is right where the mean of the absolute value exists (Fubini)."""
+        for size in sizes_of(body, entries):
+            self.integrated(size, entries)
+        return self.integrated(body, entries)
+
+    def integrated(self, body, entries):
         for s in entries:
             name = self.names[s]
             if name not in self.gaussian:
