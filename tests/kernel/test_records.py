@@ -21,6 +21,7 @@ from derivations.kernel import (
     mean,
     nonnegative,
     nonzero,
+    ones,
     positive,
     product_is,
     random,
@@ -28,6 +29,7 @@ from derivations.kernel import (
     scalars,
     sizes,
     sqrt,
+    total,
     variance,
     vector,
 )
@@ -38,6 +40,7 @@ from derivations.kernel.exact.values import evaluate, nested, number, number_lat
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex
 from derivations.kernel.run import runner, witnesses
+from derivations.kernel.run.letters import letters
 from derivations.kernel.run.records import check_claim, record
 
 d, n = sizes("d n")
@@ -138,6 +141,7 @@ def test_every_field_of_a_record():
             {"relation": "=", "latex": r"\frac{y x}{x}", "reason": "swap", "witnesses": ["exact"]},
             {"relation": "=", "latex": "y", "reason": "cancel", "witnesses": ["exact"]},
         ],
+        "letters": [{"latex": name, "is": "a number", "axes": []} for name in "xy"],
         "assumptions": [{"text": "$x$ is not zero", "needed": "what fails"}],
         "scope": "every value",
         "witnesses": [
@@ -286,3 +290,21 @@ def test_the_title_of_a_derivation_states_nothing(tree):
     tree.script.write_text(tree.script.read_text().replace('Derivation("', 'Derivation("0 = 1: ', 1))
     (problem,) = runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None).problems
     assert re.search(r"tiny\.py:\d+: the title of the derivation, '0 = 1: .*' states a relation \(=\)", problem)
+
+
+# What each letter is
+
+
+def test_a_record_says_what_each_letter_is():
+    size, times = sizes("d N")
+    made, other, number, row = matrix("A", size, 3), random("q", size), scalars("B"), index("i", size)
+    derivation = Derivation("test")
+    derivation.identity("claim", total(E(other[row]) * (made @ ones(3))[row] * number * times, row), 0, given=[mean(other, 0)])
+    assert letters(derivation.claims[0]) == [
+        {"latex": "A", "is": "a matrix", "axes": ["d", "3"]},
+        {"latex": "q", "is": "a random vector", "axes": ["d"]},
+        {"latex": "B", "is": "a number", "axes": []},
+        {"latex": "i", "is": "an index", "axes": ["d"]},
+        {"latex": "N", "is": "a size", "axes": []},
+        {"latex": "d", "is": "a size", "axes": []},
+    ]

@@ -71,6 +71,19 @@ def test_a_folded_definition_says_what_its_letter_stands_for(page):
     assert not other.summary.select(".claim__steps")
 
 
+def test_a_capital_that_is_no_matrix_is_said_to_be_none(page, certificates):
+    """As matrices, A B = B A would be false."""
+    one = certificates["scaling/variance"]["claims"][1]
+    matrix = {"latex": "C", "is": "a matrix", "axes": ["n", "d_{k}"]}
+    one["letters"] = [matrix, {"latex": "A", "is": "a number", "axes": []}, {"latex": "B", "is": "a vector", "axes": ["n"]}]
+    (section,) = soup(page(CLAIM.format("mean"))).select("section.claim")
+    (row,) = (row for row in section.select(".claim__rows") if row.select_one(".claim__label").text == "where")
+    assert row.select_one(".claim__value").text == "A, a number; B, a vector of n"
+    assert "C, a matrix n by dk; A, a number; B, a vector of n" in section.select_one("dl").text
+    one["letters"] = [matrix]
+    assert ">where<" not in page(CLAIM.format("mean"))
+
+
 @pytest.mark.parametrize("rank", ["theorem", "routine"])
 def test_what_has_a_rank_has_a_name(refused, certificates, rank):
     certificates["scaling/variance"]["claims"][1]["title"] = ""

@@ -107,6 +107,8 @@ class _Writer:
             self._counterexample(section, claim)
         if claim.get("because"):
             self._because(section, claim["because"])
+        if odd := [letter for letter in claim.get("letters", ()) if _looks_like_a_matrix(letter)]:
+            self._letters(section, odd)
         if claim["assumptions"]:
             self._assumptions(section, claim["assumptions"])
         if claim["uses"]:
@@ -161,6 +163,12 @@ class _Writer:
         self.add(values, "span", "claim__value", "right − left is" if len(because) == 1 else "the matrix is the product of")
         for latex in because:
             self.add(values, "span", "claim__value", in_pieces(mathml(latex, display=len(because) == 1)))
+
+    def _letters(self, section, letters):
+        """What is a number though it looks like a matrix."""
+        rows = self.add(section, "div", "claim__rows")
+        self.add(rows, "span", "claim__label", "where")
+        self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(map(_letter, letters)))
 
     def _assumptions(self, section, assumptions):
         box = self.add(section, "div", "claim__rows claim__assumptions")
@@ -220,11 +228,26 @@ class _Writer:
                 self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
             if witness.get("file") and witness["name"] == "coq":
                 self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
+        if claim.get("letters"):
+            self.add(rows, "dt", "", "letters")
+            self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(_letter, claim["letters"])))
 
 
 def _tells(needed: str) -> bool:
     """Does what happens without an assumption tell a reader more than that something has no value there?"""
     return bool(needed) and not any(sign in needed for sign in ("= undefined", "have no definite value"))
+
+
+def _looks_like_a_matrix(letter: dict) -> bool:
+    """A capital that has not two axes."""
+    return letter["latex"][:1].isupper() and (len(letter["axes"]) < 2 or letter["is"] == "an index")
+
+
+def _letter(letter: dict) -> str:
+    """A letter, what it is, and its size, as HTML."""
+    lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(letter["is"], "")
+    size = " by ".join(f"${axis}$" for axis in letter["axes"])
+    return prose(" ".join(filter(None, (f"${letter['latex']}$, {letter['is']}", lead if size else "", size))))
 
 
 def _name(witness: dict) -> str:

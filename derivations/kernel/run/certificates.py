@@ -26,7 +26,7 @@ from .inputs import file_hash
 ROOT = Path(__file__).resolve().parents[3]
 STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
-FORMAT = 4
+FORMAT = 5
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
 ASIDE = (
     "attack",

@@ -13,6 +13,7 @@ from ..printing.maths import MathsError, authored
 from ..printing.names import name_latex
 from .answers import refuse_answers
 from .as_shown import named, require_as_shown
+from .letters import letters
 from .witnesses import WITNESSES
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
@@ -75,6 +76,7 @@ def record(claim: Claim, said: list) -> dict:
         "start": latex(claim.start),
         "steps": [{"relation": relation(claim, s), "latex": latex(s.expr), "reason": s.reason, "witnesses": vouching} for s in claim.steps],
         "latex": f"{latex(claim.start)} {relation(claim, last)} {latex(last.expr)}",
+        "letters": letters(claim),
         "assumptions": [{"text": assumption_text(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, said[0].needed)],
         "scope": next((v.scope for v in said if v.scope), "notation"),
         "witnesses": list(map(said_by, said)),

@@ -1,0 +1,34 @@
+"""What each letter of a claim is: a formula alone does not say whether A B = B A is of numbers or of matrices."""
+
+from __future__ import annotations
+
+from ..core.claims import Claim
+from ..core.expr import Expr, named
+from ..printing.latex import latex
+from ..printing.names import name_latex
+
+SHAPES = ("a number", "a vector", "a matrix", "a tensor")
+
+
+def letters(claim: Claim) -> list:
+    """Each with its LaTeX, what it is, and how long its axes are; tensors first, then numbers, indices and sizes."""
+    found = {one.data[0]: one for one in named(*claim.trees)}
+    return [described(found[name]) for name in sorted(found, key=lambda name: (order(found[name]), name))]
+
+
+def order(one: Expr) -> tuple:
+    return (one.op == "symbol" and one.data[1] == "size", one.op == "index", -len(one.shape))
+
+
+def described(one: Expr) -> dict:
+    axes = [one.data[1]] if one.op == "index" else one.shape
+    return {"latex": name_latex(one.data[0]), "is": kind(one), "axes": [latex(size) for size in axes]}
+
+
+def kind(one: Expr) -> str:
+    if one.op == "index":
+        return "an index"
+    if one.data[1] == "size":
+        return "a size"
+    words = SHAPES[min(len(one.shape), 3)]
+    return words.replace("a ", "a random ", 1) if one.data[1] == "random" else words
