@@ -9,6 +9,7 @@ from derivations.kernel import (
     absolute,
     cos,
     diff,
+    each,
     exp,
     gaussian,
     has_moment,
@@ -392,3 +393,11 @@ def test_a_slow_witness_is_no_fault_and_no_acceptance(monkeypatch):
     o = fuzzing.attempt(SEED, 0, {"exact": slow}, "polynomials", {"exact": 1})
     assert o.said == {"exact": "too slow"} and not [f for f in o.faults if f[0] == "exact"]
     assert trying.LIMIT > fuzzing.SECONDS
+
+
+def test_the_judge_looks_at_entries_that_are_not_taken():
+    square = matrix("S", n, n)
+    i, j = index("i", n), index("j", n)
+    row = each(x / square[i, j], j)
+    assert judge(stated("identity", row[1], x / square[i, 1], given=[nonzero(square[i, 1])]))[0] == "false"
+    assert judge(stated("identity", row[1], x / square[i, 1], given=[nonzero(square[i, j])]))[0] == "true"

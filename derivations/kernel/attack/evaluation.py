@@ -179,7 +179,14 @@ def of_entry(e, place, env):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     if any(k >= size_of(s, env) for k, s in zip(at, e.args[0].shape)):
         raise Undefined("an index outside its axis")
-    return entry(e.args[0], at, env)
+    if e.args[0].op in ("symbol", "eye", "fill"):
+        return entry(e.args[0], at, env)
+    return KEPT.value(e.args[0], ("all",), env, all_entries)[at]
+
+
+def all_entries(e, _, env):
+    """By place. A tensor has a value where each of its entries has one, also those that are not taken."""
+    return {place: entry(e, place, env) for place in places_of(e.shape, env)}
 
 
 def of_function(e, place, env):

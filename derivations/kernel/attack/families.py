@@ -35,6 +35,7 @@ from ..core.expr import (
     absolute,
     array,
     diff,
+    each,
     exp,
     eye,
     free_indices,
@@ -443,6 +444,21 @@ def bounds_with_an_open_index(generator):
     return Draft("inequality", (y, y + certificate), (nonzero(v[i]),) * divides, because=(certificate,))
 
 
+def rows_and_diagonals(generator):
+    """What needs each place of a row, where a fact may be of the diagonal alone, or of one place."""
+    tensor, along = generator.choice(((S, j), (S, j), (A, l)))
+    shape_of = generator.choice((lambda e: e, lambda e: e**2, lambda e: e + x, lambda e: absolute(e) + e))
+    here = shape_of(tensor[i, along])
+    needing, fact = generator.choice(((here / here, nonzero), (x / here, nonzero), (log(here), positive), (sqrt(here), nonnegative)))
+    row = generator.choice((total(needing, along), function("largest", each(needing, along)), each(needing, along)[1]))
+    if along == j and generator.random() < 0.4:
+        row = each(needing, along)[i]
+    outer = generator.choice((row, total(row, i), each(row, i)[1], each(row, i)[j], x * total(row, i) / total(row, i)))
+    place = generator.choice((along, along, 1, *[i] * 2 * (along == j)))
+    given = (fact(shape_of(tensor[generator.choice((i, i, 1)), place])),)
+    return identity_of(outer * generator.choice((lift(1), y)), generator, 2, given)
+
+
 def zeros_and_ones(generator):
     """What is stated to be 0 or 1, its powers, and exponentials of it."""
     at = generator.choice((i, 1))
@@ -645,6 +661,7 @@ FAMILIES: dict = {
     "rounding": (roundings, 6),
     "masks": (masks, 4),
     "zeros and ones": (zeros_and_ones, 4),
+    "rows and diagonals": (rows_and_diagonals, 5),
     "largest": (largests, 6),
     "bounds by the largest": (bounds_by_the_largest, 6),
     "laws": (laws, 5),
