@@ -349,7 +349,10 @@ def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     for (bound, factors), c in p.items():
         held = {("b", k): fresh() for k in range(len(bound))}
         total, smooth = beside_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
-        for (_, free), c2 in smooth.items():
+        for (inner, free), c2 in smooth.items():
+            if inner:  # a sum that was kept whole within an atom: over indices of its own
+                total = add(total, derivative({(inner, free): c2}, head, where, facts))
+                continue
             for k, (f, power) in enumerate(free):
                 others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
                 total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
