@@ -43,6 +43,8 @@ FACTS = (
     positive(S[i, j]),
     nonnegative(S[1, i]),
     nonzero(S[i, j]),
+    nonzero(u[j] * S[j, i]),
+    nonzero(u[i] * total(S[i, j], j)),
     positive(u[i]),
     nonnegative(u[i] - v[j]),
     nonnegative(u[i] - 1 / sqrt(i)),
