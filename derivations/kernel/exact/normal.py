@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import count, permutations, product
 from math import comb
 
@@ -38,6 +38,23 @@ from .showing import tree
 MAX_RENAMINGS = 5040
 MOST_POWER = 20  # of an index that is summed in closed form
 FRESH = count()
+
+
+def not_in_a_circle(question):
+    """A question that comes up again on the way to its own answer is answered no there: what rests on itself is not shown."""
+
+    @wraps(question)
+    def answer(self, p: dict) -> bool:
+        asked = id(self), question.__name__, frozenset(p.items())
+        if asked in self.asking:
+            return False
+        self.asking.add(asked)
+        try:
+            return question(self, p)
+        finally:
+            self.asking.remove(asked)
+
+    return answer
 
 
 class Facts:
@@ -65,6 +82,7 @@ class Facts:
         self.lacking = {}  # what was used without being stated -> the assumption that states it, as a script writes it
         self.near = ()  # the trees that are read: messages take their names for indices
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
+        self.asking = set()  # the questions of signs that are being answered
         self.here = None  # within a derivative, what is known at the point alone
         self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
@@ -135,6 +153,7 @@ class Facts:
                 vars(self).update(before)
                 self.here = here
 
+    @not_in_a_circle
     def is_positive(self, p: dict) -> bool:
         return (
             signed(p, self, strict=True)
@@ -145,6 +164,7 @@ class Facts:
             or self.by_case(p, "is_positive", self)
         )
 
+    @not_in_a_circle
     def is_nonnegative(self, p: dict) -> bool:
         return (
             signed(p, self, strict=False)
