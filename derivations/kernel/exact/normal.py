@@ -86,6 +86,7 @@ class Facts:
         self.here = None  # within a derivative, what is known at the point alone
         self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
+        self.ends_positive = lambda p: False  # is p positive from somewhere on, where something goes to its limit? `near` a limit says
         self.asked = lambda *what: what  # what `require_sign` asks in the place of what it is asked, as near a limit
 
     @property

@@ -71,7 +71,7 @@ def lower_power(e, at, names, facts):
             if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
                 return raise_to(absolute_value(root, facts), times * power, facts)
         return raise_to(base, power, facts)
-    if is_whole(exponent) and not facts.is_positive(base):
+    if is_whole(exponent) and not facts.is_positive(base) and not facts.ends_positive(base):
         return whole_power(base, exponent, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
 
