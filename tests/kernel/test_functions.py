@@ -19,6 +19,7 @@ from derivations.kernel import (
     nonnegative,
     nonzero,
     norm,
+    positive,
     random,
     scalars,
     sin,
@@ -67,7 +68,45 @@ TRUE = {
     "a root of a cube of a square": ((x**2) ** Fraction(3, 2), absolute(x) ** 3, []),
     "a cube of a modulus": (absolute(x) ** 3, x**2 * absolute(x), []),
     "one over a cube of a modulus": (1 / absolute(x) ** 3, absolute(x) / x**4, [nonzero(x)]),
+    "the modulus of a length": (absolute(norm(q + k)), norm(q + k), []),
+    "the slope of the modulus of a length": (diff(absolute(norm(q + k)), q[j]), (q[j] + k[j]) / norm(q + k), [nonzero(norm(q + k))]),
+    "the slope of a modulus that holds a sum": (
+        diff(absolute(q @ k + x) * (q @ q), q[j]),
+        2 * q[j] * absolute(q @ k + x) + k[j] * (q @ q) * (q @ k + x) / absolute(q @ k + x),
+        [nonzero(q @ k + x)],
+    ),
+    "the slope of a power of a sum": (diff((q @ k + x) ** d, x), d * (q @ k + x) ** d / (q @ k + x), [nonzero(q @ k + x)]),
+    "the slope of a power of a length": (diff(norm(q) ** (2 * d), q[j]), 2 * d * q[j] * norm(q) ** (2 * d) / (q @ q), [nonzero(norm(q))]),
+    "a length that is scaled": (a * q / norm(a * q), q / norm(q), [positive(a), nonzero(norm(q))]),
+    "a product, part by part": (x * y / x / y, 1 + 0 * x, [nonzero(x * y)]),
+    "a product, at another place": (x * q[l] / (q[l] * x), 1 + 0 * x, [nonzero(x * q[j])]),
+    "what is of a modulus": (x / x, 1 + 0 * x, [nonzero(absolute(x))]),
 }
+
+
+NOT_ENOUGH = {
+    "a sum of the two": (x * y / x / y, [nonzero(x + y)]),
+    "one of the two": (x * y / x / y, [nonzero(x)]),
+    "a scale that may be 0": (norm(a * q) / norm(a * q), [nonnegative(a), nonzero(norm(q))]),
+    "another length": (norm(k) / norm(k), [nonzero(norm(q) * x)]),
+    "a sum of lengths": (norm(k) / norm(k), [nonzero(norm(q) + norm(k))]),
+    "a sum over the products": (x * q[l] / (q[l] * x), [nonzero(total(x * q[j], j))]),
+}
+
+
+@pytest.mark.parametrize("left, given", NOT_ENOUGH.values(), ids=NOT_ENOUGH)
+def test_no_part_is_taken_for_nonzero_that_may_be_0(left, given, refused):
+    says = refused(lambda D: D.identity("claim", left, 1 + 0 * x, given=given))
+    assert says.startswith("used but not stated: ") and "is not zero (something is divided by it)" in says
+
+
+def test_a_power_of_a_sum_has_no_slope_where_the_sum_may_be_0(refused):
+    says = refused(lambda D: D.identity("claim", diff((q @ k + x) ** d, x), d * (q @ k + x) ** (d - 1)))
+    assert says == (
+        "used but not stated: sum(k[i]*q[i], i = 1..d) + x is not zero (a power of it is differentiated: where it is 0, a slope is not shown "
+        "to exist); sum(k[i]*q[i], i = 1..d) + x is not zero (something is divided by it). State it with given=[nonzero(total(k[i]*q[i], i) + "
+        "x)], or avoid needing it"
+    )
 
 
 @pytest.mark.parametrize("left, right, given", TRUE.values(), ids=TRUE)

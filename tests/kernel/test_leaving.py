@@ -179,6 +179,37 @@ def test_assumptions_that_contradict_each_other_at_a_larger_size_are_refused_wit
     assert "no values were found, with " in said or "not shown to be needed" in said or "not proved" in said or "is about sizes" in said
 
 
+spread = total((z[i] - total(z[j], j) / n) ** 2, i)
+TWO = "one with an open index is made for each of its values, and two of these may contradict each other. State it of one entry, such as z[1], or "
+RULED = {
+    "a spread of one entry": (
+        law(x * spread / spread, x, nonzero(spread)),
+        "n = 1, at which all its assumptions hold: they may contradict each other there. Rule such sizes out, as in nonnegative(n - 2)",
+    ),
+    "a sum of entries above ones": (
+        ABOVE["a sum of entries above ones"][0],
+        f"n = 9, at which all its assumptions hold: {TWO}rule such sizes out, as in nonnegative(8 - n)",
+    ),
+    "thirty entries above one": (
+        ABOVE["thirty entries above one"][0],
+        f"n = 64, at which all its assumptions hold: {TWO}rule such sizes out, as in nonnegative(12 - n)",
+    ),
+    "an orthogonal matrix of positive entries": (
+        ABOVE["an orthogonal matrix of positive entries"][0],
+        f"n = 2, at which all its assumptions hold: {TWO}assume less",
+    ),
+}
+
+
+@pytest.mark.parametrize("state, end", RULED.values(), ids=RULED)
+def test_the_sizes_that_are_named_decide_what_is_to_be_done(state, end):
+    assert says(state).endswith(f"no values were found, with {end}")
+
+
+def test_what_rules_them_out_is_enough():
+    assert exact(claim(law(x * spread / spread, x, nonzero(spread), nonnegative(n - 2)))).verdict == "proved"
+
+
 def test_sizes_that_are_ruled_out_by_themselves_contradict_nothing():
     one = claim(law(absolute(4 - i) * z[i], (4 - i) * z[i], nonnegative(4 - i), nonnegative(4 - n)))
     assert leaving.empty_sizes(one) == {}

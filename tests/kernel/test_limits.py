@@ -30,7 +30,7 @@ from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.limits import limit
+from derivations.kernel.exact.limits import limit, near
 from derivations.kernel.exact.polynomials import add, constant, scale
 from derivations.kernel.exact.reading import read
 from derivations.kernel.pytorch.witness import witness as numbers
@@ -363,3 +363,40 @@ def test_a_number_does_not_stand_for_what_a_slope_is_taken_by(refused):
     assumed = nonzero(a)
     said = refused(lambda D: D.limit("claim", diff(a**2, a) + x / a, x, 0, 2 * a, given=[assumed], without={assumed: {a: 0}}))
     assert "it is not settled where the left side goes as x -> 0" in said
+
+
+WHOLE_POWERS = {
+    "of any number": ((1 + t / n) ** n, exp(t)),
+    "falling": ((1 - t / n) ** (2 * n), exp(-2 * t)),
+    "with a parameter": ((1 - a / (t**2 + 1) / n) ** n, exp(-a / (t**2 + 1))),
+}
+
+
+@pytest.mark.parametrize("e, expected", WHOLE_POWERS.values(), ids=WHOLE_POWERS)
+def test_a_whole_power_of_what_is_positive_near_the_limit_is_an_exponential(e, expected, proved, refused):
+    proved(lambda D: D.limit("claim", e, n, "oo", expected))
+    assert refused(lambda D: D.limit("claim", e, n, "oo", expected + 1)).startswith(("false", "as n -> oo the series gives another limit"))
+
+
+@pytest.mark.parametrize("base", [t + a / n, -1 - a / n, a / n], ids=str)
+def test_a_whole_power_of_what_need_not_be_positive_there_is_not(base):
+    facts = facts_of(())
+    with near(facts, n, "oo"):
+        assert not facts.ends_positive(read(base, facts)) and not facts.lacking
+        assert facts.ends_positive(read(1 + base / n, facts))
+    assert not facts.ends_positive(read(1 + base / n, facts))
+
+
+GROWTH = {
+    "beside a power": (x * exp(-x), "exp(-x) beside powers of x: the limit of each alone is known, and not which of the two wins"),
+    "twice, beside a root": (
+        sqrt(x) * exp(-2 * x),
+        "exp(-2*x) beside powers of x: the limit of each alone is known, and not which of the two wins",
+    ),
+    "of a square": (exp(-(x**2)), "the exponential of something that falls without bound, like -x^2"),
+}
+
+
+@pytest.mark.parametrize("e, says", GROWTH.values(), ids=GROWTH)
+def test_the_message_says_which_way_an_exponent_goes(e, says, refused):
+    assert refused(lambda D: D.limit("claim", e, x, "oo", 0)) == f"as x -> oo: {says}"

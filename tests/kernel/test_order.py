@@ -22,6 +22,7 @@ from derivations.kernel import (
     sqrt,
     total,
     vector,
+    zero_or_one,
 )
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch.witness import witness as pytorch
@@ -125,10 +126,27 @@ def test_an_order_that_is_not_kept_is_none(left, right, because, given, refused)
     assert refused(state)
 
 
+bits = vector("k", n)
+SUMS = {
+    "a size and a sum of what is 0 or 1": (total(bits[i], i), n, [zero_or_one(bits)]),
+    "a size and a sum of what is at most 1": (total(z[i], i), n, [nonnegative(1 - z[i])]),
+    "two sums": (total(exp(z[i]), i), total(exp(b), i), [nonnegative(b - z[l])]),
+}
+
+
+@pytest.mark.parametrize("left, right, given", SUMS.values(), ids=SUMS)
+def test_the_difference_of_sums_is_a_certificate_where_each_of_its_terms_is(left, right, given, checked, refused):
+    ((verdict, by_sympy),) = checked(lambda D: D.inequality("claim", left, right, because=right - left, given=given)).values()
+    assert verdict.verdict == "proved" and by_sympy[0] in ("proved", "not applicable")
+    assert refused(lambda D: D.inequality("claim", left, right, because=right - left)).startswith("false: ")
+
+
 def test_the_difference_itself_is_no_certificate_where_nothing_rises(refused):
     says = "the certificate repeats the difference of the two sides"
     assert says in refused(lambda D: D.inequality("claim", p[i], 1, because=1 - p[i]))
     assert says in refused(lambda D: D.inequality("claim", x, exp(y), because=exp(y) - x, given=[above]))
+    squares = total(p[i] ** 2, i)
+    assert says in refused(lambda D: D.inequality("claim", squares, n, because=n - squares))
 
 
 def test_what_rises_only_where_it_exists_needs_to_exist(refused):

@@ -43,6 +43,8 @@ FACTS = (
     positive(S[i, j]),
     nonnegative(S[1, i]),
     nonzero(S[i, j]),
+    nonzero(u[j] * S[j, i]),
+    nonzero(u[i] * total(S[i, j], j)),
     positive(u[i]),
     nonnegative(u[i] - v[j]),
     nonnegative(u[i] - 1 / sqrt(i)),
@@ -171,3 +173,16 @@ def test_an_edge_is_met_where_two_indices_are_open():
 def test_a_root_of_an_index_stays_one_where_the_index_is_a_number():
     facts = facts_of(())
     assert read(total(1 / sqrt(five), five), facts) == read(1 + 1 / sqrt(2) + 1 / sqrt(3) + Fraction(1, 2) + 1 / sqrt(5), facts)
+
+
+def test_what_rests_on_itself_is_not_shown(refused):
+    """u is at least sqrt(u), and sqrt(u) is not negative where u is not: that says nothing of u."""
+    left, right, known = sqrt(u[i] - sqrt(u[i])) ** 2, u[i] - sqrt(u[i]), nonnegative(u[i] - sqrt(u[i]))
+    assert refused(lambda D: D.identity("claim", left, right, given=[known])) == (
+        "used but not stated: u[i] is not negative (a root of it is taken). State it with given=[nonnegative(u[i])], or avoid needing it"
+    )
+    assert refused(lambda D: D.identity("claim", left, right, given=[nonnegative(u[i]), known])).startswith(
+        "the assumption 'u[i] is not negative, for every i' is stated but not shown to be needed"
+    )
+    facts = facts_of((nonnegative(u[i]), known))
+    assert not facts.unstated and read(left, facts) == read(right, facts) and not facts.unstated

@@ -29,6 +29,7 @@ from derivations.kernel import (
     invertible,
     matrix,
     mean,
+    norm,
     product_is,
     random,
     rank,
@@ -49,7 +50,9 @@ from derivations.kernel.pages.source import Source
 from derivations.kernel.run import certificates, programs, runner, worker
 from derivations.kernel.sympy import carried
 from derivations.kernel.sympy.prelude import rounding
+from derivations.kernel.sympy.prelude.outcome import NotSettled
 from derivations.kernel.sympy.prelude.sign import Signs
+from derivations.kernel.sympy.prelude.zero import reduces
 from derivations.kernel.sympy.program import program
 from derivations.kernel.sympy.witness import vouched, witness
 
@@ -286,6 +289,30 @@ def test_an_assumption_that_rules_out_every_size_proves_nothing(tmp_path):
     claim = stated(lambda D: D.identity("claim", v @ v, v @ v + 1, given=[product_is(S, S, 0), product_is(S, S, 1)]))
     assert witness(claim)[0] == "not applicable"
     assert ran(program(claim).text, tmp_path)[0] == 2
+
+
+def test_an_orthogonal_matrix_keeps_lengths(tmp_path):
+    text = program(stated(lambda D: D.identity("claim", norm(S @ v), norm(v), given=[product_is(S.T, S, 1)]))).text
+    assert ran(text, tmp_path) == (0, "step 1 ... holds (3 entries)\nproved, some sizes up to 3: expanded entry by entry\n")
+
+
+def test_what_roots_are_beside_what_is_0_by_assumption():
+    a, b, r, s = sp.symbols("a b r s", real=True)
+    unit, length = (s**2 - 1,), sp.sqrt(a**2 + b**2)
+    assert reduces(sp.Abs(s) * sp.Abs(a) - sp.Abs(a), unit)
+    assert reduces(sp.sqrt(s**2 * a**2 + b**2) * s**2 - length, unit)
+    assert reduces(sp.Abs(a) * length**3 - sp.sqrt(a**4 + a**2 * b**2) * (a**2 + s**2 * b**2), unit)
+    for unsaid in (
+        s * length - length,  # s is 1 or -1
+        sp.Abs(a) + sp.Abs(s * a),
+        sp.sqrt(s**2 * a**2 + b**2) - sp.sqrt(a**2 + 2 * b**2),
+        sp.sqrt(a) * sp.sqrt(b) - s**2 * sp.sqrt(a * b),  # false where both are negative
+        sp.sqrt(sp.Abs(a) + s**2) - sp.sqrt(sp.Abs(a) + 1),
+        sp.exp(s**2 * a) - sp.exp(a),
+        s**2 / length - 1 / length,
+    ):
+        with pytest.raises(NotSettled):
+            reduces(unsaid, unit)
 
 
 # Names, and text of a claim's own

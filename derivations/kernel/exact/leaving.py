@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from math import prod
@@ -102,6 +103,18 @@ def empty_sizes(claim: Claim) -> dict[str, int]:
     chosen = (with_room(dict(zip(sizes, one)), others) for one in (*tried, *large_sizes(sizes, others)))
     allowed = (one for one in chosen if all(holds_of(a, one) for a in about))
     return next((one for one in allowed if not found_at(one, [*others, *about], names)), {})
+
+
+def ruling_out(claim: Claim, sizes: dict[str, int]) -> Assumption | None:
+    """A bound on one size that rules out these, at which nothing was found, and beside which nothing else is lacking; None where none was found."""
+    names = symbols(*claim.trees)
+    for name, k in sizes.items():
+        above, below = names[name] - (k + 1), min(k - 1, MOST_SIZE) - names[name]
+        for bound in (below, above) if k > 2 else (above,):  # one size alone says too little
+            rule = Assumption("nonnegative", (bound,))
+            if not empty_sizes(replace(claim, given=(*claim.given, rule))):
+                return rule
+    return None
 
 
 def large_sizes(sizes: list, others: list) -> Iterator[tuple]:

@@ -57,7 +57,7 @@ def on_the_way(variable: Expr) -> tuple:
 @contextmanager
 def near(facts: Facts, variable: Expr, to):
     """Where the variable goes to its limit: of what moves with it, a sign is required of the leading term of its series."""
-    asked = facts.asked
+    asked, before = facts.asked, facts.ends_positive
 
     def of_the_leading_term(kind: str, p: dict, because: str) -> tuple:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
@@ -68,12 +68,24 @@ def near(facts: Facts, variable: Expr, to):
             kind = "positive"  # or the next term decides where it is zero
         return asked(kind, series[min(series)], "the leading term of a series")
 
+    def ends_positive(p: dict) -> bool:
+        if facts.here is not None or not moves(p, head_of(variable)):
+            return False
+        lacking, facts.lacking = facts.lacking, {}
+        try:
+            series = leading_series(p, variable, to, facts)
+            return facts.is_positive(series[min(series)]) and not facts.lacking
+        except Unknown:
+            return False
+        finally:
+            facts.lacking = lacking
+
     with facts.moves(variable.data[0]):
-        facts.asked = of_the_leading_term
+        facts.asked, facts.ends_positive = of_the_leading_term, ends_positive
         try:
             yield
         finally:
-            facts.asked = asked
+            facts.asked, facts.ends_positive = asked, before
 
 
 def moves(p: dict, head: tuple) -> bool:
@@ -223,13 +235,29 @@ def in_powers(rest: Series, coefficient, facts: Facts, order: int) -> Series:
 
 def exp_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
     if series.least() < 0:
-        like = f", like {show_polynomial(leading_term(series, small, facts))}" if series else ""
-        raise Unknown(f"the exponential of something that may grow without bound{like}")
+        if not series:
+            raise Unknown("the exponential of something that may grow without bound")
+        leading = leading_term(series, small, facts)
+        raise Unknown(beside_powers(leading, small) or f"the exponential of something that {without_bound(leading, facts)}")
     if series.known <= 0:
         raise Unknown("the exponential of a series that is not known far enough")
     rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
     start = Series({Fraction(0): exponential(series.get(Fraction(0), {}), facts)})
     return times(start, in_powers(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
+
+
+def beside_powers(leading: dict, small: dict) -> str:
+    """What is said of exp(-x) beside powers of x; '' where the exponential is of something else."""
+    if leading.keys() != atom(small["variable"]).keys():
+        return ""
+    of, like = show_polynomial(atom(small["variable"])), show_polynomial(leading)
+    return f"exp({like}) beside powers of {of}: the limit of each alone is known, and not which of the two wins"
+
+
+def without_bound(leading: dict, facts: Facts) -> str:
+    """Which way it goes, and how."""
+    falls = facts.is_positive(scale(leading, -1))
+    return f"{'falls' if falls else 'may grow'} without bound, like {show_polynomial(leading)}"
 
 
 def log_series(series: Series, small: dict, facts: Facts, order: int) -> Series:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import count, permutations, product
 from math import comb
 
@@ -38,6 +38,23 @@ from .showing import tree
 MAX_RENAMINGS = 5040
 MOST_POWER = 20  # of an index that is summed in closed form
 FRESH = count()
+
+
+def not_in_a_circle(question):
+    """A question that comes up again on the way to its own answer is answered no there: what rests on itself is not shown."""
+
+    @wraps(question)
+    def answer(self, p: dict) -> bool:
+        asked = id(self), question.__name__, frozenset(p.items())
+        if asked in self.asking:
+            return False
+        self.asking.add(asked)
+        try:
+            return question(self, p)
+        finally:
+            self.asking.remove(asked)
+
+    return answer
 
 
 class Facts:
@@ -65,9 +82,11 @@ class Facts:
         self.lacking = {}  # what was used without being stated -> the assumption that states it, as a script writes it
         self.near = ()  # the trees that are read: messages take their names for indices
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
+        self.asking = set()  # the questions of signs that are being answered
         self.here = None  # within a derivative, what is known at the point alone
         self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
+        self.ends_positive = lambda p: False  # is p positive from somewhere on, where something goes to its limit? `near` a limit says
         self.asked = lambda *what: what  # what `require_sign` asks in the place of what it is asked, as near a limit
 
     @property
@@ -96,11 +115,13 @@ class Facts:
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
         if not holds and kind == "nonnegative" and self.here and self.here.is_nonnegative(p):
             kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
-        shown = tree(p, self.near)
-        if not holds and any(is_random(f[0]) for _, factors in p for f, _ in factors):
+        if holds:
+            return
+        shown = tree(multiplied_out(p, self), self.near)
+        if any(is_random(f[0]) for _, factors in p for f, _ in factors):
             raise Unknown(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
         is_number = all(not bound and not factors for bound, factors in p)  # of which nothing is assumed
-        self.require(holds, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
+        self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
     def stated(self, kind: str, p: dict) -> list:
         """The polynomials stated to be so; those with an open index are stated at each of its values, so also at the indices of p."""
@@ -133,6 +154,7 @@ class Facts:
                 vars(self).update(before)
                 self.here = here
 
+    @not_in_a_circle
     def is_positive(self, p: dict) -> bool:
         return (
             signed(p, self, strict=True)
@@ -143,6 +165,7 @@ class Facts:
             or self.by_case(p, "is_positive", self)
         )
 
+    @not_in_a_circle
     def is_nonnegative(self, p: dict) -> bool:
         return (
             signed(p, self, strict=False)
@@ -166,7 +189,9 @@ class Facts:
             return True
         if any(f[0] == ("i",) for _, factors in p for f, _ in factors) and (parts := real_and_imaginary(p)):
             return any(part and self.is_nonzero(part) for part in parts)
-        return len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p)
+        if len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
+            return True
+        return in_a_product(p, self)
 
 
 # What holds at a point need not hold near.
@@ -214,6 +239,11 @@ def at_indices(q: dict, mapping: dict, facts: Facts) -> dict:
     if all(old == new for old, new in mapping.items()):
         return q
     return add(*(scale(reduce_term(dict(enumerate(bound)), rename(factors, mapping), facts), c) for (bound, factors), c in q.items()))
+
+
+def multiplied_out(p: dict, facts: Facts) -> dict:
+    """p without sums that are kept whole though their power is 1, as in the payload of an atom."""
+    return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in p.items()))
 
 
 def signed(p: dict, facts: Facts, strict: bool) -> bool:
@@ -345,7 +375,26 @@ def nonzero_factor(factor: tuple, facts: Facts) -> bool:
     if factor[0][0] == "whole":
         (((_, inside), _),) = instantiate(factor[0][1], hold(factor[1])).items()
         return all(f[0][0] in ("size", "value") or nonzero_factor(f, facts) for f, _ in inside)
-    return factor[0][0] in ("i", "turn") or factor_sign(factor, Fraction(1), facts) == "positive" or known(base, "nonzero", facts)
+    return (
+        factor[0][0] in ("i", "turn")
+        or factor_sign(factor, Fraction(1), facts) == "positive"
+        or known(base, "nonzero", facts)
+        or in_a_product(base, facts)
+    )
+
+
+def in_a_product(p: dict, facts: Facts) -> bool:
+    """Is p a multiple of a part of a product that is stated not to be zero? Where the product is not zero, none of its parts is."""
+    stated = facts.stated("nonzero", p) + facts.stated("positive", p)
+    return any(is_multiple(x, part) for q in stated for part in parts_of(q) for x in (p, scale(p, -1)))
+
+
+def parts_of(q: dict):
+    """What a product has positive powers of, roots too: the atoms, and what stands inside of a sum or a modulus."""
+    for head, indices in (f for bound, factors in q for f, power in factors if len(q) == 1 and not bound and power > 0):
+        yield atom(head, *indices)
+        if head[0] in ("sum", "abs"):
+            yield instantiate(head[1], indices)
 
 
 def multiply(p: dict, q: dict, facts: Facts) -> dict:

@@ -12,7 +12,7 @@ from ..core.expr import Expr, free_indices, show, walk
 from .averages import delta, expectation
 from .fractions import Fraction
 from .largest import FEW, largest_of, largest_over
-from .normal import Facts, allowed_power, exponential, is_bit, logarithm, multiply, raise_to, real, reduce_term
+from .normal import Facts, allowed_power, exponential, is_bit, logarithm, multiplied_out, multiply, raise_to, real, reduce_term
 from .payloads import Unknown, function_atom, instantiate, is_real, mentions
 from .polynomials import add, atom, constant, rename, scale, size_polynomial
 from .summing import fresh, sum_over, summed
@@ -71,7 +71,7 @@ def lower_power(e, at, names, facts):
             if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
                 return raise_to(absolute_value(root, facts), times * power, facts)
         return raise_to(base, power, facts)
-    if is_whole(exponent) and not facts.is_positive(base):
+    if is_whole(exponent) and not facts.is_positive(base) and not facts.ends_positive(base):
         return whole_power(base, exponent, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
 
@@ -228,6 +228,9 @@ def absolute_value(p: dict, facts: Facts) -> dict:
         (((_, factors), c),) = p.items()
         result = constant(abs(c))
         for f, power in factors:
+            if power.denominator != 1:  # a root has a value where what it is of is not negative
+                result = multiply(result, reduce_term({}, [(f, power)], facts), facts)
+                continue
             one = {((), ((f, Fraction(1)),)): Fraction(1)}
             sized = one if facts.is_nonnegative(one) else modulus_of(f, one, facts)
             result = multiply(result, allowed_power(sized, power, facts), facts)
@@ -276,7 +279,7 @@ def lower_derivative(e, at, names, facts):
     head = ("entry", target.data[0])
     with facts.nearby(target.data[0]):  # also while products are made of which a slope is taken
         slope = derivative(lower(body, (), names, facts), head, where, facts)
-    return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in slope.items()))
+    return multiplied_out(slope, facts)
 
 
 def lower_rounded(e, at, names, facts):
@@ -349,7 +352,10 @@ def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     for (bound, factors), c in p.items():
         held = {("b", k): fresh() for k in range(len(bound))}
         total, smooth = beside_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
-        for (_, free), c2 in smooth.items():
+        for (inner, free), c2 in smooth.items():
+            if inner:  # a sum that was kept whole within an atom: over indices of its own
+                total = add(total, derivative({(inner, free): c2}, head, where, facts))
+                continue
             for k, (f, power) in enumerate(free):
                 others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
                 total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))

@@ -14,7 +14,7 @@ from . import logarithms, values
 from .clearing import clear_denominators
 from .facts import facts_of, require_variances
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
-from .leaving import empty_sizes, example, negative_variance, only_of_indices, pinned, ruled_sizes, strangers
+from .leaving import empty_sizes, example, negative_variance, only_of_indices, pinned, ruled_sizes, ruling_out, strangers
 from .limits import limit, near, on_the_way
 from .limits_at import failing_limit, fails_at, no_failure, other_limit, standing_still
 from .normal import Facts
@@ -23,7 +23,7 @@ from .polynomials import add, scale
 from .reading import read
 from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, of_sizes, sizes_to_try
 from .showing import show_polynomial
-from .sign import by_cases, doubt, increase
+from .sign import by_cases, doubt, increase, term_by_term
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -74,10 +74,9 @@ def exact(claim: Claim) -> Verdict:
 
 
 NUMBERS = " It is said of a number, of which nothing is assumed: avoid needing it"
-EMPTY = (
-    "no values were found, with {}, at which all its assumptions hold: one with an open index is made for each of its values, and "
-    "two of these may contradict each other. State it of one entry, such as z[1], or rule such sizes out, as in nonnegative(4 - n)"
-)
+EMPTY = "no values were found, with {}, at which all its assumptions hold: {}"
+OPEN = "one with an open index is made for each of its values, and two of these may contradict each other. State it of one entry, such as z[1], or "
+CONTRADICT = "they may contradict each other there. "
 STRANGE = (
     "{} is random and stands in no side of the claim: what is assumed of it can say anything of what is claimed. State what is meant of "
     "the sides themselves, such as nonnegative(y - x)"
@@ -103,9 +102,17 @@ def says_nothing(claim: Claim) -> str:
     if not example(claim):
         return no_example(claim)
     if sizes := empty_sizes(claim):
-        return EMPTY.format(named_sizes(sizes))
+        return nothing_at(claim, sizes)
     point = pinned(claim)
     return point and PINNED.format(point)
+
+
+def nothing_at(claim: Claim, sizes: dict[str, int]) -> str:
+    """That nothing was found at these sizes, and what may be done: with one entry no two of an open index contradict each other."""
+    several = max(sizes.values()) > 1 and any(free_indices(x) for a in claim.given for x in a.args)
+    rule = ruling_out(claim, sizes)
+    remedy = f"rule such sizes out, as in {as_written(rule)}" if rule else "assume less"
+    return EMPTY.format(named_sizes(sizes), OPEN + remedy if several else CONTRADICT + remedy[0].upper() + remedy[1:])
 
 
 def no_example(claim: Claim) -> str:
@@ -187,7 +194,7 @@ def prove_inequality(claim, left, right, facts):
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not (increase(certificate, facts) or by_cases(certificate, facts)):
+    if strip(certificate) == strip(right - left) and not any(seen(certificate, facts) for seen in (increase, by_cases, term_by_term)):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:

@@ -8,6 +8,8 @@ from itertools import islice
 import sympy as sp
 from mpmath import mp
 
+from .outcome import NotSettled
+
 VALUES = {
     sp.Add: mp.fsum,
     sp.Mul: mp.fprod,
@@ -58,14 +60,40 @@ def reduces(difference, ideal=(), beside=()) -> bool:
 
     `ideal` lists what is 0 by assumption; `beside`, the symbols of other differences, for which one basis serves as well.
     """
-    difference = sp.expand(difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)}))  # whatever they are
+    written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # whatever they are
+    difference = sp.expand(written)
     if difference == 0:
         return True
     if ideal:
-        names = difference.free_symbols.union(beside, *(g.free_symbols for g in ideal))
-        return basis(tuple(ideal), tuple(sorted(names, key=str))).reduce(difference)[1] == 0
+        names = tuple(sorted(difference.free_symbols.union(beside, *(g.free_symbols for g in ideal)), key=str))
+        known = basis(tuple(ideal), names)
+        return known.reduce(difference)[1] == 0 if difference.is_polynomial(*names) else reduces_beside_roots(written, known)
     difference = difference.replace(sp.sign, lambda x: x / sp.Abs(x))  # the slope of a modulus, which has none at 0
     return any(simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart))
+
+
+def reduces_beside_roots(difference, known) -> bool:
+    """Does it become 0 where roots and moduli are left, since what is 0 by assumption makes those of one square one?
+
+    Each term is written with one root of what is not negative. Where they do not cancel, nothing is said: two roots may still be one.
+    """
+    half = [x for x in difference.atoms(sp.Pow) if x.exp.is_Rational and x.exp.q == 2 and x.base.is_nonnegative]
+    sizes = [x for x in difference.atoms(sp.Abs) if x.args[0].is_real]
+    roots = {square: sp.Dummy() for square in [*(x.base for x in half), *(x.args[0] ** 2 for x in sizes)]}
+    named = {x: roots[x.base] ** (2 * x.exp) for x in half} | {x: roots[x.args[0] ** 2] for x in sizes}
+    polynomial = sp.expand(difference.xreplace(named))
+    squares = {root: sp.expand(square) for square, root in roots.items() if polynomial.has(root)}
+    if not squares or not all(e.is_polynomial(*known.gens, *squares) for e in (polynomial, *squares.values())):
+        raise NotSettled("what is 0 by assumption, beside what is no polynomial")
+    beside_root = {}
+    for powers, coefficient in sp.Poly(polynomial, *squares).terms():
+        outside = sp.prod(square ** (k // 2) for square, k in zip(squares.values(), powers, strict=True))
+        inside = sp.prod(square ** (k % 2) for square, k in zip(squares.values(), powers, strict=True))
+        inside = known.reduce(sp.expand(inside))[1]
+        beside_root[inside] = beside_root.get(inside, 0) + coefficient * outside
+    if all(inside == 0 or known.reduce(sp.expand(times))[1] == 0 for inside, times in beside_root.items()):
+        return True
+    raise NotSettled("whether roots are the same by what is 0 by assumption")
 
 
 def in_exponentials(e):
