@@ -32,7 +32,7 @@ derivation.define(
     "H",
     softmax((X @ W_Q) @ (Z @ W_K).T / sqrt(d_k)) @ (Z @ W_V),
     code=[("snippets.heads.module.one_head", X, Z, W_Q, W_K, W_V)],
-    title="One head",
+    title="One head, $H$",
 )
 
 B_1, B_2 = matrix("B_1", d_k, d), matrix("B_2", d_k, d)  # the transposes of two projections, as PyTorch stores them
