@@ -62,7 +62,6 @@ True
 
 And heads in groups, which share their keys and values:
 
---8<-- [start:example-groups]
 >>> import torch
 >>> from snippets.attention.formula import share_heads
 >>> query = torch.zeros(4, 1, 1)  # (head, n, d_k)
@@ -70,11 +69,8 @@ And heads in groups, which share their keys and values:
 >>> share_heads(query, key).flatten().tolist()
 [1.0, 1.0, 2.0, 2.0]
 
---8<-- [end:example-groups]
-
 The same to the last bit? Where the matrix products are exact, yes, in whichever order a machine adds:
 
---8<-- [start:example-bits]
 >>> integers = torch.randint(-3, 4, (2, 8, 16), generator=generator)
 >>> query, key = integers.float()
 >>> value = torch.eye(8)  # values that show the weights
@@ -83,8 +79,6 @@ The same to the last bit? Where the matrix products are exact, yes, in whichever
 >>> heads = attention(query[None, None], key[None, None], value[None, None])
 >>> torch.equal(flat, batched), torch.equal(flat, heads[0, 0])
 (True, True)
-
---8<-- [end:example-bits]
 
 A module whose weights are parameters, and two of them in a row:
 
