@@ -26,7 +26,9 @@ derivation.identity("one-product", products[i, j], total(Q[i, a] * K[j, a], a), 
 
 scaled = derivation.define("C", products / sqrt(d_k), code=[(scores, Q, K)], title="Step 2, the scale: $C$")
 
-masked = derivation.define("S", scaled + M, code=[(mask_scores, (scores, Q, K), {"attn_mask": M})], title="Step 3, the mask: the scores $S$")
+masked = derivation.define(
+    "S", scaled + M, code=[(mask_scores, (scores, Q, K), {"attn_mask": M})], title="Step 3, the mask: the scores $S$"
+)
 
 derivation.identity(
     "one-score",

@@ -53,7 +53,7 @@ derivation.chain(
     (X @ (W_Q @ W_K.T).T @ Z.T, "again"),
     uses=["simplify/bilinear#merged"],
     code=[("snippets.attention.formula.scores", X @ W_K, Z @ W_Q, {"scale": 1})],
-    title="Queries from the layer named key: the merged matrix is transposed",
+    title="Queries from the layer named key: the product of the two matrices is transposed",
 )
 
 derivation.refute(
