@@ -71,6 +71,7 @@ And heads in groups, which share their keys and values:
 
 The same to the last bit? Where the matrix products are exact, yes, in whichever order a machine adds:
 
+--8<-- [start:example-bits]
 >>> integers = torch.randint(-3, 4, (2, 8, 16), generator=generator)
 >>> query, key = integers.float()
 >>> value = torch.eye(8)  # values that show the weights
@@ -79,6 +80,8 @@ The same to the last bit? Where the matrix products are exact, yes, in whichever
 >>> heads = attention(query[None, None], key[None, None], value[None, None])
 >>> torch.equal(flat, batched), torch.equal(flat, heads[0, 0])
 (True, True)
+
+--8<-- [end:example-bits]
 
 A module whose weights are parameters, and two of them in a row:
 
