@@ -7,7 +7,7 @@ Three texts in one batch, padded to five tokens. What the padding holds does not
 >>> from torch.nn.functional import scaled_dot_product_attention
 >>> from snippets.attention.masks import padding_mask
 >>> lengths = torch.tensor([3, 5, 2])
->>> mask = padding_mask(lengths, 5)  # (batch, 1, 1, m)
+>>> mask = padding_mask(lengths, m=5)  # (batch, 1, 1, m)
 >>> mask[:, 0, 0].int()
 tensor([[1, 1, 1, 0, 0],
         [1, 1, 1, 1, 1],
@@ -219,7 +219,7 @@ def masked_softmax(
 
 # --8<-- [start:padding]
 def padding_mask(
-    lengths: Int[Tensor, " batch"], m: int
+    lengths: Int[Tensor, " batch"], *, m: int
 ) -> Bool[Tensor, "batch 1 1 m"]:
     """Which of m keys belong to each text, for all heads and queries: True keeps."""
     keys = torch.arange(m, device=lengths.device)

@@ -88,7 +88,7 @@ def test_what_a_finite_constant_lets_through_is_within_the_bound(constant):
 
 @pytest.mark.parametrize("lengths", [[5], [3, 5, 1], [0, 2], []])
 def test_padding_is_masked_for_all_heads_and_queries_and_nothing_else_is(lengths):
-    mask = padding_mask(torch.tensor(lengths, dtype=torch.long), 5)
+    mask = padding_mask(torch.tensor(lengths, dtype=torch.long), m=5)
     assert mask.shape == (len(lengths), 1, 1, 5)
     assert mask[:, 0, 0].tolist() == [[key < length for key in range(5)] for length in lengths]
     query, key, value = random(5, *3 * [(len(lengths), 2, 5, 4)])
