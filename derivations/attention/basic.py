@@ -20,10 +20,10 @@ weights = derivation.define(
     "P_0",
     softmax(X @ X.T),
     code=[("snippets.attention.formula.attention_weights", X, X, {"scale": 1})],
-    title="The weights: softmax of every token's dot products with all tokens",
+    title="The weights $P_0$: softmax of every token's dot products with all tokens",
 )
 
-output = derivation.define("Y_0", weights @ X, title="The output: the tokens, averaged by the weights")
+output = derivation.define("Y_0", weights @ X, title="The output $Y_0$: the tokens, averaged by the weights")
 
 derivation.identity("basic", output, softmax(X @ X.T) @ X, code=[(chapter + "basic_attention", X)], title="Both in one formula")
 

@@ -19,14 +19,16 @@ products = derivation.define(
     "A",
     Q @ K.T,
     code=[(scores, Q, K, {"scale": 1})],
-    title="Step 1, a matrix product: every query with every key",
+    title="Step 1, a matrix product: $A$, every query with every key",
 )
 
 derivation.identity("one-product", products[i, j], total(Q[i, a] * K[j, a], a), title="One entry of it is a dot product")
 
-scaled = derivation.define("C", products / sqrt(d_k), code=[(scores, Q, K)], title="Step 2, the scale")
+scaled = derivation.define("C", products / sqrt(d_k), code=[(scores, Q, K)], title="Step 2, the scale: $C$")
 
-masked = derivation.define("S", scaled + M, code=[(mask_scores, (scores, Q, K), {"attn_mask": M})], title="Step 3, the mask")
+masked = derivation.define(
+    "S", scaled + M, code=[(mask_scores, (scores, Q, K), {"attn_mask": M})], title="Step 3, the mask: the scores $S$"
+)
 
 derivation.identity(
     "one-score",
@@ -36,7 +38,7 @@ derivation.identity(
     title="One score",
 )
 
-weights = derivation.define("P", softmax(masked), title="Step 4, softmax of every row")
+weights = derivation.define("P", softmax(masked), title="Step 4, softmax of every row: the weights $P$")
 
 derivation.chain(
     "one-weight",
@@ -46,7 +48,7 @@ derivation.chain(
     title="One weight: a mask that is added to the scores multiplies the exponentials",
 )
 
-output = derivation.define("O", weights @ V, title="Step 5, a matrix product: the weighted sums of the values")
+output = derivation.define("O", weights @ V, title="Step 5, a matrix product: $O$, the weighted sums of the values")
 
 derivation.identity(
     "formula",
@@ -77,7 +79,7 @@ once = derivation.define(
     "Y",
     block(X, W_Q, W_K, W_V, W_O),
     code=[("snippets.attention.formula.self_attention", X, W_Q, W_K, W_V, W_O)],
-    title="Self-attention: queries, keys and values from one input, and a last matrix",
+    title="Self-attention, $Y$: queries, keys and values from one input, and a last matrix",
 )
 
 derivation.define(
@@ -93,7 +95,7 @@ derivation.define(
             U_O,
         )
     ],
-    title="A second block takes the output of the first",
+    title="A second block, $Y_2$, takes the output of the first",
 )
 
 derivation.identity(

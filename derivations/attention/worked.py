@@ -16,7 +16,7 @@ bound = derivation.define(
     "b",
     h * total(absolute(x[a]) + absolute(y[a]), a) + d * h**2,
     code=[("snippets.attention.worked.score_bound", x, y, {"half": h})],
-    title="How far a score can move, when every entry of two tokens may be off by $h$",
+    title="The bound $b$: how far a score can move, when every entry of two tokens may be off by $h$",
 )
 
 small = [nonnegative(h - e[a]), nonnegative(h + e[a]), nonnegative(h - f[a]), nonnegative(h + f[a])]

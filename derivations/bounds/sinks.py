@@ -13,7 +13,7 @@ derivation = Derivation("Attention sinks")
 mass = total(exp(z[j]), j)
 values = total(exp(z[j]) * v[j], j)
 
-r = derivation.define("r", mass / (exp(b) + mass), title="What the sink leaves to the keys")
+r = derivation.define("r", mass / (exp(b) + mass), title="What the sink leaves to the keys, $r$")
 
 derivation.chain(
     "mixture",

@@ -49,7 +49,7 @@ a = derivation.define(
     cap(s),
     given=[nonzero(c)],
     code=[("snippets.bounds.softcap.soft_cap", s, {"cap": c})],
-    title="A capped score",
+    title="The capped score $a$",
 )
 
 derivation.inequality(

@@ -12,9 +12,9 @@ S = derivation.define(
     "S",
     array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
     code=[("snippets.attention.formula.scores", queries, keys, {"scale": 1})],
-    title="The scores",
+    title="The scores $S$",
 )
-V = derivation.define("V", array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]), code=[values], title="The values")
+V = derivation.define("V", array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]), code=[values], title="The values $V$")
 
 derivation.chain(
     "first-weight",
@@ -57,7 +57,7 @@ derivation.identity(
     title="The three outputs",
 )
 
-p = derivation.define("p", 1 / first, title="The first token's weight on itself, by name")
+p = derivation.define("p", 1 / first, title="The first token's weight on itself, $p$")
 
 derivation.identity(
     "own-share",

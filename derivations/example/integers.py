@@ -13,28 +13,28 @@ X = derivation.define(
     "X",
     array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]),
     code=[("snippets.example.integers.tokens",)],
-    title="Three tokens of four features",
+    title="The tokens $X$: three rows of four features",
 )
 
 W_Q = derivation.define(
     "W_Q",
     array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]),
     code=[("snippets.example.integers.projections[0]",)],
-    title="The projection for queries",
+    title="The matrix $W_Q$, for queries",
 )
 
 W_K = derivation.define(
     "W_K",
     array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]),
     code=[("snippets.example.integers.projections[1]",)],
-    title="The projection for keys",
+    title="The matrix $W_K$, for keys",
 )
 
 W_V = derivation.define(
     "W_V",
     array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]),
     code=[("snippets.example.integers.projections[2]",)],
-    title="The projection for values",
+    title="The matrix $W_V$, for values",
 )
 
 derivation.chain(
@@ -120,7 +120,7 @@ derivation.refute(
     ((four @ W_Q) @ (four @ W_K).T)[1, 4],
     ((four @ W_Q) @ (four @ W_K).T)[4, 1],
     at={},
-    title="The first token scores the fourth as the fourth scores the first",
+    title="The first token does not score the fourth as the fourth scores the first",
 )
 
 derivation.chain(

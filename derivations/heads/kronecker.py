@@ -1,6 +1,6 @@
 """With its weights held fixed, a head is a Kronecker product on the flattened input, and several heads are a sum of them."""
 
-from derivations.kernel import Derivation, index, matrix, sizes, total
+from derivations.kernel import Derivation, index, matrix, rank, sizes, total
 from derivations.kernel.core.expr import symbol
 
 n, m, d, p, h = sizes("n m d p h")
@@ -51,6 +51,19 @@ derivation.identity(
     (P[i, j] * W[a, c]) * (P[k, l] * W[b, e]),
     (P[k, l] * W[a, c]) * (P[i, j] * W[b, e]),
     title="One head: who attends and what is brought can be exchanged",
+)
+
+pairs, maps = sizes("r q")
+T_1, T_2 = matrix("T_1", h, pairs), matrix("T_2", h, maps)  # a head's weights and its map, each written as one row
+
+derivation.inequality(
+    "rank",
+    rank(T_1.T @ T_2),
+    h,
+    because=(T_1.T, T_2),
+    reason="it factors through the heads",
+    uses=["simplify/bilinear#rank"],
+    title="The rearranged matrix of several heads has at most their number as its rank",
 )
 
 R, U = matrix("R", 2, 2), matrix("U", 2, 2)  # two heads: the weights of two keys for one query; from one feature to two

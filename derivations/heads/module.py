@@ -32,7 +32,7 @@ derivation.define(
     "H",
     softmax((X @ W_Q) @ (Z @ W_K).T / sqrt(d_k)) @ (Z @ W_V),
     code=[("snippets.heads.module.one_head", X, Z, W_Q, W_K, W_V)],
-    title="One head",
+    title="One head, $H$",
 )
 
 B_1, B_2 = matrix("B_1", d_k, d), matrix("B_2", d_k, d)  # the transposes of two projections, as PyTorch stores them
@@ -53,7 +53,7 @@ derivation.chain(
     (X @ (W_Q @ W_K.T).T @ Z.T, "again"),
     uses=["simplify/bilinear#merged"],
     code=[("snippets.attention.formula.scores", X @ W_K, Z @ W_Q, {"scale": 1})],
-    title="Queries from the layer named key: the merged matrix is transposed",
+    title="Queries from the layer named key: the product of the two matrices is transposed",
 )
 
 derivation.refute(

@@ -46,7 +46,7 @@ derivation.refute(
     softmax(Q @ (K + B).T),
     softmax(Q @ K.T),
     at={Q: [[1, 0]], K: [[0, 0], [0, 0]], B: [[1, 0], [0, 1]]},
-    title="So does a bias of the keys that is turned with position",
+    title="A bias of the keys that turns with position does something",
 )
 
 derivation.chain(
@@ -87,13 +87,13 @@ derivation.define(
     "N_w",
     h * (2 * d * d_k + d * d_v) + h * d_v * d,
     code=[("snippets.heads.parameters.weight_count", d, h, d_k, d_v)],
-    title="Weights of h heads",
+    title="Weights of $h$ heads, $N_w$",
 )
 derivation.define(
     "N_b",
     h * (2 * d_k + d_v) + d,
     code=[("snippets.heads.parameters.bias_count", d, h, d_k, d_v)],
-    title="Biases of h heads",
+    title="Biases of $h$ heads, $N_b$",
 )
 derivation.identity(
     "count",

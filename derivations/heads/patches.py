@@ -59,28 +59,13 @@ derivation.identity(
 )
 
 
-def of(tokens, matrix_):
-    return "snippets.heads.patches.project_patches", tokens, matrix_
-
-
 X = matrix("X", N, d)
-Q = derivation.define("Q", X @ W_Q, code=[of(X, W_Q)], title="Step 1: queries")
-K = derivation.define("K", X @ W_K, code=[of(X, W_K)], title="Step 1: keys")
-derivation.define("V", X @ W_V, code=[of(X, W_V)], title="Step 1: values")
-derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.attention.formula.scores", of(X, W_Q), of(X, W_K))], title="Step 2: scores")
 weights = softmax((X @ W_Q) @ (X @ W_K).T / sqrt(d_k))
-derivation.define("P", weights, code=[("snippets.attention.formula.attention_weights", of(X, W_Q), of(X, W_K))], title="Step 3: weights")
-derivation.define(
-    "O",
-    weights @ (X @ W_V),
-    code=[("snippets.attention.formula.attention", of(X, W_Q), of(X, W_K), of(X, W_V))],
-    title="Step 4: mix the values",
-)
 derivation.define(
     "Y",
     weights @ (X @ W_V) @ W_O,
     code=[("snippets.heads.patches.patch_attention_steps[6]", X, W_Q, W_K, W_V, W_O)],
-    title="Step 4: and project",
+    title="Attention among patches, $Y$",
 )
 
 derivation.chain(

@@ -23,14 +23,14 @@ weights = derivation.define(
     c * exp(X @ q) / all_keys,
     given=[nonzero(all_keys)],
     code=[("snippets.order.causal.kept_weights", q, X, c)],
-    title="The weights: exponentials of the scores, times keep factors, over their sum",
+    title="The weights $p$: exponentials of the scores, times keep factors, over their sum",
 )
 output = derivation.define(
     "o",
     weights @ X,
     given=[nonzero(all_keys)],
     code=[("snippets.order.causal.kept_mean", q, X, c)],
-    title="The output: the mean of the tokens",
+    title="The output $o$: the mean of the tokens",
 )
 
 derivation.identity(
@@ -100,7 +100,7 @@ derivation.define(
     "b_c",
     2 * L * h_kv * d_k * n * g,
     code=[("snippets.order.causal.cache_bytes", n, L, h_kv, d_k, g)],
-    title="Bytes of a cache",
+    title="Bytes of a cache, $b_c$",
 )
 
 derivation.identity(

@@ -25,7 +25,7 @@ p = derivation.define(
     "p",
     1 / (1 + exp(-gap)),
     code=[("snippets.scaling.saturation.two_key_weight", gap)],
-    title="The larger weight as a function of the gap",
+    title="The first weight $p$ as a function of the gap",
 )
 
 derivation.identity(

@@ -40,12 +40,12 @@ derivation.inequality(
 
 derivation.limit(
     "thin",
-    exp(2 * B) / (exp(2 * B) + n - 1),
+    exp(g) / (exp(g) + n - 1),
     n,
     "oo",
     0,
-    code=[("snippets.softmax.dilution.most_weight", 2 * B, n)],
-    uses=["dilution"],
+    code=[("snippets.softmax.dilution.most_weight", g, n)],
+    uses=["gap-bound"],
     title="With more and more keys the bound goes to zero",
 )
 

@@ -29,11 +29,19 @@ j, k = index("j", m), index("k", m)
 derivation = Derivation("A distribution")
 
 derivation.identity(
+    "definition",
+    softmax(z)[j],
+    exp(z[j]) / total(exp(z[k]), k),
+    code=[("snippets.softmax.distribution.softmax", z)],
+    title="Softmax: one exponential over the sum of all",
+)
+
+derivation.identity(
     "gaps",
     softmax(z)[j],
     1 / total(exp(z[k] - z[j]), k),
     code=[("snippets.softmax.distribution.softmax", z)],
-    uses=["simplify/softmax#shift"],
+    uses=["definition", "simplify/softmax#shift"],
     title="A weight depends on the gaps alone",
 )
 

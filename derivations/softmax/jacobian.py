@@ -12,7 +12,7 @@ half, quarter = Rational(1, 2), Rational(1, 4)
 
 derivation = Derivation("The Jacobian of softmax")
 
-p = derivation.define("p", softmax(z), title="The weights")
+p = derivation.define("p", softmax(z), title="The weights $p$")
 
 with evaluate(False):  # SymPy keeps what is written
     mean = Sum(p[i] * x[i], i)
@@ -78,7 +78,7 @@ with evaluate(False):  # SymPy keeps what is written
         title="It is at most half the squared length",
     )
 
-    q = derivation.define("q", softmax(c * ones(2)), title="Two equal weights")
+    q = derivation.define("q", softmax(c * ones(2)), title="Two equal weights $q$")
 
     derivation.identity(
         "half-attained",

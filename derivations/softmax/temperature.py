@@ -110,7 +110,7 @@ derivation.limit(
     title="Cold: the largest scores share all the weight",
 )
 
-p = derivation.define("p", softmax(beta * z), title="The weights at inverse temperature β")
+p = derivation.define("p", softmax(beta * z), title="The weights $p$ at inverse temperature $\\beta$")
 
 derivation.identity(
     "mean-slope",
@@ -143,7 +143,7 @@ derivation.identity(
     title="Mean score plus temperature times entropy, at softmax",
 )
 
-q = derivation.define("q", softmax((z + t * x) / tau), given=[nonzero(tau)], title="Any other weights")
+q = derivation.define("q", softmax((z + t * x) / tau), given=[nonzero(tau)], title="Any other weights $q$")
 
 derivation.identity(
     "path-slope",

@@ -62,15 +62,12 @@ True
 
 And heads in groups, which share their keys and values:
 
---8<-- [start:example-groups]
 >>> import torch
 >>> from snippets.attention.formula import share_heads
 >>> query = torch.zeros(4, 1, 1)  # (head, n, d_k)
 >>> key = torch.tensor([[[1.0]], [[2.0]]])  # (head, m, d_k)
 >>> share_heads(query, key).flatten().tolist()
 [1.0, 1.0, 2.0, 2.0]
-
---8<-- [end:example-groups]
 
 The same to the last bit? Where the matrix products are exact, yes, in whichever order a machine adds:
 

@@ -1,5 +1,27 @@
 """Masks: filling, deleting, renormalising, and what PyTorch does with a row that is masked throughout.
 
+Three texts in one batch, padded to five tokens. What the padding holds does not matter:
+
+--8<-- [start:example-padding]
+>>> import torch
+>>> from torch.nn.functional import scaled_dot_product_attention
+>>> from snippets.attention.masks import padding_mask
+>>> lengths = torch.tensor([3, 5, 2])
+>>> mask = padding_mask(lengths, m=5)  # (batch, 1, 1, m)
+>>> mask[:, 0, 0].int()
+tensor([[1, 1, 1, 0, 0],
+        [1, 1, 1, 1, 1],
+        [1, 1, 0, 0, 0]], dtype=torch.int32)
+>>> generator = torch.Generator().manual_seed(0)
+>>> query, key, value = torch.rand(3, 3, 8, 5, 16, generator=generator)
+>>> output = scaled_dot_product_attention(query, key, value, attn_mask=mask)
+>>> value[0, :, 3:] = 1e6  # into the padding of the first text
+>>> again = scaled_dot_product_attention(query, key, value, attn_mask=mask)
+>>> torch.equal(output, again)
+True
+
+--8<-- [end:example-padding]
+
 Four ways to leave a key out:
 
 --8<-- [start:example-ways]
@@ -59,7 +81,7 @@ RuntimeError: value cannot be converted to type c10::Half without overflow
 
 --8<-- [end:example-constants]
 
-A query without any key, in PyTorch: zero, not a number, and both:
+A query without any key, in PyTorch: zero, or not a number:
 
 --8<-- [start:example-empty]
 >>> from torch.nn.functional import scaled_dot_product_attention
@@ -136,7 +158,7 @@ True
 """
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 # --8<-- [start:masks]
@@ -193,6 +215,18 @@ def masked_softmax(
 
 
 # --8<-- [end:masks]
+
+
+# --8<-- [start:padding]
+def padding_mask(
+    lengths: Int[Tensor, " batch"], *, m: int
+) -> Bool[Tensor, "batch 1 1 m"]:
+    """Which of m keys belong to each text, for all heads and queries: True keeps."""
+    keys = torch.arange(m, device=lengths.device)
+    return (keys < lengths[:, None])[:, None, None]
+
+
+# --8<-- [end:padding]
 
 
 # --8<-- [start:ways]

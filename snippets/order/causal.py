@@ -86,7 +86,6 @@ with 8 heads of keys and values that the query heads share:
 
 Six query heads share two heads of keys and values: the first three the first, and so on.
 
---8<-- [start:example-shared]
 >>> query = torch.randn(6, 5, 8, generator=generator)  # (heads, n, d_k)
 >>> key, value = torch.randn(2, 2, 5, 8, generator=generator)  # (kv heads, n, d_k)
 >>> shared = attention(query, key, value, is_causal=True, enable_gqa=True)
@@ -96,8 +95,6 @@ True
 >>> as_a_whole = (x.repeat(3, 1, 1) for x in (key, value))
 >>> torch.allclose(shared, attention(query, *as_a_whole, is_causal=True))
 False
-
---8<-- [end:example-shared]
 """
 
 from typing import NamedTuple

@@ -3,13 +3,13 @@
 --8<-- [start:example-thin]
 >>> import torch
 >>> from snippets.softmax.dilution import most_weight, needed_gap
->>> for n in (2, 64, 1024, 32768):
-...     print(f"{n:6} keys   at most {most_weight(4.0, n):.4f} with a gap of 4,"
+>>> for n in (2, 101, 10_001, 1_000_001):
+...     print(f"{n:7} keys   at most {most_weight(4.0, n):.4f} with a gap of 4,"
 ...           f"   a gap of {needed_gap(0.5, n):5.2f} for half the weight")
-     2 keys   at most 0.9820 with a gap of 4,   a gap of  0.00 for half the weight
-    64 keys   at most 0.4643 with a gap of 4,   a gap of  4.14 for half the weight
-  1024 keys   at most 0.0507 with a gap of 4,   a gap of  6.93 for half the weight
- 32768 keys   at most 0.0017 with a gap of 4,   a gap of 10.40 for half the weight
+      2 keys   at most 0.9820 with a gap of 4,   a gap of  0.00 for half the weight
+    101 keys   at most 0.3532 with a gap of 4,   a gap of  4.61 for half the weight
+  10001 keys   at most 0.0054 with a gap of 4,   a gap of  9.21 for half the weight
+1000001 keys   at most 0.0001 with a gap of 4,   a gap of 13.82 for half the weight
 
 --8<-- [end:example-thin]
 

@@ -16,6 +16,7 @@ from snippets.attention.masks import (
     filled_weights,
     lower_right,
     mask_scores,
+    padding_mask,
     renormalised_weights,
     weights_by_distance,
     weights_by_place,
@@ -83,6 +84,21 @@ def test_what_a_finite_constant_lets_through_is_within_the_bound(constant):
         leaked = way(scores, keep, constant=constant)[:, ~keep].sum(-1)
         bound = torch.exp(torch.tensor(constant).double()) * masked.exp().sum(-1) / scores[:, keep].exp().sum(-1)
         assert (leaked > 0).all() and (leaked <= bound).all() and (leaked > bound / (1 + bound) * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("lengths", [[5], [3, 5, 1], [0, 2], []])
+def test_padding_is_masked_for_all_heads_and_queries_and_nothing_else_is(lengths):
+    mask = padding_mask(torch.tensor(lengths, dtype=torch.long), m=5)
+    assert mask.shape == (len(lengths), 1, 1, 5)
+    assert mask[:, 0, 0].tolist() == [[key < length for key in range(5)] for length in lengths]
+    query, key, value = random(5, *3 * [(len(lengths), 2, 5, 4)])
+    found = attention(query, key, value, attn_mask=mask)
+    for text, length in enumerate(lengths):
+        if length:
+            alone = scaled_dot_product_attention(query[text], key[text, :, :length], value[text, :, :length])
+            torch.testing.assert_close(found[text], alone)
+        else:
+            assert (found[text] == 0).all()
 
 
 # Finite constants

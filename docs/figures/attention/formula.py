@@ -1,6 +1,31 @@
-"""The graph of a whole block of self-attention."""
+"""The five steps in numbers, and the graph of a whole block of self-attention."""
 
-from derivations.kernel.pages.drawing import Picture, operations
+import torch
+
+from derivations.kernel.pages.drawing import Picture, below, beside, heat_map, operations
+from snippets.attention.formula import attention_steps
+
+
+def steps() -> Picture:
+    """Two queries and three keys, as in the example of the page; the first query may not see the third key."""
+    query, key = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0]]), torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 3, 0, 0]])
+    mask = torch.tensor([[0, 0, -torch.inf], [0, 0, 0]])
+    found = attention_steps(query, key, torch.tensor([[10.0], [20], [30]]), attn_mask=mask)
+    names = "1. products", "2. scaled", "3. masked", "4. weights", "5. output"
+    maps = []
+    for name, step, said in zip(names, found, found._fields):
+        rows = [[round(x, 2) for x in row] for row in step.tolist()]
+        maps.append(
+            heat_map(
+                rows,
+                digits=0 if all(x.is_integer() for row in rows for x in row if abs(x) < torch.inf) else 2,
+                most={"weights": 1, "output": 30}.get(said, 6),
+                title=name,
+                description="; ".join(f"query {i}: " + ", ".join(map(str, row)) for i, row in enumerate(rows, 1)) + ".",
+            )
+        )
+    title = "The five steps for two queries, the rows, and three keys, the columns"
+    return below(beside(*maps[:2], title="Queries meet keys"), beside(*maps[2:4], title="From scores to weights"), maps[4], title=title)
 
 
 def block() -> Picture:

@@ -1,8 +1,9 @@
-"""The weights of the worked case."""
+"""The weights of the worked case, and how far its outputs miss and may miss."""
 
-from derivations.kernel.pages.drawing import Picture, below, heat_map
+from derivations.kernel.pages.drawing import Picture, below, curves, heat_map
+from snippets.attention.basic import basic_attention
 from snippets.attention.formula import attention_weights
-from snippets.attention.worked import TOKENS
+from snippets.attention.worked import DIGITS, OUTPUTS, TOKENS, error_bounds
 
 
 def weights() -> Picture:
@@ -23,3 +24,22 @@ def weights() -> Picture:
         for title, sequence in zip(("First sequence", "Second sequence"), found)
     ]
     return below(*maps, title="The weights of the two sequences")
+
+
+def misses() -> Picture:
+    """Each number of the outputs: recomputed less printed, and the bound for what rounded inputs can do, in units of the fourth place."""
+    missed = (basic_attention(TOKENS) - OUTPUTS).abs() / DIGITS
+    bounds = error_bounds(TOKENS, half=DIGITS / 2)[2] / DIGITS
+    order = missed.flatten().argsort()
+    places = range(1, len(order) + 1)
+    drawn = {name: values.flatten()[order].tolist() for name, values in (("bound", bounds), ("miss", missed))}
+    return curves(
+        [(name, places, values, True) for name, values in drawn.items()],
+        log="y",
+        x_ticks=(1, 12, 24),
+        across="outputs, from the best to the worst",
+        up="units of the fourth place",
+        title="How far recomputed outputs miss the printed ones, and how far rounded inputs can move them",
+        description=f"Of {len(order)} numbers, the largest miss is {max(drawn['miss']):.2f} units of the fourth place, "
+        f"and the bounds lie between {min(drawn['bound']):.1f} and {max(drawn['bound']):.1f}.",
+    )

@@ -34,6 +34,7 @@ ROWS = {
     "masks": {
         "mask_scores": [Row(T(2, 3, 5), attn_mask=mask) for mask in MASKS] + [Row(T(2, 3, 5), is_causal=True)],
         "masked_softmax": [Row(T(2, 3, 5)), Row(T(5))],
+        "padding_mask": [Row(T(3, kind="whole"), m=5)],
         "filled_weights": [Row(T(2, 3, 5), T(5, kind="keep"), constant=-1e4)],
         "added_weights": [Row(T(2, 3, 5), T(5, kind="keep"), constant=-1e4)],
         "infinite_weights": [Row(T(2, 3, 5), T(5, kind="keep")), Row(T(5), T(2, 5, kind="positive"))],
