@@ -20,30 +20,6 @@ derivation.identity(
     title="A one-hot row times a matrix is a row of the matrix",
 )
 
-derivation.chain(
-    "position",
-    (X + R) @ W @ (X + R).T,
-    (X @ W @ X.T + X @ W @ R.T + R @ W @ X.T + R @ W @ R.T, "multiply out"),
-    uses=["simplify/bilinear#merged"],
-    code=[("snippets.simplify.bilinear.merged_scores", X + R, W)],
-    title="Positions added to the tokens: a score has four parts",
-)
-
-
-def part(scores, values, at):
-    return total(exp(scores[at]) * values[at], at)
-
-
-def norm(scores, at):
-    return total(exp(scores[at]), at)
-
-
-derivation.identity(
-    "truncated",
-    (part(s, u, k) + part(z, v, l)) / (norm(s, k) + norm(z, l)) - part(s, u, k) / norm(s, k),
-    norm(z, l) / (norm(s, k) + norm(z, l)) * (part(z, v, l) / norm(z, l) - part(s, u, k) / norm(s, k)),
-    title="What truncating changes: the weight cut off, times how far it pointed elsewhere",
-)
 
 derivation.identity(
     "every-token",
@@ -61,14 +37,7 @@ derivation.identity(
     "feed-forward",
     (((X @ W_1 + absolute(X @ W_1)) / 2) @ W_2)[i, o],
     total(relu(total(X[i, a] * W_1[a, b], a)) * W_2[b, o], b),
-    title="A feed-forward layer: an output depends on its own token alone",
-)
-
-derivation.chain(
-    "stack",
-    (y + f) + g,
-    (y + (f + g), "regroup"),
-    title="What blocks write adds up",
+    title="A feed-forward layer is a sum over hidden units, each on or off, for each token alone",
 )
 
 derivation.identity(

@@ -64,7 +64,7 @@ derivation.identity(
     ramp,
     (r - a) / (b - a),
     given=[nonnegative(r - a), nonnegative(b - r), nonzero(b - a)],
-    title="In between it is a straight line",
+    title="On the ramp $\\gamma$ is a straight line",
 )
 
 factor = s / (1 + u * (s - 1))

@@ -107,7 +107,7 @@ def test_a_singular_input_is_refused(A, rank):
     A = torch.tensor(A, dtype=torch.float64)
     n = len(A)
     eye = torch.eye(n, dtype=torch.float64)
-    message = f"A has rank {rank}; expected {n}, for many X solve it: use least_squares_for_scores"
+    message = f"X has rank {rank}; expected {n}, for many U solve it: use least_squares_for_scores"
     with pytest.raises(ValueError, match=message):
         solve_for_scores(A, eye, eye)
     with pytest.raises(ValueError, match=message):
@@ -117,7 +117,7 @@ def test_a_singular_input_is_refused(A, rank):
 @pytest.mark.parametrize("shape", [(3, 2), (2, 3), (5, 3, 2)])
 def test_an_input_that_is_not_square_is_refused(shape):
     weights = torch.ones(shape[-1], 2)
-    with pytest.raises(ValueError, match=r"A is \(.*\); expected as many tokens as features: use least_squares_"):
+    with pytest.raises(ValueError, match=r"X is \(.*\); expected as many tokens as features: use least_squares_"):
         solve_for_scores(torch.ones(shape), weights, weights)
 
 
