@@ -1,15 +1,13 @@
 """What stands around attention in a transformer, part by part."""
 
-from derivations.kernel import Derivation, absolute, exp, eye, index, matrix, sizes, softmax, total, vector, zeros
+from derivations.kernel import Derivation, absolute, eye, index, matrix, sizes, softmax, total, zeros
 
-n, m, d, d_f, d_v, N, p = sizes("n m d d_f d_v N p")
-X, E, R = matrix("X", n, d), matrix("E", N, d), matrix("R", n, d)
-W, W_1, W_2, W_V = matrix("W", d, d), matrix("W_1", d, d_f), matrix("W_2", d_f, d), matrix("W_V", d, d_v)
+n, d, d_f, d_v, N = sizes("n d d_f d_v N")
+X, E = matrix("X", n, d), matrix("E", N, d)
+W_1, W_2, W_V = matrix("W_1", d, d_f), matrix("W_2", d_f, d), matrix("W_V", d, d_v)
 A, Pi = matrix("A", n, n), matrix("Pi", n, n)
-s, z, u, v = vector("s", m), vector("z", p), vector("u", m), vector("v", p)
 i, a, b = index("i", n), index("a", d), index("b", d_f)
-w, o, k, l = index("w", N), index("o", d), index("k", m), index("l", p)
-y, f, g = vector("y", d), vector("f", d), vector("g", d)
+w, o = index("w", N), index("o", d)
 
 derivation = Derivation("A transformer block")
 
@@ -19,7 +17,6 @@ derivation.identity(
     E[w, o],
     title="A one-hot row times a matrix is a row of the matrix",
 )
-
 
 derivation.identity(
     "every-token",
