@@ -7,16 +7,17 @@ W_Q, W_K = matrix("W_Q", d, d_k), matrix("W_K", d, d_k)
 X, Z = matrix("X", n, d), matrix("Z", n, d)  # inputs of any shape
 F, G = matrix("F", d, d), matrix("G", d, d)  # square inputs: as many tokens as features
 L, N = matrix("L", d, n), matrix("N", d, n)
+H, J = matrix("H", d, d), matrix("J", d, d)  # square weight matrices
 U, i = matrix("U", 1, 1), index("i", 2)
 
 derivation = Derivation("Solving for one matrix")
 
 derivation.refute(
     "commuted",
-    (F @ W_Q) @ (F @ W_K).T,
-    (F @ F) @ (W_Q @ W_K.T),
-    at={F: [[0, 1], [0, 0]], W_Q: [[1, 0], [0, 1]], W_K: [[1, 0], [0, 1]]},
-    code=[("snippets.simplify.attempts.unscaled_scores", F, W_Q, W_K), ("snippets.simplify.attempts.commuted_merge_wrong", F, W_Q, W_K)],
+    (F @ H) @ (F @ J).T,
+    (F @ F) @ (H @ J).T,
+    at={F: [[0, 1], [0, 0]], H: [[1, 0], [0, 1]], J: [[1, 0], [0, 1]]},
+    code=[("snippets.simplify.attempts.unscaled_scores", F, H, J), ("snippets.simplify.attempts.commuted_merge_wrong", F, H, J)],
     title="Factors cannot be sorted by kind",
 )
 

@@ -114,10 +114,10 @@ def unscaled_scores(
 # --8<-- [start:commuted]
 def commuted_merge_wrong(
     X: Float[Tensor, "*#batch n n"],
-    W_Q: Float[Tensor, "*#batch n d_k"],
-    W_K: Float[Tensor, "*#batch n d_k"],
+    W_Q: Float[Tensor, "*#batch n n"],
+    W_K: Float[Tensor, "*#batch n n"],
 ) -> Float[Tensor, "*batch n n"]:
-    """Wrong, for matrices do not commute; it even needs a square input."""
+    """Wrong, for matrices do not commute; it even needs all three square."""
     return (X @ X) @ (W_Q @ W_K).mT
 
 

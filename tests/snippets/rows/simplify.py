@@ -10,7 +10,7 @@ SQUARES = T(2, 3, 3), T(3, 3), T(3, 3)
 ROWS = {
     "attempts": {
         "unscaled_scores": [Row(X, W_Q, W_K)],
-        "commuted_merge_wrong": [Row(*SQUARES), Row(T(3, 3), T(3, 2), T(2, 3, 2))],
+        "commuted_merge_wrong": [Row(*SQUARES)],
         "solve_for_scores": [
             Row(*SQUARES, formats=BOTH, not_on_meta=RANK),
             Row(T(3, 3), T(3, 2), T(2, 3, 2), formats=BOTH, not_on_meta=RANK),
