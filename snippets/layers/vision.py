@@ -34,7 +34,8 @@ The class token's score, raised so that four times the patches make no differenc
 
 --8<-- [start:example-lifted]
 >>> from snippets.layers.vision import lifted
->>> torch.allclose(class_output(lifted(own_score, times=4), own, *many), before)
+>>> once = class_output(own_score, own, scores, V)
+>>> torch.allclose(class_output(lifted(own_score, times=4), own, *many), once)
 True
 
 --8<-- [end:example-lifted]

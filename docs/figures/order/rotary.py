@@ -23,8 +23,9 @@ def turns() -> Picture:
         drawn,
         across="first feature",
         up="second feature",
-        x_ticks=(-1.5, 0, 1.5),
-        y_ticks=(-1, 0, 1),
+        x_ticks=(-0.8, 0, 1),
+        y_ticks=(0, 1),
+        y_range=(-0.1, 1.1),
         title="A query and a key of two features, turned by their places",
         description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle. "
         "The second pair is the first one, turned further round.",
