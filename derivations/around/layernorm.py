@@ -10,7 +10,7 @@ i, j, k, r, o = index("i", d), index("j", d), index("k", d), index("r", d), inde
 
 derivation = Derivation("Layer normalisation")
 
-mu = derivation.define("mu", total(x[r], r) / d, title="The mean of a token's features")
+mu = derivation.define("mu", total(x[r], r) / d, title="The mean of a token's features, $\\mu$")
 
 
 def scaled(at):
@@ -22,7 +22,7 @@ y = derivation.define(
     u / sqrt((u @ u) / d + epsilon),
     given=[positive(epsilon)],
     code=[("snippets.around.layernorm.rms_norm", u, {"eps": epsilon})],
-    title="A centred token, divided by its root mean square",
+    title="A centred token, divided by its root mean square, $y$",
 )
 
 derivation.identity(
@@ -48,7 +48,7 @@ derivation.inequality(
     1,
     because=d * epsilon / (u @ u + d * epsilon),
     given=[positive(epsilon)],
-    title="So it is never above one",
+    title="The mean square of the output is never above one",
 )
 
 derivation.identity(
@@ -57,7 +57,7 @@ derivation.identity(
     1,
     given=[positive(u @ u)],
     code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"eps": 0}))],
-    title="Without epsilon it is one",
+    title="Without epsilon the mean square of the output is one",
 )
 
 derivation.identity(

@@ -1,15 +1,13 @@
 """What stands around attention in a transformer, part by part."""
 
-from derivations.kernel import Derivation, absolute, exp, eye, index, matrix, sizes, softmax, total, vector, zeros
+from derivations.kernel import Derivation, absolute, eye, index, matrix, sizes, softmax, total, zeros
 
-n, m, d, d_f, d_v, N, p = sizes("n m d d_f d_v N p")
-X, E, R = matrix("X", n, d), matrix("E", N, d), matrix("R", n, d)
-W, W_1, W_2, W_V = matrix("W", d, d), matrix("W_1", d, d_f), matrix("W_2", d_f, d), matrix("W_V", d, d_v)
+n, d, d_f, d_v, N = sizes("n d d_f d_v N")
+X, E = matrix("X", n, d), matrix("E", N, d)
+W_1, W_2, W_V = matrix("W_1", d, d_f), matrix("W_2", d_f, d), matrix("W_V", d, d_v)
 A, Pi = matrix("A", n, n), matrix("Pi", n, n)
-s, z, u, v = vector("s", m), vector("z", p), vector("u", m), vector("v", p)
 i, a, b = index("i", n), index("a", d), index("b", d_f)
-w, o, k, l = index("w", N), index("o", d), index("k", m), index("l", p)
-y, f, g = vector("y", d), vector("f", d), vector("g", d)
+w, o = index("w", N), index("o", d)
 
 derivation = Derivation("A transformer block")
 
@@ -18,31 +16,6 @@ derivation.identity(
     (eye(N) @ E)[w, o],
     E[w, o],
     title="A one-hot row times a matrix is a row of the matrix",
-)
-
-derivation.chain(
-    "position",
-    (X + R) @ W @ (X + R).T,
-    (X @ W @ X.T + X @ W @ R.T + R @ W @ X.T + R @ W @ R.T, "multiply out"),
-    uses=["simplify/bilinear#merged"],
-    code=[("snippets.simplify.bilinear.merged_scores", X + R, W)],
-    title="Positions added to the tokens: a score has four parts",
-)
-
-
-def part(scores, values, at):
-    return total(exp(scores[at]) * values[at], at)
-
-
-def norm(scores, at):
-    return total(exp(scores[at]), at)
-
-
-derivation.identity(
-    "truncated",
-    (part(s, u, k) + part(z, v, l)) / (norm(s, k) + norm(z, l)) - part(s, u, k) / norm(s, k),
-    norm(z, l) / (norm(s, k) + norm(z, l)) * (part(z, v, l) / norm(z, l) - part(s, u, k) / norm(s, k)),
-    title="What truncating changes: the weight cut off, times how far it pointed elsewhere",
 )
 
 derivation.identity(
@@ -61,14 +34,7 @@ derivation.identity(
     "feed-forward",
     (((X @ W_1 + absolute(X @ W_1)) / 2) @ W_2)[i, o],
     total(relu(total(X[i, a] * W_1[a, b], a)) * W_2[b, o], b),
-    title="A feed-forward layer: an output depends on its own token alone",
-)
-
-derivation.chain(
-    "stack",
-    (y + f) + g,
-    (y + (f + g), "regroup"),
-    title="What blocks write adds up",
+    title="A feed-forward layer is a sum over hidden units, each on or off, for each token alone",
 )
 
 derivation.identity(

@@ -28,10 +28,10 @@ def both(part):
 
 derivation = Derivation("The way back")
 
-S = derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.attention.formula.scores", Q, K)], title="The scores")
-P = derivation.define("P", softmax(S), code=[("snippets.attention.formula.attention_weights", Q, K)], title="The weights")
-O = derivation.define("O", P @ V, code=[output], title="The outputs")
-L = derivation.define("L", loss(O), title="A loss whose slope by each output is an entry of $G$")
+S = derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.attention.formula.scores", Q, K)], title="The scores $S$")
+P = derivation.define("P", softmax(S), code=[("snippets.attention.formula.attention_weights", Q, K)], title="The weights $P$")
+O = derivation.define("O", P @ V, code=[output], title="The outputs $O$")
+L = derivation.define("L", loss(O), title="A loss $L$ whose slope by each output is an entry of $G$")
 
 derivation.identity("values", diff(L, V[j, o]), (P.T @ G)[j, o], code=both(2), title="The slopes by the values")
 
@@ -54,7 +54,7 @@ D = derivation.define(
     "D",
     paren(G * O) @ ones(d_v, 1),
     code=[(snippets + "row_sums", G, output)],
-    title="One number for each query",
+    title="One number for each query, $D$",
 )
 
 derivation.chain(
@@ -71,10 +71,16 @@ R = derivation.define(
     "R",
     P * (G @ V.T - D @ ones(1, m)),
     code=[(snippets + "score_gradients", P, G @ V.T, D)],
-    title="The slopes by the scores, as a matrix",
+    title="The slopes by the scores, as a matrix $R$",
 )
 
-derivation.identity("rows", total(R[i, j], j), 0, uses=["scores", "mean", "softmax/jacobian#backward-sum"], title="Each row sums to zero")
+derivation.identity(
+    "rows",
+    total(R[i, j], j),
+    0,
+    uses=["scores", "mean", "softmax/jacobian#backward-sum"],
+    title="Each row of slopes by the scores sums to zero",
+)
 
 derivation.identity(
     "queries", diff(L, Q[i, a]), (R @ K)[i, a] / sqrt(d_k), code=both(0), uses=["scores", "mean"], title="The slopes by the queries"
@@ -104,7 +110,7 @@ derivation.identity(
     title="What all values share moves no score",
 )
 
-p = derivation.define("p", softmax(z), id="define-p-row", title="The weights of one query")
+p = derivation.define("p", softmax(z), id="define-p-row", title="The weights $p$ of one query")
 
 derivation.inequality(
     "size",
@@ -129,7 +135,7 @@ derivation.refute(
     P * (G @ V.T),
     at={Q: [[0]], K: [[0], [0]], V: [[1], [0]], G: [[1]]},
     uses=["scores"],
-    title="Without the mean they are wrong: one query, two keys",
+    title="Without the mean the slopes by the scores are wrong: one query, two keys",
 )
 
 derivation.refute(

@@ -35,7 +35,7 @@ both = derivation.define(
     "w",
     (exp(z) @ V + exp(y) @ U) / (total(exp(z[i]), i) + total(exp(y[j]), j)),
     code=[("snippets.blocks.merge.over_all", z, V, y, U), ("snippets.blocks.merge.over_two_blocks", z, V, y, U)],
-    title="Attention over the keys of two blocks",
+    title="Attention $w$ over the keys of two blocks",
 )
 
 derivation.identity(
@@ -69,7 +69,7 @@ derivation.inequality(
     first_sum(largest(z)),
     because=first_sum(largest(z)) - 1,
     uses=["at-least-one"],
-    title="And the sum is at least one",
+    title="With the largest score for reference, the sum is at least one",
 )
 
 derivation.identity(
@@ -85,7 +85,7 @@ derivation.identity(
     exp(a - c) * first_mix(a),
     first_mix(c),
     code=[("snippets.blocks.merge.move", first_mix(a), a, c)],
-    title="And the sum of values, by the same factor",
+    title="To move the reference, multiply the sum of values by the same factor",
 )
 
 derivation.chain(
@@ -137,7 +137,7 @@ derivation.inequality(
     because=log(n) - log(first_sum(largest(z))),
     code=[("snippets.blocks.merge.log_sum", z)],
     uses=["none-above-one"],
-    title="And above it by the logarithm of the number of keys at most",
+    title="The log-sum is above the largest score by the logarithm of the number of keys at most",
 )
 
 derivation.identity(

@@ -75,7 +75,7 @@ derivation.chain(
     ),
     ((exp(a) * x + exp(bc) * of_bc) / (exp(a) + exp(bc)), "the same, the last two first"),
     uses=["order-of-logs"],
-    title="So do the answers: three parts, and either pair may merge first",
+    title="Of three parts, either pair may merge first",
 )
 
 derivation.identity(
@@ -99,7 +99,7 @@ derivation.refute(
     (2 * (softmax(u) @ v) + x) / 3,
     (exp(u[1]) * v[1] + exp(u[2]) * v[2] + exp(a) * x) / (exp(u[1]) + exp(u[2]) + exp(a)),
     at={u: [0, 0], v: [1, 1], a: log(2), x: 0},
-    title="Nor is it right to weigh parts by how many keys they have",
+    title="To weigh the answers by how many keys they have is wrong, too",
 )
 
 derivation.chain(

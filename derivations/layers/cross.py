@@ -20,14 +20,14 @@ derivation.define(
     "C",
     softmax((X @ W_Q) @ (Z @ W_K).T / sqrt(d_k)) @ (Z @ W_V),
     code=[("snippets.layers.cross.cross_attention", X, Z, W_Q, W_K, W_V)],
-    title="Cross-attention: queries from $X$, keys and values from $Z$",
+    title="Cross-attention $C$: queries from $X$, keys and values from $Z$",
 )
 
 weights = derivation.define(
     "P",
     softmax(Q @ K.T / sqrt(d_k)),
     code=[("snippets.attention.formula.attention_weights", Q, K)],
-    title="The weights of the queries on the context",
+    title="The weights $P$ of the queries on the context",
 )
 derivation.identity(
     "query-gradient",
@@ -98,7 +98,7 @@ derivation.refute(
     own + across,
     at={s: [0], A: [[1]], t: [0], B: [[1]]},
     code=[("snippets.layers.cross.over_both", s, A, t, B)],
-    title="So it is not their sum",
+    title="One attention over both sequences is not the sum of two",
 )
 
 derivation.identity(

@@ -29,7 +29,7 @@ derivation.refute(
     exp(z[i]) / every,
     softmax(z)[i],
     at={z: [0], y: [0], i: 1},
-    title="Without the division they are two gates",
+    title="Softmax first without the division is another gate",
 )
 
 derivation.identity(
@@ -60,7 +60,7 @@ def balance(load, mass):
 
 
 share = balance(f, P)
-derivation.define("B", share, code=[("snippets.layers.experts.balance_loss", f, P)], title="The load-balancing loss")
+derivation.define("B", share, code=[("snippets.layers.experts.balance_loss", f, P)], title="The load-balancing loss $B$")
 
 derivation.identity(
     "covariance",

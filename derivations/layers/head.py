@@ -72,7 +72,7 @@ derivation.identity(
     total(diff(loss(U @ x), U[i, a]), i),
     0,
     uses=["error"],
-    title="So their mean gets no gradient",
+    title="The mean of the output embeddings gets no gradient",
 )
 
 derivation.inequality(

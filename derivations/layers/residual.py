@@ -37,7 +37,7 @@ s, t, c, q = scalars("s t c q")
 derivation = Derivation("The residual stream")
 
 stream = x + ones(L) @ F
-derivation.define("x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream after $L$ writes", id="stream")
+derivation.define("x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream $x_L$ after $L$ writes", id="stream")
 
 size = norm(stream) / sqrt(d)
 derivation.identity(
@@ -112,7 +112,7 @@ derivation.refute(
     total((sqrt(d) / norm(x)) * (eye(d)[a, k] - x[a] * x[k] / (x @ x)) * x[k], k),
     x[a],
     at={x: [2, 0], a: 1},
-    title="So a norm behind the sum does not pass gradients on unchanged",
+    title="A norm behind the sum does not pass gradients on unchanged",
 )
 
 derivation.identity(

@@ -29,7 +29,7 @@ derivation.define(
     "y",
     each(total(hidden * W_d[r, a], r), a),
     code=[("snippets.layers.swiglu.layer", x, W_g, W_u, W_d)],
-    title="The layer: a gate times a value, and back to the width of the model",
+    title="The layer $y$: a gate times a value, and back to the width of the model",
 )
 
 out = total(hidden * W_d[r, a], r)
@@ -88,7 +88,9 @@ derivation.limit(
 )
 
 derivation.limit("sharp", silu(t) / t, t, "oo", 1, title="Stretched, the gate passes all of a positive number")
-derivation.limit("sharp-negative", silu(-t) / t, t, "oo", 0, title="And nothing of a negative one")
+derivation.limit(
+    "sharp-negative", silu(-t) / t, t, "oo", 0, title="A gate that is stretched without end passes nothing of a negative number"
+)
 
 derivation.identity(
     "beta",

@@ -52,7 +52,7 @@ derivation.refute(
     (1 / n) * (ones(n) @ (softmax(S) @ V)),
     (1 / n) * (ones(n) @ V),
     at={S: [[0, log(3)], [0, log(3)]], V: [[0], [1]]},
-    title="So the mean of the outputs is not the mean of the values",
+    title="The mean of the outputs is not the mean of the values",
 )
 
 derivation.identity(

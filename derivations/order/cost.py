@@ -121,7 +121,7 @@ cached = derivation.define(
     "c_k",
     8 * n * d**2 + 2 * n * (n + 1) * d,
     code=[(counts + "operations_with_cache", n, d)],
-    title="The same with keys and values kept",
+    title="A text of $n$ tokens, one at a time, with keys and values kept: $c_k$",
 )
 
 derivation.identity(

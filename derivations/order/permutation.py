@@ -42,7 +42,7 @@ derivation.identity(
     total(Pi[i, j] * total(H[g, j, k] * X[k, a] * M[g, a, b], g, k, a), j),
     given=[product_is(Pi.T, Pi, 1)],
     uses=["mixing"],
-    title="The same for any number of heads at once",
+    title="Reordered tokens give reordered outputs, for any number of heads at once",
 )
 
 derivation.refute(

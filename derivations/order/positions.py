@@ -13,8 +13,8 @@ def waves(name, position, of):
     """The two definitions for one position; `name` is their subscript."""
     code = [[(f"snippets.order.positions.waves[{k}]", position, omega)] for k in (0, 1)]
     return (
-        derivation.define(f"C_{name}", cos(position * omega), code=code[0], title=f"Cosines of {of}"),
-        derivation.define(f"S_{name}", sin(position * omega), code=code[1], title=f"Sines of {of}"),
+        derivation.define(f"C_{name}", cos(position * omega), code=code[0], title=f"Cosines of {of}, $C_{name}$"),
+        derivation.define(f"S_{name}", sin(position * omega), code=code[1], title=f"Sines of {of}, $S_{name}$"),
     )
 
 
@@ -38,7 +38,7 @@ derivation.refute(
 
 c_p, s_p = waves("p", p, "a position")
 c_k, s_k = waves("k", k, "an offset")
-r = derivation.define("r", p + k, title="The position moved by the offset")
+r = derivation.define("r", p + k, title="The position moved by the offset, $r$")
 c_r, s_r = waves("r", r, "the position moved")
 
 derivation.identity("circle", s_p[i] ** 2 + c_p[i] ** 2, 1, title="A sine and its cosine lie on a circle")
@@ -54,7 +54,7 @@ derivation.identity(
     "shift-cosine",
     c_r[i],
     c_k[i] * c_p[i] - s_k[i] * s_p[i],
-    title="The new cosines",
+    title="To move a position is to turn its sines and cosines: the new cosines",
 )
 
 derivation.identity(
@@ -71,7 +71,7 @@ derivation.identity(
     cos(-k * omega) @ ones(h),
     cos(k * omega) @ ones(h),
     uses=["product"],
-    title="It does not tell forward from back",
+    title="The product of two encodings does not tell forward from back",
 )
 
 derivation.identity(
@@ -89,7 +89,7 @@ derivation.inequality(
     because=tau * exp(gamma * (h - 1) / h) * (exp(gamma / h) - 1),
     given=[nonnegative(tau), nonnegative(exp(gamma / h) - 1)],
     uses=["longest"],
-    title="If that root is at least one, the longest wave is no longer than that",
+    title="If a root of the base is at least one, the longest wave has no more turns than the base says",
 )
 
 derivation.limit(
@@ -98,7 +98,7 @@ derivation.limit(
     h,
     "oo",
     tau * exp(gamma),
-    title="The more frequencies, the closer it comes",
+    title="The more frequencies, the closer the longest wave comes to the turns that the base says",
 )
 
 if __name__ == "__main__":

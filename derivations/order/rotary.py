@@ -21,17 +21,23 @@ def turned(name, first, second, position, of):
     cosines, sines = cos(position * omega), sin(position * omega)
     return (
         derivation.define(
-            f"{name}_1", first * cosines - second * sines, code=[(f"{turn}[0]", first, second, position, omega)], title=f"{of}, first half"
+            f"{name}_1",
+            first * cosines - second * sines,
+            code=[(f"{turn}[0]", first, second, position, omega)],
+            title=f"{of}, first half, ${name}_1$",
         ),
         derivation.define(
-            f"{name}_2", first * sines + second * cosines, code=[(f"{turn}[1]", first, second, position, omega)], title=f"{of}, second half"
+            f"{name}_2",
+            first * sines + second * cosines,
+            code=[(f"{turn}[1]", first, second, position, omega)],
+            title=f"{of}, second half, ${name}_2$",
         ),
     )
 
 
 a_1, a_2 = turned("a", q_1, q_2, s, "The query, turned by its position")
 b_1, b_2 = turned("b", k_1, k_2, t, "The key, turned by its position")
-r = derivation.define("r", t - s, title="Their distance")
+r = derivation.define("r", t - s, title="How far the key stands beyond the query, $r$")
 c_1, c_2 = turned("c", k_1, k_2, r, "The key, turned by the distance")
 
 derivation.identity(
@@ -39,11 +45,11 @@ derivation.identity(
     a_1 @ b_1 + a_2 @ b_2,
     q_1 @ c_1 + q_2 @ c_2,
     code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, s, t, omega)],
-    title="The score knows the distance alone",
+    title="The score knows the distance alone, with its sign",
 )
 
-C = derivation.define("C", cos(r * omega), title="Cosines of the distance")
-S = derivation.define("S", sin(r * omega), title="Sines of the distance")
+C = derivation.define("C", cos(r * omega), title="Cosines of the distance, $C$")
+S = derivation.define("S", sin(r * omega), title="Sines of the distance, $S$")
 
 derivation.identity(
     "by-distance",

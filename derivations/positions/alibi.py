@@ -5,6 +5,7 @@ from fractions import Fraction
 from derivations.kernel import (
     Derivation,
     absolute,
+    array,
     each,
     exp,
     eye,
@@ -109,7 +110,7 @@ derivation.refute(
     softmax(S + mu * each(q[j], o, j)),
     at={S: [[0, 0], [0, 0]], p: [0, 1], q: [0, 1], mu: 1},
     uses=["feature"],
-    title="Not so with distances to both sides",
+    title="Not so: distances to both sides are no bias of the key",
 )
 
 derivation.identity(
@@ -121,10 +122,10 @@ derivation.identity(
 
 derivation.identity(
     "exercise-lead",
-    exp(Fraction(25, 4)) * exp(-Fraction(1, 16) * 100),
-    1,
+    softmax(array([c, 0]) - Fraction(1, 16) * array([100, 0]))[1] / softmax(array([c, 0]) - Fraction(1, 16) * array([100, 0]))[2],
+    exp(c - Fraction(25, 4)),
     uses=["odds"],
-    title="A hundred positions at a slope of one sixteenth",
+    title="A lead of $c$ against a hundred positions, at a slope of one sixteenth",
 )
 
 derivation.inequality(
@@ -135,7 +136,7 @@ derivation.inequality(
     + exp(z[j] - z[l] - mu * (r[j] - r[l])) * total((1 - eye(m)[t, l]) ** 2 * weights[t], t),
     given=[nonnegative(c - (z[j] - z[l]))],
     uses=["horizon"],
-    title="If no score leads by more than $c$",
+    title="What a key can get at most if no score leads by more than $c$",
 )
 
 derivation.identity(

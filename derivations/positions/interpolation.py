@@ -18,8 +18,8 @@ def turned(first, second, angle):
     return first * cosine - second * sine, first * sine + second * cosine
 
 
-A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned")
-C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="And a quarter of a turn on")
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned, $A$")
+C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="What each pair scores after a quarter of a turn, $C$")
 
 
 def score(distance, frequencies=omega):
@@ -81,7 +81,7 @@ derivation.define(
     b * s ** ((2 * h) / (2 * h - 2)),
     given=[positive(s), nonzero(2 * h - 2)],
     code=[("snippets.positions.interpolation.ntk_base", b, s, {"d_k": 2 * h})],
-    title="The base of NTK-aware scaling, for heads of $2h$ features",
+    title="The base of NTK-aware scaling, $b_s$, for heads of $2h$ features",
 )
 
 new_base = b * s ** (h / g)

@@ -37,8 +37,8 @@ def halves(name, first, second, position, of):
     cosines, sines = cos(position * omega), sin(position * omega)
     code = [(f"snippets.order.rotary.turn[{half}]", first, second, position, omega) for half in (0, 1)]
     return (
-        derivation.define(f"{name}_1", first * cosines - second * sines, code=code[:1], title=f"{of}, first half"),
-        derivation.define(f"{name}_2", first * sines + second * cosines, code=code[1:], title=f"{of}, second half"),
+        derivation.define(f"{name}_1", first * cosines - second * sines, code=code[:1], title=f"{of}, first half, ${name}_1$"),
+        derivation.define(f"{name}_2", first * sines + second * cosines, code=code[1:], title=f"{of}, second half, ${name}_2$"),
     )
 
 
@@ -53,8 +53,8 @@ derivation.identity(
     title="To turn an arrow is to add to its angle",
 )
 
-x = derivation.define("x", before, title="The query's angles, turned")
-y = derivation.define("y", after, title="The key's angles, turned")
+x = derivation.define("x", before, title="The query's angles, turned, $x$")
+y = derivation.define("y", after, title="The key's angles, turned, $y$")
 
 derivation.identity(
     "clock",
@@ -98,7 +98,7 @@ derivation.inequality(
     q_1 @ q_1 + q_2 @ q_2,
     because=total((q_1[i] ** 2 + q_2[i] ** 2) * (2 * sin((r - p - c) * omega[i] / 2) ** 2), i),
     uses=["aimed"],
-    title="A score can have its peak at any distance: here at $c$",
+    title="A score can have its peak at any distance, ahead or behind: here at $c$",
 )
 
 derivation.refute(
@@ -151,8 +151,8 @@ derivation.refute(
     title="One checkpoint under the other layout is another model",
 )
 
-A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned")
-B = derivation.define("B", q_2 * k_1 - q_1 * k_2, title="And a quarter of a turn on")
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned, $A$")
+B = derivation.define("B", q_2 * k_1 - q_1 * k_2, title="What each pair scores after a quarter of a turn, $B$")
 
 derivation.identity(
     "by-distance",

@@ -33,8 +33,8 @@ i = index("i", h)
 derivation = Derivation("YaRN")
 
 ramp = (1 + (absolute(r - a) - absolute(r - b)) / (b - a)) / 2
-derivation.define(
-    "gamma", ramp, given=[positive(b - a)], code=[("snippets.positions.yarn.ramp", r, {"start": a, "end": b})], title="The ramp"
+gamma = derivation.define(
+    "gamma", ramp, given=[positive(b - a)], code=[("snippets.positions.yarn.ramp", r, {"start": a, "end": b})], title="The ramp $\\gamma$"
 )
 
 
@@ -45,7 +45,7 @@ def blended(share):
 
 derivation.identity(
     "slow",
-    blended(ramp),
+    blended(gamma),
     w / s,
     given=[nonnegative(a - r), positive(b - a), nonzero(s)],
     title="Before the ramp YaRN is PI",
@@ -53,7 +53,7 @@ derivation.identity(
 
 derivation.identity(
     "fast",
-    blended(ramp),
+    blended(gamma),
     w,
     given=[nonnegative(r - b), positive(b - a), nonzero(s)],
     title="Beyond the ramp YaRN is RoPE as it was",
@@ -64,7 +64,7 @@ derivation.identity(
     ramp,
     (r - a) / (b - a),
     given=[nonnegative(r - a), nonnegative(b - r), nonzero(b - a)],
-    title="In between it is a straight line",
+    title="On the ramp $\\gamma$ is a straight line",
 )
 
 factor = s / (1 + u * (s - 1))
@@ -77,7 +77,16 @@ derivation.identity(
     title="By what a pair at the place $u$ of the ramp is interpolated",
 )
 
-derivation.limit("tends", factor, s, "oo", 1 / u, given=[positive(u)], uses=["factor"], title="However long the text, it tends to a bound")
+derivation.limit(
+    "tends",
+    factor,
+    s,
+    "oo",
+    1 / u,
+    given=[positive(u)],
+    uses=["factor"],
+    title="However long the text, a pair at the place $u$ is divided by no more than one over $u$",
+)
 
 derivation.inequality(
     "bounded",

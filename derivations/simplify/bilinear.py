@@ -105,7 +105,7 @@ with evaluate(False):  # SymPy keeps what is written
         softmax(S.T),
         softmax(S).T,
         at={S: [[0, 1], [0, 0]]},
-        title="It does not transpose the weights",
+        title="To swap the two projections does not transpose the weights",
     )
 
     derivation.chain(

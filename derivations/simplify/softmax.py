@@ -36,7 +36,7 @@ derivation.refute(
     softmax(2 * z),
     softmax(z),
     at={z: [1, 0]},
-    title="A factor does not drop out",
+    title="A factor does not drop out of softmax",
 )
 
 derivation.refute(
@@ -44,7 +44,7 @@ derivation.refute(
     softmax(2 * z),
     2 * softmax(z),
     at={z: [0]},
-    title="Nor does it come out",
+    title="A factor does not come out of softmax",
 )
 
 derivation.refute(

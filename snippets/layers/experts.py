@@ -63,6 +63,20 @@ Three tokens, two experts. The loss that balances is below one, and the load is 
 
 --8<-- [end:example-balance]
 
+All tokens but one lean to the first expert by a hair, and one goes to the second with all it has:
+
+--8<-- [start:example-small]
+>>> for n in (3, 4, 5, 100):
+...     p = torch.tensor([[0.5001, 0.4999]] * (n - 1) + [[0.0, 1.0]])
+...     sent = torch.nn.functional.one_hot(p.argmax(-1)).float()
+...     print(n, f"{balance_of_tokens(sent, p):.3f}")
+3 0.889
+4 0.875
+5 0.880
+100 0.990
+
+--8<-- [end:example-small]
+
 The weights of Mixtral, all and those that one token uses, in billions:
 
 --8<-- [start:example-count]

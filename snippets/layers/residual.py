@@ -81,6 +81,23 @@ The first write, the third and the hundredth, each of variance one, into a strea
 [0.5, 0.75, 0.99]
 
 --8<-- [end:example-predicted]
+
+One write less: its row taken off, and everything computed anew.
+
+--8<-- [start:example-missing]
+>>> from snippets.layers.residual import stream
+>>> x, writes = torch.randn(8, generator=generator), torch.randn(4, 8, generator=generator)
+>>> W = torch.randn(8, 10, generator=generator)
+>>> others = writes[[0, 2, 3]]
+>>> less_its_row = logits(x, writes, W) - logit_parts(x, writes, W)[2]
+>>> anew = logits(x, others, W)
+>>> torch.allclose(less_its_row, anew)
+False
+>>> old, new = (stream(x, some).square().mean().sqrt() for some in (writes, others))
+>>> torch.allclose(less_its_row * old / new, anew, atol=1e-5)
+True
+
+--8<-- [end:example-missing]
 """
 
 import torch

@@ -27,11 +27,18 @@ True
 >>> before = class_output(own_score, own, scores, V)
 >>> torch.allclose(class_output(own_score, own, *many), before)
 False
->>> lifted = own_score + torch.tensor(4.0).log()
->>> torch.allclose(class_output(lifted, own, *many), before)
-True
 
 --8<-- [end:example-copies]
+
+The class token's score, raised so that four times the patches make no difference:
+
+--8<-- [start:example-lifted]
+>>> from snippets.layers.vision import lifted
+>>> once = class_output(own_score, own, scores, V)
+>>> torch.allclose(class_output(lifted(own_score, times=4), own, *many), once)
+True
+
+--8<-- [end:example-lifted]
 
 A table of positions for 14 by 14 patches, enlarged. With corners on corners, old rows stay where the grids meet; PyTorch's default keeps none:
 
@@ -76,6 +83,8 @@ From 224 pixels to 384, in patches of 16:
 --8<-- [end:example-sides]
 """
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -103,6 +112,17 @@ def copied(
 
 
 # --8<-- [end:class]
+
+
+# --8<-- [start:lifted]
+def lifted(
+    score: Float[Tensor, "*shape"], *, times: int
+) -> Float[Tensor, "*shape"]:
+    """The score that a token needs among so many times as many others."""
+    return score + math.log(times)
+
+
+# --8<-- [end:lifted]
 
 
 # --8<-- [start:pool]

@@ -48,10 +48,23 @@ True
 Far into a text, half precision does not tell neighbours apart:
 
 --8<-- [start:example-half]
->>> torch.tensor([1000.0, 1001.0, 1002.0]).bfloat16().tolist()
-[1000.0, 1000.0, 1000.0]
+>>> place = torch.arange(60000)
+>>> for dtype in (torch.bfloat16, torch.float16):
+...     rounded = place.to(dtype)
+...     print(dtype, (rounded[1:] == rounded[:-1]).nonzero()[0].item())
+torch.bfloat16 256
+torch.float16 2048
 
 --8<-- [end:example-half]
+
+In two pieces, each in bf16:
+
+--8<-- [start:example-pieces]
+>>> high, low = (place // 256 * 256).bfloat16(), (place % 256).bfloat16()
+>>> torch.equal(high.float() + low.float(), place.float())
+True
+
+--8<-- [end:example-pieces]
 """
 
 import math
@@ -102,9 +115,22 @@ def slopes(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " {num_heads}"]:
-    """One for each head, falling by equal ratios to 1/256."""
-    head = torch.arange(1, num_heads + 1, device=device)
-    return 2 ** (-8 * head / num_heads).to(dtype or torch.get_default_dtype())
+    """One for each head: Press, Smith and Lewis (2022), and their code.
+
+    For a power of two they fall by equal ratios to 1/256. Raises ValueError
+    for no heads.
+    """
+    if num_heads < 1:
+        raise ValueError(f"num_heads is {num_heads}; expected at least 1")
+    dtype = dtype or torch.get_default_dtype()
+
+    def falling(heads: int) -> Float[Tensor, " {heads}"]:
+        head = torch.arange(1, heads + 1, device=device)
+        return 2 ** (-8 * head / heads).to(dtype)
+
+    power = 2 ** (num_heads.bit_length() - 1)
+    more = falling(2 * power)[::2]  # between those of the power
+    return torch.cat([falling(power), more])[:num_heads]
 
 
 # --8<-- [end:slopes]

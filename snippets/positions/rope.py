@@ -1,6 +1,6 @@
 """RoPE in practice: what a score depends on, checkpoints, and features not turned.
 
-Two scores at one distance, and a key whose best distance is 7:
+Two scores at one distance, and a key that is scored highest 7 places behind the query:
 
 --8<-- [start:example-aimed]
 >>> import torch
@@ -8,17 +8,17 @@ Two scores at one distance, and a key whose best distance is 7:
 >>> from snippets.positions.rope import aimed_key
 >>> generator = torch.Generator().manual_seed(0)
 >>> q, other = torch.randn(2, 64, generator=generator, dtype=torch.float64)
->>> k = aimed_key(q, distance=7)
+>>> k = aimed_key(q, distance=-7)
 >>> place = torch.arange(101)  # the query stands at 50
 >>> def scores(key):  # one for each place of the key
 ...     turned = apply_rotary(key.expand(101, 64), place)
 ...     return turned @ apply_rotary(q, torch.tensor(50))
 >>> scores(k).argmax().item()
-57
->>> round(scores(k)[57].item(), 3), round((q @ q).item(), 3)
+43
+>>> round(scores(k)[43].item(), 3), round((q @ q).item(), 3)
 (80.286, 80.286)
->>> [round(scores(key)[57].item(), 3) for key in (q, other)]
-[61.783, 14.874]
+>>> [round(scores(key)[43].item(), 3) for key in (q, other)]
+[61.783, 15.301]
 
 --8<-- [end:example-aimed]
 
@@ -86,7 +86,7 @@ def score_by_distance(
 def aimed_key(
     q: Float[Tensor, "*batch d_k"], *, distance: int | float
 ) -> Float[Tensor, "*batch d_k"]:
-    """The key that a query scores highest when it stands that much further on.
+    """The key that a query scores highest at this distance; behind, it is negative.
 
     Raises ValueError for an odd d_k, by `frequencies`.
     """

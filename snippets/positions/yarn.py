@@ -18,6 +18,18 @@ Of 64 pairs trained on 4096 positions: how many are interpolated fully, partly a
 
 --8<-- [end:example-ramp]
 
+The same pairs with a ramp that is straight over pairs, and under the one above:
+
+--8<-- [start:example-by-pair]
+>>> from snippets.positions.yarn import yarn_frequencies_by_pair
+>>> other = yarn_frequencies_by_pair(128, s=16.0, trained=4096)
+>>> for divided in (omega / scaled, omega / other):
+...     print(divided[[20, 25, 30, 33, 40, 46]].round(decimals=2).tolist())
+[1.0, 1.75, 3.39, 4.93, 10.57, 16.0]
+[1.0, 1.22, 1.56, 1.88, 3.59, 16.0]
+
+--8<-- [end:example-by-pair]
+
 The attention code does not change, only what it is given:
 
 --8<-- [start:example-yarn]
@@ -48,6 +60,8 @@ One score leads 4000 others by ten, then 64,000 others, with and without a facto
 0.846
 >>> round(leader_weight(lead * attention_factor(s) ** 2, 64000), 3)
 0.995
+>>> [attention_factor(s) ** 2 > 1 + log(s) / lead for lead in (10, 5, 4)]
+[True, True, False]
 
 --8<-- [end:example-leader]
 """
@@ -92,6 +106,34 @@ def yarn_frequencies(
 
 
 # --8<-- [end:ramp]
+
+
+# --8<-- [start:by-pair]
+def yarn_frequencies_by_pair(
+    d_k: int,
+    *,
+    s: float,
+    trained: int,
+    start: float = 1.0,
+    end: float = 32.0,
+    base: float = 10000.0,
+) -> Float[Tensor, " {d_k//2}"]:
+    """As most code has it: the ramp is straight over pairs, not over turns.
+
+    Raises ValueError for an odd d_k, by `frequencies`.
+    """
+    omega = frequencies(d_k, base=base, dtype=torch.float64)
+    first, last = (  # the pairs, from 0, that make so many turns
+        d_k * math.log(trained / (2 * math.pi * often)) / (2 * math.log(base))
+        for often in (end, start)
+    )
+    first, last = math.floor(first), math.ceil(last)
+    share = (last - torch.arange(d_k // 2)) / (last - first)
+    share = share.clamp(0, 1)
+    return (1 - share) * omega / s + share * omega
+
+
+# --8<-- [end:by-pair]
 
 
 # --8<-- [start:temperature]

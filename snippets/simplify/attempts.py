@@ -1,4 +1,4 @@
-"""Two attempts to take the input out of the scores (AQ)(AK)^T, and what becomes of them.
+"""Two attempts to take the input out of the scores (X W_Q)(X W_K)^T, and what becomes of them.
 
 The first moves the two inputs next to each other, as if matrices commuted:
 
@@ -6,26 +6,26 @@ The first moves the two inputs next to each other, as if matrices commuted:
 >>> import torch
 >>> from snippets.simplify.attempts import (
 ...     commuted_merge_wrong, unscaled_scores)
->>> A, eye = torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.eye(2)
->>> unscaled_scores(A, eye, eye).tolist()
+>>> X, eye = torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.eye(2)
+>>> unscaled_scores(X, eye, eye).tolist()
 [[1.0, 0.0], [0.0, 0.0]]
->>> commuted_merge_wrong(A, eye, eye).tolist()
+>>> commuted_merge_wrong(X, eye, eye).tolist()
 [[0.0, 0.0], [0.0, 0.0]]
 
 --8<-- [end:example-commuted]
 
-The second reads the scores as AX and solves for X. It finds Q K^T A^T, with the input still in it:
+The second reads the scores as XU and solves for U. It finds W_Q W_K^T X^T, with the input still in it:
 
 --8<-- [start:example-solve]
 >>> from snippets.simplify.attempts import score_residual, solve_for_scores
 >>> generator = torch.Generator().manual_seed(0)
->>> A, other = torch.randn(2, 3, 3, generator=generator, dtype=torch.float64)
->>> Q, K = torch.randn(2, 3, 2, generator=generator, dtype=torch.float64)
->>> X = solve_for_scores(A, Q, K)
->>> torch.allclose(X, Q @ K.T @ A.T)
+>>> X, other = torch.randn(2, 3, 3, generator=generator, dtype=torch.float64)
+>>> W_Q, W_K = torch.randn(2, 3, 2, generator=generator, dtype=torch.float64)
+>>> U = solve_for_scores(X, W_Q, W_K)
+>>> torch.allclose(U, W_Q @ W_K.T @ X.T)
 True
->>> [round(score_residual(input, X, Q, K).abs().max().item(), 1)
-...  for input in (A, other)]
+>>> [round(score_residual(input, U, W_Q, W_K).abs().max().item(), 1)
+...  for input in (X, other)]
 [0.0, 3.3]
 
 --8<-- [end:example-solve]
@@ -33,28 +33,29 @@ True
 The typical size of what is left, over random draws in single precision:
 
 --8<-- [start:example-measured]
->>> A, B, Q, K = torch.rand(4, 10_000, 3, 3, generator=generator)
->>> S, X = unscaled_scores(A, Q, K), solve_for_scores(A, Q, K)
->>> tensors = {"scores": S, "factors sorted": commuted_merge_wrong(A, Q, K) - S,
-...            "solved for A": score_residual(A, X, Q, K),
-...            "kept for B": score_residual(B, X, Q, K)}
+>>> X, Z, W_Q, W_K = torch.rand(4, 10_000, 3, 3, generator=generator)
+>>> S, U = unscaled_scores(X, W_Q, W_K), solve_for_scores(X, W_Q, W_K)
+>>> tensors = {"scores": S,
+...            "factors sorted": commuted_merge_wrong(X, W_Q, W_K) - S,
+...            "solved for X": score_residual(X, U, W_Q, W_K),
+...            "kept for Z": score_residual(Z, U, W_Q, W_K)}
 >>> for name, tensor in tensors.items():
 ...     print(f"{name:14}   standard deviation {tensor.std((-2, -1)).median():.1f}")
 scores           standard deviation 0.6
 factors sorted   standard deviation 0.6
-solved for A     standard deviation 0.0
-kept for B       standard deviation 0.6
+solved for X     standard deviation 0.0
+kept for Z       standard deviation 0.6
 
 --8<-- [end:example-measured]
 
-Twice the input, twice the X. Only where Q K^T is zero is X the same for every input:
+Twice the input, twice the U. Only where W_Q W_K^T is zero is U the same for every input:
 
 --8<-- [start:example-dependence]
 >>> [solve_for_scores(input, eye, eye).tolist() for input in (eye, 2 * eye)]
 [[[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [0.0, 2.0]]]
->>> Q = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
->>> K = torch.tensor([[0.0, 1.0], [0.0, 1.0]])
->>> [solve_for_scores(input, Q, K).tolist() for input in (eye, 2 * eye)]
+>>> W_Q = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+>>> W_K = torch.tensor([[0.0, 1.0], [0.0, 1.0]])
+>>> [solve_for_scores(input, W_Q, W_K).tolist() for input in (eye, 2 * eye)]
 [[[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]]
 
 --8<-- [end:example-dependence]
@@ -64,26 +65,26 @@ An input that is not square, or not invertible, is refused:
 --8<-- [start:example-refused]
 >>> solve_for_scores(torch.ones(3, 2), eye, eye)
 Traceback (most recent call last):
-ValueError: A is (3, 2); expected as many tokens as features: use least_squares_for_scores
+ValueError: X is (3, 2); expected as many tokens as features: use least_squares_for_scores
 >>> solve_for_scores(torch.tensor([[1.0, 2.0], [2.0, 4.0]]), eye, eye)
 Traceback (most recent call last):
-ValueError: A has rank 1; expected 2, for many X solve it: use least_squares_for_scores
+ValueError: X has rank 1; expected 2, for many U solve it: use least_squares_for_scores
 
 --8<-- [end:example-refused]
 
-Least squares always finds a solution. It is the only one if the columns of A are independent:
+Least squares always finds a solution. It is the only one if the columns of X are independent:
 
 --8<-- [start:example-least-squares]
 >>> from snippets.simplify.attempts import (
 ...     another_solution, least_squares_for_scores)
->>> Q, K = torch.randn(2, 4, 2, generator=generator, dtype=torch.float64)  # d, d_k
+>>> W_Q, W_K = torch.randn(2, 4, 2, generator=generator, dtype=torch.float64)
 >>> for n in (6, 3):  # more tokens than features, then fewer
-...     A = torch.randn(n, 4, generator=generator, dtype=torch.float64)
-...     X = least_squares_for_scores(A, Q, K)
-...     Y = another_solution(A, X, torch.ones_like(X))
-...     left = [score_residual(A, Z, Q, K).abs().max() for Z in (X, Y)]
+...     X = torch.randn(n, 4, generator=generator, dtype=torch.float64)
+...     U = least_squares_for_scores(X, W_Q, W_K)
+...     other = another_solution(X, U, torch.ones_like(U))
+...     left = [score_residual(X, N, W_Q, W_K).abs().max() for N in (U, other)]
 ...     print(f"n {n}   both solve: {max(left).item() < 1e-9}   "
-...           f"they are one: {torch.allclose(X, Y)}")
+...           f"they are one: {torch.allclose(U, other)}")
 n 6   both solve: True   they are one: True
 n 3   both solve: True   they are one: False
 
@@ -99,13 +100,12 @@ from snippets.attention.formula import scores
 
 # --8<-- [start:scores]
 def unscaled_scores(
-    A: Float[Tensor, "*#batch n d"],
-    Q: Float[Tensor, "*#batch d d_k"],
-    K: Float[Tensor, "*#batch d d_k"],
+    X: Float[Tensor, "*#batch n d"],
+    W_Q: Float[Tensor, "*#batch d d_k"],
+    W_K: Float[Tensor, "*#batch d d_k"],
 ) -> Float[Tensor, "*batch n n"]:
-    """(AQ)(AK)^T: the scores of an input A under the matrices Q and K, without the
-    scale."""
-    return scores(A @ Q, A @ K, scale=1.0)
+    """The scores of an input X under W_Q and W_K, without the scale."""
+    return scores(X @ W_Q, X @ W_K, scale=1.0)
 
 
 # --8<-- [end:scores]
@@ -113,13 +113,12 @@ def unscaled_scores(
 
 # --8<-- [start:commuted]
 def commuted_merge_wrong(
-    A: Float[Tensor, "*#batch n n"],
-    Q: Float[Tensor, "*#batch n n"],
-    K: Float[Tensor, "*#batch n n"],
+    X: Float[Tensor, "*#batch n n"],
+    W_Q: Float[Tensor, "*#batch n n"],
+    W_K: Float[Tensor, "*#batch n n"],
 ) -> Float[Tensor, "*batch n n"]:
-    """Wrong: (AA)(QK)^T, for matrices do not commute; it even needs all three to be
-    square."""
-    return (A @ A) @ (Q @ K).mT
+    """Wrong, for matrices do not commute; it even needs all three square."""
+    return (X @ X) @ (W_Q @ W_K).mT
 
 
 # --8<-- [end:commuted]
@@ -127,28 +126,28 @@ def commuted_merge_wrong(
 
 # --8<-- [start:solve]
 def solve_for_scores(
-    A: Float[Tensor, "*#batch n n"],
-    Q: Float[Tensor, "*#batch n d_k"],
-    K: Float[Tensor, "*#batch n d_k"],
+    X: Float[Tensor, "*#batch n n"],
+    W_Q: Float[Tensor, "*#batch n d_k"],
+    W_K: Float[Tensor, "*#batch n d_k"],
 ) -> Float[Tensor, "*batch n n"]:
-    """The X for which AX is the scores.
+    """The U for which XU is the scores.
 
-    Raises ValueError for an A that is not square, or not invertible.
+    Raises ValueError for an X that is not square, or not invertible.
     """
-    B = unscaled_scores(A, Q, K)
-    n, d = A.shape[-2:]
+    S = unscaled_scores(X, W_Q, W_K)
+    n, d = X.shape[-2:]
     if n != d:
         raise ValueError(
-            f"A is {tuple(A.shape)}; expected as many tokens as features: "
+            f"X is {tuple(X.shape)}; expected as many tokens as features: "
             "use least_squares_for_scores"
         )
-    rank = torch.linalg.matrix_rank(A)
+    rank = torch.linalg.matrix_rank(X)
     if (rank < n).any():
         raise ValueError(
-            f"A has rank {rank.min()}; expected {n}, for many X solve it: "
+            f"X has rank {rank.min()}; expected {n}, for many U solve it: "
             "use least_squares_for_scores"
         )
-    return torch.linalg.solve(A, B)
+    return torch.linalg.solve(X, S)
 
 
 # --8<-- [end:solve]
@@ -156,16 +155,15 @@ def solve_for_scores(
 
 # --8<-- [start:least-squares]
 def least_squares_for_scores(
-    A: Float[Tensor, "*#batch n d"],
-    Q: Float[Tensor, "*#batch d d_k"],
-    K: Float[Tensor, "*#batch d d_k"],
+    X: Float[Tensor, "*#batch n d"],
+    W_Q: Float[Tensor, "*#batch d d_k"],
+    W_K: Float[Tensor, "*#batch d d_k"],
 ) -> Float[Tensor, "*batch d n"]:
-    """The X of least norm for which AX is the scores, for an A of any shape and
-    rank."""
-    B = unscaled_scores(A, Q, K)
-    A = A.expand(*B.shape[:-2], *A.shape[-2:])  # lstsq broadcasts no axes
+    """The U of least norm for which XU is the scores; X has any shape and rank."""
+    S = unscaled_scores(X, W_Q, W_K)
+    X = X.expand(*S.shape[:-2], *X.shape[-2:])  # lstsq broadcasts no axes
     # gelsd takes any rank, and runs on the CPU only.
-    return torch.linalg.lstsq(A, B, driver="gelsd").solution
+    return torch.linalg.lstsq(X, S, driver="gelsd").solution
 
 
 # --8<-- [end:least-squares]
@@ -173,12 +171,12 @@ def least_squares_for_scores(
 
 # --8<-- [start:another]
 def another_solution(
-    A: Float[Tensor, "*#batch n d"],
-    X: Float[Tensor, "*#batch d m"],
-    Z: Float[Tensor, "*#batch d m"],
+    X: Float[Tensor, "*#batch n d"],
+    U: Float[Tensor, "*#batch d m"],
+    N: Float[Tensor, "*#batch d m"],
 ) -> Float[Tensor, "*batch d m"]:
-    """X plus the part of Z that A maps to 0: it solves whatever X solves."""
-    return X + Z - torch.linalg.pinv(A) @ (A @ Z)
+    """U plus the part of N that X maps to 0: it solves whatever U solves."""
+    return U + N - torch.linalg.pinv(X) @ (X @ N)
 
 
 # --8<-- [end:another]
@@ -186,13 +184,13 @@ def another_solution(
 
 # --8<-- [start:residual]
 def score_residual(
-    A: Float[Tensor, "*#batch n d"],
-    X: Float[Tensor, "*#batch d n"],
-    Q: Float[Tensor, "*#batch d d_k"],
-    K: Float[Tensor, "*#batch d d_k"],
+    X: Float[Tensor, "*#batch n d"],
+    U: Float[Tensor, "*#batch d n"],
+    W_Q: Float[Tensor, "*#batch d d_k"],
+    W_K: Float[Tensor, "*#batch d d_k"],
 ) -> Float[Tensor, "*batch n n"]:
-    """What AX misses of the scores of A."""
-    return unscaled_scores(A, Q, K) - A @ X
+    """What XU misses of the scores of X."""
+    return unscaled_scores(X, W_Q, W_K) - X @ U
 
 
 # --8<-- [end:residual]

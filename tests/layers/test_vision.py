@@ -3,7 +3,16 @@
 import pytest
 import torch
 
-from snippets.layers.vision import class_output, copied, mean_pool, multiplications, resize_positions, squared_length, times_the_cost
+from snippets.layers.vision import (
+    class_output,
+    copied,
+    lifted,
+    mean_pool,
+    multiplications,
+    resize_positions,
+    squared_length,
+    times_the_cost,
+)
 
 
 def random(seed, *shapes):
@@ -26,6 +35,12 @@ def test_copies_of_patches_lower_the_class_tokens_own_score(times):
     output = class_output(score, own, *many)
     torch.testing.assert_close(output, class_output(score - torch.tensor(times).double().log(), own, scores, values))
     assert torch.allclose(output, class_output(score, own, scores, values)) == (times == 1)
+
+
+def test_a_lifted_score_keeps_its_weight_among_copies():
+    score, own, scores, values = random(7, (), (3,), (5,), (5, 3))
+    many = copied(scores, times=4), copied(values, times=4)
+    torch.testing.assert_close(class_output(lifted(score, times=4), own, *many), class_output(score, own, scores, values))
 
 
 def test_mean_pooling_weighs_patches_by_the_attention_that_they_get():

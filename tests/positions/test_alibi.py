@@ -32,12 +32,22 @@ def test_a_key_far_back_can_win():
     assert weights[0] > weights[1]
 
 
-@pytest.mark.parametrize("num_heads", [1, 8, 12])
+@pytest.mark.parametrize("num_heads", [1, 8, 16])
 def test_slopes_fall_by_equal_ratios_to_one_in_256(num_heads):
     found = slopes(num_heads, dtype=torch.float64)
     assert found.shape == (num_heads,)
     assert found[-1].item() == pytest.approx(1 / 256)
     torch.testing.assert_close(found, found[0] ** torch.arange(1, num_heads + 1))
+
+
+def test_other_numbers_of_heads_fill_up_with_slopes_between():
+    found = slopes(6, dtype=torch.float64)
+    assert found.tolist() == [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]
+    twelve = slopes(12, dtype=torch.float64)
+    assert torch.equal(twelve[:8], slopes(8, dtype=torch.float64))
+    torch.testing.assert_close(twelve[8:], 2 ** -torch.tensor([0.5, 1.5, 2.5, 3.5], dtype=torch.float64))
+    with pytest.raises(ValueError, match="at least 1"):
+        slopes(0)
 
 
 def test_slopes_are_where_they_are_asked_to_be():

@@ -9,7 +9,16 @@ from torch.nn.functional import scaled_dot_product_attention
 from snippets.attention.formula import attention_weights
 from snippets.order.positions import frequencies
 from snippets.order.rotary import apply_rotary
-from snippets.positions.yarn import apply_yarn, attention_factor, leader_weight, ramp, turns, weights_at_temperature, yarn_frequencies
+from snippets.positions.yarn import (
+    apply_yarn,
+    attention_factor,
+    leader_weight,
+    ramp,
+    turns,
+    weights_at_temperature,
+    yarn_frequencies,
+    yarn_frequencies_by_pair,
+)
 
 OMEGA = frequencies(128, dtype=torch.float64)
 
@@ -36,6 +45,15 @@ def test_at_its_ends_yarn_is_pi_and_rope():
 def test_the_ends_of_the_ramp_can_be_chosen():
     assert torch.equal(yarn_frequencies(OMEGA, s=4.0, trained=64, start=1e6, end=2e6), OMEGA / 4)
     assert torch.equal(yarn_frequencies(OMEGA, s=4.0, trained=64, start=-2.0, end=-1.0), OMEGA)
+
+
+def test_a_ramp_over_pairs_has_the_same_ends_and_interpolates_less_between():
+    by_turns, by_pair = yarn_frequencies(OMEGA, s=16.0, trained=4096), yarn_frequencies_by_pair(128, s=16.0, trained=4096)
+    assert torch.equal(by_pair[:21], OMEGA[:21])
+    torch.testing.assert_close(by_pair[46:], OMEGA[46:] / 16)
+    assert (by_pair[22:46] > by_turns[22:46]).all()
+    share = (by_pair / OMEGA - 1 / 16) / (15 / 16)
+    torch.testing.assert_close(share[20:47].diff(), torch.full((26,), -1 / 26, dtype=torch.float64))
 
 
 def test_half_way_the_factor_stays_below_two():

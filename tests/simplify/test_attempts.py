@@ -107,7 +107,7 @@ def test_a_singular_input_is_refused(A, rank):
     A = torch.tensor(A, dtype=torch.float64)
     n = len(A)
     eye = torch.eye(n, dtype=torch.float64)
-    message = f"A has rank {rank}; expected {n}, for many X solve it: use least_squares_for_scores"
+    message = f"X has rank {rank}; expected {n}, for many U solve it: use least_squares_for_scores"
     with pytest.raises(ValueError, match=message):
         solve_for_scores(A, eye, eye)
     with pytest.raises(ValueError, match=message):
@@ -117,7 +117,7 @@ def test_a_singular_input_is_refused(A, rank):
 @pytest.mark.parametrize("shape", [(3, 2), (2, 3), (5, 3, 2)])
 def test_an_input_that_is_not_square_is_refused(shape):
     weights = torch.ones(shape[-1], 2)
-    with pytest.raises(ValueError, match=r"A is \(.*\); expected as many tokens as features: use least_squares_"):
+    with pytest.raises(ValueError, match=r"X is \(.*\); expected as many tokens as features: use least_squares_"):
         solve_for_scores(torch.ones(shape), weights, weights)
 
 
@@ -208,16 +208,16 @@ def test_the_figures_of_the_source_are_usual_ones():
     assert not usual(1e-7, measured(torch.float64)["solved"][1])  # it was rounding, and in double precision it is gone
 
 
-def test_the_checker_refuses_the_first_comparison_in_the_words_that_the_page_shows():
+def test_the_checker_refuses_an_expression_compared_with_itself_by_the_word_on_the_page():
     n, d, d_k = sizes("n d d_k")
     A, Q, K = matrix("A", n, d), matrix("Q", d, d_k), matrix("K", d, d_k)
     attempt = Derivation("Without a bracket")
     attempt.identity("bracket", paren(A @ Q) @ (A @ K).T, A @ Q @ (A @ K).T)
     with pytest.raises(Refused) as caught:
         exact(attempt.claims[0])
-    said = caught.value.message.partition(",")[0]
+    said = caught.value.message.partition(":")[0]
     page = Path(__file__).parents[2] / "docs" / "simplify" / "attempts.md"
-    assert f"```text\n{said}\n```" in page.read_text()
+    assert f"this site's checker refuses it as {said}." in " ".join(page.read_text().split())
 
 
 def test_a_batch_of_no_inputs_has_no_solutions():

@@ -1,7 +1,22 @@
-"""A picture of who works how much."""
+"""Pictures of a ring: what is where in each step, and who works how much."""
 
-from derivations.kernel.pages.drawing import Picture, bars
+from derivations.kernel.pages.drawing import Picture, bars, heat_map
 from snippets.io.ring import contiguous, step_pairs, striped, zigzag
+
+
+def moves() -> Picture:
+    devices, steps = range(1, 5), range(1, 5)
+    pieces = [[(device - step) % 4 + 1 for step in steps] for device in devices]
+    seen = [(d, s) for s, d in step_pairs(contiguous(24, 4)).nonzero().tolist()]
+    said = "; ".join(f"device {device}: {', '.join(map(str, row))}" for device, row in zip(devices, pieces))
+    return heat_map(
+        pieces,
+        [f"device {device}" for device in devices],
+        [f"step {step}" for step in steps],
+        marked=seen,
+        title="Whose keys are on which of four devices, step by step",
+        description=f"The number of the piece of keys in four steps. {said}. A piece is framed where it is the device's own or an earlier one.",
+    )
 
 
 def pairs() -> Picture:

@@ -1,10 +1,35 @@
-"""Pictures of scores by distance."""
+"""Pictures of a turn, and of scores by distance."""
 
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
 from snippets.order.positions import frequencies
-from snippets.order.rotary import mean_cosine
+from snippets.order.rotary import mean_cosine, turn
+
+
+def turns() -> Picture:
+    omega = torch.tensor([0.3], dtype=torch.float64)
+    query, key = torch.tensor([[1.0], [0.0]]).double(), torch.tensor([[0.5], [0.4]]).double()
+    drawn, tips = [], []
+    for s, t in ((1, 4), (5, 8)):
+        ends = [torch.stack(turn(*arrow, torch.tensor(place), omega)).flatten() for arrow, place in ((key, t), (query, s))]
+        points = torch.stack([ends[0], torch.zeros(2).double(), ends[1]])
+        drawn.append((f"at {s} and {t}", points[:, 0], points[:, 1]))
+        tips.append(ends)
+    for name, which in (("query", 1), ("key", 0)):
+        end = torch.stack([pair[which] for pair in tips])
+        drawn.append((name, end[:, 0], end[:, 1], True))
+    return curves(
+        drawn,
+        across="first feature",
+        up="second feature",
+        x_ticks=(-0.8, 0, 1),
+        y_ticks=(0, 1),
+        y_range=(-0.1, 1.1),
+        title="A query and a key of two features, turned by their places",
+        description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle. "
+        "The second pair is the first one, turned further round.",
+    )
 
 
 def decay() -> Picture:

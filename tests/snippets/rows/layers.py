@@ -77,6 +77,7 @@ ROWS = {
         "class_output": [Row(T(), T(2), T(5), T(5, 2), source="Dosovitskiy et al. (2021)")],
         "mean_pool": [Row(T(5, 5), T(5, 2))],
         "copied": [Row(T(5), times=3), Row(T(5, 2), times=3)],
+        "lifted": [Row(T(), times=3), Row(T(5), times=1)],
         "resize_positions": [Row(T(3, 3, 4), rows=5, columns=6), Row(T(3, 3, 4), rows=6, columns=6, corners=False)],
         "squared_length": [Row(T(4), T(4), t=0.5)],
         "multiplications": [Row(196, 768)],

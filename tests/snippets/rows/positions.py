@@ -22,6 +22,7 @@ ROWS = {
         "turns": [Row(OMEGA, length=4096)],
         "ramp": [Row(PLACES, start=1.0, end=32.0)],
         "yarn_frequencies": [Row(OMEGA, s=4.0, trained=64, source=PENG), Row(OMEGA, s=4.0, trained=64, start=0.5, end=2.0, source=PENG)],
+        "yarn_frequencies_by_pair": [Row(8, s=4.0, trained=4096), Row(6, s=2.0, trained=64, start=0.5, end=2.0, base=100.0)],
         "attention_factor": [Row(4.0)],
         "weights_at_temperature": [Row(T(2, 3, 4), T(5, 4), temperature=0.5)],
         "apply_yarn": [
