@@ -70,7 +70,7 @@ derivation.inequality(
     given=[nonnegative(exp(epsilon) - c[j]), nonnegative(exp(epsilon) * a - 1)],
     without={nonnegative(exp(epsilon) - c[j]): {epsilon: 0, a: 1, c: [2], z: [0]}},
     uses=["perturbed"],
-    title="And smaller by no more",
+    title="Nor does its own factor make a weight smaller by more than the square",
 )
 
 derivation.identity(
@@ -95,7 +95,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="The output is too large by at most this",
+    title="An output can be too large by no more than this",
 )
 
 derivation.inequality(
@@ -113,7 +113,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="Or too small",
+    title="Nor can an output be too small by more",
 )
 
 last = ((u - theta_r) * ((absolute(x) + x) + (a - (x - y))) + (u + theta_r) * ((absolute(x) - x) + (a + (x - y)))) / 2
