@@ -3,7 +3,7 @@
 from derivations.kernel import Derivation, absolute, exp, index, nonnegative, positive, scalars, sizes, softmax, sqrt, total, vector
 
 n, m, d = sizes("n m d_k")
-u, gamma, epsilon, tau, rho, a, x, y, theta_r = scalars("u gamma epsilon tau rho a x y vartheta")
+u, gamma, epsilon, tau, rho, a, x, y, psi = scalars("u gamma epsilon tau rho a x y psi")
 q, k, theta = vector("q", d), vector("k", d), vector("theta", d)
 z, delta, c, p, v, phi = (vector(name, m) for name in ("z", "delta", "c", "p", "v", "phi"))
 i, j, l = index("i", m), index("j", m), index("l", d)
@@ -116,14 +116,14 @@ derivation.inequality(
     title="Nor can an output be too small by more",
 )
 
-last = ((u - theta_r) * ((absolute(x) + x) + (a - (x - y))) + (u + theta_r) * ((absolute(x) - x) + (a + (x - y)))) / 2
+last = ((u - psi) * ((absolute(x) + x) + (a - (x - y))) + (u + psi) * ((absolute(x) - x) + (a + (x - y)))) / 2
 
 derivation.inequality(
     "last-rounding",
-    y * (1 + theta_r) - x,
+    y * (1 + psi) - x,
     a + u * (absolute(x) + a),
     because=(a + (x - y)) + last,
-    given=[nonnegative(a + (x - y)), nonnegative(a - (x - y)), nonnegative(u - theta_r), nonnegative(u + theta_r)],
+    given=[nonnegative(a + (x - y)), nonnegative(a - (x - y)), nonnegative(u - psi), nonnegative(u + psi)],
     title="One rounding of all that is computed in more digits",
 )
 

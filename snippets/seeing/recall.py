@@ -229,12 +229,16 @@ class FixedHead(Head):
 # --8<-- [end:fixed]
 
 
+# --8<-- [start:kinds]
 # What is compared: each is trained alike.
 KINDS = {
     "attention": {},
     "one layer of attention": {"layers": 1},
     "fixed mixing": {"head": FixedHead},
 }
+
+
+# --8<-- [end:kinds]
 
 
 # --8<-- [start:load]
