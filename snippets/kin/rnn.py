@@ -42,6 +42,10 @@ With a rotation itself for W, without tanh and with it:
 ...     kept, squashed = (reach(rule, T=T, w=1.0, generator=generator).item()
 ...                       for rule in (linear_step, rnn_step))
 ...     print(f"T {T:2}   linear {kept:.2f}   tanh {squashed:.0e}")
+T  1   linear 1.00   tanh 1e+00
+T  4   linear 1.00   tanh 2e-01
+T 16   linear 1.00   tanh 2e-03
+T 64   linear 1.00   tanh 3e-15
 
 --8<-- [end:example-rotation]
 """
