@@ -81,14 +81,13 @@ derivation.identity(
     "by-gate",
     diff(forget * y, h),
     by_gate,
-
     title="The forget gate reads the last output: its slope",
 )
 
 derivation.identity(
     "by-candidate",
     diff(e_i * candidate, h),
-        by_candidate,
+    by_candidate,
     uses=["kin/rnn#slope"],
     title="The candidate reads the last output, and enters by the input gate: its slope",
 )
@@ -96,7 +95,7 @@ derivation.identity(
 derivation.identity(
     "output",
     diff(o * tanh(y), y),
-        way_out,
+    way_out,
     uses=["kin/rnn#slope"],
     title="The last output reads the cell before",
 )

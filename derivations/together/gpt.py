@@ -102,7 +102,9 @@ derivation.refute(
     title="A new token may not count its position from zero again",
 )
 
-gate = derivation.define("o", x / (1 + exp(-x)), code=[("snippets.together.gpt.silu", x)], title="The gate $o$: a number times its own sigmoid")
+gate = derivation.define(
+    "o", x / (1 + exp(-x)), code=[("snippets.together.gpt.silu", x)], title="The gate $o$: a number times its own sigmoid"
+)
 
 derivation.identity(
     "both-signs",

@@ -15,9 +15,8 @@ def reached() -> Picture:
 
     drawn = [
         ("linear, 1.5", over(linear_step, 1.5)),
-                ("attention, found", [attention_reach(T=T, score=16.0, dtype=torch.float64).item() for T in steps]),
+        ("attention, found", [attention_reach(T=T, score=16.0, dtype=torch.float64).item() for T in steps]),
         ("attention, everywhere", [attention_reach(T=T, score=0.0, dtype=torch.float64).item() for T in steps]),
-
         ("tanh, 0.9", over(rnn_step, 0.9)),
     ]
     return curves(
