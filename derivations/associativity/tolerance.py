@@ -3,7 +3,7 @@
 from derivations.kernel import Derivation, absolute, exp, index, nonnegative, positive, scalars, sizes, softmax, sqrt, total, vector
 
 n, m, d = sizes("n m d_k")
-u, gamma, epsilon, tau, rho, a, x, y, theta_r = scalars("u gamma epsilon tau rho a x y vartheta")
+u, gamma, epsilon, tau, rho, a, x, y, psi = scalars("u gamma epsilon tau rho a x y psi")
 q, k, theta = vector("q", d), vector("k", d), vector("theta", d)
 z, delta, c, p, v, phi = (vector(name, m) for name in ("z", "delta", "c", "p", "v", "phi"))
 i, j, l = index("i", m), index("j", m), index("l", d)
@@ -70,7 +70,7 @@ derivation.inequality(
     given=[nonnegative(exp(epsilon) - c[j]), nonnegative(exp(epsilon) * a - 1)],
     without={nonnegative(exp(epsilon) - c[j]): {epsilon: 0, a: 1, c: [2], z: [0]}},
     uses=["perturbed"],
-    title="And smaller by no more",
+    title="Nor does its own factor make a weight smaller by more than the square",
 )
 
 derivation.identity(
@@ -95,7 +95,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="The output is too large by at most this",
+    title="An output can be too large by no more than this",
 )
 
 derivation.inequality(
@@ -113,17 +113,17 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="Or too small",
+    title="Nor can an output be too small by more",
 )
 
-last = ((u - theta_r) * ((absolute(x) + x) + (a - (x - y))) + (u + theta_r) * ((absolute(x) - x) + (a + (x - y)))) / 2
+last = ((u - psi) * ((absolute(x) + x) + (a - (x - y))) + (u + psi) * ((absolute(x) - x) + (a + (x - y)))) / 2
 
 derivation.inequality(
     "last-rounding",
-    y * (1 + theta_r) - x,
+    y * (1 + psi) - x,
     a + u * (absolute(x) + a),
     because=(a + (x - y)) + last,
-    given=[nonnegative(a + (x - y)), nonnegative(a - (x - y)), nonnegative(u - theta_r), nonnegative(u + theta_r)],
+    given=[nonnegative(a + (x - y)), nonnegative(a - (x - y)), nonnegative(u - psi), nonnegative(u + psi)],
     title="One rounding of all that is computed in more digits",
 )
 

@@ -49,7 +49,7 @@ derivation.refute(
     softmax((X @ W) @ (X @ W).T).T,
     softmax((X @ W) @ (X @ W).T),
     at={X: [[0], [1]], W: [[1]]},
-    title="The weights are not",
+    title="With one matrix for both, the weights are still not symmetric",
 )
 
 derivation.identity(

@@ -71,7 +71,7 @@ derivation.inequality(
     g**2 * softmax(z)[i],
     because=total(g * (g * exp(z[i]) - 1) + (g - exp(z[j])), j) / (m * total(exp(z[j]), j)),
     given=[nonnegative(g * exp(z[i]) - 1), nonnegative(g - exp(z[j]))],
-    title="Nor much less",
+    title="Nor do scores near zero give any key much less than an equal share",
 )
 
 derivation.limit(
@@ -81,7 +81,7 @@ derivation.limit(
     "oo",
     1,
     uses=["flat-upper"],
-    title="With the slip, more heads press every weight towards an equal share",
+    title="With the slip, the bound on a weight tends to an equal share as heads are added",
 )
 
 derivation.refute(

@@ -29,7 +29,7 @@ derivation.refute(
     softmax(z) @ U,
     r @ U,
     at={z: [2, 4, 4], r: [0, half, half], U: [[1, 2, 3], [2, 8, 0], [2, 6, 3]]},
-    title="It is not the output",
+    title="The rounded weights do not give the output",
 )
 
 derivation.identity(

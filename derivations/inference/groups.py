@@ -34,7 +34,7 @@ derivation.inequality(
     rank(W_K @ R),
     w,
     because=(W_K, R),
-    title="Whose keys have a rank of what is kept, at most",
+    title="The keys of a grouped head have at most the rank of what is kept",
 )
 
 derivation.inequality(

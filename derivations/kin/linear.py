@@ -56,7 +56,7 @@ derivation.identity(
     diff((softmax(S) @ V)[i, o], S[i, j]),
     softmax(S)[i, j] * (V[j, o] - (softmax(S) @ V)[i, o]),
     uses=["scaling/saturation#jacobian"],
-    title="The weights move as well: the slope by a score",
+    title="The weights of attention move as well: the slope of an output by a score",
 )
 
 derivation.refute(
@@ -136,7 +136,7 @@ derivation.identity(
     softmax((ones(n, d_k) @ (K * K).T - D) / (2 * sqrt(d_k))),
     uses=["simplify/softmax#shift"],
     code=[("snippets.attention.formula.attention_weights", Q, K)],
-    title="Near keys count, and long ones",
+    title="Attention by distances: near keys count, and long ones",
 )
 
 derivation.identity(

@@ -42,7 +42,7 @@ derivation.inequality(
 
 derivation.limit("closed", 1 / (1 + exp(z)), z, "oo", 0, title="A closing gate: the path along the cell goes to zero")
 
-derivation.limit("open", sigma, z, "oo", 1, title="An opening gate: it goes to one")
+derivation.limit("open", sigma, z, "oo", 1, title="An opening gate goes to one")
 
 derivation.inequality(
     "held",
@@ -68,42 +68,46 @@ derivation.limit(
     "oo",
     Fraction(1, 2),
     uses=["opening"],
-    title="Their product does not vanish",
+    title="The product of gates that open fast enough does not vanish",
 )
 
-forget, candidate = gate(b_f + u_f * h), tanh(b_g + u_g * h)
+forget = derivation.define("phi", gate(b_f + u_f * h), title="The forget gate $φ$, which reads the last output")
+candidate = derivation.define("psi", tanh(b_g + u_g * h), title="The candidate $ψ$, which reads it as well")
+by_gate = derivation.define("a_f", u_f * forget * (1 - forget) * y, title="The way in by the forget gate, $a_f$")
+by_candidate = derivation.define("a_g", u_g * e_i * (1 - candidate**2), title="The way in by the candidate, $a_g$")
+way_out = derivation.define("a_o", o * (1 - tanh(y) ** 2), title="The way out, $a_o$")
 
 derivation.identity(
     "by-gate",
     diff(forget * y, h),
-    u_f * forget * (1 - forget) * y,
-    title="Another path: the forget gate reads the last output",
+    by_gate,
+    title="The forget gate reads the last output: its slope",
 )
 
 derivation.identity(
     "by-candidate",
     diff(e_i * candidate, h),
-    u_g * e_i * (1 - candidate**2),
+    by_candidate,
     uses=["kin/rnn#slope"],
-    title="Another: the candidate reads it, and enters by the input gate",
+    title="The candidate reads the last output, and enters by the input gate: its slope",
 )
 
 derivation.identity(
     "output",
     diff(o * tanh(y), y),
-    o * (1 - tanh(y) ** 2),
+    way_out,
     uses=["kin/rnn#slope"],
-    title="And the last output reads the cell",
+    title="The last output reads the cell before",
 )
 
 derivation.refute(
     "can-grow",
-    forget + (u_f * forget * (1 - forget) * y + u_g * e_i * (1 - candidate**2)) * (o * (1 - tanh(y) ** 2)),
+    forget + (by_gate + by_candidate) * way_out,
     1,
     at={b_f: 0, u_f: 0, h: 0, y: 0, u_g: 4, b_g: 0, e_i: Fraction(1, 2), o: 1},
     relation="<=",
     uses=["by-gate", "by-candidate", "output"],
-    title="All together: the forget gate, and the ways in times the way out",
+    title="Over all paths, the slope of an LSTM's cell can exceed one",
 )
 
 derivation.identity(
@@ -118,7 +122,7 @@ derivation.identity(
     "paths",
     (eye(d) + M) @ (eye(d) + N),
     eye(d) + M + N + M @ N,
-    title="Two of them: four paths, one of which goes around both",
+    title="Two residual blocks: four paths, one of which goes around both",
 )
 
 derivation.refute(

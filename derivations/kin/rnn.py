@@ -49,14 +49,14 @@ derivation.chain(
     (slope(t), "put both terms over one denominator"),
     (4 / (exp(t) + exp(-t)) ** 2, "divide both parts by the same exponential"),
     code=[("snippets.kin.rnn.squash_gradient", t)],
-    title="Its slope",
+    title="The slope of tanh",
 )
 
-derivation.inequality("slope-least", 0, 1 - tanh(t) ** 2, because=slope(t), uses=["slope"], title="The slope is not negative")
+derivation.inequality("slope-least", 0, 1 - tanh(t) ** 2, because=slope(t), uses=["slope"], title="The slope of tanh is not negative")
 
-derivation.inequality("slope-most", 1 - tanh(t) ** 2, 1, because=tanh(t) ** 2, title="It is at most one")
+derivation.inequality("slope-most", 1 - tanh(t) ** 2, 1, because=tanh(t) ** 2, title="The slope of tanh is at most one")
 
-derivation.limit("saturates", 4 / (exp(t) + exp(-t)) ** 2, t, "oo", 0, uses=["slope"], title="Far out it goes to zero")
+derivation.limit("saturates", 4 / (exp(t) + exp(-t)) ** 2, t, "oo", 0, uses=["slope"], title="Far out the slope of tanh goes to zero")
 
 derivation.identity(
     "linear",
@@ -118,7 +118,7 @@ derivation.refute(
     total((W @ W)[i, j] ** 2, i, j),
     total(W[i, j] ** 2, i, j) ** 2,
     at={W: [[0, 2], [0, 0]]},
-    title="It may be smaller: a matrix of large norm need not explode",
+    title="A matrix of large norm need not explode: the norm of its square may be smaller",
 )
 
 derivation.inequality(

@@ -130,7 +130,7 @@ derivation.identity(
     "exercise-merge",
     a_3 * (a_2 * H + Y) + B.T @ X,
     (a_3 * a_2) * H + (a_3 * Y + B.T @ X),
-    title="Two stretches merge into one",
+    title="Two linear stretches of text merge into one",
 )
 
 derivation.refute(
@@ -138,7 +138,7 @@ derivation.refute(
     tanh(w * tanh(w * z)),
     tanh(w**2 * z),
     at={w: 1, z: log(2)},
-    title="Two steps with tanh are not one",
+    title="Two steps with tanh are not one step with tanh",
 )
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ derivation.limit(
     0,
     exp(-1),
     uses=["share"],
-    title="More than a third of all weight lies beyond the horizon",
+    title="The longer the memory, the nearer the weight beyond the horizon comes to one over e",
 )
 
 derivation.refute(
@@ -125,7 +125,7 @@ derivation.identity(
     alpha * (q @ S),
     given=[product_is(q, k.T, 0)],
     uses=["gated-delta"],
-    title="And what is at a right angle to the key only decays",
+    title="What is at a right angle to the key only decays",
 )
 
 derivation.identity(

@@ -51,7 +51,7 @@ derivation.refute(
     P @ V @ R,
     P,
     at={P: [[1, 0]], V: [[1], [1]], R: [[Fraction(1, 2), Fraction(1, 2)]]},
-    title="Where they are not, it does not",
+    title="Two tokens of one value: the output does not determine the weights",
 )
 
 derivation.inequality(

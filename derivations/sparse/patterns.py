@@ -26,11 +26,15 @@ counts = "snippets.sparse.patterns."
 
 derivation = Derivation("What sparsity loses")
 
-p = softmax(z)
-kept, dropped = total(c[l] * p[l], l), total((1 - c[l]) * p[l], l)
+p = derivation.define("p", softmax(z), title="The weights $p$")
+kept = total(c[l] * p[l], l)
+dropped = derivation.define("w", total((1 - c[l]) * p[l], l), title="The dropped weight $w$")
 output = total(p[l] * v[l], l)
-kept_mean = total(c[l] * p[l] * v[l], l) / kept
-dropped_mean = total((1 - c[l]) * p[l] * v[l], l) / dropped
+kept_mean = derivation.define("mu_1", total(c[l] * p[l] * v[l], l) / kept, given=[nonzero(kept)], title="The kept mean $μ_1$")
+dropped_mean = derivation.define(
+    "mu_0", total((1 - c[l]) * p[l] * v[l], l) / dropped, given=[nonzero(dropped)], title="The dropped mean $μ_0$"
+)
+
 a_mask = zero_or_one(c)
 
 derivation.identity(

@@ -102,7 +102,9 @@ derivation.refute(
     title="A new token may not count its position from zero again",
 )
 
-gate = derivation.define("o", x / (1 + exp(-x)), code=[("snippets.together.gpt.silu", x)], title="A number times its own sigmoid")
+gate = derivation.define(
+    "o", x / (1 + exp(-x)), code=[("snippets.together.gpt.silu", x)], title="The gate $o$: a number times its own sigmoid"
+)
 
 derivation.identity(
     "both-signs",
@@ -117,7 +119,7 @@ derivation.inequality(
     x,
     because=x / (1 + exp(x)),
     given=[nonnegative(x)],
-    title="It lets through no more than there is",
+    title="Of a positive number the gate lets through no more than there is",
 )
 
 sigmoid = 1 / (1 + exp(-x))
@@ -132,7 +134,7 @@ derivation.identity(
     "sigmoid",
     x / (1 + exp(-x)),
     x * (1 + tanh(x / 2)) / 2,
-    title="The sigmoid is a tangent",
+    title="A sigmoid is a hyperbolic tangent, moved and scaled",
 )
 
 first, second = (c @ W_g)[r], (c @ W_u)[r]

@@ -51,7 +51,8 @@ def show(figure, alternative):
 # %% [markdown]
 # ## Growth
 #
-# The standard deviation of the dot product of a query and a key, over 5,000 pairs for each width.
+# The standard deviation of the dot product of a query and a key, over 5,000 pairs for each width. What is expected is proved
+# in [the variance of a dot product](../../scaling/variance/).
 
 # %%
 import torch
@@ -92,7 +93,8 @@ assert worst < 0.2 and all(abs(s - 1) < 0.2 for s in scaled)
 # %% [markdown]
 # ## Shape
 #
-# The histogram of 100,000 scaled scores beside the density of the standard normal law.
+# The histogram of 100,000 scaled scores beside the density of the standard normal law, which they approach
+# [as the width grows](../../scaling/normal/).
 
 # %%
 from snippets.scaling.normal import excess_kurtosis, predicted_excess_kurtosis, scaled_dots
@@ -126,7 +128,7 @@ show(
 # ## Entropy
 #
 # Each of 1,000 queries now attends to 16 keys. The entropy of its weights says how many keys take part: it is the
-# logarithm of 16 when all weigh the same, and 0 when one key takes everything.
+# logarithm of 16 when all weigh the same, and 0 when one key takes everything: [saturation](../../scaling/saturation/).
 
 # %%
 from snippets.attention.formula import attention_weights, scores
@@ -167,7 +169,8 @@ assert min(mean_entropy["scaled"]) > 2 and mean_entropy["unscaled"][-1] < 0.2
 # %% [markdown]
 # ## Gradients
 #
-# The length of the gradient that each query receives from the output of its head.
+# The length of the gradient that each query receives from the output of its head. [The theorems](../../scaling/saturation/)
+# say what becomes of a slope when gaps grow.
 
 # %%
 for name, lengths in gradients.items():

@@ -28,21 +28,22 @@ False
 
 --8<-- [end:example-plain]
 
-A query and its keys scaled up, with scores of each sort. The largest additive score possible is the
-sum of the sizes of the entries of v:
+A query scaled up, with weights of each sort:
 
 --8<-- [start:example-large]
 >>> from snippets.attention import formula
 >>> W_Q, W_K = W_1, W_2  # (d_q, d_k), (d_k, d_k)
+>>> print("the largest of five weights, on average")
+the largest of five weights, on average
 >>> for factor in (1, 10, 100):
-...     added = additive_scores(factor * query, factor * key, W_1, W_2, v).abs().max()
-...     dotted = formula.scores(factor * query @ W_Q, factor * key @ W_K).abs().max()
-...     print(f"factor {factor:3}   additive {added:5.2f}   scaled dot product {dotted:9.2f}")
-factor   1   additive  6.15   scaled dot product     12.63
-factor  10   additive  6.69   scaled dot product   1263.25
-factor 100   additive  6.05   scaled dot product 126325.16
->>> f"{v.abs().sum():.2f}"
-'7.71'
+...     q = factor * query
+...     added = additive_scores(q, key, W_1, W_2, v).softmax(-1).amax(-1)
+...     dotted = formula.scores(q @ W_Q, key @ W_K).softmax(-1).amax(-1)
+...     print(f"factor {factor:3}   additive {added.mean():.2f}   dot product {dotted.mean():.2f}")
+factor   1   additive 0.66   dot product 0.95
+factor  10   additive 0.28   dot product 1.00
+factor 100   additive 0.20   dot product 1.00
+
 
 --8<-- [end:example-large]
 """

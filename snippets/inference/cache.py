@@ -25,8 +25,7 @@ True
 What is hidden by the mask may be anything:
 
 --8<-- [start:example-hidden]
->>> later = X.clone()
->>> later[4:] = 1e6  # the last two tokens
+>>> later = torch.cat([X[:4], 1e6 * torch.ones(2, 8)])  # another last two tokens
 >>> changed = attention(*(later @ one for one in W), is_causal=True)
 >>> torch.equal(changed[:4], whole[:4])
 True

@@ -34,6 +34,20 @@ T 16   linear 2e-01 7e+02   tanh 2e-04 2e-01   attention 0.06 1.00
 T 64   linear 1e-03 2e+11   tanh 2e-16 5e-07   attention 0.02 1.00
 
 --8<-- [end:example-reach]
+
+With a rotation itself for W, without tanh and with it:
+
+--8<-- [start:example-rotation]
+>>> for T in (1, 4, 16, 64):
+...     kept, squashed = (reach(rule, T=T, w=1.0, generator=generator).item()
+...                       for rule in (linear_step, rnn_step))
+...     print(f"T {T:2}   linear {kept:.2f}   tanh {squashed:.0e}")
+T  1   linear 1.00   tanh 1e+00
+T  4   linear 1.00   tanh 2e-01
+T 16   linear 1.00   tanh 2e-03
+T 64   linear 1.00   tanh 3e-15
+
+--8<-- [end:example-rotation]
 """
 
 from collections.abc import Callable

@@ -229,6 +229,7 @@ class FixedHead(Head):
 # --8<-- [end:fixed]
 
 
+# --8<-- [start:load]
 # What is compared: each is trained alike.
 KINDS = {
     "attention": {},
@@ -237,7 +238,6 @@ KINDS = {
 }
 
 
-# --8<-- [start:load]
 def restore(parameters: dict[str, list], *, kind: str) -> Recall:
     """The model of one kind with the parameters given as nested lists."""
     model = Recall(**KINDS[kind]).double()

@@ -24,12 +24,14 @@ from snippets.seeing.recall import (
     restore,
 )
 
-SEED, STEPS, BATCH, RATE = 0, 2500, 128, 3e-3
 DIGITS = 4  # of the parameters that are kept
 TOLERANCE = 2 * 10**-DIGITS
 
 
 # --8<-- [start:train]
+SEED, STEPS, BATCH, RATE = 0, 2500, 128, 3e-3
+
+
 def train(
     kind: str, steps: int, *, seed: int = SEED
 ) -> tuple[Recall, list[float]]:

@@ -44,7 +44,7 @@ def cell() -> Picture:
 
 
 def gates() -> Picture:
-    steps = [2 ** (power / 2) for power in range(17)]
+    steps = [2 ** (power / 2) for power in range(25)]
     counts = sorted({round(T) for T in steps})
 
     def held(z):
@@ -60,7 +60,7 @@ def gates() -> Picture:
         log="x",
         across="steps $T$",
         up="product of forget gates",
-        x_ticks=(1, 4, 16, 64, 256),
+        x_ticks=(1, 4, 16, 64, 256, 1024, 4096),
         title="The slope along the cell, over T steps",
         description=f"After {counts[-1]} steps: " + "; ".join(f"{name}: {values[-1]:.2f}" for name, values in drawn) + ".",
     )

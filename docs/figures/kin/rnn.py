@@ -15,8 +15,8 @@ def reached() -> Picture:
 
     drawn = [
         ("linear, 1.5", over(linear_step, 1.5)),
-        ("attention", [attention_reach(T=T, score=0.0, dtype=torch.float64).item() for T in steps]),
-        ("linear, 0.9", over(linear_step, 0.9)),
+        ("attention, found", [attention_reach(T=T, score=16.0, dtype=torch.float64).item() for T in steps]),
+        ("attention, everywhere", [attention_reach(T=T, score=0.0, dtype=torch.float64).item() for T in steps]),
         ("tanh, 0.9", over(rnn_step, 0.9)),
     ]
     return curves(
@@ -28,5 +28,5 @@ def reached() -> Picture:
         title="How far a change reaches, over T steps",
         description="The largest factor by which a change of the first state, or the first value, arrives after 1 and after 32 steps: "
         + "; ".join(f"{name}: {values[0]:.1f} and {values[-1]:.0e}" for name, values in drawn)
-        + ". Attention looks at all tokens alike.",
+        + ". Attention has found the first token, or looks at all tokens alike.",
     )

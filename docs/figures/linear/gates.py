@@ -3,7 +3,7 @@
 from derivations.kernel.pages.drawing import Picture, curves
 from snippets.linear.gates import share_beyond
 
-GATES = (0.9, 0.99, 0.999)
+GATES = (0.999, 0.99, 0.9)
 
 
 def horizons() -> Picture:
@@ -18,7 +18,7 @@ def horizons() -> Picture:
         log="x",
         y_ticks=(0, 0.25, 0.5, 0.75, 1),
         title="How much of all weight lies on tokens older than an age",
-        description="Each curve falls from 1 to 0, and each ten times later than the one before. A dot marks the horizon of each gate: "
+        description="Each curve falls from 1 to 0, and each about ten times earlier than the one before. A dot marks the horizon of each gate: "
         + ", ".join(f"{share:.2f} at {horizon}" for share, horizon in zip(shares, horizons))
         + ".",
     )

@@ -15,7 +15,8 @@ def block() -> Picture:
             "x": ("embedding", 1, 1, "n × d"),
             "norm 1": ("RMSNorm", 0, 2),
             "attention": ("attention", 0, 3),
-            "cache": ("cache", -1, 3, "keys, values"),
+            "cache": ("cache", -1, 2, "old keys, values"),
+            "kept": ("cache", -1, 4, "one row longer"),
             "add 1": ("+", 1, 4),
             "norm 2": ("RMSNorm", 0, 5),
             "swiglu": ("SwiGLU", 0, 6),
@@ -28,6 +29,7 @@ def block() -> Picture:
             ("x", "norm 1"),
             ("norm 1", "attention"),
             ("cache", "attention"),
+            ("attention", "kept"),
             ("attention", "add 1"),
             ("x", "add 1"),
             ("add 1", "norm 2"),
@@ -38,8 +40,8 @@ def block() -> Picture:
             ("norm", "logits"),
         ],
         title="The model, with one of its blocks",
-        description="Tokens are embedded. In each block a normalised token goes through attention, which also reads the cache, "
-        "and what comes out is added on; then the same with SwiGLU. After the last block comes a norm, "
+        description="Tokens are embedded. In each block a normalised token goes through attention, which also reads the cache "
+        "and adds its own key and value to it, and what comes out is added on; then the same with SwiGLU. After the last block comes a norm, "
         "and a product with the table of the embedding.",
     )
 
