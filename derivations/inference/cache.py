@@ -9,7 +9,7 @@ Q, K, V = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("V", m, d_v)
 u, Z = vector("u", m), matrix("Z", m, d_v)  # by what hidden scores and values may change
 i, j, l = index("i", n), index("j", n), index("l", m)
 a, f = index("a", d_k), index("f", d_v)
-k, b, c = index("k", n), index("b", r), index("c", t)
+b, c = index("b", r), index("c", t)
 x, y, z = scalars("x y z")  # three tokens of one feature
 
 derivation = Derivation("KV cache: prefill and decode")
@@ -54,13 +54,13 @@ derivation.identity(
 
 anew = derivation.define(
     "c_u",
-    total(8 * k * d**2 + 4 * k**2 * d, k),
+    total(8 * i * d**2 + 4 * i**2 * d, i),
     code=[("snippets.order.cost.operations_without_cache", n, d)],
     title="Operations for $n$ tokens without a cache: a pass over all tokens so far for each",
 )
 kept = derivation.define(
     "c_k",
-    total(8 * d**2 + 4 * k * d, k),
+    total(8 * d**2 + 4 * i * d, i),
     code=[("snippets.order.cost.operations_with_cache", n, d)],
     title="With a cache: one row for each",
 )

@@ -31,8 +31,8 @@ weights = derivation.define(
 )
 derivation.identity(
     "query-gradient",
-    diff((weights @ V)[i, f], Q[k, r]),
-    eye(n)[i, k] / sqrt(d_k) * (total(weights[i, j] * K[j, r] * V[j, f], j) - (weights @ K)[i, r] * (weights @ V)[i, f]),
+    diff((weights @ V)[i, f], Q[g, r]),
+    eye(n)[i, g] / sqrt(d_k) * (total(weights[i, j] * K[j, r] * V[j, f], j) - (weights @ K)[i, r] * (weights @ V)[i, f]),
     uses=["scaling/saturation#jacobian"],
     code=[("snippets.layers.cross.query_slopes", Q, K, V)],
     title="An output moves with its own query alone, by a covariance of keys and values",

@@ -21,7 +21,7 @@ from derivations.kernel import (
     vector,
 )
 
-n, d_k, d_v, N, T = sizes("n d_k d_v N T")
+n, d_k, d_v, N, t = sizes("n d_k d_v N t")
 Q, K, V = matrix("Q", n, d_k), matrix("K", n, d_k), matrix("V", n, d_v)
 C, D = matrix("C", n, d_k), matrix("D", n, n)  # products of gates, by channel; the row of the mask before
 S, k, q, v = matrix("S", d_k, d_v), matrix("k", 1, d_k), matrix("q", 1, d_k), matrix("v", 1, d_v)
@@ -76,8 +76,8 @@ derivation.identity(
 
 derivation.identity(
     "share",
-    (1 - x**T) + (1 - x) * x**T,
-    1 - x ** (T + 1),
+    (1 - x**t) + (1 - x) * x**t,
+    1 - x ** (t + 1),
     title="The share of the newest tokens: one more",
 )
 
@@ -130,8 +130,8 @@ derivation.identity(
 
 derivation.identity(
     "exercise-half-life",
-    exp(-lamda * (T + log(2) / lamda)),
-    exp(-lamda * T) / 2,
+    exp(-lamda * (t + log(2) / lamda)),
+    exp(-lamda * t) / 2,
     given=[nonzero(lamda)],
     title="After how many more tokens a weight is halved",
 )

@@ -24,7 +24,7 @@ z, v, pair = vector("z", m), vector("v", m), vector("s", 2)
 u = vector("u", d_v)
 S, V = matrix("S", n, m), matrix("V", m, d_v)
 i = index("i", n)
-j, k = index("j", m), index("k", m)
+j, k, l = index("j", m), index("k", m), index("l", m)
 
 derivation = Derivation("A distribution")
 
@@ -129,7 +129,7 @@ derivation.inequality(
 derivation.refute(
     "scale-outside",
     softmax(z / sqrt(d_k))[1],
-    exp(z[1]) / (sqrt(d_k) * total(exp(z[k]), k)),
+    exp(z[1]) / (sqrt(d_k) * total(exp(z[l]), l)),
     at={z: [0], d_k: 4},
     code=[
         ("snippets.softmax.distribution.scaled_before[0]", z, {"d_k": d_k}),
@@ -140,7 +140,7 @@ derivation.refute(
 
 derivation.identity(
     "scale-outside-sum",
-    total(exp(z[j]) / (sqrt(d_k) * total(exp(z[k]), k)), j),
+    total(exp(z[j]) / (sqrt(d_k) * total(exp(z[l]), l)), j),
     1 / sqrt(d_k),
     title="What such rows would sum to",
 )

@@ -66,16 +66,36 @@ def test_there_is_one_topic_and_it_exists(made, command):
     assert command("check", "--page", "fresh/topic", "chapter/tiny").exit_code == 2
 
 
-def test_what_lint_would_refuse_of_the_form_is_said_with_its_mend(made):
+@pytest.fixture
+def formed(made):
+    """What is found of the form of a topic that was made, under the project's own settings."""
     for name in ("pyproject.toml", "snippets/ruff.toml"):
         (made / name).parent.mkdir(exist_ok=True)
         (made / name).write_text((ROOT / name).read_text())
     assert page.formed("fresh/topic") == []
+    return lambda: page.formed("fresh/topic")
+
+
+def test_what_lint_would_refuse_of_the_form_is_said_with_its_mend(made, formed):
     path = made / "derivations/fresh/topic.py"
     path.write_text(path.read_text().replace("derivation = ", "import os\nderivation  =  "))
-    said = page.formed("fresh/topic")
+    said = formed()
     assert any("F401" in line and "check --fix" in line for line in said), said
     assert any("ruff format derivations/fresh/topic.py" in line for line in said), said
+
+
+def test_of_a_file_that_ruff_would_set_otherwise_there_is_one_finding(made, formed):
+    """Its diff has many lines, and none of them is a fault of its own."""
+    path = made / "snippets/fresh/topic.py"
+    path.write_text(path.read_text() + "\n\nOTHER = [ 1,\n2,\n  3 ]\nMORE = {  'a' :1 }\n")
+    (found,) = [one for one in formed() if "ruff format" in one]
+    assert found == "snippets/fresh/topic.py: ruff would set it otherwise; run: python -m ruff format snippets/fresh/topic.py"
+
+
+def test_a_file_that_is_no_python_is_told_of_by_its_place_alone(made, formed):
+    (made / "snippets/fresh/topic.py").write_text("def one(:\n")
+    said = formed()
+    assert all(one.startswith("snippets/fresh/topic.py:") and "check --fix" in one for one in said) and said
 
 
 def test_an_output_that_is_another_says_where_it_is_shown():

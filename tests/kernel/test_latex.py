@@ -167,9 +167,13 @@ QUOTIENTS = [
     (d / (d * x), r"\frac{d}{d \cdot x}"),
     (d * y / (d * x), r"\frac{d \cdot y}{d \cdot x}"),
     (d**2 * y / (d * x**2), r"\frac{d^{2} \cdot y}{d \cdot x^{2}}"),
+    (2 * d * x**2 / (d * x), r"\frac{2 d \cdot x^{2}}{d \cdot x}"),
+    (y * (d * x) / (d * (x * y)), r"\frac{y \cdot (d \cdot x)}{d \cdot (x y)}"),
+    (index("d", n) / (index("d", n) * x) * x**2, r"\frac{d}{d \cdot x} x^{2}"),
+    (sizes("d") * x / (sizes("d") * y), r"\frac{d \cdot x}{d \cdot y}"),
     (delta * total(u[i], i) / (delta * x), r"\frac{\delta \cdot \left(\sum_{i = 1}^{n} u_{i}\right)}{\delta \cdot x}"),
-    ((d + x) / (d * x), r"\frac{d + x}{d x}"),
-    (x / (d * x), r"\frac{x}{d x}"),
+    ((d + x) / (d * x), r"\frac{d + x}{d \cdot x}"),
+    (x / (x * d), r"\frac{x}{x d}"),
     (d / d, r"\frac{d}{d}"),
 ]
 
@@ -177,6 +181,17 @@ QUOTIENTS = [
 @pytest.mark.parametrize("e, expected", QUOTIENTS)
 def test_a_quotient_is_not_read_as_a_derivative(e, expected):
     assert latex(e).replace(r"\left", "").replace(r"\right", "") == expected.replace(r"\left", "").replace(r"\right", "")
+
+
+@pytest.mark.parametrize("name, shown", [("E", "E"), ("P", "P"), ("d", "d"), ("delta", r"\delta"), ("Delta", r"\Delta"), ("P_n", "P_{n}")])
+def test_a_number_that_reads_as_an_operator_has_its_sign(name, shown):
+    number = scalars(name)
+    assert latex(number * x * number * y) == rf"{shown} \cdot x {shown} \cdot y"
+    assert latex(x * number) == rf"x {shown}"
+
+
+def test_what_is_no_operator_stands_as_it_did():
+    assert latex(sizes("d_k") * x) == "d_{k} x" and latex(matrix("P", n, n) @ A) == "P A"
 
 
 DIFFERENT = {

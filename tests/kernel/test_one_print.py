@@ -18,6 +18,7 @@ from derivations.kernel import (
     matrix,
     ones,
     paren,
+    positive,
     random,
     rank,
     scalars,
@@ -162,6 +163,55 @@ def test_nothing_is_called_E_beside_an_expectation(script):
 
 def test_E_is_a_name_where_no_expectation_is():
     state(vector("E", n)[1] + 0, vector("E", n)[1])
+
+
+# What stands somewhere as a letter does that means something there ----------------------------------------------------------------
+
+X, T, H = scalars("X"), sizes("T"), scalars("H")
+W_i, Wz = matrix("W_i", m, n), vector("w", n)
+ANOTHERS = {
+    "a transpose": (lambda: state((X * y) ** T, X**T * y**T), "exponent T .*transpose"),
+    "a matrix that seems normal": (lambda: state(X**T * X, X * X**T), "exponent T .*transpose"),
+    "an adjoint": (lambda: state((X * y) ** H, X**H * y**H), "exponent H .*conjugate transpose"),
+    "an inverse that is transposed": (lambda: state(X ** (-T), 1 / X**T), "exponent T .*transpose"),
+    "of an entry": (lambda: state(z[1] ** T, z[1] ** T * 1), "exponent T .*transpose"),
+    "entries that are summed": (lambda: state(total(scalars("x_i"), i), n * scalars("x_i")), "x_i .*index i"),
+    "matrices that are summed": (lambda: state(total((W_i @ Wz)[index("k", m)], i), n * (W_i @ Wz)[index("k", m)]), "W_i .*index i"),
+    "an entry beside an open index": (lambda: state(scalars("x_i") * z[i], z[i] * scalars("x_i")), "x_i .*index i"),
+    "an entry of a matrix": (lambda: state(scalars("x_ik") * z[i] * z[k], z[i] * scalars("x_ik") * z[k]), "x_ik .*index i, k"),
+    "a turn of a number": (lambda: state(absolute(exp(scalars("i") * x)), exp(scalars("i") * x)), "i is read as the imaginary unit"),
+    "a turn of an index": (lambda: state(absolute(exp(i * x)), exp(i * x)), "i is read as the imaginary unit"),
+    "a turn in a fraction": (lambda: state(exp(x * scalars("j") / n), exp(scalars("j") / n * x)), "j is read as the imaginary unit"),
+    "a turn in a bracket": (lambda: state(exp(x * (y - i)), exp(x * y - x * i)), "i is read as the imaginary unit"),
+}
+
+
+@pytest.mark.parametrize("script, said", ANOTHERS.values(), ids=ANOTHERS)
+def test_what_reads_as_another_formula_is_refused(script, said):
+    with pytest.raises(Refused, match=f"{said}.*call .*something else"):
+        script()
+
+
+def test_a_definition_is_no_exponent_either():
+    derivation = Derivation("Transposes")
+    power = derivation.define("T", x**2 + 1)
+    with pytest.raises(Refused, match="exponent T .*transpose"):
+        derivation.identity("twice", y**power * y**power, y ** (2 * power), given=[positive(y)])
+
+
+NO_OTHERS = {
+    "a power with more in it": lambda: state(X ** (T + 1), X ** (1 + T)),
+    "a power of a number": lambda: state(lift(2) ** T * x, x * lift(2) ** T),
+    "a letter as a factor": lambda: state(T * X, X * T),
+    "an index of a sum": lambda: state(total(exp(x * (n - i)), i), total(exp(x * n - x * i), i)),
+    "an index below a letter": lambda: state(exp(z[i]) * 2, 2 * exp(z[i])),
+    "an index of another claim": lambda: state(sizes("d_k") * x, x * sizes("d_k"), total(z[k], k), total(z[i], i)),
+}
+
+
+@pytest.mark.parametrize("script", NO_OTHERS.values(), ids=NO_OTHERS)
+def test_what_reads_as_itself_may_stand(script):
+    script()
 
 
 # Prints that differ now ----------------------------------------------------------------------------------------------------------

@@ -505,6 +505,14 @@ MISLEADING = {
     "held = torch.testing\n>>> held.assert_close = print": "'held.assert_close' is written",
     "held = type(torch.nn.Softmax(-1))\n>>> held.forward = print": "'held.forward' is written",
     "layer = torch.nn.Softmax(-1)\n>>> layer = torch.nn\n>>> layer.Softmax = print": "'layer.Softmax' is written",
+    "z = torch.ones(2)\n>>> z.softmax = lambda dim: z": "'z.softmax' is written",
+    "z = torch.ones(2)\n>>> z.softmax = torch.nn.Identity()": "'z.softmax' is written",
+    "z = torch.ones(2)\n>>> z.T = torch.zeros(2)": "'z.T' is written",
+    "z = torch.ones(2)\n>>> held = [1]\n>>> z.weight = held": "'z.weight' is written",
+    "z = torch.ones(2)\n>>> z.grad = print": "'z.grad' is written",
+    "layer = torch.nn.Linear(2, 2)\n>>> layer.forward = torch.nn.Identity()": "'layer.forward' is written",
+    "layer = torch.nn.Linear(2, 2)\n>>> for layer.weight in [print]: pass": "'layer.weight' is written",
+    "layer = torch.nn.Linear(2, 2)\n>>> del layer.bias": "'layer.bias' is written",
     "torch.overrides.held['a'] = print": "is written",
     "import sys\n>>> sys.modules['torch'].allclose = print": "is written",
     "setattr(torch, 'allclose', print)": "'setattr'",
@@ -554,7 +562,8 @@ def test_an_example_that_misleads_is_found(site, example, where):
 @pytest.mark.parametrize(
     "example",
     ["mean, rank = add(1, 2), 3", "eye = torch.eye(2)", "for dtype in (torch.float16, torch.float32): pass", "largest = torch.finfo().max",
-     "layer = torch.nn.Linear(2, 2)\n>>> layer.bias = None", "mask = torch.ones(2).bool()\n>>> mask[0] = False", "t = {}.get(0)",
+     "layer = torch.nn.Linear(2, 2)\n>>> layer.bias = None", "z = torch.ones(2)\n>>> z.requires_grad = True\n>>> z.grad = None",
+     "layer = torch.nn.Linear(2, 2)\n>>> layer.weight = torch.nn.Parameter(torch.eye(2))", "z = torch.ones(2)\n>>> z.data = z + 1", "mask = torch.ones(2).bool()\n>>> mask[0] = False", "t = {}.get(0)",
      "[gradient + 1 for gradient in torch.ones(2)]", "from torch.nn.functional import softmax\n>>> softmax(torch.ones(1), dim=0)"],
 )  # fmt: skip
 def test_a_value_may_have_a_functions_name_and_an_example_may_write_to_its_own(site, example):

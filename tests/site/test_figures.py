@@ -657,6 +657,15 @@ TYPED = {
     "threads": "tokens([[0.5, 0.5]], ['a'], ['b', 'c'], title='t', description='d')",
     "what is kept": "mask([[True, False]], title='t', description='d')",
     "an expression of numbers": "bars([('a', 9 / 10)], title='t', description='d')",
+    "as the length of a text": "heat_map([[9 / TEN, 1 / TEN]], title='t', description='d')",
+    "through what leaves them": "heat_map(torch.relu(torch.tensor([[0.9, 0.1]])), title='t', description='d')",
+    "through a method that leaves them": "heat_map(torch.tensor([[0.9, 0.1]]).abs().clone(), title='t', description='d')",
+    "through a function of PyTorch's others": "heat_map(F.relu(torch.tensor(ROWS)), title='t', description='d')",
+    "as a text that is read": "heat_map(json.loads('[[0.9, 0.1]]'), title='t', description='d')",
+    "as texts that are read": "bars([('a', float('0.9'))], title='t', description='d')",
+    "rounded": "bars([('a', round(0.91, 1))], title='t', description='d')",
+    "put together": "heat_map(torch.stack([torch.tensor([0.9, 0.1])]), title='t', description='d')",
+    "of which something was counted": "heat_map([ROWS, torch.numel(torch.relu(torch.tensor(ROWS)))][0], title='t', description='d')",
     "from its module": "drawing.heat_map([[1, 2]], title='t', description='d')",
 }
 FIGURES = """import torch
@@ -664,6 +673,7 @@ from derivations.kernel.pages.drawing import Picture, bars, curves, heat_map, ma
 from snippets.notes.numbers import softmax
 
 ROWS = [[0.9, 0.1], [0.7, 0.3]]
+TEN = len("a" * 10)
 
 
 def one() -> Picture:
@@ -675,13 +685,16 @@ def one() -> Picture:
 def test_numbers_that_are_typed_as_results_are_found(shown):
     ((line, said),) = typed.in_figures(FIGURES.format(shown))
     assert "shows numbers that are typed here, as if they were results; compute them" in said
-    assert line == 9
+    assert line == 10
 
 
 @pytest.mark.parametrize(
     "shown",
     ["heat_map(softmax(torch.tensor([[0.9, 0.1]])), title='t', description='d')", "bars([('a', softmax(2.5))], title='t', description='d')",
      "below(heat_map(ROWS, title='t', description='d'), heat_map(softmax(ROWS), title='t', description='d'))",
+     "bars([('a', len(softmax(ROWS)))], title='t', description='d')",
+     "heat_map(torch.relu(torch.softmax(torch.tensor(ROWS), -1)), title='t', description='d')",
+     "bars([('a', round(softmax(0.91), 1))], title='t', description='d')",
      "curves([('c', [0, 1], softmax(ROWS))], title='t', description='d', across='a', y_ticks=(0, 0.5, 1))"],
 )  # fmt: skip
 def test_numbers_that_go_in_may_be_typed(shown):

@@ -84,18 +84,17 @@ def formed(topic: str) -> list:
     chapter, _, name = topic.partition("/")
     files = [f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/figures/{topic}.py"]
     there = [path for path in files if (certificates.ROOT / path).is_file()]
-    said = []
-    for arguments, mend in (
-        (["check", "--quiet", "--output-format", "concise"], "check --fix"),
-        (["format", "--check", "--quiet"], "format"),
-    ):
-        done = subprocess.run([sys.executable, "-m", "ruff", *arguments, *there], cwd=certificates.ROOT, capture_output=True, text=True)
-        lines = (done.stdout + done.stderr).strip().splitlines()
-        again = f"python -m ruff {mend} {' '.join(there)}"
-        said += [f"{line}; mend it, or run: {again}" for line in lines] or [f"the form is not ruff's; run: {again}"] * (
-            done.returncode != 0
-        )
-    return said
+    if not there:
+        return []
+    done = ruff("check", "--quiet", "--output-format", "concise", *there)
+    again = f"python -m ruff check --fix {' '.join(there)}"
+    said = [f"{line}; mend it, or run: {again}" for line in (done.stdout + done.stderr).strip().splitlines()]
+    unformed = [name for name in there if ruff("format", "--check", "--quiet", name).returncode == 1]  # 2: what `check` told of already
+    return said + [f"{name}: ruff would set it otherwise; run: python -m ruff format {name}" for name in unformed]
+
+
+def ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "ruff", *arguments], cwd=certificates.ROOT, capture_output=True, text=True)
 
 
 def failures(output: str, root: str = "") -> list:

@@ -141,7 +141,7 @@ class Derivation:
         """One name is one thing throughout a derivation, and so is one print."""
         for s in dict.fromkeys(named(*claim.trees)):
             take_name(self.names, s)
-        self.prints.take(self.names.values(), [strip(e) for e in (claim.start, *(s.expr for s in claim.steps))])
+        self.prints.take(self.names.values(), [strip(e) for e in (claim.start, *(s.expr for s in claim.steps))], claim.trees)
         if claim.kind == "definition" and any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
             raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
 

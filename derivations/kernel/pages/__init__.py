@@ -61,8 +61,8 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
 from ..printing.maths import MathsError, notation
-from ..printing.signs import STRAY, fault_of_code, is_relation, named, relation_in, running_in, stray_in
-from . import beside, course, fences, includes, markup, mistakes, roles, whole
+from ..printing.signs import STRAY, fault_of_code, is_relation, named, proportion_in, relation_in, running_in, stray_in
+from . import beside, course, fences, includes, markup, mistakes, posing, roles, whole
 from .front import refuse_front_matter, refuse_stated
 from .page import TOKEN, Page, refuse_tokens
 from .source import PageError, Source
@@ -268,11 +268,14 @@ class Prose(HTMLParser):
         self.code = ""  # the span of code that is being read
         self.last = ""  # what was read before, on the same line
         self.ruled = False  # is the last that was read a rule?
+        self.paragraph = ""  # all that was read of one
+        self.bold = 0  # where in it what is bold begins
 
     def feed(self, data):
         self.starts = [0, *(match.end() for match in re.finditer("\n", data))]
         super().feed(data)
         self.close()
+        self.end_paragraph()
 
     def refuse(self, error: PageError) -> None:
         mistakes.tolerate(error)
@@ -282,6 +285,10 @@ class Prose(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.depth += tag == "code"
         self.last = self.last if tag in markup.WITHIN else ""
+        if tag not in posing.WITHIN:
+            self.end_paragraph()
+        elif tag in posing.BOLD:
+            self.bold = len(self.paragraph)
         if tag == "hr":
             if self.ruled:
                 self.refuse_here("<hr", "two rules with nothing between them, of which a sign is made; write what they part")
@@ -305,10 +312,27 @@ class Prose(HTMLParser):
 
     def handle_endtag(self, tag):
         self.last = self.last if tag in markup.WITHIN else ""
+        if tag not in posing.WITHIN:
+            self.end_paragraph()
+        elif tag in posing.BOLD and self.refuse_posed(self.paragraph[self.bold :], bold=True):
+            self.paragraph = ""
         if tag == "code" and self.depth:
             self.depth -= 1
             if not self.depth:
                 self.refuse_code()
+
+    def end_paragraph(self) -> None:
+        self.refuse_posed(self.paragraph)
+        self.paragraph = ""
+
+    def refuse_posed(self, text: str, bold: bool = False) -> bool:
+        posed = posing.poses(text, bold)
+        if posed:
+            line = self.source.line_of(posed, *text.strip().split("\n")[:1], posed.split()[0])
+            self.refuse(
+                self.source.error(line, f"{posed!r} looks like a claim, and no witness stands behind it; show one, or say it in a sentence")
+            )
+        return bool(posed)
 
     def refuse_here(self, sign: str, message: str) -> None:
         self.refuse(self.source.error(self.source.line_of(sign), message))
@@ -321,6 +345,7 @@ class Prose(HTMLParser):
 
     def handle_data(self, data):
         self.ruled = self.ruled and not data.strip()
+        self.paragraph += TOKEN.sub("", data)
         if self.depth:
             self.code += data
             return
@@ -331,8 +356,9 @@ class Prose(HTMLParser):
         if opening:
             line = self.source.line_of(opening[0].strip())
             self.refuse(self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know"))
+        running = proportion_in(TOKEN.sub("x", data))
         data = TOKEN.sub("", data)
-        running = running_in(data) or running_in(self.last + data)
+        running = running_in(data) or running_in(self.last + data) or running
         if sign := relation_in(data) or running or stray_in(data):
             at = max(0, data.find(sign))
             around = (data[max(0, at - n) : at + n + 1].strip() for n in (20, 10, 5, 2))

@@ -2,7 +2,7 @@
 
 Doctest runs them in one process with all tests, and asserts what they give. An example that changes PyTorch changes what every line
 after it means, a test's as well; one that calls another function `softmax` shows what softmax does not give. So an example writes to no
-attribute and to no entry, but of a tensor or a layer that it made, reaches into nothing by which it could, and imports as a snippet does.
+attribute and to no entry, but to numbers and weights of a tensor or a layer that it made, reaches into nothing by which it could, and imports as a snippet does.
 A name that PyTorch, mathematics or Python has for a function may name a value in it, as in `mean, variance = moments(x)`, but no other
 function: it is not bound to one, and once it is a value's it is not called. Of a snippet's function with such a name, `used.taken` asks
 that it be shown.
@@ -26,6 +26,8 @@ BEGINS = ("set_", "register_", "_")  # of a name that is imported or an attribut
 KEEPS = ("set_printoptions", "set_num_threads", "__name__", "_asdict", "_replace", "_fields")
 TEXTS = ("__doc__", "__test__")  # by which doctest would find examples that the text does not show
 NOT_CALLED = ("dtype", "device", "layout")  # classes that PyTorch has, and that make nothing
+STATE = ("grad", "requires_grad", "data")  # what a tensor has to be written to; reading one, nobody takes it for a function
+METHODS = ("forward", "T", "mT", "H", "mH", "shape", "dtype", "device")  # beside what is reserved: how a layer or a tensor is read
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Said = tuple[int, str]  # a line of the file, and what is wrong there
 
@@ -71,13 +73,33 @@ def is_name(node: ast.AST) -> bool:
 def written(tree: ast.Module, own: set[str]) -> Iterator[Said]:
     """Attributes and entries, but of what an example made itself by a call of PyTorch's."""
     for node in ast.walk(tree):
-        writes = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load)
-        if writes and not (isinstance(node.value, ast.Name) and node.value.id in own):
+        if not isinstance(node, (ast.Attribute, ast.Subscript)) or isinstance(node.ctx, ast.Load):
+            continue
+        if not (isinstance(node.value, ast.Name) and node.value.id in own):
             yield (
                 node.lineno,
                 f"'{ast.unparse(node)}' is written in an example, and what is changed may be PyTorch's, for every test after it; write to "
                 "nothing but what a call of torch made in these examples, or do it in a function of the snippet",
             )
+        elif isinstance(node, ast.Attribute) and not is_state(node, assigned(tree).get(node)):
+            yield (
+                node.lineno,
+                f"'{ast.unparse(node)}' is written in an example, after which it is not what a reader takes it for; of what a call made, "
+                f"write {', '.join(STATE)}, entries, or a weight that a call of torch makes, as in layer.weight = torch.nn.Parameter(...)",
+            )
+
+
+def assigned(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    """What is written, by itself, with its value."""
+    return {node.targets[0]: node.value for node in ast.walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1}
+
+
+def is_state(written: ast.Attribute, value: ast.AST | None) -> bool:
+    """Is what is written a number's or a weight's, so that no name of a function means something else after it?"""
+    if value is None or is_function(value, set()):
+        return False
+    nothing = isinstance(value, ast.Constant) and value.value is None
+    return written.attr in STATE or written.attr not in {*reserved(), *METHODS} and (nothing or is_made(value))
 
 
 def made(trees: list[ast.Module]) -> set[str]:

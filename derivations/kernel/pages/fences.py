@@ -12,6 +12,12 @@ from .source import Source
 BY_HAND = ("console", "text")  # what is no code of ours
 AROUND = re.compile(r"<pre|<code|^[ \t]*;*-+8<-+|~~~|```", re.M | re.I)
 BLOCK = re.compile(r"[ \t]*/{3,}(?: [a-z]+(?: \| [\w/#:.-]+)?)?[ \t]*")  # a block of a page, shown as it is written
+COMMAND = re.compile(r"\$ [A-Za-z.~/_][\w.~/-]*(?: .*)?")  # a program by its name or its path, and what it is given
+_NUMBER = r"[-+]?\.?\d[\d.eE+-]*"
+RESULT = re.compile(
+    rf".*\w\(.*\)\W*{_NUMBER}.*|[\s\d.,eE+\[\]()-]*\d[\s\d.,eE+\[\]()-]*|\s*tensor\(.*"
+)  # a call and its value, or values alone
+COLUMNS = re.compile(r"(?=.*[\d\[\](){}]).*\S(?: {2,}|\t\s*)\S.*")  # with a number or a bracket in one of them
 DRAWN = re.compile(r"(?<![^\W_])_+(?![^\W_])")  # a line, of which two are a sign of equality
 
 Wrong = tuple[int, int, str]  # the first line, the last one, and what is wrong
@@ -40,15 +46,33 @@ def by_hand(text: str, root: Path) -> Iterator[Wrong]:
 
 
 def of_words(body: str, language: str, first: int) -> Iterator[tuple[int, str]]:
-    """The lines of a fence of text that state a relation: a console holds commands, and text holds words, or a block as it is written."""
+    """The lines of a fence of text that state a relation, or show a result: a console holds commands, and text holds words, or a block as
+    it is written."""
+    continued = False
     for line, words in enumerate(body.split("\n"), start=first):
-        if language == "text" and BLOCK.fullmatch(words):
-            continue
-        fault = fault_of_code(words.strip().removeprefix("$ ")) if language == "console" else fault_of_text(words)
-        if not fault and (drawn := DRAWN.search(words)):
+        if language == "console":
+            fault = of_console(words.strip(), continued)
+            continued = words.rstrip().endswith("\\")
+        else:
+            fault = "" if BLOCK.fullmatch(words) else of_plain(words)
+        if not fault and (drawn := DRAWN.search(words)) and not BLOCK.fullmatch(words):
             fault = f"draws a line ({drawn[0]})"
         if fault:
             yield line, f"{words.strip()!r} {fault}, and no test runs it; show a claim, include the line of a file, or say it in words"
+
+
+def of_console(words: str, continued: bool) -> str:
+    """What is wrong with a line that a reader types; '' where nothing is."""
+    if words and not continued and not COMMAND.fullmatch(words):
+        return "is no command in a console: one begins with '$ ' and a program, and what it prints is shown by an example in a pycon fence"
+    return fault_of_code(words.removeprefix("$ "))
+
+
+def of_plain(words: str) -> str:
+    """What is wrong with a line of plain text; '' where nothing is."""
+    if words.strip() and RESULT.fullmatch(words.strip()):
+        return "looks like a result"
+    return "looks like a row of results" if COLUMNS.fullmatch(words.strip()) else fault_of_text(words)
 
 
 def of_code(root: Path, body: str, language: str) -> str:

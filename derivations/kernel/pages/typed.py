@@ -16,7 +16,44 @@ DRAWING = "derivations.kernel.pages.drawing"
 SHOWN = {"heat_map": "values", "mask": "kept", "tokens": "weights", "bars": "rows", "curves": "drawn"}  # what holds the numbers
 MAKES = ("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor", "array", "list", "tuple", "float", "Fraction")  # of typed numbers
 HANDS_ON = ("double", "float", "half", "to", "tolist", "numpy", "clone", "item", "mT", "T", "view", "reshape", "unsqueeze", "squeeze")
+# What gives back the numbers that it is given, but for their signs or their last digits, or lays them out anew: PyTorch's and Python's.
+LEAVES = (
+    "relu",
+    "abs",
+    "absolute",
+    "round",
+    "clamp",
+    "clip",
+    "clamp_min",
+    "clamp_max",
+    "nan_to_num",
+    "positive",
+    "neg",
+    "contiguous",
+    "detach",
+)
+LEAVES += (
+    "cpu",
+    "type",
+    "bool",
+    "int",
+    "long",
+    "flatten",
+    "ravel",
+    "permute",
+    "transpose",
+    "t",
+    "flip",
+    "stack",
+    "cat",
+    "sorted",
+    "reversed",
+)
+MODULES = ("", "torch", "F", "functional", "nn.functional", "torch.nn.functional", "math", "np", "numpy")  # whose functions LEAVES are
+READS = ("loads", "literal_eval", "fromstring", "float", "int", "Fraction", "Decimal", "len", "ord")  # a text as numbers
+COUNTS = ("numel", "is_tensor", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like")  # what does not look at the numbers
 TOLD = ("site_name", "site_description", "site_author", "copyright")  # in mkdocs.yml, beside the navigation
+HANDS = frozenset([*MAKES, *LEAVES, *COUNTS, "manual_seed"])  # what computes nothing of the numbers that it is given
 Said = tuple[int, str]  # a line, and what is wrong there
 
 
@@ -70,7 +107,7 @@ def taken_in(tree: ast.Module) -> set[str]:
     for call in ast.walk(tree):
         if isinstance(call, ast.Call):
             root, _, last = ast.unparse(call.func).rpartition(".")
-            if (root.partition(".")[0] or last) in ours or root.partition(".")[0] == "torch" and last not in MAKES:
+            if (root.partition(".")[0] or last) in ours or root.partition(".")[0] == "torch" and last not in HANDS:
                 parts = [*call.args, *(one.value for one in call.keywords)]
                 found |= {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}
     return found
@@ -110,13 +147,22 @@ def is_typed(shown: ast.expr, known: dict[str, list[ast.expr]], given: set[str],
     if isinstance(shown, ast.Attribute):
         return shown.attr in HANDS_ON and typed(shown.value)
     if isinstance(shown, ast.Call):
-        if isinstance(shown.func, ast.Attribute) and shown.func.attr in ("items", "values", *HANDS_ON) and typed(shown.func.value):
+        if isinstance(shown.func, ast.Attribute) and shown.func.attr in ("items", "values", *HANDS_ON, *LEAVES) and typed(shown.func.value):
             return True
-        return ast.unparse(shown.func).rpartition(".")[2] in MAKES and any(map(typed, shown.args))
+        root, _, last = ast.unparse(shown.func).rpartition(".")
+        passes = last in MAKES or last in LEAVES and root in MODULES
+        return passes and any(map(typed, shown.args[:1])) or last in READS and any(map(is_text, shown.args))
     if isinstance(shown, (ast.ListComp, ast.GeneratorExp)):  # rows that are taken from a list of typed ones
         taken = {one.id for loop in shown.generators if typed(loop.iter) for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
         return any(isinstance(one, ast.Name) and one.id in taken for one in parts_of(shown.elt)) and not computed(shown.elt)
     return False
+
+
+def is_text(one: ast.expr) -> bool:
+    """Is it a text that is written out, be it by a product of one?"""
+    return all(isinstance(node, (ast.Constant, ast.BinOp, ast.JoinedStr, ast.operator)) for node in ast.walk(one)) and any(
+        isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(one)
+    )
 
 
 def parts_of(shown: ast.expr) -> list[ast.expr]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..errors import KernelError
 from .latex import Tree, latex
-from .names import BIG
+from .names import BIG, IMAGINARY, RAISED
 from .plain import plain
 
 SIZES = (r"\left", r"\right", r"\,", " ")  # how large a bracket is, and how wide a space
@@ -35,11 +35,19 @@ class Prints:
         self.trees: dict[str, Tree] = {}
         self.averages = False
 
-    def take(self, names: Iterable[Tree], sides: Iterable[Tree]) -> None:
-        """Take in the sides of one more claim, without brackets, among all that is named so far; refuse what looks like something else."""
-        things = {s.data[0]: s for s in names}
+    def take(self, names: Iterable[Tree], sides: Iterable[Tree], beside: Iterable[Tree] = ()) -> None:
+        """Take in the sides of one more claim, without brackets, among all that is named so far; refuse what looks like something else.
+
+        names: of the derivation so far. beside: what else the claim prints, such as its assumptions.
+        """
+        things, sides = {s.data[0]: s for s in names}, list(sides)
+        shown = [*sides, *beside]
         refuse_entries(things)
         refuse_big(things)
+        refuse_subscripts(shown)
+        for tree in shown:
+            refuse_exponents(tree)
+            refuse_turns(tree)
         for side in sides:
             self.averages = self.averages or any(node.op == "expectation" for node in nodes(side))
             self.take_side(side)
@@ -84,6 +92,65 @@ def refuse_entries(things: dict[str, Tree]) -> None:
                 f"the name {name} is read as an entry of {base}, which has the shape{shown_shape(tensor).removeprefix(' of shape')}: "
                 f"call one of the two something else"
             )
+
+
+def refuse_subscripts(shown: list[Tree]) -> None:
+    """In one claim x_i beside an index i, and W_ij beside i and j, are read as entries, be there a tensor x or none."""
+    printed = [pair for tree in shown for node in nodes(tree) for pair in names_in(node)]
+    indices = {name for name, op in printed if op == "index"}
+    for name in dict.fromkeys(name for name, _ in printed):
+        below = name.partition("_")[2]
+        if below and (below in indices or indices & {*below} and is_place(below, len(below), indices)):
+            raise KernelError(
+                f"the name {name} is read as an entry that changes with the index {below if below in indices else ', '.join(below)}, which "
+                f"stands in this claim too; call one of the two something else"
+            )
+
+
+def names_in(node: Tree) -> Iterator[tuple[str, str]]:
+    """(name, what it is) for each name that a node prints by itself; of one that binds an index, that index and what is in its size."""
+    if node.op in ("symbol", "defined", "index"):
+        yield node.data[0], node.op
+    elif node.op in ("sum", "each"):
+        yield node.data[0], "index"
+        yield from (pair for part in nodes(node.data[1]) for pair in names_in(part))
+
+
+def refuse_exponents(tree: Tree) -> None:
+    """A number to the power T is read as what is transposed, and to the power H as what is transposed and conjugated; 2 is neither."""
+    for node in nodes(tree):
+        if node.op == "pow" and unsigned(node.args[0]).op not in ("const", "imaginary"):
+            exponent = unsigned(node.args[1])
+            name = exponent.data[0] if exponent.op in ("symbol", "defined", "index") else ""
+            if name in RAISED:
+                raise KernelError(f"{plain(node)}: the exponent {name} is read as {RAISED[name]}; call it something else")
+
+
+def unsigned(e: Tree) -> Tree:
+    """Without brackets and signs around it."""
+    while e.op in ("paren", "neg"):
+        e = e.args[0]
+    return e
+
+
+def refuse_turns(tree: Tree, bound: frozenset[str] = frozenset()) -> None:
+    """In an exponent of e the letters i and j are read as the imaginary unit, but for the index of a sum around it, which is seen there."""
+    bound |= {tree.data[0]} if tree.op in ("sum", "each") else set()
+    if tree.op == "function" and tree.data == "exp":
+        for name in terms_of(tree.args[0]):
+            if name in IMAGINARY and name not in bound:
+                raise KernelError(f"{plain(tree)}: in an exponent of e, {name} is read as the imaginary unit; call it something else")
+    for argument in tree.args:
+        refuse_turns(argument, bound)
+
+
+def terms_of(e: Tree) -> Iterator[str]:
+    """The names that an expression counts with: not those below a letter, and not what a function is of."""
+    if e.op in ("symbol", "defined", "index"):
+        yield e.data[0]
+    elif e.op in ("add", "neg", "mul", "div", "pow", "paren", "sum"):
+        bound = e.data[0] if e.op == "sum" else ""
+        yield from (name for argument in e.args for name in terms_of(argument) if name != bound)
 
 
 def refuse_big(things: dict[str, Tree]) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Any, Protocol
 
 from ..errors import KernelError
-from .names import name_latex, names_matrix, names_word
+from .names import name_latex, names_matrix, names_operator, names_word
 
 LEVEL = {"add": 1, "neg": 2, "sum": 2, "each": 5, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
-FIRST_FACTOR = re.compile(r"^(\S+) (?:\\, )?(?!\\cdot)")  # and what stands between it and the next
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
 
@@ -54,17 +52,6 @@ def level(e: Tree) -> int:
 
 def is_root(e: Tree) -> bool:
     return e.args[1].op == "const" and e.args[1].data == Fraction(1, 2)
-
-
-def is_product(e: Tree) -> bool:
-    return e.op in ("mul", "matmul")
-
-
-def first_letter(e: Tree) -> str:
-    """The name that a product or a power begins with, if it is one."""
-    while is_product(e) or e.op == "pow":
-        e = e.args[0]
-    return e.data[0] if e.op in ("symbol", "defined") else ""
 
 
 def latex(e: Tree) -> str:
@@ -118,7 +105,7 @@ class Printer:
         if is_entrywise(e):
             return rf"{self.show(left, 4)} \odot {self.show(right, 4)}"
         after = self.show(right, 4)
-        signed = starts_with_digit(right) or right.op == "fill" or applies(left, after)
+        signed = starts_with_digit(right) or right.op == "fill" or applies(left, after) or operates(left)
         dot = r" \cdot " if signed else r" \, " if left.op == "sum" else " "
         return f"{self.show(left, 3)}{dot}{after}"
 
@@ -130,10 +117,7 @@ class Printer:
         return f"{self.show(left, 4 if is_entrywise(left) else 3)}{dot}{after}"
 
     def div(self, e):
-        """A quotient of two products that begin with d would be read as a derivative: they get their sign."""
         above, below = map(self.show, e.args)
-        if (both := first_letter(e.args[0])) in ("d", "delta", "Delta") and both == first_letter(e.args[1]):
-            above, below = (FIRST_FACTOR.sub(r"\1 \\cdot ", text) if is_product(x) else text for x, text in zip(e.args, (above, below)))
         return rf"\frac{{{above}}}{{{below}}}"
 
     def pow(self, e):
@@ -259,10 +243,7 @@ def applies(left: Tree, after: str) -> bool:
 
     So is a word, whatever follows; and before brackets each letter, but for a matrix: applied, it is the product.
     """
-    while left.op in ("mul", "matmul"):
-        left = left.args[1]
-    if left.op == "pow" and not is_root(left):
-        left = left.args[0]
+    left = last_letter(left)
     named = left.args[0] if left.op == "entry" else left
     if left.op in ("transpose", "inverse"):
         named = left.args[0]
@@ -270,6 +251,19 @@ def applies(left: Tree, after: str) -> bool:
         return False
     name = named.data[0]
     return names_word(name) or after.startswith(("(", r"\left(", r"\begin")) and not (left.shape and names_matrix(name))
+
+
+def last_letter(e: Tree) -> Tree:
+    """What stands last in a product, without its exponent."""
+    while e.op in ("mul", "matmul"):
+        e = e.args[1]
+    return e.args[0] if e.op == "pow" and not is_root(e) else e
+
+
+def operates(left: Tree) -> bool:
+    """Would a number on the left be read as an operator, whatever follows: d x as a differential, E x as a mean?"""
+    last = last_letter(left)
+    return last.op in ("symbol", "defined", "index") and not last.shape and names_operator(last.data[0])
 
 
 def is_fraction(e: Tree) -> bool:

@@ -18,6 +18,9 @@ READ = {  # what a formula means by these, so that they name nothing else
     "fl": "rounding",
 }
 BIG = {"Sigma": "a sum", "Pi": "a product"}
+RAISED = {"T": "a transpose", "H": "a conjugate transpose"}  # as an exponent, alone
+IMAGINARY = ("i", "j")  # in an exponent of e
+OPERATORS = ("d", "delta", "Delta", "E", "P")  # before a letter: a differential or a difference of it, its mean, its probability
 # Words that a reader takes for a function or for a part of a sentence, however they are spelt, be they known here or not.
 FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div each erf erfc exp floor gcd
 gelu grad hom im inf ker largest lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu
@@ -43,6 +46,12 @@ def names_matrix(name: str) -> bool:
     """Is it what matrices are called: one capital letter, whatever its subscript?"""
     base = name.partition("_")[0]
     return base.isupper() and len(base) == 1 or base in GREEK and base[0].isupper()
+
+
+def names_operator(name: str) -> bool:
+    """Is it read as an operator on what stands after it? Of `d` and `delta` alone; `d_k` is a width to everyone."""
+    base = name.partition("_")[0]
+    return base in OPERATORS and (base == name or base[0].isupper())
 
 
 def refuse_word(name: str) -> None:

@@ -38,6 +38,11 @@ _ACCENTED = "".join(chr(code) for code in (*range(0xC0, 0x180), *range(0x1E00, 0
 _ASCII = "".join(map(chr, range(0x20, 0x7F))) + "\t\n"
 # Two dashes, one after another, are a sign of equality that was pulled apart; a bar between spaces, or without another, divides.
 _RUNNING = re.compile(r"[-−–—]\s*[-−–—]|(?<!\S)\|(?!\S)")
+# A colon doubled is the sign of a proportion, but in a name as C++ writes it; one with space on both sides is that of a ratio.
+_PROPORTION = re.compile(r"(?<!\w):\s*:|:\s*:(?!\w)|[ \t\u00a0\u202f]:(?!\S)")
+_REFERENCE = re.compile(r"^::: derivations\.[\w.]+$", re.M)  # where the reference is made from docstrings
+_COMPARING = "equal equals allclose isclose assert_close assert_equal assert_allclose array_equal is_close eq ne lt le gt ge"
+COMPARING = frozenset(_COMPARING.split())
 _IN_CODE = re.compile(r"−\s*−|\s--?\s*-\s|\w\s*~")  # there one begins an option, and a tilde negates
 _PROSE = frozenset(set(_ASCII) - set("~")) | frozenset(_GREEK + _ACCENTED + "–—‘’“”«»…·•×−±√∞⊤⊙⊗⊕∂∇∑∏′°§¶†‡€£©²³½¡¿↩\u00a0\u202f")
 
@@ -123,9 +128,18 @@ def running_in(text: str) -> str | None:
     return found[0] if (found := _RUNNING.search(text)) else "|" if text.count("|") % 2 else None
 
 
+def proportion_in(text: str) -> str | None:
+    """Colons that are read as a sign of equal ratios, or None.
+
+    >>> [proportion_in(text) for text in ("softmax(z) :: z", "z : 1", "so: 3:1", "std::tanh")]
+    ['::', ' :', None, None]
+    """
+    return found[0] if (found := _PROPORTION.search(_REFERENCE.sub("", text))) else None
+
+
 def fault_of_text(text: str) -> str:
     """What the text says or holds that text may not, to stand after it in a message; '' where there is nothing."""
-    if sign := relation_in(text) or running_in(text):
+    if sign := relation_in(text) or running_in(text) or proportion_in(text):
         return f"states a relation ({sign})"
     return (char := stray_in(text) or "") and f"holds {named(char)}, which {STRAY}"
 
@@ -153,14 +167,22 @@ def fault_of_code(text: str) -> str:
 
 
 def compared_in(text: str) -> str:
-    """What compares in code that is a whole expression: `in` and `is` are relations without a sign. '' where nothing does."""
+    """What compares in code that is a whole expression: `in` and `is` are relations without a sign, and so is a call of what compares.
+
+    '' where nothing does.
+    """
     for written in (text, f"f({text})"):
         try:
             nodes = list(ast.walk(ast.parse(written.strip(), mode="eval")))
         except (SyntaxError, ValueError):
             continue
-        return next((ast.unparse(node) for node in nodes if isinstance(node, ast.Compare)), "")
+        return next((ast.unparse(node) for node in nodes if isinstance(node, ast.Compare) or is_comparing(node)), "")
     return ""
+
+
+def is_comparing(node: ast.AST) -> bool:
+    """Is it a call, with something to compare, of a function that is known to compare: `torch.equal(x, y)`?"""
+    return isinstance(node, ast.Call) and bool(node.args) and ast.unparse(node.func).rpartition(".")[2] in COMPARING
 
 
 def is_keywords(text: str) -> bool:
