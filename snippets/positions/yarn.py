@@ -117,18 +117,20 @@ def yarn_frequencies_by_pair(
     start: float = 1.0,
     end: float = 32.0,
     base: float = 10000.0,
+    device: torch.device | str | None = None,
 ) -> Float[Tensor, " {d_k//2}"]:
     """As most code has it: the ramp is straight over pairs, not over turns.
 
     Raises ValueError for an odd d_k, by `frequencies`.
     """
-    omega = frequencies(d_k, base=base, dtype=torch.float64)
+    omega = frequencies(d_k, base=base, dtype=torch.float64, device=device)
     first, last = (  # the pairs, from 0, that make so many turns
         d_k * math.log(trained / (2 * math.pi * often)) / (2 * math.log(base))
         for often in (end, start)
     )
     first, last = math.floor(first), math.ceil(last)
-    share = (last - torch.arange(d_k // 2)) / (last - first)
+    pair = torch.arange(d_k // 2, device=device)
+    share = (last - pair) / (last - first)
     share = share.clamp(0, 1)
     return (1 - share) * omega / s + share * omega
 

@@ -35,7 +35,7 @@ ROWS = {
         "decay": [Row(PLACES, slope=0.5)],
         "alibi_weights": [Row(T(2, 5), PLACES, slope=0.5, source=PRESS), Row(PLACES, T(2, 5, kind="real"), slope=0.5, source=PRESS)],
         "decayed_weights": [Row(T(2, 5, kind="weights"), PLACES, slope=0.5)],
-        "slopes": [Row(6)],
+        "slopes": [Row(6, source=PRESS)],
         "with_alibi": [Row(T(2, 3, 4, 6), T(2, 3, 5, 6), PLACES, T(3))],
         "one_more_feature": [Row(T(4, 6), T(5, 6), PLACES, slope=0.5)],
     },
