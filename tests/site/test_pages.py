@@ -195,6 +195,13 @@ def test_every_kind_has_its_own_look(page):
     assert sections[0].find("details") is None
 
 
+def test_a_refutation_with_nothing_to_choose_says_no_values(page, certificates):
+    (one,) = (claim for claim in certificates["scaling/variance"]["claims"] if claim["kind"] == "refutation")
+    one["counterexample"] = []
+    (section,) = soup(page(CLAIM.format(one["id"]))).select("section.claim")
+    assert "at" not in [label.text for label in section.select(".claim__label")]
+
+
 def test_a_refutation_spells_out_the_counterexample(page):
     section = soup(page(CLAIM.format("same"))).section
     assert section.select_one(".claim__kind").text == "Refuted"

@@ -147,10 +147,11 @@ class _Writer:
 
     def _counterexample(self, section, claim):
         rows = self.add(section, "div", "claim__rows")
-        self.add(rows, "span", "claim__label", "at")
-        values = self.add(rows, "div", "claim__values")
-        for binding in claim["counterexample"]:
-            self.add(values, "span", "claim__value", in_pieces(mathml(binding["latex"])))
+        if claim["counterexample"]:  # where there is nothing to choose, there is none
+            self.add(rows, "span", "claim__label", "at")
+            values = self.add(rows, "div", "claim__values")
+            for binding in claim["counterexample"]:
+                self.add(values, "span", "claim__value", in_pieces(mathml(binding["latex"])))
         self.add(rows, "span", "claim__label", REFUTED[claim["refuted"]][0])
         values = self.add(rows, "div", "claim__values")
         self.add(values, "span", "claim__value", in_pieces(mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}")))
