@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ..core.expr import Expr
 from .fractions import Fraction
-from .normal import Facts, exponential, factor_sign, multiply, named_alike, reduce_term
+from .names_of_indices import named_alike
+from .normal import Facts, exponential, factor_sign, multiply, reduce_term
 from .payloads import Unknown, instantiate, is_real, payload
 from .polynomials import RUNS, add, atom, constant, rename, scale
 

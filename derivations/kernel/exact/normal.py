@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from copy import copy
-from functools import lru_cache, wraps
-from itertools import count, permutations, product
+from itertools import count, product
 from math import comb
 
 from ..printing.plain import plain
 from ..printing.script import script
+from .circles import not_in_a_circle
 from .fractions import Fraction
+from .names_of_indices import named_alike
 from .payloads import (
     Unknown,
     externals,
@@ -35,26 +36,8 @@ from .payloads import (
 from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, is_multiple, rename, scale, size_polynomial
 from .showing import tree
 
-MAX_RENAMINGS = 5040
 MOST_POWER = 20  # of an index that is summed in closed form
 FRESH = count()
-
-
-def not_in_a_circle(question):
-    """A question that comes up again on the way to its own answer is answered no there: what rests on itself is not shown."""
-
-    @wraps(question)
-    def answer(self, p: dict) -> bool:
-        asked = id(self), question.__name__, frozenset(p.items())
-        if asked in self.asking:
-            return False
-        self.asking.add(asked)
-        try:
-            return question(self, p)
-        finally:
-            self.asking.remove(asked)
-
-    return answer
 
 
 class Facts:
@@ -536,47 +519,6 @@ def power_sum(n: dict, power: int, facts: Facts) -> dict:
             grown = multiply(grown, n, facts)
         result = add(result, grown)
     return result
-
-
-@lru_cache(maxsize=10000)
-def named_alike(bound: tuple, factors: tuple) -> tuple:
-    """The term that all terms share which differ from this one in the names of bound indices and in the order of factors."""
-    bound = dict(bound)
-    factors, numbers = sorted(factors, key=repr), list(bound)
-    colours = {n: repr(bound[n]) for n in numbers}
-    for _ in range(3):
-        marks = {
-            n: sorted(
-                repr(
-                    (
-                        head,
-                        power,
-                        [k for k, i in enumerate(indices) if i == ("b", n)],
-                        [colours.get(i[1], i) if i[0] == "b" else i for i in indices],
-                    )
-                )
-                for (head, indices), power in factors
-                if ("b", n) in indices
-            )
-            for n in numbers
-        }
-        ranks = {mark: k for k, mark in enumerate(sorted({repr((colours[n], marks[n])) for n in numbers}))}
-        colours = {n: f"{ranks[repr((colours[n], marks[n]))]:04}" for n in numbers}
-    groups = [[n for n in numbers if colours[n] == colour] for colour in sorted(set(colours.values()))]
-    count = 1
-    for group in groups:
-        for k in range(2, len(group) + 1):
-            count *= k
-    if count > MAX_RENAMINGS:
-        raise Unknown(f"a term with {len(numbers)} summation indices that look alike; split the claim into smaller steps")
-    best = None
-    for orders in product(*map(permutations, groups)):
-        order = [n for group in orders for n in group]
-        numbered = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
-        named = tuple(sorted((((head, settle(head, indices)), power) for (head, indices), power in numbered), key=repr))
-        if best is None or repr(named) < repr(best[1]):
-            best = tuple(bound[n] for n in order), named
-    return best
 
 
 def exponential(p: dict, facts: Facts) -> dict:
