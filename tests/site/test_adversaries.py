@@ -16,7 +16,7 @@ HOSTILE = [
     "<!-- --><style>*{display:none}</style>",
     "$<script>$",
 ]
-ALLOWED = {"section", "header", "span", "a", "div", "details", "summary", "dl", "dt", "dd", "ul", "li", "code", "math"}
+ALLOWED = {"section", "header", "span", "a", "div", "details", "summary", "dl", "dt", "dd", "ul", "li", "code", "math", "wbr"}
 
 
 def claim_of(certificates, id):
