@@ -100,7 +100,7 @@ PAGE = """# Sums
 ```
 
 ```console
-make test
+$ make test
 ```
 """
 TEST = "from snippets.a import b\n\ndef test_double():\n    assert b.double(2) == 4\n"

@@ -64,7 +64,7 @@ def of_words(body: str, language: str, first: int) -> Iterator[tuple[int, str]]:
 def of_console(words: str, continued: bool) -> str:
     """What is wrong with a line that a reader types; '' where nothing is."""
     if words and not continued and not COMMAND.fullmatch(words):
-        return "is no command in a console: one begins with '$ ' and a program, and what it prints is shown by an example in a pycon fence"
+        return "is no command in a console: one begins with '$ ' and a program; what it prints is shown by an example in a pycon fence"
     return fault_of_code(words.removeprefix("$ "))
 
 
