@@ -40,7 +40,7 @@ derivation.identity(
     "query-slope",
     diff(O[i, f], Q[j, a]),
     eye(n)[i, j] * total(P[i, l] * (V[l, f] - O[i, f]) * K[l, a], l),
-    code=[("snippets.inference.cache.slopes[0]", Q, K, V)],
+    code=[("snippets.inference.cache.output_slopes[0]", Q, K, V)],
     title="An output moves with its own query alone",
 )
 
@@ -48,7 +48,7 @@ derivation.identity(
     "key-slope",
     diff(O[i, f], K[l, a]),
     P[i, l] * (V[l, f] - O[i, f]) * Q[i, a],
-    code=[("snippets.inference.cache.slopes[1]", Q, K, V)],
+    code=[("snippets.inference.cache.output_slopes[1]", Q, K, V)],
     title="It moves with every key that it sees",
 )
 

@@ -82,7 +82,7 @@ derivation.inequality(
     title="Each block below the diagonal has the rank of a state at most",
 )
 
-derivation.define("N_q", n**2 * (r + d_v), code=[(chapter + "quadratic_multiplications", n, r, d_v)], title="Multiplications, all at once")
+derivation.define("N_q", n**2 * (r + d_v), code=[(chapter + "masked_multiplications", n, r, d_v)], title="Multiplications, all at once")
 derivation.define(
     "N_r", 3 * n * r * d_v, code=[(chapter + "recurrent_multiplications", n, r, d_v)], title="Multiplications, token by token"
 )

@@ -70,7 +70,7 @@ derivation.identity(
     "alibi",
     softmax(each(z[i] - lamda * (n - i), i)),
     each(exp(-lamda * (n - i)) * exp(z[i]) / total(exp(-lamda * (n - l)) * exp(z[l]), l), i),
-    code=[(chapter + "alibi_weights", z, {"slope": lamda})],
+    code=[(chapter + "weights_with_alibi", z, {"slope": lamda})],
     title="ALiBi is a constant gate, on exponentials of scores",
 )
 

@@ -86,7 +86,7 @@ wave = total((q_1[i] ** 2 + q_2[i] ** 2) * cos((r - p - c) * omega[i]), i)
 
 derivation.identity(
     "aimed",
-    score(*aimed, p, r),
+    score(aimed[0], aimed[1], p, r),
     wave,
     uses=["clock"],
     title="The score of a query with itself, turned back by $c$",
@@ -177,9 +177,12 @@ derivation.identity(
     title="A key a quarter of a turn ahead of its query, as both were made",
 )
 
+at_r = turned(k_1[i], k_2[i], r)
+cached_1, cached_2 = turned(at_r[0], at_r[1], c)
+
 derivation.identity(
     "exercise-cached",
-    score(*turned(*turned(k_1[i], k_2[i], r), c), p, 0),
+    score(cached_1, cached_2, p, 0),
     score(k_1[i], k_2[i], p, r + c),
     title="A key turned by $r$ and then by $c$ stands at the sum of the two",
 )

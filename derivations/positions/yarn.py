@@ -157,7 +157,7 @@ derivation.chain(
     (s * exp(g) / (s * exp(g) + s * m), "the logarithm comes out of the exponential as a factor"),
     (exp(g) / (exp(g) + m), "which cancels"),
     given=[positive(s), nonzero(g)],
-    code=[("snippets.positions.yarn.leader_weight", g * (1 + log(s) / g), s * m), ("snippets.positions.yarn.leader_weight", g, m)],
+    code=[("snippets.positions.yarn.weight_of_lead", g * (1 + log(s) / g), s * m), ("snippets.positions.yarn.weight_of_lead", g, m)],
     title="A leader keeps its weight among $s$ times as many others if scores are multiplied by this",
 )
 

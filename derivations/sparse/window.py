@@ -26,7 +26,7 @@ i, j, l = index("i", n), index("j", n), index("l", n)
 k, t = index("k", L), index("t", w)
 r, s = scalars("r s")
 half = Fraction(1, 2)
-from_the_last_two = [[1, 0, 0], [half, half, 0], [0, half, half]]  # a window of two, equal weights
+from_the_last_two: list = [[1, 0, 0], [half, half, 0], [0, half, half]]  # a window of two, equal weights
 
 counts = "snippets.sparse.window."
 

@@ -137,8 +137,8 @@ def attend(
 # --8<-- [end:attend]
 
 
-# --8<-- [start:slopes]
-def slopes(
+# --8<-- [start:output_slopes]
+def output_slopes(
     query: Float[Tensor, "n d_k"],
     key: Float[Tensor, "m d_k"],
     value: Float[Tensor, "m d_v"],
@@ -152,7 +152,7 @@ def slopes(
     return by_query, by_key
 
 
-# --8<-- [end:slopes]
+# --8<-- [end:output_slopes]
 
 
 # --8<-- [start:saving]

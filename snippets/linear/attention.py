@@ -18,13 +18,13 @@ torch.Size([4, 4])
 Eight keys of width four. The first four are orthonormal, and all would be read back if they were alone:
 
 --8<-- [start:example-room]
->>> from snippets.linear.attention import read, store
+>>> from snippets.linear.attention import read_state, store
 >>> key = torch.randn(8, 4, generator=generator, dtype=torch.float64)
 >>> key = torch.nn.functional.normalize(key, dim=-1)
 >>> key[:4] = torch.eye(4)
 >>> value = torch.arange(1.0, 9, dtype=torch.float64).unsqueeze(-1)  # (n, 1)
 >>> def recalled(n):
-...     found = read(key[:n], store(key[:n], value[:n]))
+...     found = read_state(key[:n], store(key[:n], value[:n]))
 ...     return found.squeeze(-1).round(decimals=2).tolist()
 >>> recalled(4)
 [1.0, 2.0, 3.0, 4.0]
@@ -74,7 +74,7 @@ A prompt of four tokens is read once, and its state kept:
 --8<-- [start:example-prompt]
 >>> _, state = running_state(F[:4], G[:4], query[:4])  # any values
 >>> later, _ = running_state(F[4:], G[4:], query[4:])  # knows nothing of the prompt
->>> continued = read(F[4:], state) + later
+>>> continued = read_state(F[4:], state) + later
 >>> torch.allclose(continued, masked_product(F, G, query)[4:])
 True
 
@@ -135,7 +135,7 @@ def store(
     return key.mT @ value
 
 
-def read(
+def read_state(
     query: Float[Tensor, "*#batch t r"], state: Float[Tensor, "*#batch r d_v"]
 ) -> Float[Tensor, "*batch t d_v"]:
     """What the state has under each query."""
@@ -168,7 +168,7 @@ def recall_noise(key: Float[Tensor, "*batch n r"]) -> Float[Tensor, ""]:
         torch.ones_like(key[..., :1]),
     )
     query[..., :1] = 1
-    return read(query, store(key, value)).square().mean().sqrt()
+    return read_state(query, store(key, value)).square().mean().sqrt()
 
 
 # --8<-- [end:noise]

@@ -50,10 +50,10 @@ Multiplications for each token of a head of width 128, in a text of 65,536 token
 
 --8<-- [start:example-cost]
 >>> from snippets.linear.duality import (
-...     chunked_multiplications, quadratic_multiplications,
+...     chunked_multiplications, masked_multiplications,
 ...     recurrent_multiplications)
 >>> n = 65_536
->>> print(f"all at once    {quadratic_multiplications(n, 128, 128) // n:10,}")
+>>> print(f"all at once    {masked_multiplications(n, 128, 128) // n:10,}")
 all at once    16,777,216
 >>> print(f"token by token {recurrent_multiplications(n, 128, 128) // n:10,}")
 token by token     49,152
@@ -148,7 +148,7 @@ def chunked(
 
 
 # --8<-- [start:cost]
-def quadratic_multiplications(n: int, r: int, d_v: int) -> int:
+def masked_multiplications(n: int, r: int, d_v: int) -> int:
     """All scores, and all values weighed by them."""
     return n**2 * (r + d_v)
 

@@ -154,7 +154,7 @@ def absorbed(
 
 
 # --8<-- [start:alibi]
-def alibi_weights(
+def weights_with_alibi(
     scores: Float[Tensor, "*batch n"], *, slope: float
 ) -> Float[Tensor, "*batch n"]:
     """The last query's weights, with a penalty by distance.

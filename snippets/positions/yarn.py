@@ -52,13 +52,13 @@ One score leads 4000 others by ten, then 64,000 others, with and without a facto
 
 --8<-- [start:example-leader]
 >>> from math import log
->>> from snippets.positions.yarn import leader_weight
+>>> from snippets.positions.yarn import weight_of_lead
 >>> lead, s = 10.0, 16.0
->>> [round(leader_weight(lead, others), 3) for others in (4000, 64000)]
+>>> [round(weight_of_lead(lead, others), 3) for others in (4000, 64000)]
 [0.846, 0.256]
->>> round(leader_weight(lead * (1 + log(s) / lead), 64000), 3)
+>>> round(weight_of_lead(lead * (1 + log(s) / lead), 64000), 3)
 0.846
->>> round(leader_weight(lead * attention_factor(s) ** 2, 64000), 3)
+>>> round(weight_of_lead(lead * attention_factor(s) ** 2, 64000), 3)
 0.995
 >>> [attention_factor(s) ** 2 > 1 + log(s) / lead for lead in (10, 5, 4)]
 [True, True, False]
@@ -129,7 +129,7 @@ def yarn_frequencies_by_pair(
         for often in (end, start)
     )
     first, last = math.floor(first), math.ceil(last)
-    pair = torch.arange(d_k // 2, device=device)
+    pair = torch.arange(d_k // 2, device=omega.device)
     share = (last - pair) / (last - first)
     share = share.clamp(0, 1)
     return (1 - share) * omega / s + share * omega
@@ -184,7 +184,7 @@ def apply_yarn(
 
 
 # --8<-- [start:leader]
-def leader_weight(lead: float, others: int | float) -> float:
+def weight_of_lead(lead: float, others: int | float) -> float:
     """The weight of a score that leads so many equal ones."""
     return math.exp(lead) / (math.exp(lead) + others)
 

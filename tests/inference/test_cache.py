@@ -1,4 +1,4 @@
-"""Decoding with a cache against one pass over all tokens; slopes against autograd by hand; counts against sums and PyTorch's counter."""
+"""Decoding with a cache against one pass over all tokens; output_slopes against autograd by hand; counts against sums and PyTorch's counter."""
 
 import pytest
 import torch
@@ -10,10 +10,10 @@ from snippets.inference.cache import (
     decode_operations,
     echo,
     last_row,
+    output_slopes,
     prefill_in_chunks,
     saving,
     seen_row,
-    slopes,
 )
 from snippets.order.causal import Cache
 from snippets.order.cost import attention_layer, forward_operations, operations, step_operations
@@ -69,7 +69,7 @@ def test_hidden_scores_and_values_do_not_count_and_others_do():
 
 def test_an_output_moves_with_its_own_query_and_with_every_key():
     query, key, value = random(3, (3, 4), (5, 4), (5, 2))
-    by_query, by_key = slopes(query, key, value)
+    by_query, by_key = output_slopes(query, key, value)
     moves = by_query.abs().amax((1, 3)) > 1e-9  # (n, n)
     assert torch.equal(moves, torch.eye(3, dtype=torch.bool))
     assert (by_key.abs().amax((1, 3)) > 1e-9).all()

@@ -29,7 +29,7 @@ RATIONAL = {
     "fill",
     "array",
 }
-BEYOND = {"function", "softmax", "derivative", "imaginary", "rounded"}
+BEYOND = {"function", "softmax", "derivative", "imaginary", "rounded", "each"}
 NO_THEOREM = {}  # topic#claim: why MathComp cannot state it
 
 

@@ -121,10 +121,10 @@ def test_what_holds_is_accepted_by_three_witnesses(left, right, given, checked):
 
 def test_the_mean_of_an_exponential_is_one_of_each_entry(proved):
     """Of which SymPy knows nothing at an open index."""
-    left, right, given = E(exp(each(w * i, i)[j])), exp(j**2 / 2), [mean(w, 0), variance(w, 1), gaussian(w)]
+    left, right, given = E(exp(each(w * i, i)[l])), exp(l**2 / 2), [mean(w, 0), variance(w, 1), gaussian(w)]
     assert proved(lambda D: D.identity("claim", left, right, given=given)).scope == "every shape"
     assert pytorch(only(left, right, given))[0] == "agrees"
-    for wrong in (exp(j**2), exp(n**2 / 2)):
+    for wrong in (exp(l**2), exp(n**2 / 2)):
         for witness in (exact, pytorch):
             with pytest.raises(Refused):
                 witness(only(left, wrong, given))

@@ -87,8 +87,8 @@ REFUSED = {
         lambda D: D.inequality("claim", softmax(z)[i], 1, because=1 - softmax(z)[i]),
         "the certificate repeats the difference of the two sides",
     ),
-    "the product alone is said not to be zero": (
-        lambda D: D.identity("claim", x / (c * y), x / c / y, given=[nonzero(c * y)]),
+    "the sum alone is said not to be zero": (
+        lambda D: D.identity("claim", (c + y) * x / c, x + x * y / c, given=[nonzero(c + y)]),
         "used but not stated: c is not zero",
     ),
     "an assumption that nothing needs": (

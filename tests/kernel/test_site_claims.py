@@ -127,7 +127,9 @@ def says_what_fails(assumption: dict) -> bool:
     needed, text = assumption["needed"], assumption["text"]
     of_a_law = re.search(r"mean|variance|moment|Gaussian", text)
     limits = any(re.search(way, needed) for way in OF_LIMITS)
-    no_variance = " is not negative" in text and re.search(r"would have the variance -\S+, and nothing random has", needed)
+    no_variance = re.search(" is (not negative|positive)", text) and re.search(
+        r"would have the variance -\S+, and nothing random has", needed
+    )
     return "left = " in needed or "no definite value" in needed or bool(limits or no_variance or of_a_law and LACKING.search(needed))
 
 

@@ -7,7 +7,7 @@ from snippets.linear.attention import (
     cache_numbers,
     masked_product,
     positive_features,
-    read,
+    read_state,
     recall_noise,
     running_state,
     state_numbers,
@@ -43,7 +43,7 @@ def test_a_state_goes_on_from_where_it_ended():
     F, G, V = random(1, (6, 4), (6, 4), (6, 3))
     _, state = running_state(F[:4], G[:4], V[:4])
     later, _ = running_state(F[4:], G[4:], V[4:])
-    torch.testing.assert_close(later + read(F[4:], state), masked_product(F, G, V)[4:])
+    torch.testing.assert_close(later + read_state(F[4:], state), masked_product(F, G, V)[4:])
 
 
 def test_features_are_positive_and_rise():
@@ -57,9 +57,9 @@ def test_orthonormal_keys_read_back_and_one_more_does_not():
     (keys,) = random(2, (5, 5))
     keys, values = torch.linalg.qr(keys).Q, torch.arange(10, dtype=torch.float64).reshape(5, 2)
     for n in range(1, 6):
-        torch.testing.assert_close(read(keys[:n], store(keys[:n], values[:n])), values[:n])
+        torch.testing.assert_close(read_state(keys[:n], store(keys[:n], values[:n])), values[:n])
     more = torch.cat([keys, keys[:1]]), torch.cat([values, values[1:2]])
-    assert not torch.allclose(read(more[0], store(*more)), more[1])
+    assert not torch.allclose(read_state(more[0], store(*more)), more[1])
 
 
 def test_noise_grows_with_the_root_of_the_number_of_keys():

@@ -9,7 +9,7 @@ from snippets.linear.duality import (
     best_chunk,
     chunked,
     chunked_multiplications,
-    quadratic_multiplications,
+    masked_multiplications,
     recurrence_matrix,
     recurrent_multiplications,
     scan,
@@ -76,7 +76,7 @@ def counted(n, r, d_v, chunk):
 @pytest.mark.parametrize("chunk", [1, 4, 16])
 def test_multiplications_are_those_of_the_products(chunk):
     assert chunked_multiplications(64, 8, 4, chunk=chunk) == counted(64, 8, 4, chunk)
-    assert quadratic_multiplications(64, 8, 4) == 64 * 8 * 64 + 64 * 64 * 4
+    assert masked_multiplications(64, 8, 4) == 64 * 8 * 64 + 64 * 64 * 4
     assert recurrent_multiplications(64, 8, 4) == 64 * (8 * 4 + 8 * 4 + 8 * 4)
 
 

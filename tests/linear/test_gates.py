@@ -9,13 +9,13 @@ from snippets.linear.attention import masked_product
 from snippets.linear.delta import delta_step
 from snippets.linear.gates import (
     absorbed,
-    alibi_weights,
     decay_mask,
     gated_delta_step,
     gated_product,
     gated_state,
     half_life,
     share_beyond,
+    weights_with_alibi,
 )
 
 
@@ -58,7 +58,7 @@ def test_gates_for_each_channel_go_into_queries_and_keys():
 
 def test_alibi_is_a_gate_on_exponentials():
     (scores,) = random(5, (3, 7))
-    weights = alibi_weights(scores, slope=0.3)
+    weights = weights_with_alibi(scores, slope=0.3)
     powers = torch.tensor([math.exp(-0.3) ** (6 - j) for j in range(7)], dtype=torch.float64)
     expected = scores.exp() * powers
     torch.testing.assert_close(weights, expected / expected.sum(-1, keepdim=True))

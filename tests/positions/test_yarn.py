@@ -12,9 +12,9 @@ from snippets.order.rotary import apply_rotary
 from snippets.positions.yarn import (
     apply_yarn,
     attention_factor,
-    leader_weight,
     ramp,
     turns,
+    weight_of_lead,
     weights_at_temperature,
     yarn_frequencies,
     yarn_frequencies_by_pair,
@@ -93,9 +93,9 @@ def test_fused_attention_takes_what_yarn_makes():
 
 def test_a_leader_keeps_its_weight():
     scores = torch.cat([torch.tensor([3.0]), torch.zeros(20)]).double()
-    assert leader_weight(3.0, 20) == pytest.approx(torch.softmax(scores, 0)[0].item())
+    assert weight_of_lead(3.0, 20) == pytest.approx(torch.softmax(scores, 0)[0].item())
     for s in (2, 7):
-        assert leader_weight(3.0 * (1 + math.log(s) / 3.0), 20 * s) == pytest.approx(leader_weight(3.0, 20))
+        assert weight_of_lead(3.0 * (1 + math.log(s) / 3.0), 20 * s) == pytest.approx(weight_of_lead(3.0, 20))
 
 
 def test_an_odd_width_is_refused():

@@ -14,7 +14,8 @@ from ..core.claims import Claim
 from ..core.expr import Expr, walk
 from ..errors import KernelError
 from . import trying
-from .families import claim_of, slips_here
+from .drafts import slips_here
+from .families import claim_of
 from .judge import judge
 from .pasted import pasted
 from .points import FEWEST, POINTS, has

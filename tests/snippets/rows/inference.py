@@ -27,7 +27,7 @@ ROWS = {
     "cache": {
         "seen_row": [Row(T(5), T(5, 6), T(5, kind="positive"))],
         "attend": [Row(X, *PROJECTIONS), Row(X, *PROJECTIONS, cache=cache), Row(T(2, 1, 4), *PROJECTIONS, cache=cache)],
-        "slopes": [Row(T(3, 4), T(5, 4), T(5, 6))],
+        "output_slopes": [Row(T(3, 4), T(5, 4), T(5, 6))],
         "saving": [Row(5, 4)],
         "last_row": [Row(T(5), forget=2), Row(T(1), forget=0)],
         "echo": [Row(T(), T(), T())],
