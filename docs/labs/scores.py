@@ -149,7 +149,7 @@ for d_k in widths:
         gradients[name].append(query_gradients(query, key, value, scale=scale).flatten())  # (1000,)
 
 for name, values in mean_entropy.items():
-    print(f"{name:8}: mean entropy {values[0]:.2f} at width 1, {values[-1]:.2f} at width {widths[-1]}")
+    print(f"{name:8}   mean entropy {values[0]:.2f} at width 1, {values[-1]:.2f} at width {widths[-1]}")
 
 # %% tags=["hide"]
 figure, axes = plt.subplots()

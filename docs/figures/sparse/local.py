@@ -6,7 +6,7 @@ from snippets.sparse.local import cache_fraction, local_global_mask
 
 def fraction() -> Picture:
     lengths = [2 ** (k / 4) for k in range(40, 73)]  # 1,024 to 262,144
-    drawn = [(f"{local} : 1", lengths, [cache_fraction(n, local, 1024) for n in lengths]) for local in (1, 3, 5)]
+    drawn = [(f"{local} to 1", lengths, [cache_fraction(n, local, 1024) for n in lengths]) for local in (1, 3, 5)]
     least = drawn[-1][2][-1]
     return curves(
         drawn,
