@@ -87,6 +87,6 @@ def text(words: str, where: str) -> str:
 
 def spans(words: str, where: str) -> str:
     parts = words.split("`")
-    if fault := fault_of_text(" ".join(parts[::2])):
+    if fault := fault_of_text("code".join(parts[::2])):  # what stands beside code is read as beside a word
         raise ApiError(f"the docstring of {where} {fault} outside of `backticks`; put code in backticks")
     return "".join(f"<code>{escape(part)}</code>" if k % 2 else escape(part) for k, part in enumerate(parts))
