@@ -28,6 +28,7 @@ def claim(name, kind, start, *steps, title="", scope="every shape", assumptions=
         "scope": scope,
         "latex": f"{start} {steps[0]['relation']} {steps[-1]['latex']}",
         "assumptions": list(assumptions),
+        "letters": [],
         "witnesses": list(witnesses),
         "uses": list(uses),
         **more,

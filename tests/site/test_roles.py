@@ -39,6 +39,11 @@ def test_nothing_else_is_changed():
     assert without != after and canonicalize(without) == canonicalize(markup.replace("&ApplyFunction;", "\u2061"))
 
 
+def test_an_entry_that_is_squared_is_one_and_a_letter_in_an_index_is_none():
+    assert marked(coloured(mathml("q_i^2 + k q"))) == [("q", "query")] * 2
+    assert marked(coloured(mathml("x_{q_1} + x^{k_1} + q + k"))) == []
+
+
 def test_words_of_code_have_their_roles_and_methods_have_none():
     html = '<span class="n">query</span><span class="o">.</span><span class="n">values</span><span class="n">keys</span><span class="n">k</span>'
     assert marked(coloured(html)) == [("query", "query"), ("keys", "key")]

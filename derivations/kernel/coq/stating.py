@@ -97,7 +97,7 @@ def rank_bound(claim: Claim, topic: str) -> Source:
     notation = Notation()
     notation.need(FIELD)
     shown, factored = notation.show(body), notation.show(product)
-    bounded = f"(\\rank ({shown}) <= {notation.size(bound)})%N"
+    bounded = f"(\\rank ({shown})%R <= {notation.size(bound)})%N"  # within, a product is one of numbers of the ring
     theorems = [Theorem("claim", claim.steps[0].reason, bounded, ["exact: mulmx_max_rank."])]
     if shown != factored:
         theorems = [

@@ -107,7 +107,7 @@ class _Writer:
             self._counterexample(section, claim)
         if claim.get("because"):
             self._because(section, claim["because"])
-        if odd := [letter for letter in claim.get("letters", ()) if _looks_like_a_matrix(letter)]:
+        if odd := [letter for letter in claim["letters"] if _looks_like_a_matrix(letter)]:
             self._letters(section, odd)
         if claim["assumptions"]:
             self._assumptions(section, claim["assumptions"])
@@ -229,7 +229,7 @@ class _Writer:
                 self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
             if witness.get("file") and witness["name"] == "coq":
                 self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
-        if claim.get("letters"):
+        if claim["letters"]:
             self.add(rows, "dt", "", "letters")
             self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(_letter, claim["letters"])))
 
@@ -241,7 +241,7 @@ def _tells(needed: str) -> bool:
 
 def _looks_like_a_matrix(letter: dict) -> bool:
     """A capital that has not two axes."""
-    return letter["latex"][:1].isupper() and (len(letter["axes"]) < 2 or letter["is"] == "an index")
+    return letter["latex"][:1].isupper() and len(letter["axes"]) < 2
 
 
 def _letter(letter: dict) -> str:

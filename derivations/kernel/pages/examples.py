@@ -2,7 +2,9 @@
 
 Doctest runs them in one process with all tests, and asserts what they give. An example that changes PyTorch changes what every line
 after it means, a test's as well; one that calls another function `softmax` shows what softmax does not give. So an example writes to no
-attribute and to no entry, but to numbers and weights of a tensor or a layer that it made, reaches into nothing by which it could, and imports as a snippet does.
+attribute and to no entry, but to numbers and weights of a tensor or a layer that it made, reaches into nothing by which it could, and
+imports as a snippet does.
+
 A name that PyTorch, mathematics or Python has for a function may name a value in it, as in `mean, variance = moments(x)`, but no other
 function: it is not bound to one, and once it is a value's it is not called. Of a snippet's function with such a name, `used.taken` asks
 that it be shown.

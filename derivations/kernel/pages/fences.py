@@ -14,9 +14,8 @@ AROUND = re.compile(r"<pre|<code|^[ \t]*;*-+8<-+|~~~|```", re.M | re.I)
 BLOCK = re.compile(r"[ \t]*/{3,}(?: [a-z]+(?: \| [\w/#:.-]+)?)?[ \t]*")  # a block of a page, shown as it is written
 COMMAND = re.compile(r"\$ [A-Za-z.~/_][\w.~/-]*(?: .*)?")  # a program by its name or its path, and what it is given
 _NUMBER = r"[-+]?\.?\d[\d.eE+-]*"
-RESULT = re.compile(
-    rf".*\w\(.*\)\W*{_NUMBER}.*|[\s\d.,eE+\[\]()-]*\d[\s\d.,eE+\[\]()-]*|\s*tensor\(.*"
-)  # a call and its value, or values alone
+# A call and its value, or values alone
+RESULT = re.compile(rf".*\w\(.*\)\W*{_NUMBER}.*|[\s\d.,eE+\[\]()-]*\d[\s\d.,eE+\[\]()-]*|\s*tensor\(.*")
 COLUMNS = re.compile(r"(?=.*[\d\[\](){}]).*\S(?: {2,}|\t\s*)\S.*")  # with a number or a bracket in one of them
 DRAWN = re.compile(r"(?<![^\W_])_+(?![^\W_])")  # a line, of which two are a sign of equality
 

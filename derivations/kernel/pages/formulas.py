@@ -2,14 +2,9 @@
 
 from xml.etree import ElementTree
 
-from ..printing.maths import breadth
+from ..printing.maths import breadth, tree_of
 
 NARROW = 30  # letters: as wide as a telephone
-
-
-def parsed(markup: str) -> ElementTree.Element:
-    """The tree of a formula. The one named entity that math-core writes is not XML's."""
-    return ElementTree.fromstring(markup.replace("&ApplyFunction;", "\u2061"))
 
 
 def written(tree: ElementTree.Element) -> str:
@@ -24,7 +19,7 @@ def in_pieces(markup: str) -> str:
     if breadth(markup) <= NARROW:
         return markup
     pieces: list[list[ElementTree.Element]] = [[]]
-    for node in parsed(markup):
+    for node in tree_of(markup):
         if begins_a_term(node) and pieces[-1]:
             pieces.append([ElementTree.Element("mrow")])
         elif is_bracket(node) and breadth(inline(pieces[-1])) > NARROW:

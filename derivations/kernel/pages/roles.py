@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from xml.etree.ElementTree import Element
 
-from .formulas import parsed, written
+from ..printing.maths import tree_of
+from .formulas import written
 
 ROLES = ("query", "key", "value", "output")
 OF = {letter: role for role in ROLES for letter in (role[0], role[0].upper())}
@@ -44,9 +45,8 @@ def coloured(html: str) -> str:
 @lru_cache(maxsize=8192)
 def with_entries(markup: str) -> frozenset[str]:
     """The letters of a formula that have a role and something lowered beside them."""
-    tree = parsed(markup)
-    lowered = (one for node in tree.iter("msub") for one in set_large(node) if one is node[0])
-    return frozenset(one.text for one in lowered if one.text in OF)
+    bases = (node[0].text for node in set_large(tree_of(markup)) if node.tag in ("msub", "msubsup"))
+    return frozenset(letter for letter in bases if letter in OF)
 
 
 @lru_cache(maxsize=8192)
@@ -54,7 +54,7 @@ def in_formula(markup: str, letters: frozenset[str]) -> str:
     """The formula with a class on each of these letters that is not lowered or raised itself."""
     if not any(f">{letter}<" in markup for letter in letters):
         return markup
-    tree = parsed(markup)
+    tree = tree_of(markup)
     for node in set_large(tree):
         if node.tag == "mi" and node.text in letters:
             node.set("class", css(OF[node.text]))

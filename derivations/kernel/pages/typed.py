@@ -17,7 +17,7 @@ SHOWN = {"heat_map": "values", "mask": "kept", "tokens": "weights", "bars": "row
 MAKES = ("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor", "array", "list", "tuple", "float", "Fraction")  # of typed numbers
 HANDS_ON = ("double", "float", "half", "to", "tolist", "numpy", "clone", "item", "mT", "T", "view", "reshape", "unsqueeze", "squeeze")
 # What gives back the numbers that it is given, but for their signs or their last digits, or lays them out anew: PyTorch's and Python's.
-LEAVES = (
+LEAVES = [
     "relu",
     "abs",
     "absolute",
@@ -31,8 +31,6 @@ LEAVES = (
     "neg",
     "contiguous",
     "detach",
-)
-LEAVES += (
     "cpu",
     "type",
     "bool",
@@ -48,7 +46,7 @@ LEAVES += (
     "cat",
     "sorted",
     "reversed",
-)
+]
 MODULES = ("", "torch", "F", "functional", "nn.functional", "torch.nn.functional", "math", "np", "numpy")  # whose functions LEAVES are
 READS = ("loads", "literal_eval", "fromstring", "float", "int", "Fraction", "Decimal", "len", "ord")  # a text as numbers
 COUNTS = ("numel", "is_tensor", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like")  # what does not look at the numbers

@@ -33,7 +33,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
         # The library puts the offset first: "0: Unknown command ...".
         reason = re.sub(r"^\d+: ", "", str(error))
         raise MathsError(f"{latex!r} is not LaTeX that can be shown: {reason}") from None
-    for element in _tree(markup).iter():
+    for element in tree_of(markup).iter():
         if element.tag not in _ELEMENTS:
             raise MathsError(f"{latex!r} makes a <{element.tag}>, which a formula may not hold")
     return markup
@@ -45,7 +45,7 @@ def notation(latex: str) -> str:
     The check reads the MathML, so it does not matter how a relation was spelt. Raises MathsError.
     """
     markup = mathml(latex)
-    if fault := fault_of_formula(_tree(markup)):
+    if fault := fault_of_formula(tree_of(markup)):
         raise MathsError(
             f"${latex}$ {fault}; relations come from claims: show one with '/// claim | chapter/topic#id', and keep $...$ for names"
         )
@@ -61,7 +61,7 @@ def breadth(markup: str) -> int:
             return max(parts, default=0)
         return sum(parts) + len((node.text or "").strip("\u2061"))
 
-    return of(_tree(markup))
+    return of(tree_of(markup))
 
 
 def prose(text: str) -> str:
@@ -85,6 +85,6 @@ def _with_formulas(text: str, words: Callable[[str], str], formula: Callable[[st
     return "".join(formula(part) if i % 2 else words(part.replace(r"\$", "$")) for i, part in enumerate(parts))
 
 
-def _tree(markup: str) -> ElementTree.Element:
-    # The one named entity that math-core writes is not XML's.
+def tree_of(markup: str) -> ElementTree.Element:
+    """The tree of a formula. The one named entity that math-core writes is not XML's."""
     return ElementTree.fromstring(markup.replace("&ApplyFunction;", "\u2061"))

@@ -46,7 +46,7 @@ def require_convergence(moving, s, v):
             raise NotSettled(f"whether the mean of exp({exponent}) exists")
 
 
-def sizes_of(body, entries):
+def absolute_values(body, entries):
     """How large exponentials of several entries are, whatever turns or waves beside them: where their means exist, the mean of all does."""
     if not body.has(sp.I, sp.cos, sp.sin):
         return []

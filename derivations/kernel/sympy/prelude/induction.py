@@ -6,7 +6,7 @@ from itertools import product
 
 import sympy as sp
 
-from .gaussian import gaussian_mean, linear, sizes_of
+from .gaussian import absolute_values, gaussian_mean, linear
 from .moments import Moments
 from .outcome import Fails, NotSettled, quiet
 from .zero import away_from_zero, left_over, vanishes
@@ -57,7 +57,7 @@ class Sums(Moments):
 
     def exponential_mean(self, body, entries):
         """One Gaussian number after another is integrated away, which is right where the mean of the absolute value exists (Fubini)."""
-        for size in sizes_of(body, entries):
+        for size in absolute_values(body, entries):
             self.integrated(size, entries)
         return self.integrated(body, entries)
 
