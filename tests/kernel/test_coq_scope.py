@@ -8,7 +8,7 @@ import pytest
 from derivations.kernel.coq import notation, reading, stating, structures
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
-from derivations.kernel.run import certificates, worker
+from derivations.kernel.run import certificates, coq_open, worker
 
 RATIONAL = {
     "const",
@@ -121,6 +121,11 @@ def test_a_theorem_of_another_name_is_not_the_claim(site, monkeypatch):
     as_it_was = stating.Theorem
     monkeypatch.setattr(stating, "Theorem", lambda name, *more: as_it_was("other" if name == "claim" else name, *more))
     assert without_theorem(found) == list(found)
+
+
+def test_what_is_open_is_a_claim_that_coq_can_state(site):
+    for key in coq_open.reasons():
+        assert key in site and coq.source(site[key], key.split("#")[0]).text, key
 
 
 def test_every_claim_of_the_site_has_a_theorem_or_a_reason(site):

@@ -37,6 +37,7 @@ from derivations.kernel import (
 from derivations.kernel.coq import reading, running, stating, structures, words
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.notation import Notation
+from derivations.kernel.run import certificates, coq_open
 from derivations.kernel.run import coq as coq_run
 
 n, m, p, d = sizes("n m p d")
@@ -338,6 +339,55 @@ def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, m
     kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said})
     assert (kept["ok"], kept["steps"], kept["message"]) == (ok, steps, message)
     assert kept["file"] == "coq/chapter/topic/claim.v" and kept["source"] == (source.text or "")
+
+
+PROVED, NO_PROOF = (True, "1 theorem proved"), (False, f"{running.NO_PROOF}Error: No applicable tactic.")
+
+
+@pytest.mark.parametrize(
+    "text, said, ok, message",
+    [
+        ("text", NO_PROOF, None, "stated, and not proved: a reason"),
+        ("text", PROVED, False, "Coq proves it, so it is not open: take it out of derivations/coq_open.toml"),
+        (None, None, False, "Coq cannot state it, so it is not open: take it out of derivations/coq_open.toml"),
+        ("text", (False, running.NOT_RUN), False, running.NOT_RUN),
+        ("text", (False, "Coq's proof assumes something"), False, "Coq's proof assumes something"),
+    ],
+)
+def test_a_claim_is_open_only_where_coq_states_it_and_finds_no_proof(text, said, ok, message):
+    source = stating.Source(text, "", (1,) if text else (), bool(text))
+    kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said}, "a reason")
+    assert (kept["ok"], kept["message"], kept["steps"]) == (ok, message, [])
+
+
+@pytest.fixture
+def open_file(monkeypatch, tmp_path):
+    monkeypatch.setattr(coq_open, "ROOT", tmp_path)
+    monkeypatch.setattr(coq_open, "FILE", tmp_path / "open.toml")
+    return coq_open.FILE
+
+
+def test_open_claims_are_read_by_topic(open_file):
+    assert coq_open.reasons() == {}
+    open_file.write_text("\"a/b#c\" = 'one'\n\"a/bb#c\" = 'two'\n")
+    assert coq_open.reasons("a/b") == {"a/b#c": "one"} and coq_open.reasons() == {"a/b#c": "one", "a/bb#c": "two"}
+
+
+@pytest.mark.parametrize("text", ['"a/b#c"', "\"a/b\" = 'why'", "\"a/b#c\" = ' '", '"a/b#c" = 3', "[a]\nb = 'why'", "'a/b#c' = 'as x = y'"])
+def test_a_file_of_open_claims_that_says_something_else_is_refused(open_file, text):
+    open_file.write_text(text)
+    with pytest.raises(certificates.CertificateError, match=r'open\.toml.*"chapter/topic#claim" = '):
+        coq_open.reasons()
+
+
+def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path):
+    open_file.write_text("\"example/halving#no-claim\" = 'why'\n")
+    monkeypatch.setattr(coq_run, "sources", lambda topic: {})
+    monkeypatch.setattr(coq_run, "FOLDER", tmp_path / "docs" / "coq")
+    monkeypatch.setattr(coq_run.coq_results, "path_of", lambda topic: tmp_path / "none.json")
+    monkeypatch.setattr(coq_run.coq_witness, "prove", lambda texts, **_: {})
+    (result,) = coq_run.run(["example/halving"], True, 1, None)["example/halving"].values()
+    assert result["ok"] is False and "there is no such claim" in result["message"]
 
 
 # What Coq says of it

@@ -126,7 +126,7 @@ def test_every_number_leads_to_the_command_that_counts_it_again(page):
 
 
 def test_a_table_that_there_is_not_is_refused(refused):
-    assert "a name of kinds, witnesses, killed, mutants, random, families, size, alone, found 'sizes'" in refused(
+    assert "a name of kinds, witnesses, killed, mutants, random, families, size, alone, open, found 'sizes'" in refused(
         "# A\n\n/// trust | sizes\n///\n"
     )
 
@@ -154,6 +154,14 @@ def test_the_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
     assert all(link["href"].endswith(f"{name}.md#{id_}") for link, name, id_ in zip(links, ("a/one", "a/two"), "ps"))
     certificates["a/one"][0]["witnesses"] = certificates["a/two"][1]["witnesses"] = [PROOF, PROOF]
     assert "none; each claim has two proofs or more." in page("/// trust | alone\n///\n")
+
+
+def test_what_coq_does_not_prove_is_listed_with_why(page, monkeypatch):
+    monkeypatch.setattr(trust.coq_open, "reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
+    items = BeautifulSoup(page("/// trust | open\n///\n"), "html.parser").select("ul li")
+    assert [item.text for item in items] == ["a/one#p: another", "b/two#q: a reason"] and items[0].a["href"].endswith("a/one.md#p")
+    monkeypatch.setattr(trust.coq_open, "reasons", dict)
+    assert "none; Coq proves all that it can state." in page("/// trust | open\n///\n")
 
 
 ALONE = ["halving", "above", "below", "bounded", "order", "reach"]  # a rounding, and bounds of which SymPy cannot settle the sign

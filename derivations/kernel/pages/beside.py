@@ -1,6 +1,7 @@
 """What a page shows beside its claims: tables that count them, stations on a claim's way, sources, and figures."""
 
 import posixpath
+from collections.abc import Callable
 from xml.etree.ElementTree import Element, SubElement
 
 from ..run.certificates import ROOT, CertificateError
@@ -10,18 +11,18 @@ from .figures import FigureError, figure
 from .journey import JourneyError, told
 from .page import TOPIC, Page
 from .rows import RowsError, rows, table
-from .trust import ALONE, TABLES, alone, counted
+from .trust import LISTS, TABLES, counted
 
 
 def count(page: Page, parent: Element, name: str) -> Element:
     """Append one of the trust page's tables, with the command that makes its numbers again."""
     traces.note("all")
     line = page.source.line_of(f"/// trust | {name}")
-    if name not in (*TABLES, ALONE):
-        raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, ALONE))}, found {name!r}")
+    if name not in (*TABLES, *LISTS):
+        raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, *LISTS))}, found {name!r}")
     try:
-        if name == ALONE:
-            return list_alone(page, parent)
+        if name in LISTS:
+            return list_claims(page, parent, *LISTS[name])
         html = counted(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
@@ -30,17 +31,19 @@ def count(page: Page, parent: Element, name: str) -> Element:
     return box
 
 
-def list_alone(page: Page, parent: Element) -> Element:
-    """Append a list of the claims that one witness alone proves, each a link to it."""
-    found = alone()
-    if not found:
+def list_claims(page: Page, parent: Element, found: Callable[[], list[tuple[str, str]]], without: str) -> Element:
+    """Append a list of claims, each a link to it and what is said of it; and where there is none, that."""
+    claims = found()
+    if not claims:
         none = SubElement(parent, "p")
-        none.text = "none; each claim has two proofs or more."
+        none.text = without
         return none
-    listed = SubElement(parent, "ul", {"class": "trust__alone"})
-    for topic, name in found:
+    listed = SubElement(parent, "ul", {"class": "trust__claims"})
+    for key, said in claims:
+        topic, _, name = key.partition("#")
         address = posixpath.relpath(f"{topic}.md", folder_of(page))
-        SubElement(SubElement(listed, "li"), "a", {"href": f"{address}#{name}"}).text = f"{topic}#{name}"
+        link = SubElement(SubElement(listed, "li"), "a", {"href": f"{address}#{name}"})
+        link.text, link.tail = key, f": {said}" if said else ""
     return listed
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-from ..run import fuzz_kept, mutants_kept
+from ..run import coq_open, fuzz_kept, mutants_kept
 from ..run.certificates import topics
 from ..run.coq_results import load
 from ..run.proofs import provers
@@ -68,18 +68,23 @@ def by_witness() -> Table:
     return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
 
 
-ALONE = "alone"
-
-
 def alone() -> list[tuple[str, str]]:
-    """(topic, id) of each claim that one witness alone proves."""
+    """Each claim that one witness alone proves, and no more of it."""
     return [
-        (topic, claim["id"])
+        (f"{topic}#{claim['id']}", "")
         for topic in topics()
         for claim in load(topic)["claims"]
         if claim["kind"] != "definition" and len(provers(claim)) == 1
     ]
 
+
+def not_by_coq() -> list[tuple[str, str]]:
+    """Each claim that Coq can state and does not prove, and why."""
+    return sorted(coq_open.reasons().items())
+
+
+# By name: what lists claims, and what is said where there is none.
+LISTS = {"alone": (alone, "none; each claim has two proofs or more."), "open": (not_by_coq, "none; Coq proves all that it can state.")}
 
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
 MUTANTS = "python -m derivations mutants"

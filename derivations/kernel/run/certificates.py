@@ -35,7 +35,7 @@ ASIDE = (
     "pages",
     *(
         f"run/{name}.py"
-        for name in ("mutation", "mutants_kept", "coq", "coq_results", "touched", "programs", "proofs", "fuzz", "fuzz_kept")
+        for name in ("mutation", "mutants_kept", "coq", "coq_open", "coq_results", "touched", "programs", "proofs", "fuzz", "fuzz_kept")
     ),
 )
 

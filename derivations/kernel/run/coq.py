@@ -6,8 +6,9 @@ Results are kept as long as the certificate they belong to, and Coq itself, stay
 from __future__ import annotations
 
 from ..coq import witness as coq_witness
+from ..coq.running import NO_PROOF
 from ..core import claims
-from . import certificates, coq_results, refusals
+from . import certificates, coq_open, coq_results, refusals
 from .certificates import ROOT
 from .worker import load_script
 
@@ -26,7 +27,9 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
     verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)))
     for topic, found in wanted.items():
-        results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts) for id_, s in found.items()}
+        known = coq_open.reasons(topic)
+        results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts, known.pop(f"{topic}#{id_}", "")) for id_, s in found.items()}
+        results[topic] |= {key.partition("#")[2]: no_claim(key) for key in known}
         if all(r["ok"] is not False for r in results[topic].values()):
             coq_results.save(topic, results[topic], coq_witness.version())
         else:
@@ -36,9 +39,16 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
     return {topic: results[topic] for topic in topics}
 
 
-def result(key: str, source: coq_witness.Source, verdicts: dict) -> dict:
-    """What Coq says of a claim, and the steps that it proves, counted from 1. Part of a chain is not the claim."""
+def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") -> dict:
+    """What Coq says of a claim, and the steps that it proves, counted from 1. Part of a chain is not the claim.
+
+    `why` is what is known of a claim that it does not prove.
+    """
     ok, message = verdicts[key] if source.text else (None, source.reason)
+    if why and ok is False and message.startswith(NO_PROOF):
+        ok, message = None, f"stated, and not proved: {why}"
+    elif why and ok is not False:
+        ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_open.name()}"
     steps = source.steps if ok else ()
     if ok and not source.whole:
         ok, message = None, f"proved for step {', '.join(map(str, steps))} only: {source.reason}"
@@ -50,6 +60,10 @@ def result(key: str, source: coq_witness.Source, verdicts: dict) -> dict:
         "source": source.text or "",
         "file": coq_witness.file_of(key, FOLDER).relative_to(FOLDER.parent).as_posix(),
     }
+
+
+def no_claim(key: str) -> dict:
+    return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_open.name()} names it, and there is no such claim: take it out"}
 
 
 def publish(results: dict, every: bool):

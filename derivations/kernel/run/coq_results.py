@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from . import certificates, programs
+from . import certificates, coq_open, programs
 
 NOT_STATED = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}  # steps: those proved
 
@@ -59,5 +59,5 @@ def identity(certificate: dict) -> str:
     """What two certificates share that were made from the same files, folders, variables and libraries; and how Coq is asked."""
     asked = [certificates.file_hash(path) for path in certificates.kernel_files() if certificates.room(path) == "coq"]
     read = [certificate[kind] for kind in ("inputs", "looks", "folders", "sought", "variables")]
-    of = [certificate["topic"], read, certificate["versions"], asked]
+    of = [certificate["topic"], read, certificate["versions"], asked, coq_open.reasons(certificate["topic"])]
     return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()
