@@ -242,6 +242,7 @@ REFUSED = {
     "a delta of two sizes": (lambda: sp.KroneckerDelta(i, sp.Idx("l", (1, m))), "do not run alike"),
     "a delta of numbers that are no index": (lambda: sp.KroneckerDelta(t, 1), "no index among its arguments"),
     "a column times a row": (lambda: u * v.T, "a column times a row"),
+    "an exponential of a matrix": (lambda: sp.exp(H), "exp of a matrix may mean that of its entries or of the whole"),
     "a power of a matrix": (lambda: sp.MatPow(H, n), "the power n of H"),
     "a slice": (lambda: F[:2, :2], "the SymPy node MatrixSlice"),
     "a derivative of unknown order": (lambda: sp.Derivative(sp.exp(x), (x, n)), "a known number of times"),

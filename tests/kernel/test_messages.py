@@ -169,7 +169,7 @@ WHEN_CHECKED = {
         "claim", exp(log(x)) + exp(log(-x)) + exp(log(y)), y, given=[positive(y), positive(x), positive(-x)]
     ),
     "no values were found, with sizes up to 3, at which all its assumptions hold: they may contradict each other, and then anything follows. Look at 'A is "
-    "invertible' and 'the product of A and A is 0 times the identity'": lambda D: D.identity(
+    "invertible' and 'the product of A and A is zero'": lambda D: D.identity(
         "claim", inverse(A) @ (A @ A), 0 * A, given=[invertible(A), product_is(A, A, 0)]
     ),
     "the two sides have different shapes: A @ U and A": lambda D: D.identity("claim", A @ U, A),
@@ -284,7 +284,7 @@ WHEN_CHECKED = {
         without={nonzero(z[l]): {x: 1, z: [0, 1], v: [1, 0]}},
     ),
     "without={...} does not show that the assumption 'C is invertible' is needed: the values break an assumption: the product of A and B "
-    "is 0 times the identity; there it is [[1]]": lambda D: D.identity(
+    "is zero; there it is [[1]]": lambda D: D.identity(
         "claim",
         A @ B + inverse(C) @ C,
         eye(n),

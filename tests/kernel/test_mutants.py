@@ -140,7 +140,7 @@ SLIPS = [
     (
         "assumption changed",
         stated("identity", W @ (A @ B), S @ (B.T @ A.T), given=[product_is(A, B, 0)]),
-        "W @ (A @ B) = S @ (Bᵀ @ Aᵀ); the product of A and B is 1 times the identity",
+        "W @ (A @ B) = S @ (Bᵀ @ Aᵀ); the product of A and B is the identity",
     ),
     ("counterexample replaced", stated("refute", x * y, x, at={x: 2, y: 3}), "x*y != x; x = 0; y = 3"),
     ("a truth refuted", stated("refute", x * y, x, at={x: 2, y: 3}), "x*y != x*y + 0*x*y; x = 2; y = 3"),

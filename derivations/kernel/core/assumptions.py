@@ -206,10 +206,9 @@ def in_range() -> Assumption:
 
 
 def symbol_of(x: Term) -> Expr:
-    x = x if isinstance(x, str) else lift(x)
-    if isinstance(x, str) or x.op != "symbol":
+    if isinstance(x, str) or lift(x).op != "symbol":
         raise KernelError(f"this assumption is about a symbol, not {show(x)}")
-    return x
+    return lift(x)
 
 
 def is_random(e: Expr) -> bool:
@@ -245,7 +244,8 @@ def assumption_text(a: Assumption, latex_names: bool = False) -> str:
         "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(show, a.args[1:])), "moment of order {1}"),
         "variance": "each entry of {0} has variance {1}",
         "gaussian": "{all} are Gaussian" if a.args[1:] else "{0} is Gaussian",
-        "product": "the product of {0} and {1} is {2} times the identity",
+        "product": "the product of {0} and {1} is "
+        + {"0": "zero", "1": "the identity"}.get("".join(map(show, a.args[2:])), "{2} times the identity"),
         "representable": "{all} are floating-point numbers" if a.args[1:] else "{0} is a floating-point number",
         "zero_or_one": "each entry of " * bool(a.args and a.args[0].shape) + "{0} is 0 or 1",
         "in range": "no exponent leaves the format's range",

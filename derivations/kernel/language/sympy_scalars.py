@@ -123,7 +123,14 @@ def read_derivative(e: Any, reading: Reading) -> Expr:
 
 
 def of_one(function: Callable[[Expr], Expr]) -> Rule:
-    return lambda e, reading: function(reading(e.args[0]))
+    def rule(e: Any, reading: Reading) -> Expr:
+        argument = e.args[0]
+        if getattr(argument, "is_Matrix", False):
+            name = type(e).__name__.lower()
+            raise Unreadable(f"{name} of a matrix may mean that of its entries or of the whole; bring {name}(A[i, j]), an entry of it")
+        return function(reading(argument))
+
+    return rule
 
 
 def sinh(x: Expr) -> Expr:

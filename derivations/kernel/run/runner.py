@@ -16,7 +16,7 @@ from ..errors import nearest
 from . import certificates, refusals
 from .certificates import ROOT, CertificateError
 
-TIME_LIMIT = 300  # seconds a script may take
+TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 PATIENCE = 0.2  # seconds until it is looked whether to give up
 
 # Each script has a process of its own, forked from one that has SymPy loaded and has run nothing yet.
