@@ -339,6 +339,7 @@ def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, m
     kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said})
     assert (kept["ok"], kept["steps"], kept["message"]) == (ok, steps, message)
     assert kept["file"] == "coq/chapter/topic/claim.v" and kept["source"] == (source.text or "")
+    assert coq_run.outcome(kept) == {True: "proved", None: "not for Coq", False: "NOT proved"}[ok]
 
 
 PROVED, NO_PROOF = (True, "1 theorem proved"), (False, f"{running.NO_PROOF}Error: No applicable tactic.")
@@ -358,6 +359,7 @@ def test_a_claim_is_open_only_where_coq_states_it_and_finds_no_proof(text, said,
     source = stating.Source(text, "", (1,) if text else (), bool(text))
     kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said}, "a reason")
     assert (kept["ok"], kept["message"], kept["steps"]) == (ok, message, [])
+    assert coq_run.outcome(kept) == {None: "open", False: "NOT proved"}[ok]
 
 
 @pytest.fixture

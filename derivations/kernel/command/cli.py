@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 
 import click
 
@@ -134,19 +135,18 @@ def coq(targets, fresh, jobs):
             results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told)
         except CertificateError as error:
             raise click.ClickException(str(error)) from None
-    failed = 0
+    all_ = Counter()
     for topic, found in results.items():
-        proved = sum(r["ok"] is True for r in found.values())
-        bad = {id_: r for id_, r in found.items() if r["ok"] is False}
-        failed += len(bad)
-        click.echo(f"{'NO ' if bad else 'ok '} {topic:28} {proved} proved, {sum(r['ok'] is None for r in found.values())} not for Coq")
-        for id_, r in bad.items():
-            click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
-    click.echo(
-        f"{sum(r['ok'] is True for found in results.values() for r in found.values())} claims proved by Coq, nothing assumed"
-        + (f"; {failed} NOT proved" if failed else "")
-    )
-    sys.exit(bool(failed))
+        here = Counter(map(coq_run.outcome, found.values()))
+        all_ += here
+        told_of = f"{here['proved']} proved, {here['not for Coq']} not for Coq" + f", {here['open']} open" * bool(here["open"])
+        click.echo(f"{'NO ' if here['NOT proved'] else 'ok '} {topic:28} {told_of}")
+        for id_, r in found.items():
+            if r["ok"] is False:
+                click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
+    more = "".join(f"; {all_[outcome]} {outcome}" for outcome in ("open", "NOT proved") if all_[outcome])
+    click.echo(f"{all_['proved']} claims proved by Coq, nothing assumed{more}")
+    sys.exit(bool(all_["NOT proved"]))
 
 
 @main.command()

@@ -12,6 +12,7 @@ from . import certificates, coq_open, coq_results, refusals
 from .certificates import ROOT
 from .worker import load_script
 
+OPEN = "stated, and not proved: "
 FOLDER = ROOT / "docs" / "coq"  # published as it is
 
 
@@ -46,7 +47,7 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
     """
     ok, message = verdicts[key] if source.text else (None, source.reason)
     if why and ok is False and message.startswith(NO_PROOF):
-        ok, message = None, f"stated, and not proved: {why}"
+        ok, message = None, f"{OPEN}{why}"
     elif why and ok is not False:
         ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_open.name()}"
     steps = source.steps if ok else ()
@@ -60,6 +61,13 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
         "source": source.text or "",
         "file": coq_witness.file_of(key, FOLDER).relative_to(FOLDER.parent).as_posix(),
     }
+
+
+def outcome(result: dict) -> str:
+    """What became of a claim: proved, open, not for Coq or, which is an error, not proved."""
+    if result["ok"] is None:
+        return "open" if result["message"].startswith(OPEN) else "not for Coq"
+    return "proved" if result["ok"] else "NOT proved"
 
 
 def no_claim(key: str) -> dict:
