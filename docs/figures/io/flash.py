@@ -1,9 +1,36 @@
-"""A picture of what moves, for tiles of several sizes."""
+"""Pictures of FlashAttention: where a tile is while it is worked on, and what moves for tiles of several sizes."""
 
-from derivations.kernel.pages.drawing import Picture, bars
+from derivations.kernel.pages.drawing import Picture, bars, operations
 from snippets.io.flash import plain_moved, tiled_moved
 
 TOKENS, WIDTH = 8192, 64
+
+
+def tile() -> Picture:
+    nodes = {
+        "queries": ("queries", 0, 0, "a tile, read once"),
+        "keys": ("keys", 1, 0, "tile after tile"),
+        "values": ("values", 2, 0, "tile after tile"),
+        "scores": ("scores", 0.5, 1, "in fast memory"),
+        "weights": ("exponentials", 0.5, 2, "in fast memory"),
+        "state": ("largest score, sums", 1.25, 3, "in fast memory"),
+        "output": ("outputs", 1.25, 4, "a tile, written once"),
+    }
+    arrows = [
+        ("queries", "scores"),
+        ("keys", "scores"),
+        ("scores", "weights"),
+        ("weights", "state"),
+        ("values", "state"),
+        ("state", "output"),
+    ]
+    return operations(
+        nodes,
+        arrows,
+        title="One tile of queries on its way",
+        description="A tile of queries is read once. Tiles of keys and values come one after the other. Scores and exponentials of a tile "
+        "are made in fast memory and forgotten there; the largest score and the sums stay. At the end a tile of outputs is written once.",
+    )
 
 
 def moved() -> Picture:
