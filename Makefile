@@ -11,12 +11,13 @@ BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test lint coq sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
+.PHONY: help serve test slow lint coq sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
-	@echo "make test    lint, check the derivations, run every test (ARGS=\"-k variance\" runs some)"
+	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some)"
+	@echo "make slow    the tests that take minutes: forged claims, pages pasted whole, these commands run for real"
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
 	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
@@ -35,7 +36,10 @@ serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: lint check
-	@$(PY) -m pytest $(BESIDE) -m "not coq" $(ARGS)
+	@$(PY) -m pytest $(BESIDE) -m "not coq and not slow" $(ARGS)
+
+slow: check
+	@$(PY) -m pytest $(BESIDE) -m slow $(ARGS)
 
 lint: setup
 	@$(PY) -m ruff check .

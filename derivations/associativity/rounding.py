@@ -124,7 +124,7 @@ derivation.refute(
     rounded(rounded(a * b) / 2),
     rounded(a * rounded(b / 2)),
     at={a: 2, b: tiny},
-    title="Nor is dividing by two, below the smallest normal number",
+    title="Below the smallest normal number, dividing by two is not exact either",
 )
 
 if __name__ == "__main__":

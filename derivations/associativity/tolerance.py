@@ -70,7 +70,7 @@ derivation.inequality(
     given=[nonnegative(exp(epsilon) - c[j]), nonnegative(exp(epsilon) * a - 1)],
     without={nonnegative(exp(epsilon) - c[j]): {epsilon: 0, a: 1, c: [2], z: [0]}},
     uses=["perturbed"],
-    title="Nor does its own factor make a weight smaller by more than the square",
+    title="Its own factor makes a weight smaller by at most the square",
 )
 
 derivation.identity(
@@ -113,7 +113,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="Nor can an output be too small by more",
+    title="An output can be too small by no more than this",
 )
 
 last = ((u - psi) * ((absolute(x) + x) + (a - (x - y))) + (u + psi) * ((absolute(x) - x) + (a + (x - y)))) / 2

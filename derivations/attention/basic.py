@@ -41,7 +41,7 @@ derivation.identity(
     "shared-symmetric",
     ((X @ W) @ (X @ W).T).T,
     (X @ W) @ (X @ W).T,
-    title="So they are when queries and keys share one matrix",
+    title="Where queries and keys share one matrix, scores are symmetric",
 )
 
 derivation.refute(

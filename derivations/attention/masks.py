@@ -76,7 +76,7 @@ derivation.identity(
     b * exp(z) / kept,
     given=[zero_or_one(b), nonzero(kept)],
     code=[("snippets.attention.masks.infinite_weights", z, b)],
-    title="Then the weights are masked already: to mask them again changes nothing",
+    title="Masked scores give masked weights: to mask these again changes nothing",
 )
 
 derivation.identity(

@@ -71,7 +71,7 @@ derivation.inequality(
     g**2 * softmax(z)[i],
     because=total(g * (g * exp(z[i]) - 1) + (g - exp(z[j])), j) / (m * total(exp(z[j]), j)),
     given=[nonnegative(g * exp(z[i]) - 1), nonnegative(g - exp(z[j]))],
-    title="Nor do scores near zero give any key much less than an equal share",
+    title="Scores near zero give no key much less than an equal share",
 )
 
 derivation.limit(

@@ -61,7 +61,7 @@ derivation.inequality(
     * total(exp(z[j] - s[i] - s[j]) * (exp(2 * delta) * (exp(s[j]) - exp(-delta)) + (exp(delta) - exp(s[i]))), j)
     / (total(exp(z[j]), j) * total(exp(z[j] - s[j]), j)),
     given=[nonnegative(exp(delta) - exp(s[i])), nonnegative(exp(s[j]) - exp(-delta))],
-    title="And falls by at most the same factor",
+    title="A weight falls by at most the same factor",
 )
 
 derivation.inequality(
@@ -79,7 +79,7 @@ derivation.inequality(
     h * total(p[j], j),
     because=total(p[j] * (h - r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h - r[j])],
-    title="How far it rises when its values move",
+    title="How far an output rises when its values move",
 )
 
 derivation.inequality(
@@ -88,7 +88,7 @@ derivation.inequality(
     h * total(p[j], j),
     because=total(p[j] * (h + r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h + r[j])],
-    title="And falls",
+    title="How far an output falls when its values move",
 )
 
 derivation.inequality(

@@ -95,7 +95,7 @@ derivation.inequality(
     because=softmax(z)[i] * total((1 - eye(n)[i, j]) ** 2 * (exp(2 * c) - exp(z[j] - z[i])), j) / (1 + (n - 1) * exp(2 * c)),
     given=bounds,
     without={bounds[1]: {c: 0, z: [0, -1], i: 2}},
-    title="And the least it can lose to",
+    title="The least that a bounded score can get",
 )
 
 derivation.identity(

@@ -77,7 +77,7 @@ derivation.inequality(
     because=tanh(s / c) ** 2,
     given=[nonzero(c)],
     uses=["slope"],
-    title="And never more than one",
+    title="The slope of a capped score is never more than one",
 )
 
 derivation.inequality(

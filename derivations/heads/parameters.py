@@ -30,7 +30,7 @@ derivation.identity(
     diff(softmax(Q @ (K + keys @ b_K).T)[i, j], b_K[1, r]),
     0,
     uses=["key-bias"],
-    title="So it gets no gradient",
+    title="A bias of the keys gets no gradient",
 )
 
 derivation.refute(
@@ -64,7 +64,7 @@ derivation.chain(
     ((softmax(S) @ V + rows @ b_V) @ W_O + rows @ b_O, "the bias passes through the weights"),
     (softmax(S) @ V @ W_O + rows @ (b_V @ W_O + b_O), "regroup"),
     uses=["value-bias"],
-    title="It folds into the bias of the output",
+    title="A bias of the values folds into that of the output",
 )
 
 derivation.identity(
@@ -107,7 +107,7 @@ derivation.identity(
     h * (2 * (d / h) + d / h) + d,
     4 * d,
     uses=["define-n-b"],
-    title="Nor for the biases",
+    title="For the biases, too, the number of heads does not matter",
 )
 
 if __name__ == "__main__":

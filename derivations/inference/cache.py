@@ -49,7 +49,7 @@ derivation.identity(
     diff(O[i, f], K[l, a]),
     P[i, l] * (V[l, f] - O[i, f]) * Q[i, a],
     code=[("snippets.inference.cache.output_slopes[1]", Q, K, V)],
-    title="It moves with every key that it sees",
+    title="An output moves with every key that it sees",
 )
 
 anew = derivation.define(
@@ -96,7 +96,7 @@ derivation.inequality(
     (2 * n + 1) / 3,
     because=4 * n * (n - 1) * d**2 / 3 / (8 * n * d**2 + 2 * n * (n + 1) * d),
     uses=["cubic", "square"],
-    title="And of two thirds of it at most",
+    title="A cache saves a factor of two thirds of the text's length at most",
 )
 
 derivation.identity(

@@ -143,7 +143,7 @@ derivation.refute(
     W_Q @ W_K.T,
     at={W_Q: [[1, 0], [0, 1]], W_K: [[1, 0], [0, 1]], R: [[0, 1], [-1, 0]], G: [[1, 0], [0, 1]]},
     uses=["between"],
-    title="So one absorbed matrix does not serve all distances",
+    title="One absorbed matrix does not serve all distances",
 )
 
 derivation.identity(

@@ -69,7 +69,7 @@ derivation.chain(
     given=[nonzero(beta)],
     code=[(chapter + "recall", x, X, {"beta": beta})],
     uses=["energy-slope"],
-    title="So a step of size one is attention",
+    title="A step of size one is attention",
 )
 
 derivation.identity(

@@ -74,7 +74,7 @@ derivation.identity(
     S - beta * (k.T @ (k @ zeros(d_k, d_v) - v)),
     S + beta * (k.T @ v),
     uses=["step"],
-    title="It is a step on the squared error with the slope of an empty state",
+    title="Linear attention's update is a step on the squared error with the slope of an empty state",
 )
 
 derivation.refute(

@@ -96,7 +96,7 @@ derivation.inequality(
     because=total(softmax(z)[j] * (v[j] - c), j),
     given=[nonnegative(v[j] - c)],
     uses=["positive", "simplify/softmax#sums-to-one"],
-    title="And no smaller than the smallest",
+    title="A mean is no smaller than the smallest value",
 )
 
 derivation.inequality(
@@ -123,7 +123,7 @@ derivation.inequality(
     1,
     total(exp(z[j]), j) ** 2 / total(exp(z[j]) ** 2, j),
     because=total((1 - eye(m)[j, k]) ** 2 * exp(z[j]) * exp(z[k]), j, k) / total(exp(z[j]) ** 2, j),
-    title="And at least one",
+    title="The effective number of keys is at least one",
 )
 
 derivation.refute(

@@ -41,7 +41,7 @@ with evaluate(False):  # SymPy keeps what is written
         "backward-sum",
         Eq(Sum(slope, j), 0),
         uses=["backward"],
-        title="It sums to zero",
+        title="What passes back through softmax sums to zero",
     )
 
     derivation.chain(
@@ -59,14 +59,14 @@ with evaluate(False):  # SymPy keeps what is written
         Le(0, form),
         because=centred,
         uses=["variance"],
-        title="It is never negative",
+        title="The Jacobian's quadratic form is never negative",
     )
 
     derivation.identity(
         "pairs",
         Eq(form, half * Sum(p[i] * p[j] * (x[i] - x[j]) ** 2, j, i)),
         uses=["variance"],
-        title="It is a mean of squared gaps",
+        title="The Jacobian's quadratic form is a mean of squared gaps",
     )
 
     derivation.inequality(
@@ -75,7 +75,7 @@ with evaluate(False):  # SymPy keeps what is written
         because=2 * Sum((p[i] - half) ** 2 * x[i] ** 2, i)
         + half * Sum((1 - KroneckerDelta(i, j)) ** 2 * p[i] * p[j] * (x[i] + x[j]) ** 2, j, i),
         uses=["variance"],
-        title="It is at most half the squared length",
+        title="The Jacobian's quadratic form is at most half the squared length",
     )
 
     q = derivation.define("q", softmax(c * ones(2)), title="Two equal weights $q$")

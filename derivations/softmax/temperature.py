@@ -51,7 +51,7 @@ derivation.inequality(
     n * softmax(beta * z)[i],
     because=total(exp(beta * z[j]) * (exp(beta * (z[i] - z[j])) - exp(-beta * g)), j) / total(exp(beta * z[j]), j),
     given=[nonnegative(exp(beta * (z[i] - z[j])) - exp(-beta * g))],
-    title="And at least so many",
+    title="At least so many equal shares",
 )
 
 derivation.limit("hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="Hot: all keys alike")
@@ -125,7 +125,7 @@ derivation.identity(
     "perplexity-slope",
     diff(exp(-total(p[i] * log(p[i]), i)), beta),
     -beta * (total(p[i] * z[i] ** 2, i) - total(p[i] * z[i], i) ** 2) * exp(-total(p[i] * log(p[i]), i)),
-    title="And lowers the exponential of the entropy",
+    title="Cooling lowers the exponential of the entropy",
 )
 
 
@@ -160,7 +160,7 @@ derivation.inequality(
     because=t**2 * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) / tau * exp(objective(q)),
     given=[positive(tau)],
     uses=["path-slope"],
-    title="It only falls",
+    title="Away from softmax it only falls",
 )
 
 derivation.identity(

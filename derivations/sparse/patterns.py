@@ -54,7 +54,7 @@ derivation.inequality(
     because=total((1 - c[l]) * p[l] * (hi - v[l]), l) + dropped * total(c[l] * p[l] * (v[l] - lo), l) / kept,
     given=[nonzero(kept), a_mask, nonnegative(v[l] - lo), nonnegative(hi - v[l])],
     uses=["error"],
-    title="So it is at most the dropped weight, times the range of the values",
+    title="The error is at most the dropped weight, times the range of the values",
 )
 
 derivation.identity(

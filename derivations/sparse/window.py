@@ -91,7 +91,7 @@ derivation.identity(
     total((t - 1 - (w - 1) / 2) ** 2 / w, t),
     (w**2 - 1) / 12,
     uses=["step-mean"],
-    title="And this is the variance of that distance",
+    title="The variance of the distance that a layer looks back",
 )
 
 derivation.identity(
@@ -109,7 +109,7 @@ derivation.identity(
     L * (w**2 - 1) / 12,
     given=[independent(D), variance(D, (w**2 - 1) / 12)],
     uses=["step-variance"],
-    title="And the spread about it grows with the root of the number of layers only",
+    title="The spread about half the reach grows with the root of the number of layers only",
 )
 
 derivation.refute(

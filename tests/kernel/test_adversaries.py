@@ -64,6 +64,8 @@ from derivations.kernel.run.certificates import CertificateError, load
 from derivations.kernel.run.records import record
 from derivations.kernel.sympy import witness as sympy_witness
 
+pytestmark = pytest.mark.slow
+
 n, m = sizes("n m")
 A, B, C = matrix("A", n, n), matrix("B", n, n), matrix("C", n, m)
 x, y, c = scalars("x y c")

@@ -165,6 +165,7 @@ def run_in_one(texts, folder):
     return {key: tuple(found[str(path)]) for key, path in paths.items()}
 
 
+@pytest.mark.slow
 def test_a_third_of_them_runs_without_us_and_says_what_the_witness_says(site, texts, tmp_path):
     chosen = dict(list(texts.items())[::3])
     assert len(chosen) >= LEAST // 3

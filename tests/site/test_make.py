@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[2]
 BASE_PYTHON = os.path.realpath(sys._base_executable)
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make to test")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("make") is None, reason="there is no make to test")]
 
 # Stands in for ruff, mypy, derivations, pytest, mkdocs and the training of models: says how it was called, builds a page, and fails when
 # told to.
@@ -294,7 +294,7 @@ def test_setup_is_done_once_and_again_when_the_pins_change(tree):
         "Setting up .venv from requirements.txt: a few minutes, once.",
         *LINTED,
         "derivations check",
-        "pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m not coq -k two words",
+        "pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m not coq and not slow -k two words",
     ]
     assert first.stderr == ""
     assert make(tree, "check").stdout == "derivations check\n"

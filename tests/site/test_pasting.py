@@ -15,6 +15,8 @@ from bs4 import BeautifulSoup
 
 from derivations.kernel.pages import PageError, Source, lint, standing, whole
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("pasting.py")
 
