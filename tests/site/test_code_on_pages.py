@@ -1,5 +1,6 @@
 """Code on pages: each fence is an include, each section is shown, each section is run by a test."""
 
+import ast
 import random
 import re
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from markdown import Markdown
 
-from derivations.kernel.pages import lint
+from derivations.kernel.pages import lint, names
 from derivations.kernel.pages.regions import RECIPES, mismarked, sections, text_of
 from derivations.kernel.pages.source import PageError, Source
 from derivations.kernel.pages.standing import blocks
@@ -600,3 +601,21 @@ def test_what_an_example_has_from_the_snippets_is_shown(site):
         (site / "snippets/a/b.py").write_text(SNIPPET.replace("3\n\n", f"3\n>>> {line}\n\n"))
         (found,) = taken(site)
         assert "uses the name 'softmax' for something of the snippets" in found
+
+
+COMPREHENSIONS = {
+    "a = [f(x) for x in y]": ["f", "y"],
+    "a = {f(x) for x in y if x}": ["f", "y"],
+    "a = {k: x for k, x in y}": ["y"],
+    "a = [x for b in y for x in b]": ["y"],
+    "a = f(x for x in y)": ["f", "y"],
+    "g = lambda y: [x + z for x in y]": ["z"],
+}
+
+
+@pytest.mark.parametrize("text, reads", COMPREHENSIONS.items())
+def test_what_a_comprehension_binds_is_not_read_from_outside(text, reads):
+    """Python 3.12 and later give these names to what is around some comprehensions."""
+    (node,) = ast.parse(text).body
+    assert names.read(node) == reads
+    assert names.bound(node, "here").keys() == {text[0]}

@@ -7,6 +7,7 @@ import ast
 import builtins
 import symtable
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from doctest import DocTestParser
 from functools import lru_cache
@@ -115,7 +116,19 @@ def binds(table: symtable.SymbolTable) -> set[str]:
 
 
 def table_of(node: ast.stmt) -> symtable.SymbolTable:
-    return symtable.symtable(ast.unparse(node), "a statement", "exec")
+    return symtable.symtable(ast.unparse(_Apart().visit(deepcopy(node))), "a statement", "exec")
+
+
+class _Apart(ast.NodeTransformer):
+    """Comprehensions as generators: from Python 3.12 on, the names of the others stand among those of what is around them."""
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators))
 
 
 def within(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
