@@ -355,6 +355,9 @@ WHEN_CHECKED = {
     "an assumption about d, which moves: 'd - x is positive' is said of a point, and need not hold on the way": lambda D: D.limit(
         "claim", x / d, d, "oo", 0, given=[positive(d - x)]
     ),
+    "an assumption about n, which moves: '131072*x - sum(1, i = 1..n) is positive' is said of a point, and need not hold on the way": lambda D: (
+        D.limit("claim", exp(log(2**17 * x - n)) / n, n, "oo", -1, given=[positive(2**17 * x - total(1, i))])
+    ),
     "at the given values both sides are equal: 1 = 1; it is no counterexample": [
         lambda D: D.refute("claim", x, y, at={x: 1, y: 1}),
         lambda D: D.refute("claim", Var(q @ k), d**2, at={d: 1}, given=standard),

@@ -178,6 +178,7 @@ ANOTHERS = {
     "entries that are summed": (lambda: state(total(scalars("x_i"), i), n * scalars("x_i")), "x_i .*index i"),
     "matrices that are summed": (lambda: state(total((W_i @ Wz)[index("k", m)], i), n * (W_i @ Wz)[index("k", m)]), "W_i .*index i"),
     "an entry beside an open index": (lambda: state(scalars("x_i") * z[i], z[i] * scalars("x_i")), "x_i .*index i"),
+    "the last entry": (lambda: state(diff(total(z[i] ** 2, i) + scalars("z_n"), scalars("z_n")), 1), "z_n is read as an entry of z"),
     "an entry of a matrix": (lambda: state(scalars("x_ik") * z[i] * z[k], z[i] * scalars("x_ik") * z[k]), "x_ik .*index i, k"),
     "a turn of a number": (lambda: state(absolute(exp(scalars("i") * x)), exp(scalars("i") * x)), "i is read as the imaginary unit"),
     "a turn of an index": (lambda: state(absolute(exp(i * x)), exp(i * x)), "i is read as the imaginary unit"),

@@ -8,13 +8,29 @@ import numpy
 import pytest
 import torch
 
-from derivations.kernel import Derivation, E, exp, index, matrix, mean, ones, paren, random, scalars, sizes, total, variance, vector
+from derivations.kernel import (
+    Derivation,
+    E,
+    exp,
+    index,
+    matrix,
+    mean,
+    nonzero,
+    ones,
+    paren,
+    random,
+    scalars,
+    sizes,
+    total,
+    variance,
+    vector,
+)
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
 from snippets.associativity import products
 
 n, m, d = sizes("n m d")
-A, B, F = matrix("A", n, m), matrix("B", m, n), matrix("F", n, n)
+A, B, F, S = matrix("A", n, m), matrix("B", m, n), matrix("F", n, n), matrix("S", n, n)
 x, y = scalars("x y")
 q = random("q", d)
 PRODUCT, NUMBER, SCORES = (
@@ -411,6 +427,38 @@ def test_the_note_counts_the_points_that_are_left_out():
     assert "left out, where the rounding bounds tell nothing" in note
 
 
+SUM = {
+    "another for one tensor": (lambda A, B: A - B if A is B else A + B, "gives something else where A, B are one tensor"),
+    "in place for one tensor": (
+        lambda A, B: A.clone().add_(B) if A is not B else 2 * A + 1,
+        "gives something else where A, B are one tensor",
+    ),
+    "another for one place": (lambda A, B: A - B if A.data_ptr() == B.data_ptr() else A + B, "gives something else where A, B are one"),
+}
+
+
+@pytest.mark.parametrize("wrong, why", SUM.values(), ids=SUM)
+def test_a_snippet_that_looks_whether_two_arguments_are_one_is_refused(monkeypatch, wrong, why):
+    one = claim("identity", F + S, S + F, code=[(PRODUCT, F, S)])
+    monkeypatch.setattr(PRODUCT, lambda A, B: A + B)
+    assert tw.witness(one)[0] == "agrees"
+    monkeypatch.setattr(PRODUCT, wrong)
+    with pytest.raises(Refused, match=why):
+        tw.witness(one)
+
+
+def test_where_a_snippet_has_no_value_for_equal_arguments_it_is_not_asked(monkeypatch):
+    one = claim("identity", x / (x - y), x / (x - y) * 1, given=[nonzero(x - y)], code=[(PRODUCT, x, y)])
+
+    def ratio(first, second):
+        if torch.equal(first, second):
+            raise ValueError("the same")
+        return first / (first - second)
+
+    monkeypatch.setattr(PRODUCT, ratio)
+    assert tw.witness(one)[0] == "agrees"
+
+
 def test_the_note_says_how_large_the_sizes_were():
     assert "sizes up to 9" in tw.witness(product())[2]
 
@@ -537,6 +585,8 @@ FURTHER = {
     "wrong if not in one piece": (lambda x: x.sum() * x.is_contiguous(), "gives -?0 where .* strided"),
     "stops if not in one piece": (lambda x: x.view(torch.uint8).view(x.dtype).sum(), "stopped with RuntimeError.*strided"),
     "wrong with a gradient": (lambda x: x.sum() * (1 + x.requires_grad), "gives .* where a gradient is asked for"),
+    "wrong inside of a network": (lambda x: x.sum() * (1 + (x.grad_fn is not None)), "gives .* where a gradient goes through"),
+    "wrong for a parameter": (lambda x: x.sum() * (1 + isinstance(x, torch.nn.Parameter)), "gives .* where its arguments are parameters"),
     "none with a gradient": (lambda x: torch.tensor(float(x.numpy().sum()), dtype=x.dtype) if x.dtype != torch.bfloat16 else x.sum(),
                              "stopped with RuntimeError.* where a gradient is asked for"),
     "wrong with another default": (wide_sum, "gives .* where fp64 is the default"),

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import Claim, Refused, Verdict
-from ..core.expr import BINDERS, Expr, free_indices, lift, show, show_shape, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, lift, named, show, show_shape, strip, symbols, walk
 from ..errors import KernelError
 from . import logarithms, values
 from .clearing import clear_denominators
@@ -228,7 +228,7 @@ def prove_rank(claim, left, right, facts):
 def prove_limit(claim, left, right, facts):
     variable, to = claim.towards
     for a in claim.given:
-        if any(variable in set(walk(x)) for x in a.args) and (a.kind not in SIGNS or a.args != (variable,)):
+        if variable in named(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
             raise Unknown(
                 f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
             )

@@ -82,16 +82,21 @@ def shown_shape(e: Tree) -> str:
 
 
 def refuse_entries(things: dict[str, Tree]) -> None:
-    """z_1 beside a vector z, and d_k beside a vector d where k is an index, are read as entries."""
+    """z_1 beside a vector z, z_n where z has n entries, and d_k beside a vector d where k is an index, are read as entries."""
     indices = {name for name, thing in things.items() if thing.op == "index"}
     for name in things:
         base, _, below = name.partition("_")
         tensor = things.get(base)
-        if below and tensor is not None and tensor.shape and is_place(below, len(tensor.shape), indices):
+        if below and tensor is not None and tensor.shape and is_place(below, len(tensor.shape), indices | sizes_of(tensor)):
             raise KernelError(
                 f"the name {name} is read as an entry of {base}, which has the shape{shown_shape(tensor).removeprefix(' of shape')}: "
                 f"call one of the two something else"
             )
+
+
+def sizes_of(tensor: Tree) -> set[str]:
+    """The names of how long a tensor's axes are: each is the last place along its axis."""
+    return {size.data[0] for size in tensor.shape if size.op == "symbol"}
 
 
 def refuse_subscripts(shown: list[Tree]) -> None:

@@ -13,7 +13,7 @@ import torch
 
 from ..core.claims import Claim
 from ..core.expr import Expr, strip
-from .calling import again, chosen, inputs
+from .calling import again, chosen, inputs, refuse_shared
 from .comparing import at_sizes, settled
 from .errors import Disagrees
 from .ledger import Ledger
@@ -88,6 +88,7 @@ def agrees(code: tuple, t: Trial, point: int, wanted: list, in_all_ways: bool = 
         run, bound, which = prepared(name, arguments, dict(keywords), t, point)
         for way, result in again(name, run, bound):
             refuse_unlike(name, chosen(name, result, which, bound), wanted, bounded, t.sizes, f"{inputs(bound)}, {way}")
+        refuse_shared(name, run, bound)
     return bool(settled(*wanted).any())
 
 

@@ -57,9 +57,43 @@ def again(name: str, run: Callable, bound: inspect.BoundArguments) -> Iterator[t
     """(in which way, what a snippet gives) for each of the other ways to be given the same numbers."""
     for way, (put, around) in WAYS.items():
         try:
-            yield way, once(name, run, bound, put, around())[1]
+            yield way, copied(once(name, run, bound, put, around())[1])
         except Disagrees as error:
             raise Disagrees(f"{error}, {way}") from None
+
+
+def refuse_shared(name: str, run: Callable, bound: inspect.BoundArguments) -> None:
+    """Disagrees if a snippet gives something else for one tensor that is given several times than for as many that are equal."""
+    for group in alike(bound.arguments):
+        one = bound.arguments[group[0]]
+        equal = inspect.BoundArguments(bound.signature, bound.arguments | dict.fromkeys(group, one))
+        try:
+            _, apart = once(name, run, equal)
+        except Disagrees:
+            continue  # it need not have a value there
+        copies: dict[int, Tensor] = {}
+        _, together = once(name, run, equal, lambda x, made=copies: made.setdefault(id(x), contiguous(x)))
+        if not nearly(apart, together):
+            raise Disagrees(
+                f"{name} gives something else where {', '.join(group)} are one tensor than where they are equal ones{inputs(bound)}"
+            )
+
+
+def alike(arguments: dict[str, Any]) -> list[list[str]]:
+    """The names of tensors that have one shape and one dtype, where there are several."""
+    groups: dict[tuple, list[str]] = {}
+    for parameter, x in arguments.items():
+        if isinstance(x, Tensor):
+            groups.setdefault((x.shape, x.dtype), []).append(parameter)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def nearly(one: Any, other: Any) -> bool:
+    """Alike but for roundings."""
+    pairs = list(zip(tensors(one), tensors(other), strict=True))
+    if not pairs:
+        return same(one, other)
+    return all(a.shape == b.shape and torch.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True) for a, b in pairs)
 
 
 def once(
@@ -153,7 +187,21 @@ def strided(x: Tensor) -> Tensor:
 
 def graded(x: Tensor) -> Tensor:
     """The same numbers, with a gradient asked for."""
-    return contiguous(x).requires_grad_(x.is_floating_point() or x.is_complex())
+    return contiguous(x).requires_grad_(has_gradient(x))
+
+
+def computed(x: Tensor) -> Tensor:
+    """The same numbers as the result of a layer, through which a gradient goes."""
+    return graded(x).clone()
+
+
+def as_parameter(x: Tensor) -> Tensor:
+    """The same numbers as a layer's own."""
+    return torch.nn.Parameter(contiguous(x), requires_grad=has_gradient(x))
+
+
+def has_gradient(x: Tensor) -> bool:
+    return x.is_floating_point() or x.is_complex()
 
 
 @contextmanager
@@ -177,6 +225,8 @@ def unwarned() -> Iterator[None]:
 WAYS: dict[str, tuple[Callable, Callable]] = {
     "where its arguments are strided": (strided, nullcontext),
     "where a gradient is asked for": (graded, unwarned),
+    "where a gradient goes through its arguments": (computed, unwarned),
+    "where its arguments are parameters": (as_parameter, unwarned),
     "where fp64 is the default": (contiguous, double_by_default),
 }
 
