@@ -96,7 +96,7 @@ derivation.identity(
     total((eye(d)[i, k] - (a * (x[i] - mu)) * (a * (x[k] - mu)) / d) * (eye(d)[k, j] - 1 / d), k),
     eye(d)[i, j] - 1 / d - (a * (x[i] - mu)) * (a * (x[j] - mu)) / d,
     uses=["centring-slope", "scaling-slope"],
-    title="One after the other, but for the root: each takes away one direction",
+    title="Centring and division one after the other, the divisor left out: each takes away one direction",
 )
 
 derivation.identity(

@@ -83,7 +83,7 @@ derivation.chain(
     exp(z[i]) / mass,
     (exp(z[i]) / everything / (mass / everything), "divide both by the sum over all keys"),
     (exp(z[i]) / everything / total(exp(z[j]) / everything, j), "what all the keys that stay had between them"),
-    title="Dropping keys divides what is left by what is left",
+    title="Dropping keys divides each weight that stays by the share that stays",
 )
 
 derivation.identity(

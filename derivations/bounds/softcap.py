@@ -65,7 +65,7 @@ derivation.chain(
     "slope",
     diff(a, s),
     (1 - tanh(s / c) ** 2, "the chain rule: the two factors of the cap cancel"),
-    (4 / (exp(s / c) + exp(-s / c)) ** 2, "write the tangent with exponentials"),
+    (4 / (exp(s / c) + exp(-s / c)) ** 2, "write the hyperbolic tangent with exponentials"),
     given=[nonzero(c)],
     title="The slope of a capped score is positive",
 )

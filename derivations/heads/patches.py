@@ -22,7 +22,7 @@ derivation.identity(
     total(D[c, r, u, s, v] * F[f, c, u, v], c, u, v),
     total(total(D[c, r, u, s, v] * F[f, c, u, v], c), u, v),
     code=[("snippets.heads.patches.embed_patches", image, F), ("snippets.heads.patches.embed_by_convolution", image, F)],
-    title="One number of one embedded patch",
+    title="One number of one embedded patch: all at once, or channels first",
 )
 
 # The same with pixels counted in the image: A and B pick the rows and columns of one patch; L is the kernel of one number.
@@ -84,7 +84,7 @@ derivation.inequality(
     d_k,
     because=(G @ W_Q, (G @ W_K).T),
     uses=["simplify/bilinear#rank"],
-    title="One of low rank",
+    title="The bilinear form in the pixels: its rank is at most the width of a head's queries",
 )
 
 derivation.identity(

@@ -103,7 +103,7 @@ derivation.identity(
     diff(N * total(f[r] * total(softmax(Z)[t, r], t) / n, r), Z[s, g]),
     N / n * softmax(Z)[s, g] * (f[g] - total(softmax(Z)[s, u] * f[u], u)),
     code=[("snippets.layers.experts.balance_gradients", Z, f)],
-    title="Its gradient: away from experts busier than those a token likes on average",
+    title="Its gradient: logits fall for experts busier than the mean under the token's own probabilities",
 )
 
 derivation.identity(

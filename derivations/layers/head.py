@@ -125,7 +125,7 @@ derivation.refute(
     (log(softmax(Z)[r, i]) - log(softmax(Z)[r, k])) * (log(softmax(Z)[s, g]) - log(softmax(Z)[s, k])),
     (log(softmax(Z)[r, g]) - log(softmax(Z)[r, k])) * (log(softmax(Z)[s, i]) - log(softmax(Z)[s, k])),
     at={Z: [[1, 0, 0], [0, 1, 0]], r: 1, s: 2, i: 1, g: 2, k: 3},
-    title="Not all pairs of distributions are so",
+    title="Without a head the gaps of two contexts need not be proportional",
 )
 
 derivation.identity(

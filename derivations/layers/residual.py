@@ -139,7 +139,7 @@ derivation.identity(
     title="How far one write turns the stream: a squared cosine, in the mean",
 )
 
-derivation.limit("deep", s / (s + t), s, "oo", 1, title="The deeper, the less", uses=["cosine"])
+derivation.limit("deep", s / (s + t), s, "oo", 1, title="The larger the stream, the less a write turns it", uses=["cosine"])
 
 if __name__ == "__main__":
     derivation.main()

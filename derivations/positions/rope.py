@@ -76,7 +76,7 @@ derivation.refute(
     "distance-only",
     a_1 @ b_1 + a_2 @ b_2,
     a_1 @ o_1 + a_2 @ o_2,
-    at={q_1: [1], q_2: [0], k_1: [1], k_2: [0], u_1: [-1], u_2: [0], p: 0, r: 1, omega: [1]},
+    at={q_1: [1], q_2: [0], k_1: [1], k_2: [0], u_1: [-1], u_2: [0], p: 0, r: 0, omega: [1]},
     code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega), (CALL, q_1, q_2, u_1, u_2, p, r, omega)],
     title="Not so: two keys at one distance, two scores",
 )

@@ -66,7 +66,7 @@ with evaluate(False):  # SymPy keeps what is written
         "pairs",
         Eq(form, half * Sum(p[i] * p[j] * (x[i] - x[j]) ** 2, j, i)),
         uses=["variance"],
-        title="The Jacobian's quadratic form is a mean of squared gaps",
+        title="The Jacobian's quadratic form is half a mean of squared gaps",
     )
 
     derivation.inequality(

@@ -70,6 +70,12 @@ scale lets it:
 scale  1.0   weight of the copy 0.0003
 scale  8.0   weight of the copy 0.1829
 scale 16.0   weight of the copy 0.9938
+>>> others = cosine_scores(query, key[1:], scale=8.0)
+>>> copy = torch.tensor(8.0).exp()
+>>> print(f"were the others zero: {copy / (copy + 8191):.4f}")
+were the others zero: 0.2668
+>>> print(f"mean of their exponentials: {others.exp().mean():.2f}")
+mean of their exponentials: 1.63
 
 --8<-- [end:example-find]
 """

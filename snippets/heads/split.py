@@ -45,8 +45,7 @@ True
 
 The scores of the heads add up to those of one wide head, but each head takes a softmax of its own:
 
---8<-- [start:example-wide]
->>> from snippets.heads.split import one_wide_head, sum_of_heads
+--8<-- [start:example-ranks]
 >>> from snippets.attention.formula import scores
 >>> wide = X @ W  # used both for queries and for keys
 >>> split = split_heads(wide, num_heads=4)
@@ -55,6 +54,13 @@ The scores of the heads add up to those of one wide head, but each head takes a 
 True
 >>> [torch.linalg.matrix_rank(S).unique().item() for S in (of_heads, scores(wide, wide))]
 [6, 12]
+
+--8<-- [end:example-ranks]
+
+Two heads alike, and the head with the sums of their scores and values:
+
+--8<-- [start:example-wide]
+>>> from snippets.heads.split import one_wide_head, sum_of_heads
 >>> A = C = torch.tensor([[1.0, 3.0]], dtype=torch.float64).log()  # two heads alike
 >>> V = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
 >>> for output in sum_of_heads(A, C, V), one_wide_head(A, C, V):

@@ -220,6 +220,10 @@ def marker_share(n: int) -> float:
     return attention(same, same, marker, is_causal=True)[-1].item()
 
 
+# --8<-- [end:counts]
+
+
+# --8<-- [start:size]
 def cache_bytes(
     n: int, layers: int, num_heads: int, d_k: int, itemsize: int
 ) -> int:
@@ -228,4 +232,4 @@ def cache_bytes(
     return 2 * layers * num_heads * d_k * n * itemsize
 
 
-# --8<-- [end:counts]
+# --8<-- [end:size]

@@ -24,6 +24,17 @@ The scores of every query with every key, whatever axes lead:
 
 --8<-- [end:example-scores]
 
+How many multiplications that takes; the counter has one addition for each:
+
+--8<-- [start:example-count]
+>>> from torch.utils.flop_counter import FlopCounterMode
+>>> with FlopCounterMode(display=False) as counter:
+...     _ = batched_product(query, swap_last_axes(key))
+>>> counter.get_total_flops() // 2
+10752
+
+--8<-- [end:example-count]
+
 A reshape gives the same shape as a swap, and other numbers in it:
 
 --8<-- [start:example-reshape]

@@ -21,9 +21,11 @@ A colder softmax is a power of a warmer one:
 
 --8<-- [start:example-sharpen]
 >>> from snippets.softmax.temperature import sharpen
->>> cold = sharpen(torch.softmax(z, -1), beta=10.0)  # temperature 0.1
+>>> cold = sharpen(torch.softmax(z, -1), beta=2.0)  # temperature 0.5
 >>> cold.round(decimals=4).tolist()
-[0.5, 0.5, 0.0, 0.0]
+[0.4678, 0.4678, 0.0633, 0.0012]
+>>> torch.allclose(cold, softmax_with_temperature(z, tau=0.5))
+True
 
 --8<-- [end:example-sharpen]
 
@@ -76,6 +78,10 @@ def softmax_with_temperature(
     return torch.softmax(scores / tau, dim=-1)
 
 
+# --8<-- [end:temperature]
+
+
+# --8<-- [start:sharpen]
 def sharpen(
     weights: Float[Tensor, "*batch m"], *, beta: float
 ) -> Float[Tensor, "*batch m"]:
@@ -86,7 +92,7 @@ def sharpen(
     return masked_softmax((beta * logs).masked_fill(none, -torch.inf))
 
 
-# --8<-- [end:temperature]
+# --8<-- [end:sharpen]
 
 
 # --8<-- [start:objective]

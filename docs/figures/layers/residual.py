@@ -18,7 +18,7 @@ def depth() -> Picture:
         [
             ("as proved", places, [place / (place + 1) for place in places]),
             ("measured", places, measured, True),
-            ("writes made smaller", places, scaled, True),
+            ("writes made smaller", places, scaled),
         ],
         across="write",
         up="squared cosine",

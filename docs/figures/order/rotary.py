@@ -10,15 +10,10 @@ from snippets.order.rotary import mean_cosine, turn
 def turns() -> Picture:
     omega = torch.tensor([0.3], dtype=torch.float64)
     query, key = torch.tensor([[1.0], [0.0]]).double(), torch.tensor([[0.5], [0.4]]).double()
-    drawn, tips = [], []
-    for s, t in ((1, 4), (5, 8)):
-        ends = [torch.stack(turn(*arrow, torch.tensor(place), omega)).flatten() for arrow, place in ((key, t), (query, s))]
-        points = torch.stack([ends[0], torch.zeros(2).double(), ends[1]])
-        drawn.append((f"at {s} and {t}", points[:, 0], points[:, 1]))
-        tips.append(ends)
-    for name, which in (("query", 1), ("key", 0)):
-        end = torch.stack([pair[which] for pair in tips])
-        drawn.append((name, end[:, 0], end[:, 1], True))
+    drawn = []
+    for name, arrow, place in (("query", query, 1), ("key", key, 4), ("query", query, 5), ("key", key, 8)):
+        first, second = torch.stack(turn(*arrow, torch.tensor(place), omega)).flatten().tolist()
+        drawn.append((f"{name} at {place}", [0.0, first], [0.0, second]))
     return curves(
         drawn,
         across="first feature",
