@@ -681,8 +681,21 @@ Lemma nonzero_multiple (F : fieldType) (m e g : GRing.ComRing.sort F) :
   (m : F) != 0 -> (e : F) != 0 -> g = times m e -> (g : F) != 0.
 Proof. by move=> m0 e0 ->; apply: mulf_neq0. Qed.
 
+(* `field` leaves numerals unfolded, so that `ring` does not know them. *)
+Ltac spelled_again C e := lazymatch e with
+  | @plus _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@plus C a b)
+  | @times _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@times C a b)
+  | @opposite _ ?a => let a := spelled_again C a in constr:(@opposite C a)
+  | match _ with _ => _ end ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@plus C a b)
+  | match _ with _ => _ end ?a => let a := spelled_again C a in constr:(@opposite C a)
+  | match _ with _ => _ end => constr:(@one C)
+  | _ => e
+  end.
+
 (* Goal: a number is not zero. It is one that is known not to be, times another such one or a small number. *)
 Ltac multiple_of_nonzero :=
+  try match goal with |- is_true (negb (@eq_op ?T (@plus ?C ?a ?b) ?z)) =>
+    let g := spelled_again C (@plus C a b) in change (is_true (negb (@eq_op T g z))) end;
   let nonzero_known := first [assumption | unspell; not_zero_by_sign] in
   let multiple m H :=
     solve [apply: (nonzero_multiple (m := m) _ H);
@@ -741,8 +754,8 @@ Lemma sum_of_cubes n : \sum_(i < n) i.+1%:R * i.+1%:R * i.+1%:R =
 Proof. by_steps n. Qed.
 End PowerSums.
 
-Ltac counted_sum ::= lazymatch goal with |- @BigOp.bigop _ _ _ _ (fun i => BigBody _ _ _ ?d) = _ =>
-  lazymatch d with context [@GRing.natmul _ (GRing.one _) (S (nat_of_ord _))] =>
+Ltac counted_sum ::= lazymatch goal with |- @BigOp.bigop _ _ _ _ ?f = _ =>
+  lazymatch f with context [@GRing.natmul _ (GRing.one _) (S (nat_of_ord _))] =>
     first [apply: sum_of_numbers | apply: sum_of_squares | apply: sum_of_cubes] end end.
 
 (* ---- The proofs of the claims ---- *)
@@ -764,6 +777,22 @@ Ltac place_by_place := repeat match goal with
 
 Ltac no_sums := lazymatch goal with |- context [@BigOp.bigop] => fail | _ => idtac end.
 
+(* A norm is the number itself or its opposite, where it can be seen which: that is assumed, or both of two numbers that it is
+   the sum of are. *)
+Section Norms.
+Variable R : realFieldType.
+Implicit Types x y z : R.
+Lemma norm_same x y : x = y -> 0 <= y -> `|x| = x. Proof. by move=> ->; apply: ger0_norm. Qed.
+Lemma norm_turned x y : - x = y -> 0 <= y -> `|x| = - x. Proof. by move=> xy; rewrite -xy oppr_ge0; apply: ler0_norm. Qed.
+End Norms.
+Ltac known_norms R :=
+  let seen x y := first [ assert (Num.norm x = x) as -> by (apply: (@norm_same _ x y); [compare R | nonnegative])
+                        | assert (Num.norm x = - x) as -> by (apply: (@norm_turned _ x y); [compare R | nonnegative]) ] in
+  repeat match goal with
+  | H : is_true (_ 0 ?y) |- context [@Num.norm _ _ ?x] => seen x y
+  | H : is_true (_ 0 ?y), K : is_true (_ 0 ?z) |- context [@Num.norm _ _ ?x] => seen x (y + z)
+  end.
+
 (* Without sums over an index nothing need be multiplied out. *)
 Ltac plain_numbers R :=
   no_sums; rewrite ?mxE; no_sums;
@@ -773,5 +802,5 @@ Ltac plain_numbers R :=
   end;
   compare R.
 Ltac numbers R := (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry; compare R.
-Ltac entrywise R := try (apply/matrixP => ? ?); one_places; place_by_place; first [solve [plain_numbers R] | numbers R].
+Ltac entrywise R := try (apply/matrixP => ? ?); one_places; known_norms R; place_by_place; first [solve [plain_numbers R] | numbers R].
 Ltac matrices R := multiply_out; hide_products; entrywise R.
