@@ -519,25 +519,44 @@ Ltac one_places := repeat match goal with
   | i : 'I_1 |- _ => rewrite ?(one_place i); clear i
   end.
 
+(* Goal: a number is not zero -> ... Then its factors are not. *)
+Lemma not_zero_factors (F : fieldType) (x y : F) : x * y != 0 -> x != 0 /\ y != 0.
+Proof. by rewrite mulf_eq0 negb_or => /andP. Qed.
+Ltac nonzero_factors := lazymatch goal with
+  | |- is_true (negb (@eq_op _ (@GRing.mul _ _ _) _)) -> _ => case/not_zero_factors; nonzero_factors; nonzero_factors
+  | |- is_true (negb (@eq_op _ (@GRing.inv _ _) _)) -> _ => rewrite invr_eq0; nonzero_factors
+  | |- _ => move=> ?
+  end.
+
 (* The normal form of what is assumed, beside what is assumed *)
 Ltac normal_fact H :=
   let e := fresh "e" in one_places;
   lazymatch type of H with
-  | is_true (negb (@eq_op _ ?x _)) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e => ?; clear e
+  | is_true (negb (@eq_op _ ?x _)) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e; nonzero_factors; clear e
   | is_true (@Order.lt _ _ _ ?x) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e => ?; clear e
   end.
 
 (* ---- What `field` has to know ---- *)
 
-(* Denominators are not zero: known of sums over an index, then of all. *)
+(* Denominators are not zero, in the goal and in what is assumed: known of sums over an index, then of all. *)
 Ltac denominators :=
-  repeat match goal with |- context [@GRing.inv _ ?e] =>
-    match e with context [@BigOp.bigop ?T ?I ?z ?r ?f] =>
+  let sum_below e := match e with context [@BigOp.bigop ?T ?I ?z ?r ?f] =>
       lazymatch goal with H : is_true (@Order.lt _ _ _ (@BigOp.bigop T I z r f)) |- _ => fail | _ => idtac end;
-      have : 0 < @BigOp.bigop T I z r f by [apply: sum_gt0 => // ?; positive]; move=> ? end end;
-  repeat match goal with |- context [@GRing.inv _ ?e] =>
+      have : 0 < @BigOp.bigop T I z r f by [apply: sum_gt0 => // ?; positive]; (move=> ?) end in
+  let below e :=
     lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
-    have : e != 0 by [not_zero_by_sign]; move=> ? end.
+    have : e != 0 by [not_zero_by_sign]; (move=> ?) in
+  let each_denominator tactic := repeat match goal with
+    | |- context [@GRing.inv _ ?e] => tactic e
+    | H : is_true (negb (@eq_op _ ?g _)) |- _ => match g with context [@GRing.inv _ ?e] => tactic e end
+    end in
+  each_denominator sum_below; each_denominator below.
+
+(* Of 1 + (n - 1) x the sign is seen as it is written, and no longer when it is multiplied out. *)
+Ltac written_denominators := repeat match goal with |- context [@GRing.inv _ ?e] =>
+    lazymatch e with context [@GRing.opp _ _] => idtac end;
+    lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
+    let fact := fresh "fact" in have fact : e != 0 by [not_zero_by_sign]; normal_fact fact end.
 
 (* A root times itself is what it is the root of. *)
 Ltac root_facts :=
@@ -686,13 +705,25 @@ Ltac spelled_again C e := lazymatch e with
   | @plus _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@plus C a b)
   | @times _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@times C a b)
   | @opposite _ ?a => let a := spelled_again C a in constr:(@opposite C a)
-  | match _ with _ => _ end ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@plus C a b)
+  | match _ with _ => _ end ?a ?b =>
+    let f := lazymatch e with ?f _ _ => f end in
+    let a := spelled_again C a in let b := spelled_again C b in
+    match C with
+    | _ => let _ := match goal with _ => unify f (@plus C) end in constr:(@plus C a b)
+    | _ => constr:(@times C a b)
+    end
   | match _ with _ => _ end ?a => let a := spelled_again C a in constr:(@opposite C a)
   | match _ with _ => _ end => constr:(@one C)
   | _ => e
   end.
 
-(* Goal: a number is not zero. It is one that is known not to be, times another such one or a small number. *)
+Ltac is_counted k := lazymatch k with
+  | one _ => idtac
+  | plus ?a ?b => is_counted a; is_counted b
+  | times ?a ?b => is_counted a; is_counted b
+  end.
+
+(* Goal: a number is not zero. It is one that is known not to be, times another such one or a numeral that stands in it. *)
 Ltac multiple_of_nonzero :=
   try match goal with |- is_true (negb (@eq_op ?T (@plus ?C ?a ?b) ?z)) =>
     let g := spelled_again C (@plus C a b) in change (is_true (negb (@eq_op T g z))) end;
@@ -701,7 +732,7 @@ Ltac multiple_of_nonzero :=
     solve [apply: (nonzero_multiple (m := m) _ H);
            [nonzero_known | field; repeat match goal with |- _ /\ _ => split end; apply/eqP; nonzero_known]] in
   match goal with
-  | H : is_true (negb (@eq_op _ _ _)) |- context [@plus ?C _ _] => multiple (plus (one C) (one C)) H
+  | H : is_true (negb (@eq_op _ _ _)) |- context [@times ?C ?m _] => is_counted m; multiple m H
   | M : is_true (negb (@eq_op _ ?m _)), H : is_true (negb (@eq_op _ _ _)) |- _ => multiple m H
   end.
 
@@ -801,6 +832,6 @@ Ltac plain_numbers R :=
     P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- _ => exponents E P
   end;
   compare R.
-Ltac numbers R := (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry; compare R.
+Ltac numbers R := written_denominators; (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry; compare R.
 Ltac entrywise R := try (apply/matrixP => ? ?); one_places; known_norms R; place_by_place; first [solve [plain_numbers R] | numbers R].
 Ltac matrices R := multiply_out; hide_products; entrywise R.
