@@ -153,7 +153,12 @@ EQUALITIES = {
     "shares": equal(x / (x + y) + y / (x + y), 1, 2, x, given=[nonzero(x + y)]),
     "a multiple of what is not zero": equal(x / (3 * x - 3 * y), x / (x - y) / 3, x / (x - y), x / (y - x) / 3, given=[nonzero(x - y)]),
     "a sum that is not zero": equal(
-        total(u[i] * x / total(2 * u[k] * v[j], k), i) * v[j], x / 2, x, u[i] / 2, (x / v[i] * v[i], x), given=[nonzero(total(u[k] * v[j], k))]
+        total(u[i] * x / total(2 * u[k] * v[j], k), i) * v[j],
+        x / 2,
+        x,
+        u[i] / 2,
+        (x / v[i] * v[i], x),
+        given=[nonzero(total(u[k] * v[j], k))],
     ),
     "weights that are not zero": equal(
         total(v[i] * exp(z[i]), i) / total(v[i] * softmax(z)[i], i),
@@ -169,7 +174,11 @@ EQUALITIES = {
         exp(x) / (exp(x) + exp(y)) + exp(y) / (exp(x) + exp(y)), 1, 2, exp(x), (exp(x) / (exp(x) - exp(y)) - exp(y) / (exp(x) - exp(y)), 1)
     ),
     "sign as it is written": equal(
-        x / (1 + (n - 1) * exp(c)) * (1 - exp(c) + n * exp(c)), x, 2 * x, x * exp(c), (x / (1 - (n + 1) * exp(c)) * (1 - (n + 1) * exp(c)), x)
+        x / (1 + (n - 1) * exp(c)) * (1 - exp(c) + n * exp(c)),
+        x,
+        2 * x,
+        x * exp(c),
+        (x / (1 - (n + 1) * exp(c)) * (1 - (n + 1) * exp(c)), x),
     ),
     "sigmoid": equal(1 / (1 + exp(-x)), exp(x) / (1 + exp(x)), exp(-x) / (1 + exp(x)), exp(x) / (1 - exp(x)), 1 - 1 / (1 + exp(-x))),
     "sigmoids in a sum": equal(
