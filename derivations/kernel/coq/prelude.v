@@ -554,7 +554,7 @@ Ltac denominators :=
 
 (* Of 1 + (n - 1) x the sign is seen as it is written, and no longer when it is multiplied out. *)
 Ltac written_denominators := repeat match goal with |- context [@GRing.inv _ ?e] =>
-    lazymatch e with context [@GRing.opp _ _] => idtac end;
+    lazymatch e with @GRing.add _ _ _ => lazymatch e with context [@GRing.opp _ _] => idtac end end;
     lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
     let fact := fresh "fact" in have fact : e != 0 by [not_zero_by_sign]; normal_fact fact end.
 
