@@ -83,6 +83,12 @@ EQUALITIES = {
     ),
     "square of a sum": equal(total(u[i], i) ** 2, total(u[i] * u[j], j, i), total(u[i] ** 2, i), total(u[i] * v[j], i, j)),
     "sum of what is constant": equal(total(x * y, l), m * x * y, n * x * y, (m + 1) * x * y, m * x),
+    "sum of numbers": equal(total(x * i, i), x * n * (n + 1) / 2, x * n * (n - 1) / 2, x * n**2 / 2, n * x * i),
+    "sum of squares": equal(
+        total((i - (n + 1) / 2) ** 2 / n, i), (n**2 - 1) / 12, n**2 / 12, (n**2 + 1) / 12, (total((i - n / 2) ** 2 / n, i), (n**2 - 1) / 12)
+    ),
+    "sum of cubes": equal(total(i**3, i), total(i, i) ** 2, total(i, i) ** 3, total(i**2, i) ** 2, total(i * j, i) ** 2),
+    "numbers beside entries": equal(total(i * (u[i] + x), i), total(i * u[i], i) + x * n * (n + 1) / 2, total(i * u[i], i) + x * n),
     "two axes counted": equal(total(x, i, l), n * m * x, n * n * x),
     "softmax by rows": equal(total(softmax(S)[i, j], j), 1, n, 0, (total(softmax(S)[i, j], i), 1)),
     "softmax of a column": equal(total(c * softmax(z)[k], k), c, c * n, -c),
@@ -105,11 +111,28 @@ EQUALITIES = {
     "root of a product": equal(sqrt(n * d), sqrt(n) * sqrt(d), sqrt(n) + sqrt(d), n * sqrt(d)),
     "roots of numbers": equal(sqrt(x) ** 2 * sqrt(y) / sqrt(x * y), sqrt(x), sqrt(y), x, given=[positive(x), positive(y)], unstated=False),
     "root squared": equal(sqrt(x) ** 2, x, -x, (sqrt(x**2 + 1), x + 1), given=[nonnegative(x)]),
+    "root of a sum": equal(
+        (n + d) * sqrt(x * n / (n + d)) + x * n / sqrt(x * n / (n + d)),
+        2 * sqrt(x * (n + d) * n),
+        2 * sqrt(x * (n - d) * n),
+        sqrt(x * (n + d) * n),
+        given=[positive(x)],
+    ),
+    "square of roots": equal(
+        (sqrt(n / d) - sqrt(d)) ** 2, n / d + d - 2 * sqrt(n), n / d + d, n / d + d - sqrt(n), n / d + d - 2 * sqrt(d)
+    ),
+    "root of a number": equal(x / sqrt(16 * d), x / (4 * sqrt(d)), x / (16 * sqrt(d)), x / (8 * sqrt(d)), (sqrt(lift(17)), 4)),
     "root in a sum": equal(total(u[k] / sqrt(d), k) * sqrt(d), total(u[k], k), total(u[k], k) * d, total(u[k], k) * sqrt(d)),
     "fourth roots": equal(x / d ** Fraction(1, 4) * (y / d ** Fraction(1, 4)), x * y / sqrt(d), x * y / d, x * y * sqrt(d)),
     "absolute values": equal(total(absolute(v[k]) * c, k), c * total(absolute(v[k]), k), -c * total(absolute(v[k]), k), c * total(v[k], k)),
     "inside an absolute value": equal(
         2 * absolute(x + y), absolute(y + x) * 2, 2 * absolute(x) + 2 * absolute(y), 2 * absolute(x - y), 2 * (x + y)
+    ),
+    "absolute value of known sign": equal(
+        absolute(x - y) + c, y - x + c, x - y + c, x + y + c, (absolute(x + y) + c, x + y + c), given=[nonnegative(y - x)]
+    ),
+    "absolute value of a sum": equal(
+        absolute(x - y) - absolute(x - c), y - c, c - y, x - c, (absolute(x + y), -x - y), given=[nonnegative(c - x), positive(y - c)]
     ),
     "array": equal(
         array([[1, x], [0, 1]]) @ array([[1, y], [0, 1]]),
@@ -123,14 +146,39 @@ EQUALITIES = {
     "Kronecker delta": equal(total(eye(n)[i, k] * u[k] * v[k], k), u[i] * v[i], u[i] * v[j], u[j] * v[j], n * u[i] * v[i]),
     "delta turned": equal(total(eye(n)[k, i] * T[k, j] * x, k), x * T[i, j], x * T[j, i], x * T[j, j], T[i, j]),
     "two deltas": equal(total(eye(n)[i, k] * eye(n)[j, k], k), eye(n)[i, j], 1, 0, eye(n)[i, i]),
+    "deltas at places": equal(eye(2)[1, 1] * x + eye(2)[1, 2] * y, x, y, x + y, 0),
     "all deltas": equal(total(eye(n)[i, j], i, j), n, n * n, 1),
     "trace": equal(total(eye(n)[k, k], k), n, 1, n - 1),
     "fractions": equal(1 / x + 1 / y, (x + y) / (x * y), (x - y) / (x * y), 1 / (x + y), given=[nonzero(x), nonzero(y)]),
     "shares": equal(x / (x + y) + y / (x + y), 1, 2, x, given=[nonzero(x + y)]),
+    "a multiple of what is not zero": equal(x / (3 * x - 3 * y), x / (x - y) / 3, x / (x - y), x / (y - x) / 3, given=[nonzero(x - y)]),
+    "a sum that is not zero": equal(
+        total(u[i] * x / total(2 * u[k] * v[j], k), i) * v[j],
+        x / 2,
+        x,
+        u[i] / 2,
+        (x / v[i] * v[i], x),
+        given=[nonzero(total(u[k] * v[j], k))],
+    ),
+    "weights that are not zero": equal(
+        total(v[i] * exp(z[i]), i) / total(v[i] * softmax(z)[i], i),
+        total(exp(z[i]), i),
+        1,
+        total(v[i] * exp(z[i]), i),
+        (total(u[i] * softmax(z)[i], i) / total(u[i] * softmax(z)[i], i), 1),
+        given=[nonzero(total(v[i] * softmax(z)[i], i))],
+    ),
     "cancelled": equal(c * x / x, c, x, c * x, given=[positive(x)]),
     "sizes cancelled": equal(x / n * n + y / m * m, x + y, x - y, (x / n * m, x)),
     "two exponentials below": equal(
         exp(x) / (exp(x) + exp(y)) + exp(y) / (exp(x) + exp(y)), 1, 2, exp(x), (exp(x) / (exp(x) - exp(y)) - exp(y) / (exp(x) - exp(y)), 1)
+    ),
+    "sign as it is written": equal(
+        x / (1 + (n - 1) * exp(c)) * (1 - exp(c) + n * exp(c)),
+        x,
+        2 * x,
+        x * exp(c),
+        (x / (1 - (n + 1) * exp(c)) * (1 - (n + 1) * exp(c)), x),
     ),
     "sigmoid": equal(1 / (1 + exp(-x)), exp(x) / (1 + exp(x)), exp(-x) / (1 + exp(x)), exp(x) / (1 - exp(x)), 1 - 1 / (1 + exp(-x))),
     "sigmoids in a sum": equal(

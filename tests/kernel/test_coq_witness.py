@@ -11,6 +11,7 @@ from derivations.kernel import (
     Derivation,
     E,
     absolute,
+    array,
     diff,
     exp,
     eye,
@@ -86,6 +87,15 @@ def true(of):
     of.identity("large", 4097 * x * 3, 12291 * x)
     of.identity("negative-power", x**-2 * x**3, x, given=[nonzero(x)])
     of.identity("counted", total(x, k), n * x)
+    of.identity("numbers", total(x * (2 * k - 1) ** 3, k), x * n**2 * (2 * n**2 - 1))
+    of.identity("ratio-of-sums", total(k**2, k) / total(k, k), (2 * n + 1) / 3)
+    of.identity("places", eye(2) - array([[1], [-1]]) @ array([[1, -1]]), array([[0, 1], [1, 0]]))
+    of.identity("nonzero-sum", total((S @ u)[k] * x / total((S @ u)[i], i), k), x, given=[nonzero(total((S @ u)[i], i))])
+    weight = total(v[k] * softmax(z)[k], k)
+    of.identity("nonzero-weight", total(v[k] * exp(z[k]), k) / weight, total(exp(z[k]), k), given=[nonzero(weight)])
+    of.identity("nonzero-twice", (2 * x - 2) / (x - 1) / (4 * x - 4), 1 / (2 * x - 2), given=[nonzero(x - 1)])
+    of.identity("root-of-a-sum", sqrt(x * (n + d)) * sqrt(x / (n + d)) * sqrt(16 * x), 4 * x * sqrt(x), given=[nonnegative(x)])
+    of.identity("known-norms", absolute(x - c) - absolute(x - y), c - y, given=[nonnegative(y - x), nonnegative(c - y)])
     of.identity("swapped-sums", total(u[i] * T[i, j] * v[j], i, j), total(total(T[i, j] * u[i], i) * v[j], j))
     of.identity("exponents", exp(x) * exp(y) / exp(x / 2), exp(x / 2 + y))
     of.identity("weights", total(softmax(z)[k], k), 1)
@@ -109,6 +119,14 @@ def false(of):
     of.identity("exponent", (x + y) ** 2, x**2 + y**2)
     of.identity("zero-unstated", x / x, 1)
     of.identity("count", total(x, k), (n + 1) * x)
+    of.identity("numbers-from-0", total(k, k), n * (n - 1) / 2)
+    of.identity("ratio-of-sums", total(k**2, k) / total(k, k), (n + 1) / 2)
+    of.identity("places", eye(2) - array([[1], [-1]]) @ array([[1, -1]]), array([[1, 0], [0, 1]]))
+    of.identity("nonzero-unstated", total(u[k] / total(u[i], i), k), 1)
+    of.identity("nonzero-of-another", (2 * x - 2) / (2 * x - 2), 1, given=[nonzero(x - 2)])
+    of.identity("root-of-a-sum", sqrt(x * (n + d)), sqrt(x * n) + sqrt(x * d), given=[nonnegative(x)])
+    of.identity("norm-turned", absolute(x - y), x - y, given=[nonnegative(y - x)])
+    of.identity("norm-unknown", absolute(x - y), x - y, given=[nonnegative(x), nonnegative(y)])
     of.identity("not-additive", exp(x + y), exp(x) + exp(y))
     of.identity("weights-doubled", total(softmax(z)[k], k), 2)
     of.inequality("wrong-certificate", 2 * x * y, x**2 + y**2, because=(x + y) ** 2)

@@ -37,6 +37,7 @@ class Notation:
         self.exponents = []  # arguments of exp that no sum binds
         self.parts = {}  # numbers written as multiples of a part of theirs
         self.uses_exp = False
+        self.summed = []  # the indices of the sums around what is being written
 
     def need(self, level: int):
         self.level = max(self.level, level)
@@ -124,6 +125,8 @@ def variable(to: Notation, e: Expr) -> str:
 
 
 def of_index(to: Notation, e: Expr) -> tuple:
+    if e.data[0] in to.summed:
+        to.need(REAL)  # the first numbers add up to n(n + 1)/2
     return f"{to.name(e.data[0])}.+1%:R", ATOM
 
 
@@ -228,7 +231,10 @@ def of_array(to: Notation, e: Expr) -> tuple:
 
 def of_sum(to: Notation, e: Expr) -> tuple:
     name, size = e.data
-    return f"\\sum_({to.name(name)} < {to.size(size)}) {to.show(e.args[0], PRODUCT)}", SUM
+    to.summed.append(name)
+    body = to.show(e.args[0], PRODUCT)
+    to.summed.pop()
+    return f"\\sum_({to.name(name)} < {to.size(size)}) {body}", SUM
 
 
 def of_each(to: Notation, e: Expr) -> tuple:

@@ -317,6 +317,9 @@ Lemma root_below_twice (F : rcfType) (m x r q : F) :
   m = (Num.sqrt x)^-1 * r -> r = (Num.sqrt x)^-1 * q -> 0 <= x -> m = x^-1 * q.
 Proof. by move=> -> -> x0; rewrite mulrA -invfM -expr2 sqr_sqrtr. Qed.
 
+Lemma root_of_square (F : rcfType) n k : n = (k * k)%N -> Num.sqrt n%:R = k%:R :> F.
+Proof. by move=> ->; rewrite natrM -expr2 sqrtr_sqr ger0_norm ?ler0n. Qed.
+
 (* Products of sums are multiplied out. The match is on what is written: a numeral, 1 + 1 to Coq, is no sum here. *)
 Ltac distribute := repeat match goal with
   | |- context [@GRing.mul _ (@GRing.add _ ?x ?y) ?z] => rewrite (mulrDl x y z)
@@ -359,6 +362,9 @@ Ltac known_sum :=
     first [apply: known | etransitivity; [apply: each => ?; apply: mulrC |]; apply: known]
   end.
 
+(* A sum of the first numbers, of their squares or of their cubes. How, is said below, where `field` is at hand. *)
+Ltac counted_sum := fail.
+
 (* The same goal. A delta ends the sum. *)
 Ltac sum_of_product :=
   lazymatch goal with
@@ -382,7 +388,7 @@ with inner_sum :=
   lazymatch goal with
   | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (GRing.one _)) = _ => apply: count
   | |- @BigOp.bigop _ _ _ (index_enum (ordinal_finType _)) _ = _ =>
-    cbv beta; etransitivity; [apply: each => ?; cbv beta; rewrite ?mul1r; push_in | first [cbv beta; use_known_sum | reflexivity]]
+    cbv beta; etransitivity; [apply: each => ?; cbv beta; rewrite ?mul1r; push_in | first [cbv beta; counted_sum | cbv beta; use_known_sum | reflexivity]]
   end
 (* Goal: sums under sums of a product = ?x. The outermost becomes the innermost, where it is one that is known. *)
 with use_known_sum :=
@@ -442,6 +448,8 @@ Ltac split_roots := rewrite ?sqrtr1; repeat match goal with
     assert (e : Num.sqrt (x * y) = Num.sqrt x * Num.sqrt y) by (apply: sqrtrM; nonnegative); rewrite e; clear e
   | |- context [Num.sqrt (@GRing.inv _ ?x)] =>
     let e := fresh "e" in assert (e : Num.sqrt x^-1 = (Num.sqrt x)^-1) by (apply: sqrtrV; nonnegative); rewrite e; clear e
+  | |- context [@Num.sqrt ?T (@GRing.natmul _ (GRing.one _) ?n)] =>
+    is_literal n; let k := eval compute in (Nat.sqrt n) in rewrite (@root_of_square T n k erefl)
   end; rewrite ?invrK.
 
 (* The exponential of a sum is a product, that of a multiple a power. *)
@@ -471,7 +479,8 @@ Ltac normal :=
   | |- @GRing.inv _ (@GRing.mul _ _ _) = _ => rewrite invfM; normal
   | |- ?a ^-1 = _ =>
     etransitivity; [apply: (f_equal GRing.inv); normal |]; rewrite ?(invfM, invrN, invrK, invr1); reflexivity
-  | |- @GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ ?i ?i)) = _ => rewrite eqxx; reflexivity
+  | |- @GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ ?i ?i)) = _ => rewrite eqxx; exact: mulr1n
+  | |- @GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ (@Ordinal _ _ _) (@Ordinal _ _ _))) = _ => exact: mulr0n
   | |- @GRing.natmul _ (GRing.one _) ?n = _ => reflexivity
   | |- ?a ^+ ?n = _ =>
     etransitivity; [apply: (f_equal (fun t => t ^+ n)); normal |];
@@ -487,7 +496,12 @@ Ltac normal :=
     P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- ?exp ?a = _ =>
     etransitivity; [apply: (f_equal exp); normal |]; exponents E P; small_powers; expand; cancel
   | |- `|?a| = _ => etransitivity; [apply: (f_equal Num.norm); normal |]; reflexivity
-  | |- Num.sqrt ?a = _ => etransitivity; [apply: (f_equal Num.sqrt); normal |]; split_roots; expand; reflexivity
+  | |- Num.sqrt _ = _ =>   (* split before sums are multiplied out, of which no root could be taken *)
+    split_roots;
+    lazymatch goal with
+    | |- Num.sqrt _ = _ => etransitivity; [apply: (f_equal Num.sqrt); normal |]; split_roots; expand; reflexivity
+    | |- _ => normal
+    end
   | |- fun_of_matrix (softmax_rows _ _) _ _ = _ => rewrite softmax_rowsE; normal
   | |- fun_of_matrix (softmax_column _ _) _ _ = _ => rewrite softmax_columnE; normal
   | |- fun_of_matrix (written _ _ _) _ _ = _ =>
@@ -497,31 +511,59 @@ Ltac normal :=
   | |- _ => reflexivity
   end.
 
+(* An axis of size 1 has one place. *)
+Lemma one_place (i : 'I_1) : i = ord0. Proof. by rewrite ord1; apply: val_inj. Qed.
+Ltac one_places := repeat match goal with
+  | |- context [@Ordinal 1 0 ?p] => rewrite (one_place (@Ordinal 1 0 p))
+  | H : context [@Ordinal 1 0 ?p] |- _ => rewrite (one_place (@Ordinal 1 0 p)) in H
+  | i : 'I_1 |- _ => rewrite ?(one_place i); clear i
+  end.
+
+(* Goal: a number is not zero -> ... Then its factors are not. *)
+Lemma not_zero_factors (F : fieldType) (x y : F) : x * y != 0 -> x != 0 /\ y != 0.
+Proof. by rewrite mulf_eq0 negb_or => /andP. Qed.
+Ltac nonzero_factors := lazymatch goal with
+  | |- is_true (negb (@eq_op _ (@GRing.mul _ _ _) _)) -> _ => case/not_zero_factors; nonzero_factors; nonzero_factors
+  | |- is_true (negb (@eq_op _ (@GRing.inv _ _) _)) -> _ => rewrite invr_eq0; nonzero_factors
+  | |- _ => move=> ?
+  end.
+
 (* The normal form of what is assumed, beside what is assumed *)
 Ltac normal_fact H :=
-  let e := fresh "e" in
+  let e := fresh "e" in one_places;
   lazymatch type of H with
-  | is_true (negb (@eq_op _ ?x _)) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e => ?; clear e
+  | is_true (negb (@eq_op _ ?x _)) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e; nonzero_factors; clear e
   | is_true (@Order.lt _ _ _ ?x) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e => ?; clear e
   end.
 
 (* ---- What `field` has to know ---- *)
 
-(* Denominators are not zero: known of sums over an index, then of all. *)
+(* Denominators are not zero, in the goal and in what is assumed: known of sums over an index, then of all. *)
 Ltac denominators :=
-  repeat match goal with |- context [@GRing.inv _ ?e] =>
-    match e with context [@BigOp.bigop ?T ?I ?z ?r ?f] =>
+  let sum_below e := match e with context [@BigOp.bigop ?T ?I ?z ?r ?f] =>
       lazymatch goal with H : is_true (@Order.lt _ _ _ (@BigOp.bigop T I z r f)) |- _ => fail | _ => idtac end;
-      have : 0 < @BigOp.bigop T I z r f by [apply: sum_gt0 => // ?; positive]; move=> ? end end;
-  repeat match goal with |- context [@GRing.inv _ ?e] =>
+      have : 0 < @BigOp.bigop T I z r f by [apply: sum_gt0 => // ?; positive]; (move=> ?) end in
+  let below e :=
     lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
-    have : e != 0 by [not_zero_by_sign]; move=> ? end.
+    have : e != 0 by [not_zero_by_sign]; (move=> ?) in
+  let each_denominator tactic := repeat match goal with
+    | |- context [@GRing.inv _ ?e] => tactic e
+    | H : is_true (negb (@eq_op _ ?g _)) |- _ => match g with context [@GRing.inv _ ?e] => tactic e end
+    end in
+  each_denominator sum_below; each_denominator below.
+
+(* Of 1 + (n - 1) x the sign is seen as it is written, and no longer when it is multiplied out. *)
+Ltac written_denominators := repeat match goal with |- context [@GRing.inv _ ?e] =>
+    lazymatch e with @GRing.add _ _ _ => lazymatch e with context [@GRing.opp _ _] => idtac end end;
+    lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
+    let fact := fresh "fact" in have fact : e != 0 by [not_zero_by_sign]; normal_fact fact end.
 
 (* A root times itself is what it is the root of. *)
 Ltac root_facts :=
   repeat match goal with |- context [Num.sqrt ?e] =>
     lazymatch goal with H : @GRing.mul _ (Num.sqrt e) (Num.sqrt e) = _ |- _ => fail | _ => idtac end;
-    let fact := fresh "root" in have fact : Num.sqrt e * Num.sqrt e = e by (rewrite -expr2 sqr_sqrtr //; nonnegative)
+    let fact := fresh "root" in have fact : Num.sqrt e * Num.sqrt e = e by (rewrite -expr2 sqr_sqrtr //; nonnegative);
+    try (have : 0 < Num.sqrt e by [rewrite sqrtr_gt0; positive]; move=> ?)
   end.
 
 (* ---- Spelling: a term in the operations that `ring` and `field` know ----
@@ -654,6 +696,46 @@ with same_sum := cbv beta;
   | |- _ => hide_all; first [by_ring | hide_reciprocals; by_ring]
   end.
 
+Lemma nonzero_multiple (F : fieldType) (m e g : GRing.ComRing.sort F) :
+  (m : F) != 0 -> (e : F) != 0 -> g = times m e -> (g : F) != 0.
+Proof. by move=> m0 e0 ->; apply: mulf_neq0. Qed.
+
+(* `field` leaves numerals unfolded, so that `ring` does not know them. *)
+Ltac spelled_again C e := lazymatch e with
+  | @plus _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@plus C a b)
+  | @times _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@times C a b)
+  | @opposite _ ?a => let a := spelled_again C a in constr:(@opposite C a)
+  | match _ with _ => _ end ?a ?b =>
+    let f := lazymatch e with ?f _ _ => f end in
+    let a := spelled_again C a in let b := spelled_again C b in
+    match C with
+    | _ => let _ := match goal with _ => unify f (@plus C) end in constr:(@plus C a b)
+    | _ => constr:(@times C a b)
+    end
+  | match _ with _ => _ end ?a => let a := spelled_again C a in constr:(@opposite C a)
+  | match _ with _ => _ end => constr:(@one C)
+  | _ => e
+  end.
+
+Ltac is_counted k := lazymatch k with
+  | one _ => idtac
+  | plus ?a ?b => is_counted a; is_counted b
+  | times ?a ?b => is_counted a; is_counted b
+  end.
+
+(* Goal: a number is not zero. It is one that is known not to be, times another such one or a numeral that stands in it. *)
+Ltac multiple_of_nonzero :=
+  try match goal with |- is_true (negb (@eq_op ?T (@plus ?C ?a ?b) ?z)) =>
+    let g := spelled_again C (@plus C a b) in change (is_true (negb (@eq_op T g z))) end;
+  let nonzero_known := first [assumption | unspell; not_zero_by_sign] in
+  let multiple m H :=
+    solve [apply: (nonzero_multiple (m := m) _ H);
+           [nonzero_known | field; repeat match goal with |- _ /\ _ => split end; apply/eqP; nonzero_known]] in
+  match goal with
+  | H : is_true (negb (@eq_op _ _ _)) |- context [@times ?C ?m _] => is_counted m; multiple m H
+  | M : is_true (negb (@eq_op _ ?m _)), H : is_true (negb (@eq_op _ _ _)) |- _ => multiple m H
+  end.
+
 (* The side conditions that `field` leaves *)
 Ltac nonzero :=
   repeat match goal with |- _ /\ _ => split end;
@@ -665,16 +747,47 @@ Ltac nonzero :=
   first [ assumption
         | match goal with H : is_true (negb (@eq_op _ ?e _)) |- is_true (negb (@eq_op _ ?g _)) =>
             let eq := fresh in (assert (eq : g = e) by ring); rewrite eq; exact H end
-        | unspell; not_zero_by_sign ].
+        | unspell; not_zero_by_sign
+        | multiple_of_nonzero ].
 
-(* The facts about roots are equations between products, which `field` can be told. *)
-Ltac field_with_roots := lazymatch goal with
+(* A number of which there is a root is that root squared; so nothing need be told of it. *)
+Ltac is_single e := lazymatch e with numeral _ _ => idtac | _ => is_var e end.
+Ltac squares_of_roots := repeat match goal with
+  | H : ?a = ?a |- _ => clear H
+  | H1 : times ?a ?a = ?e, H2 : times ?a ?a = ?e |- _ => clear H2
+  | H : times _ _ = ?e |- _ => is_single e; let x := fresh "x" in set (x := e) in *; clearbody x; subst x
+  end.
+
+(* The facts about other roots are equations between products, which `field` can be told. *)
+Ltac field_with_roots := squares_of_roots; lazymatch goal with
+  | H1 : times ?a ?a = _, H2 : times ?b ?b = _, H3 : times ?c ?c = _ |- _ => field [H1 H2 H3]
   | H1 : times ?a ?a = _, H2 : times ?b ?b = _ |- _ => field [H1 H2]
   | H1 : times ?a ?a = _ |- _ => field [H1]
   | _ => field
   end.
 
 Ltac compare R := denominators; root_facts; spell R; hide_all; first [by_ring | field_with_roots; nonzero].
+
+(* ---- Sums that count ---- *)
+
+Section PowerSums.
+Variable F : realFieldType.
+Add Field F_field : (field_of F).
+Ltac by_steps n := let k := fresh "k" in let before := fresh "before" in
+  elim: n => [|k before]; [by rewrite big_ord0 !mul0r ?addr0 | rewrite big_ord_recr /= before !(mulrS _ k); compare F].
+Lemma sum_of_numbers n : \sum_(i < n) i.+1%:R = n%:R * n%:R * 2%:R^-1 + n%:R * 2%:R^-1 :> F.
+Proof. by_steps n. Qed.
+Lemma sum_of_squares n :
+  \sum_(i < n) i.+1%:R * i.+1%:R = n%:R * n%:R * n%:R * 3%:R^-1 + n%:R * n%:R * 2%:R^-1 + n%:R * 6%:R^-1 :> F.
+Proof. by_steps n. Qed.
+Lemma sum_of_cubes n : \sum_(i < n) i.+1%:R * i.+1%:R * i.+1%:R =
+  n%:R * n%:R * n%:R * n%:R * 4%:R^-1 + n%:R * n%:R * n%:R * 2%:R^-1 + n%:R * n%:R * 4%:R^-1 :> F.
+Proof. by_steps n. Qed.
+End PowerSums.
+
+Ltac counted_sum ::= lazymatch goal with |- @BigOp.bigop _ _ _ _ ?f = _ =>
+  lazymatch f with context [@GRing.natmul _ (GRing.one _) (S (nat_of_ord _))] =>
+    first [apply: sum_of_numbers | apply: sum_of_squares | apply: sum_of_cubes] end end.
 
 (* ---- The proofs of the claims ---- *)
 
@@ -689,16 +802,27 @@ Ltac every_place := clear; intros; let k := fresh "k" in let below := fresh "bel
     | destruct k as [| k];
       [match goal with H : ?P ?j |- ?P ?i => have -> : i = j by [apply: val_inj]; exact: H end |] ].
 
-Lemma one_place (i : 'I_1) : i = ord0. Proof. by rewrite ord1; apply: val_inj. Qed.
-Ltac one_places := repeat match goal with
-  | |- context [@Ordinal 1 0 ?p] => rewrite (one_place (@Ordinal 1 0 p))
-  | i : 'I_1 |- _ => rewrite ?(one_place i); clear i
-  end.
 Ltac place_by_place := repeat match goal with
   | i : 'I_?n, every : forall P : 'I_?n -> Prop, _ |- context [written] => move: i; apply: every
   end.
 
 Ltac no_sums := lazymatch goal with |- context [@BigOp.bigop] => fail | _ => idtac end.
+
+(* A norm is the number itself or its opposite, where it can be seen which: that is assumed, or both of two numbers that it is
+   the sum of are. *)
+Section Norms.
+Variable R : realFieldType.
+Implicit Types x y z : R.
+Lemma norm_same x y : x = y -> 0 <= y -> `|x| = x. Proof. by move=> ->; apply: ger0_norm. Qed.
+Lemma norm_turned x y : - x = y -> 0 <= y -> `|x| = - x. Proof. by move=> xy; rewrite -xy oppr_ge0; apply: ler0_norm. Qed.
+End Norms.
+Ltac known_norms R :=
+  let seen x y := first [ assert (Num.norm x = x) as -> by (apply: (@norm_same _ x y); [compare R | nonnegative])
+                        | assert (Num.norm x = - x) as -> by (apply: (@norm_turned _ x y); [compare R | nonnegative]) ] in
+  repeat match goal with
+  | H : is_true (_ 0 ?y) |- context [@Num.norm _ _ ?x] => seen x y
+  | H : is_true (_ 0 ?y), K : is_true (_ 0 ?z) |- context [@Num.norm _ _ ?x] => seen x (y + z)
+  end.
 
 (* Without sums over an index nothing need be multiplied out. *)
 Ltac plain_numbers R :=
@@ -708,6 +832,6 @@ Ltac plain_numbers R :=
     P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- _ => exponents E P
   end;
   compare R.
-Ltac numbers R := (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry; compare R.
-Ltac entrywise R := try (apply/matrixP => ? ?); one_places; place_by_place; first [solve [plain_numbers R] | numbers R].
+Ltac numbers R := written_denominators; (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry; compare R.
+Ltac entrywise R := try (apply/matrixP => ? ?); one_places; known_norms R; place_by_place; first [solve [plain_numbers R] | numbers R].
 Ltac matrices R := multiply_out; hide_products; entrywise R.

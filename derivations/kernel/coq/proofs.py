@@ -46,8 +46,9 @@ def written_out(n: int, places: bool) -> list:
 def what_is_known(notation: Notation, claim: Claim, by_entries: bool) -> list:
     """Signs in the normal form that their numbers will have; and known products of matrices, wherever they stand."""
     lines, products = [], []
+    free = set().union(*map(free_indices, (claim.start, *(s.expr for s in claim.steps))))
     for k, a in enumerate(claim.given, 1):
-        if a.kind in ("positive", "nonzero") and a.args[0].op not in ("symbol", "const") and not free_indices(a.args[0]):
+        if a.kind in ("positive", "nonzero") and a.args[0].op not in ("symbol", "const") and free_indices(a.args[0]) <= free:
             lines.append(f"normal_fact assumed_{k}.")
         if a.kind == "product":
             products.append(f"apply_product assumed_{k}.")

@@ -5,9 +5,9 @@ was assumed. The proofs are one script a kind of claim (prelude.v); Coq accepts 
 but the translation of trees and assumptions into Coq's notation (notation.py, assumptions.py).
 
 Numbers are elements of the weakest structure in which the claim can be written: a commutative ring, a field where something is
-divided by, a real field where a size or a number is, a real closed field where a root is taken. The exponential is any
-positive function that turns sums into products. MathComp gives every operation a value everywhere (x / 0 is 0), so what must
-not be zero is for the other witnesses to notice wherever Coq's proof does not need it.
+divided by, a real field where a size or a number is or where a sum counts its places, a real closed field where a root is taken.
+The exponential is any positive function that turns sums into products. MathComp gives every operation a value everywhere (x / 0
+is 0), so what must not be zero is for the other witnesses to notice wherever Coq's proof does not need it.
 """
 
 from __future__ import annotations
