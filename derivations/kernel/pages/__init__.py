@@ -270,6 +270,7 @@ class Prose(HTMLParser):
         self.ruled = False  # is the last that was read a rule?
         self.paragraph = ""  # all that was read of one
         self.bold = 0  # where in it what is bold begins
+        self.titled = False  # is it a title?
 
     def feed(self, data):
         self.starts = [0, *(match.end() for match in re.finditer("\n", data))]
@@ -287,6 +288,7 @@ class Prose(HTMLParser):
         self.last = self.last if tag in markup.WITHIN else ""
         if tag not in posing.WITHIN:
             self.end_paragraph()
+            self.titled = posing.is_title(tag, dict(attrs).get("class") or "")
         elif tag in posing.BOLD:
             self.bold = len(self.paragraph)
         if tag == "hr":
@@ -298,6 +300,7 @@ class Prose(HTMLParser):
         for name, value in attrs:
             if name in markup.READ and value:
                 self.handle_prose(value)
+                self.refuse_posed(value, bold=True, title=True)
 
     def handle_comment(self, data):
         self.refuse_here("<!--", "a comment by hand, which not every reader ends where another does; leave it out")
@@ -314,7 +317,9 @@ class Prose(HTMLParser):
         self.last = self.last if tag in markup.WITHIN else ""
         if tag not in posing.WITHIN:
             self.end_paragraph()
-        elif tag in posing.BOLD and self.refuse_posed(self.paragraph[self.bold :], bold=True):
+        elif tag in posing.BOLD and self.refuse_posed(
+            self.paragraph[self.bold :], bold=True, title=not self.paragraph[: self.bold].strip()
+        ):
             self.paragraph = ""
         if tag == "code" and self.depth:
             self.depth -= 1
@@ -322,11 +327,11 @@ class Prose(HTMLParser):
                 self.refuse_code()
 
     def end_paragraph(self) -> None:
-        self.refuse_posed(self.paragraph)
-        self.paragraph = ""
+        self.refuse_posed(self.paragraph, bold=self.titled, title=self.titled)
+        self.paragraph, self.titled = "", False
 
-    def refuse_posed(self, text: str, bold: bool = False) -> bool:
-        posed = posing.poses(text, bold)
+    def refuse_posed(self, text: str, bold: bool = False, title: bool = False) -> bool:
+        posed = posing.poses(text, bold, title)
         if posed:
             line = self.source.line_of(posed, *text.strip().split("\n")[:1], posed.split()[0])
             self.refuse(

@@ -12,6 +12,7 @@ that it be shown.
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from doctest import DocTestParser
 from functools import cache, lru_cache
@@ -21,6 +22,7 @@ from ..pytorch.known import known
 from ..run import as_shown
 
 # Beside what no snippet does either: ways to write to what an example did not make.
+MAKERS = ("namedtuple", "make_dataclass", "ModuleDict", "add_module")  # of what has a part by a name that is given as a text
 WRITES = ("__setitem__", "__delitem__", "__delattr__", "setitem", "delitem", "wraps", "update_wrapper")
 WRITES += ("__torch_function__", "__torch_dispatch__", "library", "swap_tensors")
 BEGINS = ("set_", "register_", "_")  # of a name that is imported or an attribute, and a setting of the whole process, or an inside
@@ -152,6 +154,8 @@ def names_of(node: ast.AST) -> list[str]:
 def misnamed(tree: ast.Module, functions: set[str], called: set[str]) -> Iterator[Said]:
     """Names that a reader takes for a function's, given to another one. `functions` are names that examples have for functions by then."""
     for node in ast.walk(tree):
+        for name, line in held(node):
+            yield line, f"'{name}' is a function to every reader; what holds one of that name needs a name of its own for it"
         for name, line, value in bindings(node):
             if is_function(value, functions):
                 functions.add(name)
@@ -164,6 +168,16 @@ def misnamed(tree: ast.Module, functions: set[str], called: set[str]) -> Iterato
                     line,
                     f"'{name}' is a function to every reader, and called in these examples; give what is meant here a name of its own",
                 )
+
+
+def held(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """(name, line) of known functions' names that a class gives to its fields, or that are given as texts to what makes such a class."""
+    if isinstance(node, ast.ClassDef):
+        fields = [one.target for one in node.body if isinstance(one, ast.AnnAssign)]
+        yield from ((one.id, one.lineno) for one in fields if isinstance(one, ast.Name) and one.id in reserved())
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in MAKERS:
+        texts = [one for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        yield from ((name, one.lineno) for one in texts for name in re.findall(r"\w+", one.value) if name in reserved())
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:

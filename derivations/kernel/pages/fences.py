@@ -13,6 +13,7 @@ BY_HAND = ("console", "text")  # what is no code of ours
 AROUND = re.compile(r"<pre|<code|^[ \t]*;*-+8<-+|~~~|```", re.M | re.I)
 BLOCK = re.compile(r"[ \t]*/{3,}(?: [a-z]+(?: \| [\w/#:.-]+)?)?[ \t]*")  # a block of a page, shown as it is written
 COMMAND = re.compile(r"\$ [A-Za-z.~/_][\w.~/-]*(?: .*)?")  # a program by its name or its path, and what it is given
+TELLS = re.compile(r"\$ (?:echo|printf)\b|\$ .* -c\b")
 _NUMBER = r"[-+]?\.?\d[\d.eE+-]*"
 # A call and its value, or values alone
 RESULT = re.compile(rf".*\w\(.*\)\W*{_NUMBER}.*|[\s\d.,eE+\[\]()-]*\d[\s\d.,eE+\[\]()-]*|\s*tensor\(.*")
@@ -64,6 +65,8 @@ def of_console(words: str, continued: bool) -> str:
     """What is wrong with a line that a reader types; '' where nothing is."""
     if words and not continued and not COMMAND.fullmatch(words):
         return "is no command in a console: one begins with '$ ' and a program; what it prints is shown by an example in a pycon fence"
+    if TELLS.match(words):
+        return "is a command that prints what it is told, and not what is so; leave it out"
     return fault_of_code(words.removeprefix("$ "))
 
 

@@ -10,8 +10,9 @@ from .claims import KINDS, WITNESSES
 
 BOLD = ("strong", "b")
 WITHIN = markup.WITHIN | {"code", "br"}  # a paragraph goes on through these
-HEADS = (*KINDS.values(), "Theorem", "Lemma", "Proposition", "Corollary")
-HEAD = re.compile(rf"\W*(?:{'|'.join(HEADS)})(?:\s+\d[\d.]*)?\s*[(.:·]", re.IGNORECASE)
+TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "th")
+HEADS = (*KINDS.values(), "Theorem", "Lemma", "Proposition", "Corollary", "Claim", "Fact")
+HEAD = re.compile(rf"\W*(?:{'|'.join(HEADS)})(?:\s+\d[\d.]*)?\s*(?P<end>[(.:·]|\W*$)", re.IGNORECASE)
 WITNESS = re.compile(rf"\b(?:{'|'.join(WITNESSES.values())})\b(?! counterexample)", re.IGNORECASE)
 SCOPE = re.compile(
     r"\b(?:every (?:shape|value|size|field|ring|commutative ring|ordered field|real closed field)(?: that the assumptions allow)?"
@@ -22,8 +23,12 @@ _MARK = rf"(?:{SCOPE.pattern}|{WITNESS.pattern})"
 ROW = re.compile(rf"{_MARK}(?:\W{{1,5}}(?:and\s+|by\s+)?{_MARK})+", re.IGNORECASE)  # with dots, commas or brackets between them
 
 
-def poses(text: str, bold: bool = False) -> str:
-    """What of a paragraph, or of what is bold in it, looks like a claim; '' where nothing does.
+def is_title(tag: str, classes: str) -> bool:
+    return tag in TITLES or "admonition-title" in classes.split()
+
+
+def poses(text: str, bold: bool = False, title: bool = False) -> str:
+    """What of a paragraph, or of what is bold in it, looks like a claim; '' where nothing does. A title may be a head alone.
 
     >>> poses("Theorem (every shape · exact · SymPy). The transpose of a sum."), poses("The limit. Then it stops."), poses("Limit.", bold=True)
     ('Theorem (', '', 'Limit.')
@@ -31,6 +36,6 @@ def poses(text: str, bold: bool = False) -> str:
     ('exact, every shape, SymPy', '')
     """
     head = HEAD.match(text)
-    if head and (bold or head[0].endswith("(")):
+    if head and (bold or head["end"] == "(") and (title or head["end"] in "(.:·" and head["end"]):
         return head[0].strip()
     return next((row[0] for row in ROW.finditer(text) if SCOPE.search(row[0]) and len(WITNESS.findall(row[0])) > 1), "")
