@@ -11,8 +11,10 @@ from .claims import KINDS, WITNESSES
 BOLD = ("strong", "b")
 WITHIN = markup.WITHIN | {"code", "br"}  # a paragraph goes on through these
 TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "th")
-HEADS = (*KINDS.values(), "Theorem", "Lemma", "Proposition", "Corollary", "Claim", "Fact")
-HEAD = re.compile(rf"\W*(?:{'|'.join(HEADS)})(?:\s+\d[\d.]*)?\s*(?P<end>[(.:·]|\W*$)", re.IGNORECASE)
+NAMED = ("Theorem", "Lemma", "Proposition", "Corollary", "Claim", "Fact")
+HEADS = (*KINDS.values(), *NAMED)
+HEAD = re.compile(rf"\W*(?:{'|'.join(HEADS)})(?:\s+\d[\d.]*)?\s*[(.:·]", re.IGNORECASE)
+ALONE = re.compile(rf"\W*(?:{'|'.join(NAMED)})(?:\s+\d[\d.]*)?\W*", re.IGNORECASE)  # a title that says no more
 WITNESS = re.compile(rf"\b(?:{'|'.join(WITNESSES.values())})\b(?! counterexample)", re.IGNORECASE)
 SCOPE = re.compile(
     r"\b(?:every (?:shape|value|size|field|ring|commutative ring|ordered field|real closed field)(?: that the assumptions allow)?"
@@ -36,6 +38,8 @@ def poses(text: str, bold: bool = False, title: bool = False) -> str:
     ('exact, every shape, SymPy', '')
     """
     head = HEAD.match(text)
-    if head and (bold or head["end"] == "(") and (title or head["end"] in "(.:·" and head["end"]):
+    if head and (bold or head[0].endswith("(")):
         return head[0].strip()
+    if title and ALONE.fullmatch(text):
+        return text.strip()
     return next((row[0] for row in ROW.finditer(text) if SCOPE.search(row[0]) and len(WITNESS.findall(row[0])) > 1), "")
