@@ -235,6 +235,14 @@ INEQUALITIES = {
     "through another": (0, x, x, [nonnegative(x - y), nonnegative(y)]),
     "weights": (0, softmax(z)[i] * c**2, softmax(z)[i] * c**2, ()),
     "root": (0, sqrt(d) * exp(x), sqrt(d) * exp(x), ()),
+    "exp grows": (exp(x), exp(y), exp(y) - exp(x), [nonnegative(y - x)]),
+    "exp grows in a sum": (
+        total(exp(u[k] - v[j]), k),
+        n * exp(2 * c),
+        total(exp(2 * c) - exp(u[k] - v[j]), k),
+        [nonnegative(c - u[k]), nonnegative(c + v[k])],
+    ),
+    "exp from 1": (1, exp(n * x), exp(n * x) - 1, [nonnegative(x)]),
 }
 FALSE_INEQUALITIES = {
     "square": ("certificate", 2 * x * y, x**2 + y**2, (x + y) ** 2, ()),
@@ -249,6 +257,9 @@ FALSE_INEQUALITIES = {
     "through what is unstated": ("claim", 0, x, x, [nonnegative(x - y)]),
     "sign of a difference": ("claim", y, x, x - y, [nonnegative(x), nonnegative(y)]),
     "weights turned": ("claim", softmax(z)[i] * c**2, 0, -softmax(z)[i] * c**2, ()),
+    "exp of what is not known to be more": ("claim", exp(x), exp(y), exp(y) - exp(x), [nonnegative(y)]),
+    "exp turned": ("claim", exp(y), exp(x), exp(x) - exp(y), [nonnegative(y - x)]),
+    "exp from 1 downwards": ("claim", 1, exp(-x), exp(-x) - 1, [nonnegative(x)]),
     "root turned": ("claim", sqrt(d) * exp(x), 0, -sqrt(d) * exp(x), ()),
 }
 

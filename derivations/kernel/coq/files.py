@@ -41,7 +41,7 @@ def file(claim: Claim, topic: str, notation: Notation, trees: list, theorems: li
         "Local Open Scope ring_scope.",
         "",
         "Section Claim.",
-        *context(notation, free, trees, assumed),
+        *context(claim, notation, free, trees, assumed),
         "",
     ]
     for t in theorems:
@@ -55,7 +55,7 @@ def qed(proof: list) -> list:
     return [f"Proof. {proof[0]} Qed."] if len(proof) == 1 else ["Proof.", *proof, "Qed."]
 
 
-def context(notation: Notation, free: set, trees: list, assumed: list) -> list:
+def context(claim: Claim, notation: Notation, free: set, trees: list, assumed: list) -> list:
     """The section's structure, sizes, symbols and assumptions."""
     known = "Add Ring R_ring : (ring_of R)." if notation.level < FIELD else "Add Field R_field : (field_of R)."
     sizes = sizes_of(notation, trees)
@@ -73,6 +73,8 @@ def context(notation: Notation, free: set, trees: list, assumed: list) -> list:
             "Hypothesis exp_add : forall x y, exp (x + y) = exp x * exp y.",
             "Hypothesis exp_positive : forall x, 0 < exp x.",
         ]
+    if notation.uses_exp and claim.kind == "inequality":
+        lines.append("Hypothesis exp_increasing : forall x y, x <= y -> exp x <= exp y.")
     if notation.level >= REAL:  # a sum of exponentials is positive where there is one to add
         positive = sizes if notation.uses_exp else notation.numbers
         lines += [f"Hypothesis size_{s} : (0 < {notation.name(s)})%N." for s in positive]

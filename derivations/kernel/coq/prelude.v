@@ -92,6 +92,9 @@ Proof. by rewrite mulr_natl; elim: n => [|n IH]; rewrite ?exp_zero // mulrS exp_
 Lemma exp_numeral n : exp n%:R = exp 1 ^+ n.
 Proof. by rewrite -[n%:R]mulr1 exp_multiple. Qed.
 
+Lemma exp_from_one x : (forall x y, x <= y -> exp x <= exp y) -> 0 <= x -> 0 <= exp x - 1.
+Proof. by move=> increasing x0; rewrite subr_ge0 -exp_zero; apply: increasing. Qed.
+
 (* exp(x/2) is no power of exp(x); so a claim's file writes x as 2 y. *)
 Lemma divided (x : R) n : (0 < n)%N -> exists y, x = n%:R * y.
 Proof. by move=> n0; exists (x / n%:R); rewrite mulrCA divff ?mulr1 // pnatr_eq0 -lt0n. Qed.
@@ -130,6 +133,14 @@ Ltac assumed := match goal with
   | H : forall _, is_true (negb _) |- is_true (negb _) => exact: H
   end.
 
+(* Goal: 0 <= exp x - exp y. How, is said below, where `field` is at hand. *)
+Ltac exponents_in_order := fail.
+Ltac exponential_from_one := lazymatch goal with
+  | E : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)),
+    increasing : forall x y, _ -> is_true (@Order.le _ _ (?exp x) (?exp y)) |- _ =>
+    apply: (exp_from_one E P increasing)
+  end.
+
 Ltac positive := first [ assumed | lazymatch goal with |- is_true (@Order.lt _ _ _ ?x) => lazymatch x with
   | GRing.one _ => exact: ltr01
   | @GRing.natmul _ _ _ => by rewrite ltr0n
@@ -150,8 +161,9 @@ with nonnegative := first [ assumed | lazymatch goal with |- is_true (@Order.le 
   | @GRing.mul _ _ _ => first [exact: square_ge0 | apply: mulr_ge0; nonnegative]
   | @GRing.add _ (Num.norm _) (@GRing.opp _ _) => exact: norm_minus_ge0
   | @GRing.add _ (Num.norm _) _ => exact: norm_plus_ge0
-  | @GRing.add _ _ (@GRing.opp _ (GRing.one _)) => by apply: size_minus_ge0
+  | @GRing.add _ _ (@GRing.opp _ (GRing.one _)) => first [by apply: size_minus_ge0 | exponential_from_one; nonnegative]
   | @GRing.add _ _ (@GRing.opp _ (@GRing.opp _ _)) => rewrite opprK; nonnegative
+  | @GRing.add _ (?f _) (@GRing.opp _ (?f _)) => exponents_in_order
   | @GRing.add _ _ _ => apply: addr_ge0; nonnegative
   | @BigOp.bigop _ _ _ _ _ => apply: sumr_ge0 => ? _; nonnegative
   | @GRing.exp _ _ _ => first [by apply: even_ge0 | apply: exprn_ge0; nonnegative]
@@ -823,6 +835,21 @@ Ltac known_norms R :=
   | H : is_true (_ 0 ?y) |- context [@Num.norm _ _ ?x] => seen x y
   | H : is_true (_ 0 ?y), K : is_true (_ 0 ?z) |- context [@Num.norm _ _ ?x] => seen x (y + z)
   end.
+
+(* Where the exponents are a difference that is assumed not to be negative, or the sum of two such *)
+Lemma same_ge0 (R : realFieldType) (x y : R) : x = y -> 0 <= y -> 0 <= x. Proof. by move=> ->. Qed.
+Ltac sum_of_assumed R :=
+  repeat match goal with H : forall _ : 'I_?n, is_true (_ 0 _), i : _ |- _ =>
+    let fact := fresh "fact" in have fact := H i;
+    lazymatch type of fact with ?P => lazymatch goal with _ : P, _ : P |- _ => fail | _ => idtac end end end;
+  match goal with
+  | H : is_true (_ 0 ?y) |- is_true (_ 0 ?x) => solve [apply: (@same_ge0 _ x y); [compare R | nonnegative]]
+  | H : is_true (_ 0 ?y), K : is_true (_ 0 ?z) |- is_true (_ 0 ?x) =>
+    solve [apply: (@same_ge0 _ x (y + z)); [compare R | nonnegative]]
+  end.
+Ltac exponents_in_order ::= lazymatch goal with increasing : forall x y, _ -> is_true (@Order.le _ _ (?exp x) (?exp y)) |- _ =>
+  rewrite subr_ge0; apply: increasing; rewrite -subr_ge0;
+  let T := type of exp in lazymatch T with ?sort ?R -> _ => sum_of_assumed R end end.
 
 (* Without sums over an index nothing need be multiplied out. *)
 Ltac plain_numbers R :=

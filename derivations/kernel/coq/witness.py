@@ -6,8 +6,9 @@ but the translation of trees and assumptions into Coq's notation (notation.py, a
 
 Numbers are elements of the weakest structure in which the claim can be written: a commutative ring, a field where something is
 divided by, a real field where a size or a number is or where a sum counts its places, a real closed field where a root is taken.
-The exponential is any positive function that turns sums into products. MathComp gives every operation a value everywhere (x / 0
-is 0), so what must not be zero is for the other witnesses to notice wherever Coq's proof does not need it.
+The exponential is any positive function that turns sums into products and, in an inequality, one that grows. MathComp gives
+every operation a value everywhere (x / 0 is 0), so what must not be zero is for the other witnesses to notice wherever Coq's
+proof does not need it.
 """
 
 from __future__ import annotations
