@@ -125,7 +125,7 @@ D = derivation.define(
     "D",
     paren(Q * Q) @ ones(d_k, m) - 2 * (Q @ K.T) + ones(n, d_k) @ (K * K).T,
     code=[("snippets.kin.linear.squared_distances", Q, K)],
-    title="A matrix of queries and keys",
+    title="Squared lengths of queries and keys, less twice their products",
 )
 
 derivation.identity("distances", D[i, j], total((Q[i, s] - K[j, s]) ** 2, s), title="Its entries are squared distances")

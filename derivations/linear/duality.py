@@ -123,7 +123,7 @@ derivation.identity(
     2 * sqrt(rho * (r + d_v) * r * d_v),
     given=[positive(rho)],
     uses=["least"],
-    title="The chunk length at which it costs no more",
+    title="The chunk length that reaches this bound",
 )
 
 derivation.identity(

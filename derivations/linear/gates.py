@@ -76,8 +76,8 @@ derivation.identity(
 
 derivation.identity(
     "share",
-    (1 - x**t) + (1 - x) * x**t,
-    1 - x ** (t + 1),
+    (1 - (1 - x) ** t) + x * (1 - x) ** t,
+    1 - (1 - x) ** (t + 1),
     title="The share of the newest tokens: one more",
 )
 
@@ -93,7 +93,7 @@ derivation.limit(
 
 derivation.refute(
     "window",
-    total((1 - x) * x ** (b - 1), b),
+    total(x * (1 - x) ** (b - 1), b),
     1,
     at={x: Fraction(1, 2), N: 2},
     title="A gate is no window: it does not put all weight on the tokens within its horizon",
