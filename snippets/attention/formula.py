@@ -156,7 +156,13 @@ def scores(
 
 
 def upcast(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """The same numbers, in fp32 if their own format has fewer digits."""
+    """The same numbers, in fp32 if their own format has fewer digits.
+
+    Under torch.autocast, their products are rounded to its format all the
+    same. Raises TypeError for what is no float, as whole numbers are.
+    """
+    if not x.is_floating_point():
+        raise TypeError(f"expected floats, found {x.dtype}")
     return x.float() if x.itemsize < 4 else x
 
 
@@ -200,7 +206,8 @@ def attention(
     """The values, averaged by the weights: Vaswani et al. (2017), equation 1.
 
     The same as PyTorch's scaled_dot_product_attention without its dropout. In
-    fp16 and bf16 all is computed in fp32, and the output is rounded once.
+    fp16 and bf16 all is computed in fp32, and the output is rounded once;
+    under torch.autocast, see `upcast`.
     """
     weights = attention_weights(
         upcast(query),
@@ -226,8 +233,10 @@ def share_heads(
     """Keys or values, each head repeated for all query heads of its group.
 
     Raises ValueError where there are no groups of one size: Ainslie et al.
-    (2023).
+    (2023). Raises ValueError, too, for matrices, which have no heads.
     """
+    if min(query.dim(), shared.dim()) < 3:
+        raise ValueError("expected heads, tokens and features")
     heads, groups = query.shape[-3], shared.shape[-3]
     if not groups or heads % groups:
         raise ValueError(

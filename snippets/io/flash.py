@@ -100,12 +100,12 @@ class SlowMemory:
 
 # --8<-- [start:plain]
 def plain_attention(
-    query: Float[Tensor, "n d_k"],
-    key: Float[Tensor, "m d_k"],
-    value: Float[Tensor, "m d_v"],
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
     *,
     memory: SlowMemory | None = None,
-) -> Float[Tensor, "n d_v"]:
+) -> Float[Tensor, "*batch n d_v"]:
     """Three kernels. Each reads what the one before it wrote."""
     memory = memory or SlowMemory()
     load, store = memory.load, memory.store
@@ -120,60 +120,62 @@ def plain_attention(
 
 # --8<-- [start:flash]
 def flash_attention(
-    query: Float[Tensor, "n d_k"],
-    key: Float[Tensor, "m d_k"],
-    value: Float[Tensor, "m d_v"],
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
     *,
     block_size: int,
     is_causal: bool = False,
     memory: SlowMemory | None = None,
-) -> Float[Tensor, "n d_v"]:
+) -> Float[Tensor, "*batch n d_v"]:
     """One kernel, tile by tile, as Dao (2023) orders the loops.
 
     Raises ValueError for a block_size below 1, and without keys.
     """
-    if block_size < 1 or not len(key):
+    m = key.shape[-2]
+    if block_size < 1 or not m:
         raise ValueError(
-            f"block_size is {block_size}, with {len(key)} keys; "
+            f"block_size is {block_size}, with {m} keys; "
             "expected at least 1 of each"
         )
     memory = memory or SlowMemory()
-    tiles = enumerate(query.split(block_size))
+    tiles = enumerate(query.split(block_size, -2))
     how = {"block_size": block_size, "is_causal": is_causal, "memory": memory}
     outputs = [
         flash_tile(q, key, value, first=tile * block_size, **how)
         for tile, q in tiles
     ]
-    return torch.cat(outputs).to(query.dtype)
+    return torch.cat(outputs, -2).to(query.dtype)
 
 
 def flash_tile(
-    query: Float[Tensor, "n d_k"],
-    key: Float[Tensor, "m d_k"],
-    value: Float[Tensor, "m d_v"],
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
     *,
     first: int,
     block_size: int,
     is_causal: bool,
     memory: SlowMemory,
-) -> Float[Tensor, "n d_v"]:
+) -> Float[Tensor, "*batch n d_v"]:
     """The output for a tile of queries, the first of which has a place."""
     q = upcast(memory.load(query))  # stays in fast memory
-    reference = q.new_full((len(q), 1), -torch.inf)
-    total = q.new_zeros(len(q), 1)
-    mixed = q.new_zeros(len(q), value.shape[-1])
-    tiles = zip(key.split(block_size), value.split(block_size), strict=True)
-    for tile, (k, v) in enumerate(tiles):
+    reference = q.new_full((*q.shape[:-1], 1), -torch.inf)
+    total = torch.zeros_like(reference)  # (*batch, n, 1)
+    mixed = q.new_zeros(*q.shape[:-1], value.shape[-1])
+    tiles = (x.split(block_size, -2) for x in (key, value))
+    for tile, (k, v) in enumerate(zip(*tiles, strict=True)):
         later = tile * block_size - first
-        if is_causal and later >= len(q):
+        if is_causal and later >= q.shape[-2]:
             break  # no query of the tile may look there
         scores = scores_of(q, memory.load(k))  # never leave fast memory
         if is_causal:
             hide = torch.ones_like(scores, dtype=torch.bool).triu(1 - later)
             scores = scores.masked_fill(hide, -torch.inf)
         larger = torch.maximum(reference, scores.amax(-1, keepdim=True))
-        terms = torch.exp(scores - larger)
-        factor = torch.exp(reference - larger)  # corrects what came before
+        finite = larger.masked_fill(larger == -torch.inf, 0)  # no key as yet
+        terms = torch.exp(scores - finite)
+        factor = torch.exp(reference - finite)  # corrects what came before
         total = factor * total + terms.sum(-1, keepdim=True)
         mixed = factor * mixed + terms @ upcast(memory.load(v))
         reference = larger

@@ -83,18 +83,36 @@ from snippets.blocks.merge import average, merge_states, state
 
 
 # --8<-- [start:places]
+def in_order(
+    n: int, parts: int, *, device: torch.device | str | None = None
+) -> Int[Tensor, "{parts} c"]:
+    """The places of n tokens, in equal parts.
+
+    Raises ValueError for a number of parts that does not divide n.
+    """
+    if parts < 1 or n % parts:
+        raise ValueError(f"{n} tokens; expected a multiple of {parts}")
+    return torch.arange(n, device=device).view(parts, n // parts)
+
+
 def contiguous(
     n: int, devices: int, *, device: torch.device | str | None = None
 ) -> Int[Tensor, "p c"]:
-    """Each device holds a piece of the text."""
-    return torch.arange(n, device=device).view(devices, -1)
+    """Each device holds a piece of the text.
+
+    Raises ValueError, by `in_order`, unless the devices divide n.
+    """
+    return in_order(n, devices, device=device)
 
 
 def zigzag(
     n: int, devices: int, *, device: torch.device | str | None = None
 ) -> Int[Tensor, "p c"]:
-    """Each holds a chunk, and the one that is as far from the other end."""
-    chunks = torch.arange(n, device=device).view(2 * devices, -1)
+    """Each holds a chunk, and the one that is as far from the other end.
+
+    Raises ValueError, by `in_order`, unless twice the devices divide n.
+    """
+    chunks = in_order(n, 2 * devices, device=device)
     early, late = chunks[:devices], chunks[devices:].flip(0)
     return torch.cat([early, late], dim=1)
 
@@ -102,8 +120,11 @@ def zigzag(
 def striped(
     n: int, devices: int, *, device: torch.device | str | None = None
 ) -> Int[Tensor, "p c"]:
-    """Tokens are dealt out in turn."""
-    return torch.arange(n, device=device).view(-1, devices).T
+    """Tokens are dealt out in turn.
+
+    Raises ValueError, by `in_order`, unless the devices divide n.
+    """
+    return in_order(n, devices, device=device).view(-1, devices).T
 
 
 # --8<-- [end:places]
@@ -122,8 +143,12 @@ def ring_attention(
 
     Row r of places says which tokens device r holds. After as many steps as
     there are devices every query has met every key: Liu, Zaharia and Abbeel
-    (2023).
+    (2023). Raises ValueError for other than matrices with a row for each
+    place; `torch.vmap` takes batches and heads.
     """
+    n = places.numel()
+    if any(x.shape[:-1] != (n,) for x in (query, key, value)):
+        raise ValueError(f"expected matrices of {n} rows, one for each place")
     query, key, value, dtype = *map(upcast, (query, key, value)), query.dtype
     output = torch.empty_like(value)
     devices = len(places)

@@ -78,6 +78,7 @@ from torch import Tensor
 
 from snippets.attention.formula import scores as scores_of
 from snippets.attention.formula import upcast
+from snippets.blocks.merge import move
 
 
 # --8<-- [start:part]
@@ -86,10 +87,10 @@ def part(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
 ) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
-    """The output over some of the keys, and its log-sum."""
+    """The output over some of the keys, and its log-sum; of none 0 and -inf."""
     scores = scores_of(upcast(query), upcast(key))
     log_sum = torch.logsumexp(scores, dim=-1, keepdim=True)
-    return torch.exp(scores - log_sum) @ upcast(value), log_sum
+    return move(1.0, scores, log_sum) @ upcast(value), log_sum
 
 
 # --8<-- [end:part]
@@ -101,8 +102,9 @@ def merge(
     log_sums: Float[Tensor, "p *batch n 1"],
 ) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
     """What p parts say together: an output, and its log-sum."""
-    weights = torch.softmax(log_sums, dim=0)  # none above 1
-    return (weights * outputs).sum(0), torch.logsumexp(log_sums, dim=0)
+    log_sum = torch.logsumexp(log_sums, dim=0)
+    weights = move(1.0, log_sums, log_sum)  # none above 1
+    return (weights * outputs).sum(0), log_sum
 
 
 def combine(

@@ -189,13 +189,22 @@ def decoder_block(
     context: Float[Tensor, "batch m d"],
     layer: nn.TransformerDecoderLayer,
 ) -> Float[Tensor, "batch n d"]:
-    """A decoder block without dropout, normalised before each part."""
+    """A decoder block without dropout, normalised before each part.
+
+    All of the context is read, padding too. Raises ValueError for a layer
+    that normalises afterwards, takes tokens first, or is in training.
+    """
+    first = layer.norm_first and layer.self_attn.batch_first
+    if not first or layer.training:
+        raise ValueError(
+            "expected a layer with norm_first and batch_first, in eval mode"
+        )
     n = x.shape[1]
     later = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
     own = layer.norm1(x)
     x = x + layer.self_attn(own, own, own, attn_mask=later)[0]
     x = x + layer.multihead_attn(layer.norm2(x), context, context)[0]
-    return x + layer.linear2(layer.linear1(layer.norm3(x)).relu())
+    return x + layer.linear2(layer.activation(layer.linear1(layer.norm3(x))))
 
 
 # --8<-- [end:block]

@@ -118,10 +118,17 @@ def mixture(
     k: int,
     divide: bool = True,
 ) -> Float[Tensor, "n d_v"]:
-    """What each token gets from its experts, here a matrix each."""
+    """What each token gets from its experts, here a matrix each.
+
+    An expert multiplies its own tokens, all at once.
+    """
     gate, chosen = route(x @ router, k=k, divide=divide)
-    outputs = torch.einsum("nd,nkdv->nkv", x, experts[chosen])
-    return (gate[..., None] * outputs).sum(-2)
+    y = x.new_zeros(len(x), experts.shape[-1])
+    for e, expert in enumerate(experts):
+        token, place = (chosen == e).nonzero(as_tuple=True)  # those sent to it
+        share = gate[token, place].unsqueeze(-1) * (x[token] @ expert)
+        y = y.index_add(0, token, share)
+    return y
 
 
 # --8<-- [end:mixture]

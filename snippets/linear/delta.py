@@ -126,16 +126,15 @@ def delta_rule(
 ) -> Float[Tensor, "*batch n d_v"]:
     """DeltaNet's layer, token by token: Schlag, Irie and Schmidhuber (2021).
 
-    Raises ValueError without tokens.
+    Normalise the keys: on longer ones the state may grow without end.
+    Raises ValueError without tokens, and for numbers of tokens that differ.
     """
-    state, outputs = (
-        torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :]),
-        [],
-    )
-    for i in range(key.shape[-2]):
-        q, k, v = (x[..., i : i + 1, :] for x in (query, key, value))
+    state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
+    each, outputs = (query, key, value, beta.unsqueeze(-1)), []
+    rows = (x.unsqueeze(-2).unbind(-3) for x in each)  # (*batch, 1, d) each
+    for q, k, v, b in zip(*rows, strict=True):
         error = v - k @ state  # (*batch, 1, d_v)
-        state = state + beta[..., i, None, None] * k.mT @ error
+        state = state + b * k.mT @ error
         outputs.append(q @ state)
     return torch.cat(outputs, dim=-2)
 

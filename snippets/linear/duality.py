@@ -102,6 +102,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from snippets.attention.formula import upcast
 from snippets.linear.gates import decay_mask
 
 
@@ -129,8 +130,13 @@ def chunked(
 ) -> Float[Tensor, "*batch n d_v"]:
     """A masked product inside of each chunk, and a state from one to the next.
 
-    The gates are positive. Raises RuntimeError for a chunk below 1.
+    Raises ValueError for numbers of tokens that differ, and RuntimeError for
+    a chunk below 1.
     """
+    n, dtype = gate.shape[-1], query.dtype
+    if any(x.shape[-2] != n for x in (query, key, value)):
+        raise ValueError("expected as many queries, keys, values and gates")
+    query, key, value, gate = map(upcast, (query, key, value, gate))
     state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
     outputs = []
     parts = [x.split(chunk, dim=-2) for x in (query, key, value)]
@@ -141,7 +147,7 @@ def chunked(
         outputs.append(start * (q @ state) + within)
         left = mask[..., -1:, :].mT  # what the end of the chunk keeps of each
         state = start[..., -1:, :] * state + k.mT @ (left * v)
-    return torch.cat(outputs, dim=-2)
+    return torch.cat(outputs, dim=-2).to(dtype)
 
 
 # --8<-- [end:chunks]

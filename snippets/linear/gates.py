@@ -100,12 +100,12 @@ def gated_state(
     """Token by token: the state decays, the token writes, the query reads.
 
     A gate is one number for each token, (n, 1), or one for each channel.
-    Raises ValueError without tokens.
+    Raises ValueError without tokens, and for numbers of tokens that differ.
     """
     state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
-    outputs = []
-    for i in range(key.shape[-2]):
-        q, k, v, a = (x[..., i : i + 1, :] for x in (query, key, value, gate))
+    each, outputs = (query, key, value, gate), []
+    rows = (x.unsqueeze(-2).unbind(-3) for x in each)  # (*batch, 1, d) each
+    for q, k, v, a in zip(*rows, strict=True):
         state = a.mT * state + k.mT @ v  # (*batch, d_k, d_v)
         outputs.append(q @ state)
     return torch.cat(outputs, dim=-2)
@@ -118,12 +118,12 @@ def gated_state(
 def decay_mask(gate: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n n"]:
     """For each query and earlier key, the product of the gates since the key.
 
-    The gates are positive.
+    Without logarithms: a gate may be zero.
     """
-    sums = gate.log().cumsum(-1)  # of logarithms, up to each token
-    since = sums.unsqueeze(-1) - sums.unsqueeze(-2)  # (*batch, n, n)
-    later = torch.ones_like(since).triu(1).bool()
-    return since.masked_fill(later, -torch.inf).exp()
+    a, n = upcast(gate), gate.shape[-1]
+    later = torch.ones(n, n, dtype=torch.bool, device=gate.device).tril(-1)
+    steps = torch.where(later, a.unsqueeze(-1), 1)  # (*batch, n, n)
+    return steps.cumprod(-2).tril().to(gate.dtype)
 
 
 def gated_product(
@@ -132,8 +132,16 @@ def gated_product(
     value: Float[Tensor, "*#batch n d_v"],
     gate: Float[Tensor, "*#batch n"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """The same with one gate for each token: scores under a mask that decays."""
-    return (decay_mask(gate) * (query @ key.mT)) @ value
+    """The same with one gate for each token: scores under a mask that decays.
+
+    Raises ValueError for numbers of tokens that differ.
+    """
+    n = gate.shape[-1]
+    if any(x.shape[-2] != n for x in (query, key, value)):
+        raise ValueError("expected as many queries, keys, values and gates")
+    scores = upcast(query) @ upcast(key).mT
+    mixed = (decay_mask(upcast(gate)) * scores) @ upcast(value)
+    return mixed.to(query.dtype)
 
 
 # --8<-- [end:mask]

@@ -116,7 +116,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
         """What is to be added to each token."""
-        return self.down(swiglu(x, self.gate.weight.T, self.up.weight.T))
+        return self.down(silu(self.gate(x)) * self.up(x))
 
 
 class Block(nn.Module):

@@ -280,3 +280,18 @@ def test_heads_that_share_keys_and_values_are_those_of_pytorch():
     torch.testing.assert_close(weights, attention_weights(query, key.repeat_interleave(3, dim=-3)))
     with pytest.raises(ValueError, match="4 heads of keys do not divide 6 of queries"):
         attention(query, *random(3, (2, 4, 5, 4), (2, 4, 5, 4)), enable_gqa=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int8, torch.int64, torch.complex64])
+def test_what_is_no_float_is_refused_as_pytorch_does(dtype):
+    x = torch.ones(2, 3, dtype=dtype)
+    for function in (upcast, lambda x: scores(x, x), lambda x: attention(x, x, x)):
+        with pytest.raises(TypeError, match=f"expected floats, found {dtype}"):
+            function(x)
+
+
+@pytest.mark.parametrize("shapes", [[(6, 4), (2, 4)], [(8, 6, 4), (2, 4)], [(6, 4), (1, 2, 4)]])
+def test_heads_that_share_have_an_axis(shapes):
+    query, key = map(torch.ones, shapes)
+    with pytest.raises(ValueError, match="expected heads, tokens and features"):
+        attention(query, key, key, enable_gqa=True)

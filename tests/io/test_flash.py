@@ -90,3 +90,17 @@ def test_a_tile_of_queries_knows_its_place():
     output = flash_tile(query[3:6], key, value, first=3, block_size=3, is_causal=True, memory=memory)
     torch.testing.assert_close(output, expected[3:6])
     assert memory.moved == 3 * 4 * (1 + 2 * 2 + 1)  # two of three tiles of keys and values
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 4, 99])
+@pytest.mark.parametrize("batch", [(4,), (2, 3)])
+def test_a_batch_is_not_mixed(batch, block_size):
+    query, key, value = random(3, (*batch, 4, 4), (*batch, 4, 4), (*batch, 4, 6))
+    for is_causal in (False, True):
+        expected = scaled_dot_product_attention(query, key, value, is_causal=is_causal)
+        torch.testing.assert_close(flash_attention(query, key, value, block_size=block_size, is_causal=is_causal), expected)
+
+
+def test_a_tile_without_a_key_to_see_is_passed_over():
+    key, value = torch.tensor([[-torch.inf], [1.0]]), torch.tensor([[5.0], [7.0]])
+    assert flash_attention(torch.ones(1, 1), key, value, block_size=1).tolist() == [[7.0]]

@@ -84,3 +84,16 @@ def test_half_precision_keeps_its_format():
     output = ring_attention(query, key, value, contiguous(6, 3))
     assert output.dtype == torch.bfloat16
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value))
+
+
+@pytest.mark.parametrize("shapes", [[(12, 12, 8)] * 3, [(14, 8)] * 3, [(12, 8), (12, 8), (14, 8)], [(12, 8), (14, 8), (12, 8)]])
+def test_each_token_of_a_matrix_has_a_place(shapes):
+    with pytest.raises(ValueError, match="expected matrices of 12 rows, one for each place"):
+        ring_attention(*map(torch.zeros, shapes), contiguous(12, 3))
+
+
+@pytest.mark.parametrize(("assign", "n", "parts"), [(contiguous, 13, 3), (striped, 13, 3), (zigzag, 9, 6), (contiguous, 4, 0)])
+def test_devices_divide_the_tokens(assign, n, parts):
+    devices = parts // 2 if assign is zigzag else parts
+    with pytest.raises(ValueError, match=f"{n} tokens; expected a multiple of {parts}"):
+        assign(n, devices)

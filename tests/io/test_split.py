@@ -63,3 +63,11 @@ def test_half_precision_keeps_its_format():
     output = attention_in_parts(query, key, value, parts=2)
     assert output.dtype == torch.bfloat16
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value))
+
+
+def test_parts_without_keys_give_what_pytorch_gives():
+    query, key, value = random(6, (3, 4), (0, 4), (0, 6))
+    assert torch.equal(attention_in_parts(query, key, value, parts=2), torch.zeros(3, 6, dtype=torch.float64))
+    said = [part(query, key, value)] * 2
+    output, log_sum = merge(*(torch.stack(each) for each in zip(*said)))
+    assert torch.equal(output, torch.zeros(3, 6, dtype=torch.float64)) and (log_sum == -torch.inf).all()

@@ -98,3 +98,21 @@ def test_the_block_is_pytorchs():
 @pytest.mark.parametrize(("steps", "m"), [(1, 1), (7, 3), (13, 7), (1000, 400)])
 def test_reads_are_counted(steps, m):
     assert reads_more(steps, m) == sum(own - m for own in range(1, steps + 1)) == steps * (steps + 1 - 2 * m) // 2
+
+
+@pytest.mark.parametrize(
+    ("train", "wrong"), [(False, {"norm_first": False}), (False, {"batch_first": False}), (True, {}), (True, {"dropout": 0.0, "norm_first": False})]
+)
+def test_a_layer_that_the_block_is_not_is_refused(train, wrong):
+    given = {"batch_first": True, "norm_first": True} | wrong
+    layer = nn.TransformerDecoderLayer(12, 3, 24, **given, dtype=torch.float64).train(train)
+    with pytest.raises(ValueError, match="expected a layer with norm_first and batch_first, in eval mode"):
+        decoder_block(*random(8, (2, 5, 12), (2, 7, 12)), layer)
+
+
+def test_the_activation_is_the_layers():
+    torch.manual_seed(0)
+    layer = nn.TransformerDecoderLayer(12, 3, 24, 0.1, "gelu", batch_first=True, norm_first=True, dtype=torch.float64).eval()
+    x, context = random(9, (2, 5, 12), (2, 7, 12))
+    causal = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
+    torch.testing.assert_close(decoder_block(x, context, layer), layer(x, context, tgt_mask=causal))

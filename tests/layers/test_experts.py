@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch.nn.functional import one_hot
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from snippets.layers.experts import (
     balance_gradients,
@@ -103,3 +104,31 @@ def test_mixtrals_weights_are_counted_part_by_part():
     for k in (1, 2, 8):
         parts = [4096 * 4096, 4096 * 1024, 4096 * 1024, 4096 * 4096, 4096 * 8, 4096, 4096, *[4096 * 14336] * (3 * k)]
         assert mixtral_weights(k=k) == 32 * sum(parts) + 2 * 32000 * 4096 + 4096
+
+
+@pytest.mark.parametrize("divide", [False, True])
+def test_no_weights_are_copied_for_a_token(divide):
+    x, router, experts = random(7, (50, 6), (6, 4), (4, 6, 5))
+    largest = []
+
+    class Largest(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            result = function(*args, **(kwargs or {}))
+            largest.append(result.numel() if isinstance(result, torch.Tensor) else 0)
+            return result
+
+    with Largest():
+        mixture(x, router, experts, k=2, divide=divide)
+    assert max(largest) <= x.numel()
+
+
+def test_an_expert_without_tokens_adds_nothing_and_gradients_are_right():
+    x, experts = random(8, (5, 3), (4, 3, 2))
+    x = x.abs()
+    router = torch.tensor([[9.0, 8.0, -9.0, -8.0]], dtype=torch.float64).expand(3, 4).contiguous().requires_grad_()
+    experts.requires_grad_()
+    gate, chosen = route(x @ router, k=2)
+    assert set(chosen.flatten().tolist()) == {0, 1}
+    expected = torch.einsum("nd,nkdv,nk->nv", x, experts[chosen], gate)
+    torch.testing.assert_close(mixture(x, router, experts, k=2), expected)
+    assert torch.autograd.gradcheck(lambda router, experts: mixture(x, router, experts, k=2), (router, experts))

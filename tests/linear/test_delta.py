@@ -79,3 +79,12 @@ def test_a_rate_above_twice_the_usual_one_grows():
 def test_no_tokens_are_refused():
     with pytest.raises(ValueError, match="non-empty"):
         delta_rule(torch.zeros(0, 4), torch.zeros(0, 4), torch.zeros(0, 3), torch.zeros(0))
+
+
+@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_numbers_of_tokens_that_differ_are_refused(which, n):
+    shapes = [(5, 4), (5, 4), (5, 3), (5,)]
+    shapes[which] = (n, *shapes[which][1:])
+    with pytest.raises(ValueError, match="zip"):
+        delta_rule(*map(torch.zeros, shapes))

@@ -95,3 +95,20 @@ def test_a_scan_takes_a_logarithm_of_rounds(n):
     states, rounds = scan(gate, key.unsqueeze(-1) * value.unsqueeze(-2))
     assert rounds == math.ceil(math.log2(n))
     torch.testing.assert_close((query.unsqueeze(-2) @ states).squeeze(-2), gated_state(query, key, value, gate.unsqueeze(-1)))
+
+
+@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_numbers_of_tokens_that_differ_are_refused(which, n):
+    shapes = [(5, 4), (5, 4), (5, 3), (5,)]
+    shapes[which] = (n, *shapes[which][1:])
+    with pytest.raises(ValueError, match="expected as many queries, keys, values and gates"):
+        chunked(*map(torch.ones, shapes), chunk=16)
+
+
+def test_gates_of_nothing_and_half_precision_go_in_chunks_too():
+    query, key, value, gate = (x.float() for x in tokens(4))
+    gate[:, [0, 2, 3, 7]] = 0
+    torch.testing.assert_close(chunked(query, key, value, gate, chunk=5), gated_state(query, key, value, gate.unsqueeze(-1)))
+    half = [x.bfloat16() for x in (query, key, value, gate)]
+    assert torch.equal(chunked(*half, chunk=5), chunked(*(x.float() for x in half), chunk=5).bfloat16())

@@ -85,3 +85,38 @@ def test_a_gated_step_decays_and_then_corrects():
 def test_no_tokens_are_refused():
     with pytest.raises(ValueError, match="non-empty"):
         gated_state(torch.zeros(0, 4), torch.zeros(0, 4), torch.zeros(0, 3), torch.zeros(0, 1))
+
+
+@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_numbers_of_tokens_that_differ_are_refused(which, n):
+    shapes = [(5, 4), (5, 4), (5, 3), (5, 1)]
+    shapes[which] = (n, *shapes[which][1:])
+    with pytest.raises(ValueError, match="zip"):
+        gated_state(*map(torch.ones, shapes))
+    with pytest.raises(ValueError, match="expected as many queries, keys, values and gates"):
+        gated_product(*map(torch.ones, [*shapes[:3], shapes[3][:1]]))
+
+
+@pytest.mark.parametrize("least", [0.0, 1e-45, -0.5])
+def test_a_gate_may_be_nothing(least):
+    query, key, value, gate = (x.float() for x in tokens(7))
+    gate[:, [0, 2, 3]] = least
+    mask = decay_mask(gate)
+    assert mask[0, 2].tolist() == pytest.approx([gate[0, 1:3].prod().item(), gate[0, 2].item(), 1, 0, 0, 0])
+    torch.testing.assert_close(gated_product(query, key, value, gate), gated_state(query, key, value, gate.unsqueeze(-1)))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_in_half_precision_a_mask_is_rounded_once(dtype):
+    generator = torch.Generator().manual_seed(8)
+    gate = (0.9 + 0.1 * torch.rand(512, generator=generator)).to(dtype)
+    assert torch.equal(decay_mask(gate), decay_mask(gate.float()).to(dtype))
+    query, key, value = torch.randn(3, 512, 4, generator=generator).to(dtype)
+    wide = gated_product(*(x.float() for x in (query, key, value, gate)))
+    assert torch.equal(gated_product(query, key, value, gate), wide.to(dtype))
+
+
+def test_the_gradient_of_a_mask_is_right_at_a_gate_of_nothing():
+    gate = torch.tensor([0.5, 0.0, 0.9, 0.0, 0.7], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(decay_mask, gate)

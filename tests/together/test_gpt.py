@@ -329,3 +329,13 @@ def test_all_matrices_are_drawn_small_and_those_that_are_added_on_smaller():
         else:
             expected = 0.02 / 4 if name.endswith(("output.weight", "down.weight")) else 0.02
             assert weight.std().item() == pytest.approx(expected, rel=0.1) and abs(weight.mean().item()) < expected / 10, name
+
+
+def test_every_linear_layer_is_called():
+    """An adapter that takes a layer's place, a hook, and what is quantised would be passed over otherwise."""
+    model, seen = small(), set()
+    layers = {name: layer for name, layer in model.named_modules() if isinstance(layer, torch.nn.Linear)}
+    for name, layer in layers.items():
+        layer.register_forward_hook(lambda *_, name=name: seen.add(name))
+    model(torch.tensor([[1, 2, 3]]))
+    assert seen == set(layers) and len(layers) == 14

@@ -47,6 +47,7 @@ ROWS = {
         "steps": [Row(64, 8)],
     },
     "ring": {
+        "in_order": [Row(12, 3, gives=torch.int64)],
         "contiguous": [Row(12, 3, gives=torch.int64)],
         "zigzag": [Row(12, 3, gives=torch.int64)],
         "striped": [Row(12, 3, gives=torch.int64)],
