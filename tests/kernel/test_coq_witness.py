@@ -367,6 +367,7 @@ PROVED, NO_PROOF = (True, "1 theorem proved"), (False, f"{running.NO_PROOF}Error
     "text, said, ok, message",
     [
         ("text", NO_PROOF, None, "stated, and not proved: a reason"),
+        ("text", (False, f"{running.STOPPED} 300 seconds"), None, "stated, and not proved: a reason"),
         ("text", PROVED, False, "Coq proves it, so it is not open: take it out of derivations/coq_open.toml"),
         (None, None, False, "Coq cannot state it, so it is not open: take it out of derivations/coq_open.toml"),
         ("text", (False, running.NOT_RUN), False, running.NOT_RUN),

@@ -6,7 +6,7 @@ Results are kept as long as the certificate they belong to, and Coq itself, stay
 from __future__ import annotations
 
 from ..coq import witness as coq_witness
-from ..coq.running import NO_PROOF
+from ..coq.running import NO_PROOF, STOPPED
 from ..core import claims
 from . import certificates, coq_open, coq_results, refusals
 from .certificates import ROOT
@@ -46,7 +46,7 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
     `why` is what is known of a claim that it does not prove.
     """
     ok, message = verdicts[key] if source.text else (None, source.reason)
-    if why and ok is False and message.startswith(NO_PROOF):
+    if why and ok is False and message.startswith((NO_PROOF, STOPPED)):
         ok, message = None, f"{OPEN}{why}"
     elif why and ok is not False:
         ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_open.name()}"
