@@ -243,8 +243,11 @@ def merge_averages(
 ) -> Float[Tensor, "*batch d_v"]:
     """Attention over both blocks, from the output and log_sum of each.
 
-    A block without keys has an output of 0 and a log_sum of -inf.
+    A block without keys has an output of 0 and a log_sum of -inf. Raises
+    ValueError for log_sums that have an axis for features.
     """
+    if not first_log.dim() == second_log.dim() == first.dim() - 1:
+        raise ValueError("expected a log_sum for each output")
     # Of two empty blocks the difference would be NaN.
     other_log = second_log.masked_fill(first_log == -torch.inf, 0)
     gap = (first_log - other_log).unsqueeze(-1)

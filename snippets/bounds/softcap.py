@@ -70,7 +70,12 @@ from snippets.attention.masks import Mask, mask_scores, masked_softmax
 def soft_cap(
     scores: Float[Tensor, "*shape"], *, cap: float
 ) -> Float[Tensor, "*shape"]:
-    """Scores between -cap and cap, in their order: Gemma Team (2024)."""
+    """Scores between -cap and cap, in their order: Gemma Team (2024).
+
+    Raises ValueError for a cap of 0 or below.
+    """
+    if cap <= 0:
+        raise ValueError(f"cap is {cap}; expected a number above 0")
     return (cap * torch.tanh(upcast(scores) / cap)).to(scores.dtype)
 
 

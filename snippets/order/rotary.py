@@ -103,26 +103,30 @@ def turned_score(
 # --8<-- [start:layouts]
 def apply_rotary(
     x: Float[Tensor, "*#batch d_k"],
-    position: Real[Tensor, "*#batch"],
+    position: Real[Tensor, "*#batch"] | int,
     *,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch d_k"]:
     """RoPE: queries or keys, turned by their positions: Su et al. (2021).
 
-    A pair is a feature and the one half the width further on.
+    A pair is a feature and the one half the width further on. Places that
+    differ within a batch are (b, 1, n) for x of (b, h, n, d_k). Angles have
+    the digits of fp32, or of an x with more: at 100,000, fp32 is off by some
+    thousandths.
     Raises ValueError for an odd d_k, by `frequencies`.
     """
     first, second = upcast(x).tensor_split(2, dim=-1)
     omega = frequencies(
         x.shape[-1], base=base, dtype=first.dtype, device=x.device
     )
-    turned = turn(first, second, position, omega)
+    place = torch.as_tensor(position, device=x.device)
+    turned = turn(first, second, place, omega)
     return torch.cat(turned, dim=-1).to(x.dtype)
 
 
 def apply_rotary_interleaved(
     x: Float[Tensor, "*#batch d_k"],
-    position: Real[Tensor, "*#batch"],
+    position: Real[Tensor, "*#batch"] | int,
     *,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch d_k"]:
@@ -134,7 +138,8 @@ def apply_rotary_interleaved(
     omega = frequencies(
         x.shape[-1], base=base, dtype=first.dtype, device=x.device
     )
-    turned = turn(first, second, position, omega)
+    place = torch.as_tensor(position, device=x.device)
+    turned = turn(first, second, place, omega)
     return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
 
 

@@ -26,7 +26,7 @@ A key far back against a near one, with equal contents and with a lead of five:
 
 --8<-- [end:example-weights]
 
-The bias as one more feature, through attention code that knows nothing of it:
+The bias as features, through attention code that knows nothing of it:
 
 --8<-- [start:example-feature]
 >>> from torch.nn.functional import scaled_dot_product_attention
@@ -35,8 +35,8 @@ The bias as one more feature, through attention code that knows nothing of it:
 >>> Q, K, V = torch.randn(3, 8, 6, 16, generator=generator, dtype=torch.float64)
 >>> place = torch.arange(6)
 >>> q, k = with_alibi(Q, K, place, slopes(8, dtype=torch.float64))
->>> tuple(q.shape), tuple(k.shape)  # (heads, n, d_k + 1)
-((8, 6, 17), (8, 6, 17))
+>>> tuple(q.shape), tuple(k.shape)  # (heads, n, d_k + 2)
+((8, 6, 18), (8, 6, 18))
 >>> output = scaled_dot_product_attention(q, k, V, is_causal=True, scale=16**-0.5)
 >>> bias = -slopes(8, dtype=torch.float64)[:, None, None] * (place[:, None] - place)
 >>> bias = bias.masked_fill(place > place[:, None], -torch.inf)
@@ -145,11 +145,15 @@ def with_alibi(
 ) -> tuple[
     Float[Tensor, "*batch h n width"], Float[Tensor, "*batch h m width"]
 ]:
-    """Queries and keys with a feature more, for attention at the scale of d_k."""
-    one = Q.new_ones(*Q.shape[:-1], 1)
-    bias = math.sqrt(Q.shape[-1]) * slope.unsqueeze(-1) * place  # (h, m)
-    bias = bias.to(K.dtype).unsqueeze(-1).expand(*K.shape[:-1], 1)
-    return torch.cat([Q, one], dim=-1), torch.cat([K, bias], dim=-1)
+    """Queries and keys with two features more, for attention at the scale of d_k.
+
+    A place is cut in two, which sixteen bits hold up to 65,000.
+    """
+    slope = (math.sqrt(Q.shape[-1]) * slope).to(Q.dtype)[:, None, None]
+    pieces = torch.stack([place // 256 * 256, place % 256], dim=-1)  # (m, 2)
+    slopes = slope.expand(*Q.shape[:-1], 2)  # (*batch, h, n, 2)
+    places = pieces.to(K.dtype).expand(*K.shape[:-1], 2)
+    return torch.cat([Q, slopes], dim=-1), torch.cat([K, places], dim=-1)
 
 
 def one_more_feature(
@@ -159,9 +163,14 @@ def one_more_feature(
     *,
     slope: float,
 ) -> Float[Tensor, "n m"]:
-    """The weights of one head, through attention that knows of no bias."""
-    q, k = with_alibi(Q[None], K[None], place, Q.new_tensor([slope]))
-    return attention_weights(q[0], k[0], scale=Q.shape[-1] ** -0.5)
+    """The weights of one head, through attention that knows of no bias.
+
+    In sixteen bits far places are rounded: see `with_alibi`.
+    """
+    bias = math.sqrt(Q.shape[-1]) * slope * place  # (m)
+    q = torch.cat([Q, Q.new_ones(len(Q), 1)], dim=-1)
+    k = torch.cat([K, bias.to(K.dtype).unsqueeze(-1)], dim=-1)
+    return attention_weights(q, k, scale=Q.shape[-1] ** -0.5)
 
 
 # --8<-- [end:feature]

@@ -57,6 +57,7 @@ import torch
 from jaxtyping import Float, Real
 from torch import Tensor
 
+from snippets.attention.formula import upcast
 from snippets.order.rotary import apply_rotary
 
 
@@ -87,7 +88,7 @@ def scale_of_base(base: float, new: float, *, d_k: int) -> float:
 # --8<-- [start:interpolated]
 def interpolated_rotary(
     x: Float[Tensor, "*#batch d_k"],
-    position: Real[Tensor, "*#batch"],
+    position: Real[Tensor, "*#batch"] | int,
     *,
     s: float,
     base: float = 10000.0,
@@ -96,7 +97,9 @@ def interpolated_rotary(
 
     Raises ValueError for an odd d_k, by `frequencies`.
     """
-    return apply_rotary(x, position / s, base=base)
+    wide = upcast(x)
+    place = torch.as_tensor(position, dtype=wide.dtype, device=x.device)
+    return apply_rotary(x, place / s, base=base)
 
 
 # --8<-- [end:interpolated]

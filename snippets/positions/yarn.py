@@ -128,10 +128,10 @@ def yarn_frequencies_by_pair(
         d_k * math.log(trained / (2 * math.pi * often)) / (2 * math.log(base))
         for often in (end, start)
     )
-    first, last = math.floor(first), math.ceil(last)
-    pair = torch.arange(d_k // 2, device=omega.device)
-    share = (last - pair) / (last - first)
-    share = share.clamp(0, 1)
+    first, last = max(math.floor(first), 0), min(math.ceil(last), d_k - 1)
+    pair = torch.arange(d_k // 2, dtype=omega.dtype, device=omega.device)
+    width = last - first or 0.001
+    share = 1 - ((pair - first) / width).clamp(0, 1)
     return (1 - share) * omega / s + share * omega
 
 
@@ -140,8 +140,11 @@ def yarn_frequencies_by_pair(
 
 # --8<-- [start:temperature]
 def attention_factor(s: float) -> float:
-    """What YaRN multiplies queries and keys by: a law that was fitted."""
-    return 0.1 * math.log(s) + 1
+    """What YaRN multiplies queries and keys by: a law that was fitted.
+
+    It is 1 for an s of 1 or less.
+    """
+    return 0.1 * math.log(max(s, 1)) + 1
 
 
 def weights_at_temperature(
@@ -166,16 +169,21 @@ def apply_yarn(
     s: float,
     trained: int,
     base: float = 10000.0,
+    by_pair: bool = False,
 ) -> Float[Tensor, "*batch d_k"]:
     """RoPE by YaRN's frequencies, and its factor: Peng et al. (2024).
 
-    Raises ValueError for an odd d_k, by `frequencies`.
+    by_pair takes those of `yarn_frequencies_by_pair`, as most checkpoints
+    expect. Raises ValueError for an odd d_k, by `frequencies`.
     """
-    wide = upcast(x)
-    plain = frequencies(
-        x.shape[-1], base=base, dtype=wide.dtype, device=x.device
-    )
-    omega = yarn_frequencies(plain, s=s, trained=trained)
+    wide, d_k, device = upcast(x), x.shape[-1], x.device
+    if by_pair:
+        omega = yarn_frequencies_by_pair(
+            d_k, s=s, trained=trained, base=base, device=device
+        ).to(wide.dtype)
+    else:
+        plain = frequencies(d_k, base=base, dtype=wide.dtype, device=device)
+        omega = yarn_frequencies(plain, s=s, trained=trained)
     turned = turn(*wide.tensor_split(2, dim=-1), position, omega)
     return (attention_factor(s) * torch.cat(turned, dim=-1)).to(x.dtype)
 

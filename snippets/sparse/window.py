@@ -96,7 +96,12 @@ from snippets.attention.formula import attention
 def window_mask(
     n: int, window: int, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "n n"]:
-    """True where a query looks: at its own token and the window - 1 before it."""
+    """True where a query looks: at its own token and the window - 1 before it.
+
+    Raises ValueError for a window below 1.
+    """
+    if window < 1:
+        raise ValueError(f"window is {window}; expected at least 1")
     every = torch.ones(n, n, dtype=torch.bool, device=device)
     return every.tril().triu(1 - window)
 
@@ -119,6 +124,7 @@ def pairs_saved(n: int, window: int) -> int:
 
 
 # --8<-- [start:cache]
+@torch.no_grad()
 def rolling_attention(
     query: Float[Tensor, "*batch n d_k"],
     key: Float[Tensor, "*batch n d_k"],
@@ -128,10 +134,13 @@ def rolling_attention(
 ) -> Float[Tensor, "*batch n d_v"]:
     """Token by token, with a cache that never holds more than window entries.
 
-    Raises ValueError for a window below 1.
+    For generation: without gradients, as entries are written over. Raises
+    ValueError for a window below 1, and for numbers of tokens that differ.
     """
     if window < 1:
         raise ValueError(f"window is {window}; expected at least 1")
+    if not query.shape[-2] == key.shape[-2] == value.shape[-2]:
+        raise ValueError("expected as many queries, keys and values")
     keys, values = key[..., :window, :].clone(), value[..., :window, :].clone()
     outputs = torch.empty_like(value)
     for t in range(query.shape[-2]):

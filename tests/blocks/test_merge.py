@@ -359,3 +359,10 @@ def test_a_key_more_than_none_is_the_only_one():
     empty = torch.zeros(1, 2).double()
     assert torch.equal(one_more(empty, zero, none, value, score), value)
     assert torch.equal(one_more(empty, zero, none, value, none), empty)
+
+
+def test_a_log_sum_has_no_axis_for_features():
+    output, log = random(25, (3, 4), (3,))
+    for logs in [(log[:, None], log[:, None]), (log[:, None], log), (log, log[:, None])]:
+        with pytest.raises(ValueError, match="expected a log_sum for each output"):
+            merge_averages(output, logs[0], output, logs[1])

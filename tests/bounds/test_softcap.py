@@ -63,3 +63,9 @@ def test_a_mask_before_the_cap_lets_keys_through():
 def test_the_ceiling_of_a_lead():
     scores = torch.tensor([1e6, -1e6, -1e6, -1e6], dtype=torch.float64)[None]
     assert capped_weights(scores, cap=1.0)[0, 0].item() == pytest.approx(1 / (1 + 3 * torch.e**-2))
+
+
+@pytest.mark.parametrize("cap", [0, -5.0])
+def test_a_cap_is_above_zero(cap):
+    with pytest.raises(ValueError, match=f"cap is {cap}; expected a number above 0"):
+        soft_cap(torch.zeros(2), cap=cap)

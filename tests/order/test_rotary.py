@@ -174,3 +174,10 @@ def test_an_odd_width_is_refused(d_k):
             apply(x, torch.arange(2))
     with pytest.raises(RuntimeError):
         interleave(x)
+
+
+@rotations
+def test_a_place_may_be_a_number(rotation):
+    (x,) = random(8, (3, 8))
+    assert torch.equal(rotation(x[0], 5), rotation(x[0], torch.tensor(5)))
+    assert torch.equal(rotation(x, 5), rotation(x, torch.full((3,), 5)))

@@ -82,3 +82,15 @@ def test_the_weights_of_one_head():
     torch.testing.assert_close(one_more_feature(Q, K, place, slope=0.3), expected)
     mirrored = torch.softmax(Q @ K.mT / 2 - 0.3 * (place[:, None] - place).abs(), -1)
     assert not torch.allclose(mirrored, expected)
+
+
+@pytest.mark.parametrize(("dtype", "atol"), [(torch.bfloat16, 0.02), (torch.float16, 0.003)])
+def test_in_sixteen_bits_far_places_are_told_apart(dtype, atol):
+    n = 4096
+    Q, K, V = random(4, 3, 4, n, 16).to(dtype)
+    Q, place, slope = Q[:, -2:], torch.arange(n), slopes(4, dtype=torch.float64)
+    q, k = with_alibi(Q, K, place, slope.to(dtype))
+    bias = -slope[:, None, None] * (n - 1 - place)
+    expected = scaled_dot_product_attention(Q.double(), K.double(), V.double(), attn_mask=bias)
+    found = scaled_dot_product_attention(q, k, V, scale=16**-0.5)
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=atol)

@@ -49,3 +49,12 @@ def test_neighbours_are_as_far_apart_as_one_turn():
 def test_pi_shrinks_squares_by_nearly_the_square_of_the_factor():
     ratio = neighbour_distance(omega(128, 1e4)) ** 2 / neighbour_distance(omega(128, 1e4) / 16) ** 2
     assert 230 < ratio.min() < ratio.max() < 256.001
+
+
+@pytest.mark.parametrize("s", [3.0, 4.0])
+def test_places_are_divided_in_the_format_of_what_is_turned(s):
+    x = torch.randn(7, 8, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    place = torch.arange(5000, 5007)
+    expected = apply_rotary(x, place.double() / s)
+    torch.testing.assert_close(interpolated_rotary(x, place, s=s), expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(interpolated_rotary(x[0], 5000, s=s), expected[0], rtol=0, atol=1e-12)

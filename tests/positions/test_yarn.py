@@ -101,3 +101,40 @@ def test_a_leader_keeps_its_weight():
 def test_an_odd_width_is_refused():
     with pytest.raises(ValueError, match="d is 5; expected an even number"):
         apply_yarn(torch.zeros(2, 5), torch.arange(2), s=2.0, trained=8)
+
+
+def huggingface(d_k, s, trained, base=10000.0):
+    """The frequencies as the code of transformers has them, loop by loop."""
+
+    def pair_of(often):
+        return d_k * math.log(trained / (often * 2 * math.pi)) / (2 * math.log(base))
+
+    low, high = max(math.floor(pair_of(32)), 0), min(math.ceil(pair_of(1)), d_k - 1)
+    found = []
+    for i in range(d_k // 2):
+        kept = 1 - min(max((i - low) / (high - low if high != low else 0.001), 0), 1)
+        found.append(base ** (-2 * i / d_k) * (kept + (1 - kept) / s))
+    return torch.tensor(found, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("d_k", "base"), [(64, 10000.0), (4, 100.0), (64, 2.0)])
+@pytest.mark.parametrize("trained", [7, 16, 64, 128, 4096, 10**6])
+def test_at_any_length_the_ramp_over_pairs_is_that_of_most_code(trained, d_k, base):
+    found = yarn_frequencies_by_pair(d_k, s=4.0, trained=trained, base=base)
+    torch.testing.assert_close(found, huggingface(d_k, 4.0, trained, base))
+
+
+def test_the_factor_of_a_text_that_is_no_longer_is_one():
+    assert [attention_factor(s) for s in (0, 0.5, 1.0)] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("d_k", [64, 6])
+def test_a_model_whose_ramp_is_over_pairs_can_be_turned(d_k):
+    x = torch.randn(7, d_k, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    place = torch.arange(9000, 9007)
+    angle = place[:, None] * huggingface(d_k, 4.0, 2048)
+    first, second = x.chunk(2, dim=-1)
+    turned = torch.cat([first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()], -1)
+    found = apply_yarn(x, place, s=4.0, trained=2048, by_pair=True)
+    torch.testing.assert_close(found, attention_factor(4.0) * turned)
+    assert not torch.allclose(apply_yarn(x, place, s=4.0, trained=2048), found)

@@ -75,3 +75,20 @@ def test_what_is_made_is_made_where_it_is_asked_for():
     assert window_mask(3, 2, device="meta").device.type == "meta"
     assert distance_shares(layers=2, window=2, device="meta").device.type == "meta"
     assert distance_shares_with_shortcut(layers=2, window=2, device="meta").device.type == "meta"
+
+
+def test_a_mask_has_a_window_too():
+    for window in (0, -1):
+        with pytest.raises(ValueError, match=f"window is {window}; expected at least 1"):
+            window_mask(4, window)
+
+
+@pytest.mark.parametrize("n", [[3, 5, 5], [5, 3, 5], [5, 5, 3], [7, 5, 5]])
+def test_a_rolling_cache_has_a_key_for_each_query(n):
+    with pytest.raises(ValueError, match="expected as many queries, keys and values"):
+        rolling_attention(*(torch.zeros(2, tokens, 4) for tokens in n), window=3)
+
+
+def test_a_rolling_cache_is_for_generation():
+    query, key, value = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(3)).requires_grad_().unbind()
+    assert not rolling_attention(query, key, value, window=3).requires_grad

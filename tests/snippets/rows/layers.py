@@ -10,6 +10,7 @@ W_Q, W_K, W_V = T(4, 6), T(4, 6), T(4, 7)
 GATED = T(4, 8), T(4, 8), T(8, 4)
 ROUTER = "Shazeer et al. (2017)"
 SCORES = T(3), T(3, 2), T(5), T(5, 2)
+SENT = "which tokens an expert gets is said by numbers"
 
 
 @sample
@@ -64,7 +65,7 @@ ROWS = {
     },
     "experts": {
         "route": [Row(T(2, 3, 8), k=2, source=ROUTER), Row(T(8), k=2, divide=False, source=ROUTER)],
-        "mixture": [Row(T(5, 6), T(6, 4), T(4, 6, 3), k=2), Row(T(5, 6), T(6, 4), T(4, 6, 3), k=1, divide=False)],
+        "mixture": [Row(T(5, 6), T(6, 4), T(4, 6, 3), k=2, not_on_meta=SENT), Row(T(5, 6), T(6, 4), T(4, 6, 3), k=1, divide=False, not_on_meta=SENT)],
         "softmax_then_choose": [Row(T(2), T(6))],
         "choose_then_softmax": [Row(T(2), T(6))],
         "balance_loss": [Row(T(4), T(4), source="Fedus, Zoph and Shazeer (2022)")],
