@@ -101,7 +101,8 @@ def test_reads_are_counted(steps, m):
 
 
 @pytest.mark.parametrize(
-    ("train", "wrong"), [(False, {"norm_first": False}), (False, {"batch_first": False}), (True, {}), (True, {"dropout": 0.0, "norm_first": False})]
+    ("train", "wrong"),
+    [(False, {"norm_first": False}), (False, {"batch_first": False}), (True, {}), (True, {"dropout": 0.0, "norm_first": False})],
 )
 def test_a_layer_that_the_block_is_not_is_refused(train, wrong):
     given = {"batch_first": True, "norm_first": True} | wrong
