@@ -243,8 +243,8 @@ def merge_averages(
 ) -> Float[Tensor, "*batch d_v"]:
     """Attention over both blocks, from the output and log_sum of each.
 
-    A block without keys has an output of 0 and a log_sum of -inf. Raises
-    ValueError for log_sums that have an axis for features.
+    A block without keys has an output of 0 and a log_sum of -inf.
+    Raises ValueError for log_sums that have an axis for features.
     """
     if not first_log.dim() == second_log.dim() == first.dim() - 1:
         raise ValueError("expected a log_sum for each output")

@@ -134,8 +134,9 @@ def rolling_attention(
 ) -> Float[Tensor, "*batch n d_v"]:
     """Token by token, with a cache that never holds more than window entries.
 
-    For generation: without gradients, as entries are written over. Raises
-    ValueError for a window below 1, and for numbers of tokens that differ.
+    For generation: without gradients, as entries are written over.
+    Raises ValueError for a window below 1, and for numbers of tokens that
+    differ.
     """
     if window < 1:
         raise ValueError(f"window is {window}; expected at least 1")

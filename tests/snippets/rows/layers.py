@@ -65,7 +65,10 @@ ROWS = {
     },
     "experts": {
         "route": [Row(T(2, 3, 8), k=2, source=ROUTER), Row(T(8), k=2, divide=False, source=ROUTER)],
-        "mixture": [Row(T(5, 6), T(6, 4), T(4, 6, 3), k=2, not_on_meta=SENT), Row(T(5, 6), T(6, 4), T(4, 6, 3), k=1, divide=False, not_on_meta=SENT)],
+        "mixture": [
+            Row(T(5, 6), T(6, 4), T(4, 6, 3), k=2, not_on_meta=SENT),
+            Row(T(5, 6), T(6, 4), T(4, 6, 3), k=1, divide=False, not_on_meta=SENT),
+        ],
         "softmax_then_choose": [Row(T(2), T(6))],
         "choose_then_softmax": [Row(T(2), T(6))],
         "balance_loss": [Row(T(4), T(4), source="Fedus, Zoph and Shazeer (2022)")],
