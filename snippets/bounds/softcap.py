@@ -72,10 +72,8 @@ def soft_cap(
 ) -> Float[Tensor, "*shape"]:
     """Scores between -cap and cap, in their order: Gemma Team (2024).
 
-    Raises ValueError for a cap of 0 or below.
+    The cap is any number but 0, and its sign makes no difference.
     """
-    if cap <= 0:
-        raise ValueError(f"cap is {cap}; expected a number above 0")
     return (cap * torch.tanh(upcast(scores) / cap)).to(scores.dtype)
 
 
