@@ -72,9 +72,9 @@ def soft_cap(
 ) -> Float[Tensor, "*shape"]:
     """Scores between -cap and cap, in their order: Gemma Team (2024).
 
-    Raises ValueError for a cap of 0 or below.
+    Raises ValueError for a cap of 0. The sign of others makes no difference.
     """
-    if cap <= 0:
+    if cap == 0:
         raise ValueError(f"cap is {cap}; expected a number above 0")
     return (cap * torch.tanh(upcast(scores) / cap)).to(scores.dtype)
 
