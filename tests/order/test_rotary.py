@@ -181,3 +181,12 @@ def test_a_place_may_be_a_number(rotation):
     (x,) = random(8, (3, 8))
     assert torch.equal(rotation(x[0], 5), rotation(x[0], torch.tensor(5)))
     assert torch.equal(rotation(x, 5), rotation(x, torch.full((3,), 5)))
+
+
+@rotations
+def test_each_text_of_a_batch_may_have_places_of_its_own(rotation):
+    (x,) = random(9, (2, 3, 4, 8))  # (b, h, n, d_k)
+    place = torch.tensor([[0, 1, 2, 3], [5, 6, 7, 8]])
+    found = rotation(x, place[:, None])
+    for b in range(2):
+        torch.testing.assert_close(found[b], rotation(x[b], place[b]))
