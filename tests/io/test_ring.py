@@ -6,6 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.io.ring import (
     contiguous,
+    in_order,
     pairs_waited_for,
     ring_attention,
     step_pairs,
@@ -16,6 +17,14 @@ from snippets.io.ring import (
     zigzag_pairs,
 )
 from snippets.sparse.window import window_mask
+
+
+def test_places_in_equal_parts():
+    assert in_order(6, 3).tolist() == [[0, 1], [2, 3], [4, 5]]
+    for parts in (4, 0):
+        with pytest.raises(ValueError, match=f"6 tokens; expected a multiple of {parts}"):
+            in_order(6, parts)
+
 
 assignments = pytest.mark.parametrize("assign", [contiguous, zigzag, striped])
 
