@@ -54,8 +54,8 @@ def prove(sources: dict, folder: Path | str | None = None, jobs: int | None = No
         raise ValueError("two names of claims give one file")
     prelude = folder / f"{PRELUDE_NAME}.v"
     prelude.write_text(PRELUDE, encoding="utf-8")
-    code, _, errors = coqc(prelude, folder, limit)
-    if code:
+    code, _, errors = coqc(prelude, folder, max(limit, TIME_LIMIT))
+    if code != 0:
         missing = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
         problem = NO_LIBRARY if missing else f"not run: Coq does not accept the prelude: {shortened(errors)}"
         return {key: (False, problem) for key in sources}
