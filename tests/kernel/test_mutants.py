@@ -25,6 +25,7 @@ from derivations.kernel import (
     matrix,
     mean,
     nonnegative,
+    nonzero,
     norm,
     positive,
     product_is,
@@ -322,6 +323,16 @@ def test_an_index_under_another_name_keeps_its_value():
     made = dict(controls(claim))
     assert dict(made["renamed dummies"].at)["dummyi"].data == 1
     assert {trying.by_exact(control) for control in made.values()} == {"accepted"}
+
+
+def test_a_definition_is_changed_in_the_assumptions_that_speak_of_it_as_well():
+    x, y = scalars("x y")
+    derivation = Derivation("Definitions")
+    both = derivation.define("b", x + y)
+    derivation.identity("quotient", (both * x + both) / both, x + 1, given=[nonzero(both)])
+    made = dict(controls(derivation.claims[-1]))
+    assert {"brackets", "reordered sums"} <= made.keys()
+    assert {trying.WITNESSES["sympy"](control) for control in made.values()} == {"accepted"}
 
 
 def test_a_step_on_its_own_keeps_the_code_that_speaks_of_nothing_else():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..core.assumptions import Assumption
 from ..core.claims import Claim, Step
-from ..core.expr import BINDERS, Expr, free_indices, paren, symbols
+from ..core.expr import BINDERS, Expr, free_indices, paren, symbols, walk
 from .mutants import on_trees
 from .slips import plus
 from .trees import rebuild
@@ -51,8 +52,15 @@ def bracketed(claim: Claim) -> Claim:
 
 
 def in_formulas(claim: Claim, change) -> Claim:
-    """A change in every tree but the assumptions, of which some are about symbols only."""
-    return replace(on_trees(claim, change), given=claim.given, without=claim.without)
+    """A change in every tree but the assumptions, of which some are about symbols only; in those that speak of a definition, too."""
+    changed = on_trees(claim, change)
+    given = tuple(new if speaks_of_a_definition(old) else old for old, new in zip(claim.given, changed.given))
+    without = tuple(new if speaks_of_a_definition(old[0]) else old for old, new in zip(claim.without, changed.without))
+    return replace(changed, given=given, without=without)
+
+
+def speaks_of_a_definition(assumption: Assumption) -> bool:
+    return any(node.op == "defined" for x in assumption.args for node in walk(x))
 
 
 def renamed(claim: Claim) -> Claim:
