@@ -179,7 +179,7 @@ def flash_tile(
         total = factor * total + terms.sum(-1, keepdim=True)
         mixed = factor * mixed + terms @ upcast(memory.load(v))
         reference = larger
-    return memory.store(mixed / total)
+    return memory.store(mixed / total.masked_fill(total == 0, 1))
 
 
 # --8<-- [end:flash]

@@ -127,7 +127,7 @@ def mixture(
     for e, expert in enumerate(experts):
         token, place = (chosen == e).nonzero(as_tuple=True)  # those sent to it
         share = gate[token, place].unsqueeze(-1) * (x[token] @ expert)
-        y = y.index_add(0, token, share)
+        y = y.index_add(0, token, share.to(y.dtype))
     return y
 
 

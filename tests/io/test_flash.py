@@ -104,3 +104,8 @@ def test_a_batch_is_not_mixed(batch, block_size):
 def test_a_tile_without_a_key_to_see_is_passed_over():
     key, value = torch.tensor([[-torch.inf], [1.0]]), torch.tensor([[5.0], [7.0]])
     assert flash_attention(torch.ones(1, 1), key, value, block_size=1).tolist() == [[7.0]]
+
+
+def test_a_query_that_may_look_at_no_key_gets_zeros():
+    hidden = torch.full((2, 1), -torch.inf)
+    assert flash_attention(torch.ones(1, 1), hidden, torch.ones(2, 1), block_size=1).tolist() == [[0.0]]

@@ -132,3 +132,11 @@ def test_an_expert_without_tokens_adds_nothing_and_gradients_are_right():
     expected = torch.einsum("nd,nkdv,nk->nv", x, experts[chosen], gate)
     torch.testing.assert_close(mixture(x, router, experts, k=2), expected)
     assert torch.autograd.gradcheck(lambda router, experts: mixture(x, router, experts, k=2), (router, experts))
+
+
+def test_a_mixture_runs_under_autocast():
+    generator = torch.Generator().manual_seed(0)
+    given = [torch.randn(shape, generator=generator) for shape in ((5, 6), (6, 4), (4, 6, 7))]
+    with torch.autocast("cpu", torch.bfloat16):
+        found = mixture(*given, k=2)
+    assert found.dtype == torch.float32 and found.shape == (5, 7)
