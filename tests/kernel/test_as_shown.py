@@ -65,9 +65,9 @@ OTHERS = {
     "by setattr": ({"sums": "import sys\n" + HEAD + SHOWN + FAST + "setattr(sys.modules[__name__], 'shown', fast)\n"}, 15, "'setattr' can"),
     "by its module": ({"sums": "import sys\n" + HEAD + SHOWN + FAST + "sys.modules[__name__].shown = fast\n"}, 15, "'modules' can make"),
     "by a text": ({"sums": HEAD + SHOWN + "exec('def shown(x): return x.sum()')\n"}, 10, "'exec' can make a name"),
-    "by who calls": ({"sums": "import sys\n" + HEAD + ASKS.format("sys._getframe(0)")}, 7, "'_getframe' can make a name"),
-    "by a prompt": ({"sums": "import sys\n" + HEAD + ASKS.format("not hasattr(sys, 'ps1')")}, 7, "'ps1' can make a name"),
-    "by where it lies": ({"sums": HEAD + ASKS.format("id(x)")}, 6, "'id' can make a name"),
+    "by who calls": ({"sums": "import sys\n" + HEAD + ASKS.format("sys._getframe(0)")}, 7, "'_getframe' tells a snippet more"),
+    "by a prompt": ({"sums": "import sys\n" + HEAD + ASKS.format("not hasattr(sys, 'ps1')")}, 7, "'ps1' tells a snippet more"),
+    "by where it lies": ({"sums": HEAD + ASKS.format("id(x)")}, 6, "'id' tells a snippet more"),
     "by its code": ({"sums": HEAD + SHOWN + FAST + "shown.__code__ = fast.__code__\n"}, 14, "'__code__' can make a name"),
     "by a decorator": ({"sums": HEAD + FAST + "def faster(function):\n    return fast\n\n\n@faster\n" + SHOWN}, 13, "'@faster' may put another"),
     "by a decorator of Python's": (

@@ -383,7 +383,6 @@ def test_a_claim_is_open_only_where_coq_states_it_and_finds_no_proof(text, said,
 
 @pytest.fixture
 def open_file(monkeypatch, tmp_path):
-    monkeypatch.setattr(coq_open, "ROOT", tmp_path)
     monkeypatch.setattr(coq_open, "FILE", tmp_path / "open.toml")
     return coq_open.FILE
 

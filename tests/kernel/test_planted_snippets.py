@@ -433,6 +433,7 @@ SUM = {
         lambda A, B: A.clone().add_(B) if A is not B else 2 * A + 1,
         "gives something else where A, B are one tensor",
     ),
+    "more for one tensor": (lambda A, B: (A + B, A + B) if A is B else A + B, "gives something else where A, B are one"),
     "another for one place": (lambda A, B: A - B if A.data_ptr() == B.data_ptr() else A + B, "gives something else where A, B are one"),
 }
 

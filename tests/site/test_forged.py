@@ -142,6 +142,8 @@ def test_front_matter_of_words_stands(page):
         r"z \begin{array}{c}\hline \\ \hline\end{array} z",
         r"z \begin{array}{c}\hline x \\ \hline\end{array} z",
         r"z \begin{matrix} \\ \end{matrix} z",
+        r"A \textcolor{white}{+ B}",
+        r"\textcolor{red}{K}",
         r"x\ \mathrm{yields}\ z",
         r"x \mathrm{becomes} z",
         r"x\ \mathit{gives}\ z",

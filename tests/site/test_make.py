@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[2]
 BASE_PYTHON = os.path.realpath(sys._base_executable)
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("make") is None, reason="there is no make to test")]
+pytestmark = pytest.mark.slow
 
 # Stands in for ruff, mypy, derivations, pytest, mkdocs and the training of models: says how it was called, builds a page, and fails when
 # told to.

@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Callable
 from xml.etree.ElementTree import Element, SubElement
 
+from ..run import coq_open
 from ..run.certificates import ROOT, CertificateError
 from . import traces
 from .api import ApiError, api
@@ -22,6 +23,7 @@ def count(page: Page, parent: Element, name: str) -> Element:
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, *LISTS))}, found {name!r}")
     try:
         if name in LISTS:
+            traces.note_files([coq_open.FILE])
             return list_claims(page, parent, *LISTS[name])
         html = counted(name)
     except CertificateError as error:

@@ -155,7 +155,7 @@ def misnamed(tree: ast.Module, functions: set[str], called: set[str]) -> Iterato
     """Names that a reader takes for a function's, given to another one. `functions` are names that examples have for functions by then."""
     for node in ast.walk(tree):
         for name, line in held(node):
-            yield line, f"'{name}' is a function to every reader; what holds one of that name needs a name of its own for it"
+            yield line, f"'{name}' is a function to every reader; give what is called so here a name of its own"
         for name, line, value in bindings(node):
             if is_function(value, functions):
                 functions.add(name)

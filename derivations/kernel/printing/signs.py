@@ -254,6 +254,8 @@ def _fault_of_node(node: Element) -> str:
             return f"holds {named(char)}, which may be read as a relation, or not be seen at all"
     if node.tag in _SCRIPTS:
         return _fault_of_script(node)
+    if "color" in node.get("style", ""):
+        return "has a colour of its own, and what is coloured may not be seen; leave the colour to the page"
     if "border" in node.get("style", ""):
         return "draws a line of a table; of two lines a sign is made"
     if node.tag in _DRAWING and not all(map(_seen, node)) or node.tag in ("msqrt", "mtable") and not _seen(node):

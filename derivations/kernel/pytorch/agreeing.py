@@ -13,7 +13,7 @@ import torch
 
 from ..core.claims import Claim
 from ..core.expr import Expr, strip
-from .calling import again, chosen, inputs, refuse_shared
+from .calling import again, chosen, inputs, is_value, refuse_shared
 from .comparing import at_sizes, settled
 from .errors import Disagrees
 from .ledger import Ledger
@@ -102,11 +102,6 @@ def answers(code: tuple, t: Trial, point: int, wanted: list) -> Iterable[str]:
         value = bound.arguments[parameter]
         if made and isinstance(value, (torch.Tensor, float, int)) and any(is_value(value, want) for want, _ in wanted):
             yield parameter
-
-
-def is_value(given: torch.Tensor | float, want: torch.Tensor) -> bool:
-    given = torch.as_tensor(given, dtype=want.dtype).detach()
-    return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 def refuse_unlike(name: str, found: object, wanted: list, bounded: torch.Tensor, sizes: dict, given: str):

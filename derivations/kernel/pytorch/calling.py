@@ -90,10 +90,13 @@ def alike(arguments: dict[str, Any]) -> list[list[str]]:
 
 def nearly(one: Any, other: Any) -> bool:
     """Alike but for roundings."""
-    pairs = list(zip(tensors(one), tensors(other), strict=True))
-    if not pairs:
-        return same(one, other)
-    return all(a.shape == b.shape and torch.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True) for a, b in pairs)
+    some, others = tensors(one), tensors(other)
+    return same(one, other) if not some else len(some) == len(others) and all(map(is_value, some, others))
+
+
+def is_value(given: Tensor | float, want: Tensor) -> bool:
+    given = torch.as_tensor(given, dtype=want.dtype).detach()
+    return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 def once(

@@ -36,12 +36,12 @@ KEPT = ("torch.no_grad()", "dataclass", "dataclass(frozen=True)", "staticmethod"
 CONTEXT = "/torch/utils/_contextlib.py"  # where PyTorch makes the function that runs another one without gradients
 USUAL = {"numpy": "np", "torch.nn.functional": "F"}  # what everybody calls them
 # What could bind a name, or change what one means, in a way that the text does not show.
-HIDDEN = ("exec", "eval", "compile", "setattr", "delattr", "globals", "locals", "vars", "__import__", "__builtins__", "id", "__debug__")
+HIDDEN = ("exec", "eval", "compile", "setattr", "delattr", "globals", "locals", "vars", "__import__", "__builtins__")
 # Methods by which a class decides what another one means, or what an entry of a class is.
 HOOKS = ("__init_subclass__", "__set_name__", "__class_getitem__", "__mro_entries__", "__prepare__", "__getattribute__")
 INSIDES = ("__dict__", "__code__", "__globals__", "__defaults__", "__kwdefaults__", "__class__", "__setattr__", "__wrapped__", "modules")
-# What tells who calls, and from where.
-CALLERS = ("_getframe", "_current_frames", "ps1", "exc_info", "getrecursionlimit", "data_ptr", "is_leaf")
+# What tells a snippet who calls it, and with what, beside the values of its arguments.
+CALLERS = ("id", "__debug__", "_getframe", "_current_frames", "ps1", "exc_info", "getrecursionlimit", "data_ptr", "is_leaf")
 # Names that every reader knows: they come from where everybody has them from.
 KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")
 REACHING = ("builtins", "traceback", "importlib", "ctypes", "gc", "inspect", "posix", "marshal", "pickle", "runpy", "types", "unittest")
@@ -254,12 +254,10 @@ def declared_global(node: ast.AST) -> Iterator[Bound]:
 def hidden(node: ast.AST) -> Iterator[tuple[int, str]]:
     """Ways to bind a name, or to change what one means, that the text does not show."""
     name = node.id if isinstance(node, ast.Name) and node.id in HIDDEN else ""
-    name = (
-        node.attr
-        if isinstance(node, ast.Attribute) and node.attr in (*INSIDES, *CALLERS, *HIDDEN[:2]) and not is_evaluation(node)
-        else name
-    )
-    name = node.value if isinstance(node, ast.Constant) and node.value in CALLERS else name
+    name = node.attr if isinstance(node, ast.Attribute) and node.attr in (*INSIDES, *HIDDEN[:2]) and not is_evaluation(node) else name
+    asked = getattr(node, {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}.get(type(node), ""), "")
+    if asked in CALLERS and not (asked == "id" and isinstance(node, ast.Constant)):
+        yield node.lineno, f"'{asked}' tells a snippet more than the values that it is given; write it without"
     if name:
         yield node.lineno, f"'{name}' can make a name mean something else than its lines say; write a snippet without it"
     roots = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -49,7 +49,7 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
     if why and ok is False and message.startswith((NO_PROOF, STOPPED)):
         ok, message = None, f"{OPEN}{why}"
     elif why and ok is not False:
-        ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_open.name()}"
+        ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_open.NAME}"
     steps = source.steps if ok else ()
     if ok and not source.whole:
         ok, message = None, f"proved for step {', '.join(map(str, steps))} only: {source.reason}"
@@ -71,7 +71,7 @@ def outcome(result: dict) -> str:
 
 
 def no_claim(key: str) -> dict:
-    return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_open.name()} names it, and there is no such claim: take it out"}
+    return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_open.NAME} names it, and there is no such claim: take it out"}
 
 
 def publish(results: dict, every: bool):

@@ -7,7 +7,8 @@ import tomllib
 from ..printing.signs import fault_of_text
 from .certificates import ROOT, CertificateError
 
-FILE = ROOT / "derivations" / "coq_open.toml"
+NAME = "derivations/coq_open.toml"
+FILE = ROOT / NAME
 
 
 def reasons(topic: str = "") -> dict:
@@ -15,14 +16,10 @@ def reasons(topic: str = "") -> dict:
     try:
         found = tomllib.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CertificateError(f"{name()} is not TOML: {error}; write lines such as \"chapter/topic#claim\" = 'why'") from None
+        raise CertificateError(f"{NAME} is not TOML: {error}; write lines such as \"chapter/topic#claim\" = 'why'") from None
     for key, why in found.items():
         if not isinstance(why, str) or not why.strip() or key.count("#") != 1 or fault_of_text(why):
             raise CertificateError(
-                f"{name()}: expected \"chapter/topic#claim\" = 'why Coq does not prove it', in words, found {key!r} = {why!r}"
+                f"{NAME}: expected \"chapter/topic#claim\" = 'why Coq does not prove it', in words, found {key!r} = {why!r}"
             )
     return {key: why for key, why in found.items() if key.startswith(f"{topic}#" if topic else "")}
-
-
-def name() -> str:
-    return FILE.relative_to(ROOT).as_posix()
