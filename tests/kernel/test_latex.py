@@ -183,7 +183,7 @@ def test_a_quotient_is_not_read_as_a_derivative(e, expected):
     assert latex(e).replace(r"\left", "").replace(r"\right", "") == expected.replace(r"\left", "").replace(r"\right", "")
 
 
-@pytest.mark.parametrize("name, shown", [("E", "E"), ("P", "P"), ("d", "d"), ("delta", r"\delta"), ("Delta", r"\Delta"), ("P_n", "P_{n}")])
+@pytest.mark.parametrize("name, shown", [*zip("EPdDO", "EPdDO"), ("delta", r"\delta"), ("Delta", r"\Delta"), ("P_n", "P_{n}")])
 def test_a_number_that_reads_as_an_operator_has_its_sign(name, shown):
     number = scalars(name)
     assert latex(number * x * number * y) == rf"{shown} \cdot x {shown} \cdot y"

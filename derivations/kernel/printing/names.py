@@ -20,7 +20,8 @@ READ = {  # what a formula means by these, so that they name nothing else
 BIG = {"Sigma": "a sum", "Pi": "a product"}
 RAISED = {"T": "a transpose", "H": "a conjugate transpose"}  # as an exponent, alone
 IMAGINARY = ("i", "j")  # in an exponent of e
-OPERATORS = ("d", "delta", "Delta", "E", "P")  # before a letter: a differential or a difference of it, its mean, its probability
+# Before a letter: its differential, derivative or difference, its mean, its probability, the order of its size.
+OPERATORS = ("d", "delta", "D", "Delta", "E", "O", "P")
 # Words that a reader takes for a function or for a part of a sentence, however they are spelt, be they known here or not.
 FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div each erf erfc exp floor gcd
 gelu grad hom im inf ker largest lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu

@@ -156,11 +156,15 @@ def fault_of_code(text: str) -> str:
 
     >>> [bool(fault_of_code(text)) for text in ("f(x, dim=-1)", "given=[...]", "bias=False", "softmax(z) = z", "x == y", "z=0")]
     [False, False, False, True, True, True]
+    >>> [bool(fault_of_code(text)) for text in ("def f(z): return z", "lambda z: z", "{f(z): z}", "assert f(z)", "{'z': 1}", "import f")]
+    [True, True, True, True, False, False]
     """
     if found := _IN_CODE.search(text):
         return f"states a relation ({found[0].strip()})"
     if verb := compared_in(text):
         return f"states a relation ({verb})"
+    if says_of(text):
+        return "says of one thing that it is another"
     if sign := relation_in(text):
         return "" if sign == "=" and is_keywords(text) else f"states a relation ({sign})"
     return (char := stray_in(text.replace("~", "").replace("|", "")) or "") and f"holds {named(char)}, which {STRAY}"
@@ -178,6 +182,26 @@ def compared_in(text: str) -> str:
             continue
         return next((ast.unparse(node) for node in nodes if isinstance(node, ast.Compare) or is_comparing(node)), "")
     return ""
+
+
+_SAYING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Assert, ast.AnnAssign)
+
+
+def says_of(text: str) -> bool:
+    """Does code say of one thing that it is another: by a definition with its body, an assertion, a table whose keys are formulas?"""
+    try:
+        nodes = list(ast.walk(ast.parse(text.strip())))
+    except (SyntaxError, ValueError):
+        return False
+    return any(isinstance(node, _SAYING) or is_table_of_formulas(node) for node in nodes)
+
+
+def is_table_of_formulas(node: ast.AST) -> bool:
+    """Is a formula a key in it, and its value what it would be? `without` is given assumptions, and values by name."""
+    kinds = (ast.Constant, ast.Name)
+    return isinstance(node, ast.Dict) and any(
+        not isinstance(k, kinds) and not isinstance(v, ast.Dict) for k, v in zip(node.keys, node.values)
+    )
 
 
 def is_comparing(node: ast.AST) -> bool:
