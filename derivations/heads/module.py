@@ -3,6 +3,7 @@
 from derivations.kernel import (
     Derivation,
     Var,
+    each,
     exp,
     independent,
     index,
@@ -85,11 +86,12 @@ derivation.identity(
 x, y, z = vector("x", d), vector("y", d), vector("z", d)
 W_S, W_B = symbol("A", "real", (h, d, d)), symbol("B", "real", (h, d, d))  # each head's two merged matrices
 g, j, a, b, c = index("g", h), index("j", m), index("a", d), index("b", d), index("c", d)
+T = derivation.define("T", each(total(x[a] * W_S[g, a, b], a), g, b), title="A query as each head compares it with keys, $T$")
 
 
 def weight(key):
     """What a key counts for in head g, before the weights are normalised, for a query x."""
-    return exp(total(x[a] * W_S[g, a, b] * key(b), a, b))
+    return exp(total(T[g, b] * key(b), b))
 
 
 def brought(key):

@@ -130,13 +130,13 @@ def score(by=1):
     return total(one[0] * other[0] + one[1] * other[1], i)
 
 
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned, $A$")
+C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="What each pair scores after a quarter of a turn, $C$")
+
 derivation.identity(
     "tables",
     score(c),
-    c**2
-    * total(
-        (q_1[i] * k_1[i] + q_2[i] * k_2[i]) * cos((x - p) * omega[i]) + (q_2[i] * k_1[i] - q_1[i] * k_2[i]) * sin((x - p) * omega[i]), i
-    ),
+    c**2 * total(A[i] * cos((x - p) * omega[i]) + C[i] * sin((x - p) * omega[i]), i),
     title="Cosines and sines multiplied by $c$ multiply scores by its square",
 )
 

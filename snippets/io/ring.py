@@ -141,9 +141,9 @@ def ring_attention(
 ) -> Float[Tensor, "n d_v"]:
     """Attention where each device keeps its queries and passes its keys on.
 
-    Row r of places says which tokens device r holds. After as many steps as
-    there are devices every query has met every key: Liu, Zaharia and Abbeel
-    (2023). Raises ValueError for other than matrices with a row for each
+    Row r of places says which tokens device r holds, each token once. After
+    as many steps as there are devices every query has met every key: Liu,
+    Zaharia and Abbeel (2023). Raises ValueError for other than matrices with a row for each
     place; `torch.vmap` takes batches and heads.
     """
     n = places.numel()

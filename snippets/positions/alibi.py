@@ -150,6 +150,7 @@ def with_alibi(
     A place is cut in two, which sixteen bits hold up to 65,000.
     """
     slope = (math.sqrt(Q.shape[-1]) * slope).to(Q.dtype)[:, None, None]
+    place = place.float()  # a byte holds no 256
     pieces = torch.stack([place // 256 * 256, place % 256], dim=-1)  # (m, 2)
     slopes = slope.expand(*Q.shape[:-1], 2)  # (*batch, h, n, 2)
     places = pieces.to(K.dtype).expand(*K.shape[:-1], 2)

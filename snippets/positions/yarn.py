@@ -164,7 +164,7 @@ def weights_at_temperature(
 # --8<-- [start:rotary]
 def apply_yarn(
     x: Float[Tensor, "*#batch d_k"],
-    position: Real[Tensor, "*#batch"],
+    position: Real[Tensor, "*#batch"] | int,
     *,
     s: float,
     trained: int,
@@ -184,7 +184,8 @@ def apply_yarn(
     else:
         plain = frequencies(d_k, base=base, dtype=wide.dtype, device=device)
         omega = yarn_frequencies(plain, s=s, trained=trained)
-    turned = turn(*wide.tensor_split(2, dim=-1), position, omega)
+    place = torch.as_tensor(position, device=device)
+    turned = turn(*wide.tensor_split(2, dim=-1), place, omega)
     return (attention_factor(s) * torch.cat(turned, dim=-1)).to(x.dtype)
 
 

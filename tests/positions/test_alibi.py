@@ -75,6 +75,11 @@ def test_a_cached_key_keeps_its_feature():
     assert torch.equal(whole[:, :5], first)
 
 
+def test_places_may_be_bytes():
+    K, slope, place = random(2, 2, 9, 4), torch.tensor([0.5, 0.1], dtype=torch.float64), torch.arange(9)
+    assert torch.equal(with_alibi(K, K, place.to(torch.uint8), slope)[1], with_alibi(K, K, place, slope)[1])
+
+
 def test_the_weights_of_one_head():
     Q, K = random(3, 2, 5, 4)
     place = torch.arange(5)

@@ -85,6 +85,12 @@ def test_without_a_longer_text_yarn_is_rope():
     torch.testing.assert_close(apply_yarn(x, torch.arange(6), s=1.0, trained=64), apply_rotary(x, torch.arange(6)))
 
 
+def test_one_place_for_all():
+    (x,) = torch.randn(1, 6, 8, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    expected = apply_yarn(x, torch.full((6,), 5), s=4.0, trained=64)
+    torch.testing.assert_close(apply_yarn(x, 5, s=4.0, trained=64), expected)
+
+
 def test_fused_attention_takes_what_yarn_makes():
     x = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(3)).half()
     q, k = (apply_yarn(y, torch.arange(6), s=4.0, trained=64) for y in x[:2])
