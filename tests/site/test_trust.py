@@ -116,6 +116,20 @@ def test_where_no_random_claim_was_tried_no_number_is_shown(monkeypatch):
         assert table()[1][0][0] == "not tried on this machine" and not any("".join(table()[1][0][1:]))
 
 
+def test_whole_runs_say_of_which_commit_they_are(page, monkeypatch):
+    kept = {"date": "2026-01-02", "tried": 5, "commit": "0123456789"}
+    monkeypatch.setattr(
+        trust.whole_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
+    )
+    _, rows, _ = trust.by_whole_run()
+    assert rows == [
+        ["all mutants of 2 claims", "5", "0", "0123456 of 2026-01-02"],
+        ["random claims of seed 1", "5", "3", "0123456 of 2026-01-02"],
+    ]
+    monkeypatch.setattr(trust.whole_runs, "read", dict)
+    assert "none was recorded" in page("/// trust | runs\n///\n")
+
+
 def test_every_number_leads_to_the_command_that_counts_it_again(page):
     soup = BeautifulSoup(page("/// trust | size\n///\n"), "html.parser")
     cells = [cell for cell in soup.select("td") if cell.get_text()[:1].isdigit()]
@@ -126,7 +140,7 @@ def test_every_number_leads_to_the_command_that_counts_it_again(page):
 
 
 def test_a_table_that_there_is_not_is_refused(refused):
-    assert "a name of kinds, witnesses, killed, mutants, random, families, size, alone, open, found 'sizes'" in refused(
+    assert "a name of kinds, witnesses, killed, mutants, random, families, runs, size, alone, open, found 'sizes'" in refused(
         "# A\n\n/// trust | sizes\n///\n"
     )
 

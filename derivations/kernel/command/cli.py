@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections import Counter
+from contextlib import contextmanager
 
 import click
 
@@ -155,12 +156,16 @@ def coq(targets, fresh, jobs):
 @click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Of the topics only each N-th, from the K-th on.")
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
-def mutants(targets, as_json, share, fresh, jobs):
+@click.option("--record", is_flag=True, help="Keep the counts of all topics for the trust page, with the commit that they are of.")
+def mutants(targets, as_json, share, fresh, jobs, record):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
     from .mutants import main as run_mutants
 
+    if record and (targets or share != "1/1"):
+        raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share")
     try:
-        sys.exit(run_mutants(targets, as_json, fresh, jobs, share))
+        with recorded(record) as keep:
+            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep))
     except (LookupError, ValueError) as error:
         raise click.UsageError(str(error)) from None
 
@@ -172,11 +177,26 @@ def mutants(targets, as_json, share, fresh, jobs):
 @click.option("--json", "as_json", is_flag=True, help="The counts as JSON on standard output.")
 @click.option("--fresh", is_flag=True, help="Try them again, whatever was counted before.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
-def fuzz(seed, claims, minutes, as_json, fresh, jobs):
+@click.option("--record", is_flag=True, help="Keep the counts for the trust page, with the commit that they are of.")
+def fuzz(seed, claims, minutes, as_json, fresh, jobs, record):
     """Make random claims, true and false, and ask the witnesses. Exit 0 only if none accepts what is false."""
     from .fuzz import main as run_fuzz
 
-    sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs))
+    with recorded(record) as keep:
+        sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs, keep))
+
+
+@contextmanager
+def recorded(wanted: bool):
+    """What keeps the counts of a run that passed, if they are wanted: said before it begins where they cannot be kept."""
+    from ..run import whole_runs
+
+    try:
+        if wanted:
+            whole_runs.commit()
+        yield whole_runs.record if wanted else lambda run, **counts: None
+    except (whole_runs.NotRecorded, CertificateError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 main.add_command(programs.sympy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 
 import click
@@ -12,8 +13,10 @@ from ..attack.fuzzing import SAID
 from ..run import fuzz, fuzz_kept
 
 
-def main(seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bool, jobs: int) -> int:
-    """Try the claims, or take what was counted of them before; print the tables; 0 only if the gate is passed."""
+def main(
+    seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bool, jobs: int, keep: Callable = lambda run, **counts: None
+) -> int:
+    """Try the claims, or take what was counted of them before; print the tables; 0 only if the gate is passed. Then `keep` is given the counts."""
     result = None if fresh else fuzz_kept.standing(seed, claims)
     if result is None:
         with click.progressbar(length=claims, label="Trying random claims", file=sys.stderr, show_pos=True) as bar:
@@ -31,6 +34,8 @@ def main(seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bo
     else:
         tables(result, good)
     complain(result)
+    if good:
+        keep("fuzz", seed=result["seed"], tried=result["claims"], faults=sum(result["faulty"].values()))
     return int(not good)
 
 

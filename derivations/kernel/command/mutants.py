@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 
 import click
@@ -13,8 +14,8 @@ from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 
 
-def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/1") -> int:
-    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed.
+def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/1", keep: Callable = lambda run, **counts: None) -> int:
+    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. Then `keep` is given the counts.
 
     Raises ValueError where the share is none, or holds no topic.
     """
@@ -41,7 +42,16 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/
         table(results)
     for topic, claims in results.items():
         complain(topic, claims)
+    if good:
+        keep("mutants", **counted(results))
     return int(not good)
+
+
+def counted(results: dict) -> dict:
+    """How many claims there are, how many mutants of them were tried, and how many of these were left alive or untold."""
+    left = sum(said["survived"] + said["unclassified"] for said in totals(results).values())
+    claims = [claim for topic in results.values() for claim in topic.values()]
+    return {"claims": len(claims), "tried": sum(claim["mutants"] for claim in claims), "left": left}
 
 
 def share_of(targets: list, share: str) -> list:

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable
 from xml.etree.ElementTree import Element, SubElement
 
-from ..run import coq_open
+from ..run import coq_open, whole_runs
 from ..run.certificates import ROOT, CertificateError
 from . import traces
 from .api import ApiError, api
@@ -25,6 +25,8 @@ def count(page: Page, parent: Element, name: str) -> Element:
         if name in LISTS:
             traces.note_files([coq_open.FILE])
             return list_claims(page, parent, *LISTS[name])
+        if name == "runs":
+            traces.note_files([whole_runs.FILE])
         html = counted(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None

@@ -6,7 +6,7 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-from ..run import coq_open, fuzz_kept, mutants_kept
+from ..run import coq_open, fuzz_kept, mutants_kept, whole_runs
 from ..run.certificates import topics
 from ..run.coq_results import load
 from ..run.proofs import provers
@@ -175,6 +175,21 @@ def by_family() -> Table:
     return ["kind", "true", "false", "undecided", "faults"], rows, f"{FUZZ} --seed {counted['seed']} --claims {counted['claims']}"
 
 
+def by_whole_run() -> Table:
+    """The last runs of all mutants and of all random claims: of which commit, how many were tried, and how many faults came of them."""
+    runs, rows = whole_runs.read(), []
+    if kept := runs.get("mutants"):
+        rows.append([f"all mutants of {kept['claims']} claims", *(str(kept[key]) for key in ("tried", "left")), told_of(kept)])
+    if kept := runs.get("fuzz"):
+        rows.append([f"random claims of seed {kept['seed']}", *(str(kept[key]) for key in ("tried", "faults")), told_of(kept)])
+    again = f"{MUTANTS} && {FUZZ}"
+    return ["run", "tried", "faults", "of the commit"], rows or [["none was recorded", "", "", ""]], again
+
+
+def told_of(kept: dict) -> str:
+    return f"{kept['commit'][:7]} of {kept['date']}"
+
+
 def room_lines(room: str) -> int:
     """The lines of code of all files in a room."""
     return sum(code_lines(path) for path in sorted((KERNEL / room).iterdir()) if path.suffix in (".py", ".v"))
@@ -194,6 +209,7 @@ TABLES = {
     "mutants": by_mutant,
     "random": by_random_claim,
     "families": by_family,
+    "runs": by_whole_run,
     "size": by_module,
 }
 

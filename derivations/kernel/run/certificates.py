@@ -28,16 +28,8 @@ STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
 FORMAT = 5
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
-ASIDE = (
-    "attack",
-    "command",
-    "coq",
-    "pages",
-    *(
-        f"run/{name}.py"
-        for name in ("mutation", "mutants_kept", "coq", "coq_open", "coq_results", "touched", "programs", "proofs", "fuzz", "fuzz_kept")
-    ),
-)
+KEPT_ASIDE = ("coq", "coq_open", "coq_results", "fuzz", "fuzz_kept", "mutants_kept", "mutation", "programs", "proofs", "touched", "whole_runs")
+ASIDE = ("attack", "command", "coq", "pages", *(f"run/{name}.py" for name in KEPT_ASIDE))
 
 
 class CertificateError(Exception):

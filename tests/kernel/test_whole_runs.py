@@ -1,0 +1,87 @@
+"""The counts of whole runs: kept with the commit that they are of, and never of what is not committed."""
+
+import json
+import subprocess
+
+import pytest
+from click.testing import CliRunner
+
+from derivations.kernel.command import mutants
+from derivations.kernel.command.cli import main
+from derivations.kernel.run import whole_runs
+from derivations.kernel.run.certificates import CertificateError
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A repository of one commit, in which the counts are kept."""
+    (tmp_path / "derivations").mkdir()
+    (tmp_path / "a.txt").write_text("a\n")
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    monkeypatch.setattr(whole_runs, "ROOT", tmp_path)
+    monkeypatch.setattr(whole_runs, "FILE", tmp_path / whole_runs.NAME)
+    return tmp_path
+
+
+def test_counts_are_kept_with_their_commit(clone):
+    whole_runs.record("fuzz", seed=0, tried=5, faults=0)
+    whole_runs.record("mutants", claims=2, tried=7, left=0)  # the file of counts is no change that stands in the way
+    runs = whole_runs.read()
+    head = subprocess.run(["git", "-C", str(clone), "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    assert {kept["commit"] for kept in runs.values()} == {head} and runs["mutants"]["tried"] == 7 and runs["fuzz"]["tried"] == 5
+
+
+@pytest.mark.parametrize("change", ["a.txt", "b.txt"])
+def test_what_is_not_committed_is_not_counted(clone, change):
+    (clone / change).write_text("b\n")
+    with pytest.raises(whole_runs.NotRecorded, match="not committed"):
+        whole_runs.record("fuzz", seed=0, tried=5, faults=0)
+    assert whole_runs.read() == {}
+
+
+def test_outside_of_a_repository_nothing_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(whole_runs, "ROOT", tmp_path)
+    with pytest.raises(whole_runs.NotRecorded, match="in a clone of the repository"):
+        whole_runs.commit()
+
+
+GOOD = {"commit": "0a", "date": "2026-01-02", "seed": 0, "tried": 5, "faults": 0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", '{"fuzz": 1}']
+    + [json.dumps({"fuzz": GOOD | change}) for change in ({"tried": "<b>5"}, {"date": "soon"}, {"commit": "<b>"}, {"faults": True})]
+    + [json.dumps({"fuzz": {key: value for key, value in GOOD.items() if key != gone}}) for gone in GOOD]
+    + [json.dumps({"others": GOOD})],
+)
+def test_a_file_that_holds_no_counts_is_refused(clone, text):
+    whole_runs.FILE.write_text(json.dumps({"fuzz": GOOD}))
+    assert whole_runs.read() == {"fuzz": GOOD}
+    whole_runs.FILE.write_text(text)
+    with pytest.raises(CertificateError, match=r"derivations/whole_runs\.json does not hold"):
+        whole_runs.read()
+
+
+@pytest.mark.parametrize("part", [["scaling/variance"], ["--share", "1/6"]])
+def test_a_part_is_no_whole_run(part):
+    said = CliRunner().invoke(main, ["mutants", "--record", *part])
+    assert said.exit_code == 2 and "name no topics and no share" in said.output
+
+
+def test_counts_that_cannot_be_kept_are_refused_before_hours_of_work(clone, monkeypatch):
+    (clone / "a.txt").write_text("b\n")
+    monkeypatch.setattr("derivations.kernel.command.mutants.main", lambda *_: pytest.fail("it began"))
+    said = CliRunner().invoke(main, ["mutants", "--record"])
+    assert said.exit_code == 1 and "commit, then count" in said.output
+
+
+def said_of(**counts):
+    counts = dict.fromkeys(("killed", "survived", "equivalent", "unclassified", "controls"), 0) | {"covers": True, "failed": []} | counts
+    return {"mutants": 3, "alike": [], "witnesses": {"exact": counts}}
+
+
+def test_what_is_counted_of_the_mutants():
+    results = {"a/b": {"c": said_of(killed=2, survived=1), "d": said_of(killed=3)}, "a/e": {"c": said_of(unclassified=1)}}
+    assert mutants.counted(results) == {"claims": 3, "tried": 9, "left": 2}
