@@ -21,6 +21,22 @@ output    [[15.0], [28.018]]
 
 --8<-- [end:example-steps]
 
+Beside PyTorch's own:
+
+--8<-- [start:example-beside]
+>>> import torch
+>>> from torch.nn.functional import scaled_dot_product_attention
+>>> from snippets.attention.formula import attention
+>>> generator = torch.Generator().manual_seed(0)
+>>> shape = 2, 8, 5, 16  # (batch, head, n, d_k)
+>>> query, key, value = torch.randn(3, *shape, generator=generator)
+>>> ours = attention(query, key, value, is_causal=True)
+>>> theirs = scaled_dot_product_attention(query, key, value, is_causal=True)
+>>> torch.allclose(ours, theirs, atol=1e-6)
+True
+
+--8<-- [end:example-beside]
+
 Two axes, three or four: the last two are always token and feature.
 
 --8<-- [start:example-axes]

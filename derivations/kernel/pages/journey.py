@@ -18,8 +18,6 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = (
     "{script}",
     "derivations/kernel/__init__.py",
-    "derivations/kernel/language/readers.py",
-    "derivations/kernel/language/from_sympy.py",
     "derivations/kernel/language/script.py",
     "derivations/kernel/core/expr.py",
     "derivations/kernel/core/assumptions.py",
@@ -94,8 +92,9 @@ def marked(witness: dict) -> str:
 
 
 def record(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """The record that is stored of the claim, less the seconds, the words of the witnesses, which the table has, and SymPy's program."""
-    short = claim | {"witnesses": [{"name": one["name"], "verdict": one["verdict"], "scope": one["scope"]} for one in claim["witnesses"]]}
+    """The record that is stored of the claim, less the seconds, the words of the witnesses, which the table has, SymPy's program, and most
+    letters."""
+    short = claim | {"letters": claim["letters"][:2], "witnesses": [{"name": one["name"], "verdict": one["verdict"], "scope": one["scope"]} for one in claim["witnesses"]]}
     return code(json.dumps(short, indent=1, ensure_ascii=False).splitlines())
 
 

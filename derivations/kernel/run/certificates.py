@@ -28,7 +28,19 @@ STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
 FORMAT = 5
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
-KEPT_ASIDE = ("coq", "coq_open", "coq_results", "fuzz", "fuzz_kept", "mutants_kept", "mutation", "programs", "proofs", "touched", "whole_runs")
+KEPT_ASIDE = (
+    "coq",
+    "coq_open",
+    "coq_results",
+    "fuzz",
+    "fuzz_kept",
+    "mutants_kept",
+    "mutation",
+    "programs",
+    "proofs",
+    "touched",
+    "whole_runs",
+)
 ASIDE = ("attack", "command", "coq", "pages", *(f"run/{name}.py" for name in KEPT_ASIDE))
 
 
