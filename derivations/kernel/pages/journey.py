@@ -94,7 +94,10 @@ def marked(witness: dict) -> str:
 def record(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
     """The record that is stored of the claim, less the seconds, the words of the witnesses, which the table has, SymPy's program, and most
     letters."""
-    short = claim | {"letters": claim["letters"][:2], "witnesses": [{"name": one["name"], "verdict": one["verdict"], "scope": one["scope"]} for one in claim["witnesses"]]}
+    short = claim | {
+        "letters": claim["letters"][:2],
+        "witnesses": [{"name": one["name"], "verdict": one["verdict"], "scope": one["scope"]} for one in claim["witnesses"]],
+    }
     return code(json.dumps(short, indent=1, ensure_ascii=False).splitlines())
 
 
