@@ -150,6 +150,13 @@ def test_an_unknown_file_is_refused(site):
     )
 
 
+def test_a_bar_has_its_unit_behind_its_number():
+    drawn = bars([("a", 1), ("b", 12)], digits=0, unit="KiB", title="Sizes", description="Two sizes.")
+    plain = bars([("a", 1), ("b", 12)], digits=0, title="Sizes", description="Two sizes.")
+    assert [f">{number} KiB<" in "".join(drawn.elements) for number in (1, 12)] == [True, True]
+    assert drawn.width > plain.width and "KiB" not in "".join(plain.elements)
+
+
 @pytest.mark.parametrize("name", ["two", "bars", "value"])
 def test_a_function_that_is_not_defined_there_is_refused(site, name):
     assert site.refuse(f"notes/page:{name}").endswith(f"docs/figures/notes/page.py has no function '{name}'; it has one")

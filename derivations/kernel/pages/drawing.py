@@ -317,8 +317,13 @@ def bars(
     description: str,
     digits: int = 2,
     most: float | None = None,
+    unit: str = "",
 ) -> Picture:
-    """Bars from the left, each with its label before it and its number behind it. None leaves a gap between groups."""
+    """Bars from the left, each with its label before it, its number behind it, and the number's unit. None leaves a gap between groups."""
+
+    def said_of(value: float) -> str:
+        return f"{number(value, digits)} {unit}".strip()
+
     shown = [(label, float(value)) for label, value in filter(None, rows)]
     if any(value < 0 for _, value in shown):
         raise DrawingError("a bar starts at nothing, so its number may not be negative")
@@ -326,7 +331,7 @@ def bars(
     elements, y = [], 0.0
     for row in rows:
         if row:
-            length, said = max(190 * min(float(row[1]) / most, 1), 1), number(float(row[1]), digits)
+            length, said = max(190 * min(float(row[1]) / most, 1), 1), said_of(float(row[1]))
             elements += [
                 text(left - 12, y + 12, row[0], anchor="end"),
                 box(left, y + 3, length, 18, "picture__bar"),
@@ -334,7 +339,7 @@ def bars(
             ]
         y += 28 if row else 14
     elements.append(line((left, 0), (left, y - 4), css="picture__axis"))
-    return Picture(title, description, left + 200 + widest(number(value, digits) for _, value in shown), y - 2, tuple(elements))
+    return Picture(title, description, left + 200 + widest(said_of(value) for _, value in shown), y - 2, tuple(elements))
 
 
 class Curve(NamedTuple):

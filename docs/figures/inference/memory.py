@@ -31,6 +31,7 @@ def models() -> Picture:
     return bars(
         rows,
         digits=0,
+        unit="KiB",
         title="KiB of cache for each token, at two bytes a number",
         description="; ".join(f"{name}: {size:.0f}" for name, size in rows) + ".",
     )

@@ -40,6 +40,7 @@ def moved() -> Picture:
     return bars(
         rows,
         digits=0,
+        unit="million",
         title="Millions of numbers moved by one head",
         description=f"One head of width {WIDTH}, {TOKENS:,} tokens, millions of numbers. {said}.",
     )
