@@ -3,7 +3,7 @@
 from derivations.kernel import Derivation, absolute, exp, index, nonnegative, positive, scalars, sizes, softmax, sqrt, total, vector
 
 n, m, d = sizes("n m d_k")
-u, gamma, epsilon, tau, rho, a, x, y, psi = scalars("u gamma epsilon tau rho a x y psi")
+u, gamma, epsilon, tau, rho, a, beta, x, y, psi, r, s = scalars("u gamma epsilon tau rho a beta x y psi r s")
 q, k, theta = vector("q", d), vector("k", d), vector("theta", d)
 z, delta, c, p, v, phi = (vector(name, m) for name in ("z", "delta", "c", "p", "v", "phi"))
 i, j, l = index("i", m), index("j", m), index("l", d)
@@ -116,22 +116,22 @@ derivation.inequality(
     title="An output can be too small by no more than this",
 )
 
-last = ((u - psi) * ((absolute(x) + x) + (a - (x - y))) + (u + psi) * ((absolute(x) - x) + (a + (x - y)))) / 2
+last = ((u - psi) * ((absolute(x) + x) + (beta - (x - y))) + (u + psi) * ((absolute(x) - x) + (beta + (x - y)))) / 2
 
 derivation.inequality(
     "last-rounding",
     y * (1 + psi) - x,
-    a + u * (absolute(x) + a),
-    because=(a + (x - y)) + last,
-    given=[nonnegative(a + (x - y)), nonnegative(a - (x - y)), nonnegative(u - psi), nonnegative(u + psi)],
+    beta + u * (absolute(x) + beta),
+    because=(beta + (x - y)) + last,
+    given=[nonnegative(beta + (x - y)), nonnegative(beta - (x - y)), nonnegative(u - psi), nonnegative(u + psi)],
     title="One rounding of all that is computed in more digits",
 )
 
 derivation.refute(
     "not-relative",
-    absolute(x * (1 + tau) - y),
-    (1 + tau) * absolute(x - y),
-    at={tau: 1, x: 1, y: 1},
+    absolute(r * (1 + tau) - s),
+    (1 + tau) * absolute(r - s),
+    at={tau: 1, r: 1, s: 1},
     relation="<=",
     title="No such bound holds with the output itself on the right",
 )

@@ -14,7 +14,7 @@ F, M = matrix("F", r, s), vector("M", s)  # the projections of r heads, one a ro
 G, H = matrix("G", n, m), matrix("H", n, m)  # slopes of a loss by two heads' scores
 i, j, t, a = index("i", n), index("j", m), index("t", m), index("a", d_k)
 b, c = index("b", s), index("c", r)
-u, v, x, y = vector("u", d), vector("v", d), vector("x", d), vector("y", d)
+u, z, x, y = vector("u", d), vector("z", d), vector("x", d), vector("y", d)
 k, l, o, f = (index(name, d) for name in "klof")
 
 derivation = Derivation("MQA and GQA: heads that share keys and values")
@@ -48,16 +48,16 @@ derivation.inequality(
 
 derivation.identity(
     "minors",
-    (u[k] * x[l]) * (v[o] * x[f]),
-    (u[k] * x[f]) * (v[o] * x[l]),
+    (u[k] * x[l]) * (z[o] * x[f]),
+    (u[k] * x[f]) * (z[o] * x[l]),
     title="The same for heads of width 1, as minors",
 )
 
 derivation.refute(
     "not-every",
-    (u[k] * x[l]) * (v[o] * y[f]),
-    (u[k] * x[f]) * (v[o] * y[l]),
-    at={u: [1, 0], x: [1, 0], v: [0, 1], y: [0, 1], k: 1, l: 1, o: 2, f: 2},
+    (u[k] * x[l]) * (z[o] * y[f]),
+    (u[k] * x[f]) * (z[o] * y[l]),
+    at={u: [1, 0], x: [1, 0], z: [0, 1], y: [0, 1], k: 1, l: 1, o: 2, f: 2},
     uses=["minors"],
     title="Heads with keys of their own can do more",
 )

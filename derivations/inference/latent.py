@@ -5,7 +5,8 @@ from fractions import Fraction
 from derivations.kernel import Derivation, cos, index, matrix, scalars, sin, sizes, softmax, sqrt, vector
 
 n, m, d, d_k, d_v, h, h_kv = sizes("n m d d_k d_v h h_kv")
-d_c, d_R, p, r, w = sizes("d_c d_R p r w")  # width of a latent row, of a rotary key; more latent width; kept keys and values of GQA
+d_c, d_R, w = sizes("d_c d_R w")  # width of a latent row, of a rotary key; of all kept keys and values of GQA
+p, r, g = sizes("p r g")  # tokens before the new one; how much wider a head is than one feature, and a latent row than a head
 X, Z = matrix("X", n, d), matrix("Z", m, d)
 W_Q, W_D = matrix("W_Q", d, d_k), matrix("W_D", d, d_c)
 W_K, W_V, W_O = matrix("W_K", d_c, d_k), matrix("W_V", d_c, d_v), matrix("W_O", d_v, d)  # up to keys, up to values, and the output
@@ -13,7 +14,7 @@ C, P = matrix("C", m, d_c), matrix("P", n, m)
 W, E = matrix("W", d, w), matrix("E", w, d_k)  # what GQA keeps of a token; picks one head of it
 Y, T = matrix("Y", n, d_R), matrix("T", m, d_R)  # turned queries of a head, and the turned key that all heads share
 R, G = matrix("R", d_k, d_k), matrix("G", d_k, d_k)  # what turns a query by its place, and a key by its own
-u, v, y, z = vector("u", d), vector("v", d), vector("y", d_c), vector("z", d_c)  # one pair of features: of queries, and of keys
+u, f, y, z = vector("u", d), vector("f", d), vector("y", d_c), vector("z", d_c)  # one pair of features: of queries, and of keys
 s, t = scalars("s t")  # the angles of a query and of a key
 a, b = index("a", d), index("b", d_c)
 
@@ -98,10 +99,10 @@ derivation.identity(
 
 derivation.identity(
     "prefill",
-    4 * n * h * d_k * (d_k + p) + 4 * n**2 * h * (d_k + p) - (4 * n * h * (d_k + p) * d_k + 4 * n**2 * h * d_k),
-    4 * n**2 * h * p,
+    4 * n * h * d_k * (d_k + g) + 4 * n**2 * h * (d_k + g) - (4 * n * h * (d_k + g) * d_k + 4 * n**2 * h * d_k),
+    4 * n**2 * h * g,
     uses=["which"],
-    title="In a prefill the absorbed form never costs less",
+    title="In a prefill the absorbed form costs more, if a latent row is wider than a head, by $g$",
 )
 
 derivation.inequality(
@@ -110,7 +111,7 @@ derivation.inequality(
     4 * (p + 1) * h * d_c * (r + 1) + 4 * (p + 1) * h * (r + 1),
     because=4 * h * ((p - 1) * d_c * r + d_c * (r - 1) + (r + 1) * (p + 1)),
     uses=["which"],
-    title="In decoding it costs less from the second token on",
+    title="In decoding, after $p$ tokens, it costs less, if a head is wider than one feature, by $r$",
 )
 
 derivation.chain(
@@ -128,11 +129,11 @@ def turned(first, second, angle):
     return first * cos(angle) - second * sin(angle), first * sin(angle) + second * cos(angle)
 
 
-query, key = turned(u[a], v[a], s), turned(y[b], z[b], t)
+query, key = turned(u[a], f[a], s), turned(y[b], z[b], t)
 derivation.identity(
     "two-matrices",
     query[0] * key[0] + query[1] * key[1],
-    cos(s - t) * (u[a] * y[b] + v[a] * z[b]) + sin(s - t) * (u[a] * z[b] - v[a] * y[b]),
+    cos(s - t) * (u[a] * y[b] + f[a] * z[b]) + sin(s - t) * (u[a] * z[b] - f[a] * y[b]),
     uses=["order/rotary#by-distance"],
     title="For one pair of features: two merged matrices, mixed by the distance",
 )

@@ -97,7 +97,7 @@ derivation.refute(
     "from-zero",
     kept(0, 1),
     by_distance(1),
-    at={q_1: [1], q_2: [0], K_1: [[0]], K_2: [[1]], omega: [1], s: 2, y: [1]},
+    at={q_1: [1], q_2: [0], K_1: [[1]], K_2: [[0]], omega: [1], s: 1, y: [0]},
     uses=["turned-once"],
     title="A new token may not count its position from zero again",
 )

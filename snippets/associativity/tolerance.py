@@ -48,6 +48,21 @@ torch.bfloat16   holds: True   at most 6.4e-03   each step rounded 3.5e-01
 
 --8<-- [end:example-share]
 
+The share of the bound that the largest error takes, with ever more keys:
+
+--8<-- [start:example-used]
+>>> for keys in (2, 64, 1024):
+...     drawn = [torch.randn(rows, 16, generator=generator)
+...              for rows in (32, keys, keys)]
+...     half = [number.half() for number in drawn]
+...     share = attention_error(*half).max() / attention_error_bound(*half).max()
+...     print(f"{keys:4} keys, fp16   share used {share:.1f}")
+   2 keys, fp16   share used 0.8
+  64 keys, fp16   share used 0.3
+1024 keys, fp16   share used 0.1
+
+--8<-- [end:example-used]
+
 A slip that no reader sees: one more rounding, to a format with fewer digits. The bound does:
 
 --8<-- [start:example-slip]

@@ -87,6 +87,16 @@ True
 [(2, 6, 12), (2, 6, 2)]
 
 --8<-- [end:example-decode]
+
+Shared keys that are kept unturned, and all turned at the last step, beside those in the cache:
+
+--8<-- [start:example-later]
+>>> unturned = x @ W[-1]  # (batch, n, d_R)
+>>> turned = apply_rotary(unturned, torch.arange(6))
+>>> torch.allclose(turned, cache[1])
+True
+
+--8<-- [end:example-later]
 """
 
 from typing import NamedTuple

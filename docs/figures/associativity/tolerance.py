@@ -16,7 +16,7 @@ def error_and_bound() -> Picture:
             query, key, value = (number.to(dtype) for number in triple)
             bounds.append(attention_error_bound(query, key, value).max().item())
             errors.append(attention_error(query, key, value).max().item())
-        found += [(f"{name}, bound", keys, bounds), (f"{name}, error", keys, errors, True)]
+        found += [(f"{name}, bound", keys, bounds), (f"{name}, error", keys, errors)]
         words.append(
             f"In {name} the bound goes from {bounds[0]:.0e} to {bounds[-1]:.0e}, the error from {errors[0]:.0e} to "
             f"{errors[-1]:.0e}; the error is the smaller one at {sum(e < b for e, b in zip(errors, bounds))} of {len(keys)} sizes."

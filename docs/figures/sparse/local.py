@@ -1,7 +1,7 @@
 """Pictures of what is left of a cache, and of who looks at whom."""
 
-from derivations.kernel.pages.drawing import Picture, curves, mask
-from snippets.sparse.local import cache_fraction, local_global_mask
+from derivations.kernel.pages.drawing import Picture, curves, mask, operations
+from snippets.sparse.local import cache_fraction, local_global_mask, paths
 
 
 def fraction() -> Picture:
@@ -13,6 +13,7 @@ def fraction() -> Picture:
         across="tokens",
         up="part of the cache",
         log="x",
+        x_ticks=(1024, 4096, 16384, 65536, 262144),
         y_range=(0, 1),
         y_ticks=(0, 0.25, 0.5, 0.75, 1),
         title="What is left of the KV cache, with one, three and five local layers for each global one",
@@ -28,4 +29,22 @@ def meeting() -> Picture:
         down="queries",
         title="Neighbours on both sides, and one global token",
         description="Of twelve tokens each looks at itself and its two neighbours. The first looks at all, and all look at the first.",
+    )
+
+
+def doubled() -> Picture:
+    gaps, last = (1, 2, 4), 8
+    seen, arrows = {last}, []
+    nodes = {(len(gaps), last): (str(last), last, len(gaps))}
+    for layer, gap in reversed(list(enumerate(gaps))):
+        arrows += [((layer, token - back), (layer + 1, token)) for token in sorted(seen) for back in (0, gap)]
+        seen |= {token - gap for token in seen}
+        nodes |= {(layer, token): (str(token), token, layer) for token in sorted(seen)}
+    found = paths(*gaps).tolist()
+    return operations(
+        nodes,
+        arrows,
+        title="Eight tokens through three layers, by gaps of one, two and four",
+        description=f"Eight tokens in a row. In the first layer four of them take from themselves and from the token before, in the second two "
+        f"from two tokens before, in the third the last one from four before. The paths to it from each token number {found}.",
     )

@@ -22,6 +22,7 @@ def means() -> Picture:
         [*shares, ("from mean to mean", [kept_mean, dropped_mean], [level, level]), ("output", [output], [level], True)],
         across="value",
         up="weight",
+        x_ticks=range(-2, 3),
         y_range=(0, level),
         title="Where the output lies between two means",
         description=f"The mean of the four kept values is {kept_mean:.2f}, that of the dropped ones {dropped_mean:.2f}. The dropped weight is "
