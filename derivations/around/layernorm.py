@@ -5,7 +5,7 @@ from derivations.kernel import Derivation, diff, eye, index, matrix, nonzero, on
 d, p = sizes("d p")
 x, u, g, b = vector("x", d), vector("u", d), vector("g", d), vector("b", d)
 W = matrix("W", d, p)
-a, c, s, epsilon = scalars("a c s epsilon")
+a, c, s, epsilon = scalars("a c s epsilon")  # s: any divisor
 i, j, k, r, o = index("i", d), index("j", d), index("k", d), index("r", d), index("o", p)
 
 derivation = Derivation("Layer normalisation")
@@ -13,16 +13,14 @@ derivation = Derivation("Layer normalisation")
 mu = derivation.define("mu", total(x[r], r) / d, title="The mean of a token's features, $\\mu$")
 
 
-def scaled(at):
-    return u[at] / sqrt((u @ u) / d + epsilon)
-
+t = derivation.define("t", sqrt((u @ u) / d + epsilon), given=[positive(epsilon)], title="The divisor, $t$")
 
 y = derivation.define(
     "y",
-    u / sqrt((u @ u) / d + epsilon),
+    u / t,
     given=[positive(epsilon)],
     code=[("snippets.around.layernorm.rms_norm", u, {"eps": epsilon})],
-    title="A centred token, divided by its root mean square, $y$",
+    title="A centred token, divided, $y$",
 )
 
 derivation.identity(
@@ -85,8 +83,8 @@ derivation.identity(
 
 derivation.identity(
     "scaling-slope",
-    diff(scaled(i), u[j]),
-    (eye(d)[i, j] - scaled(i) * scaled(j) / d) / sqrt((u @ u) / d + epsilon),
+    diff(y[i], u[j]),
+    (eye(d)[i, j] - y[i] * y[j] / d) / t,
     given=[positive(epsilon)],
     title="The slope of the division",
 )
@@ -96,7 +94,7 @@ derivation.identity(
     total((eye(d)[i, k] - (a * (x[i] - mu)) * (a * (x[k] - mu)) / d) * (eye(d)[k, j] - 1 / d), k),
     eye(d)[i, j] - 1 / d - (a * (x[i] - mu)) * (a * (x[j] - mu)) / d,
     uses=["centring-slope", "scaling-slope"],
-    title="Centring and division one after the other, the divisor left out: each takes away one direction",
+    title="Centring and division one after the other, the divisor left out, where outputs are the centred features times $a$",
 )
 
 derivation.identity(
@@ -109,8 +107,8 @@ derivation.identity(
 
 derivation.identity(
     "takes-itself",
-    total(diff(scaled(i), u[j]) * u[j], j),
-    scaled(i) * (d * epsilon / (u @ u + d * epsilon)),
+    total(diff(y[i], u[j]) * u[j], j),
+    y[i] * (d * epsilon / (u @ u + d * epsilon)),
     given=[positive(epsilon)],
     uses=["scaling-slope"],
     title="When the features spread, outputs move by epsilon's share alone",

@@ -24,7 +24,7 @@ from derivations.kernel import (
 n, m, d_v = sizes("n m d_v")
 z, p, V = vector("z", m), vector("p", m), matrix("V", m, d_v)
 b, r, s = random("b"), random("r", m), random("s")
-kept = vector("k", m)
+kept = vector("u", m)
 rho, nu = scalars("rho nu")
 j, f = index("j", m), index("f", d_v)
 

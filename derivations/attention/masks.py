@@ -23,7 +23,7 @@ from derivations.kernel import (
 n, m, r, d_v = sizes("n m r d_v")
 z, y, b = vector("z", m), vector("y", r), vector("b", m)
 V, U = matrix("V", m, d_v), matrix("U", r, d_v)
-S, p, q = matrix("S", n, m), vector("p", n), vector("q", m)
+S, p, u = matrix("S", n, m), vector("p", n), vector("u", m)
 a, c, g, h, k, mu, s, w, x = scalars("a c g h k mu s w x")
 t, v = vector("t", 2), vector("v", 2)
 j, l, i, f, o = index("j", m), index("l", m), index("i", r), index("f", d_v), index("o", n)
@@ -155,11 +155,11 @@ derivation.refute(
 
 derivation.identity(
     "alibi",
-    softmax(S - mu * each(p[o] - q[j], o, j)),
-    softmax(S + mu * each(q[j], o, j)),
+    softmax(S - mu * each(p[o] - u[j], o, j)),
+    softmax(S + mu * each(u[j], o, j)),
     code=[
-        ("snippets.attention.masks.weights_by_distance", S, p, q, {"slope": mu}),
-        ("snippets.attention.masks.weights_by_place", S, q, {"slope": mu}),
+        ("snippets.attention.masks.weights_by_distance", S, p, u, {"slope": mu}),
+        ("snippets.attention.masks.weights_by_place", S, u, {"slope": mu}),
     ],
     title="A bias by distance, and a bias by the key's place alone, give the same weights",
 )

@@ -10,14 +10,16 @@ i, l, j = index("i", k), index("l", k), index("j", m)
 Z, D, p = matrix("Z", n, N), matrix("D", n, N), matrix("p", n, N)  # logits, where tokens go, probabilities
 c, f, P = vector("c", N), vector("f", N), vector("P", N)
 r, s, t, u, g = index("r", N), index("s", n), index("t", n), index("u", N), index("g", N)
-x, o, S = scalars("x o S")
+w, o, x, S = scalars("w o x S")  # a logit and an output; weights of an expert, and of all that is shared
 
 derivation = Derivation("Mixture of experts")
 
 every = total(exp(z[l]), l) + total(exp(y[j]), j)
+a = derivation.define("a", exp(z) / every, title="The shares of the chosen experts in the softmax over all, $a$")
+
 derivation.identity(
     "same-gate",
-    (exp(z[i]) / every) / total(exp(z[l]) / every, l),
+    a[i] / total(a[l], l),
     softmax(z)[i],
     uses=["order/causal#window"],
     code=[("snippets.layers.experts.softmax_then_choose", z, y), ("snippets.layers.experts.choose_then_softmax", z, y)],
@@ -26,29 +28,31 @@ derivation.identity(
 
 derivation.refute(
     "not-renormalised",
-    exp(z[i]) / every,
+    a[i],
     softmax(z)[i],
     at={z: [0], y: [0], i: 1},
     title="Softmax first without the division is another gate",
 )
 
+rho = derivation.define("rho", exp(w) / (exp(w) + total(exp(y[j]), j)), title="The share of one chosen expert, $\\rho$")
+
 derivation.identity(
     "one-expert",
-    diff((exp(x) / (exp(x) + total(exp(y[j]), j))) / (exp(x) / (exp(x) + total(exp(y[j]), j))) * o, x),
+    diff(rho / rho * o, w),
     0,
     title="One expert, renormalised: the router gets no gradient",
 )
 
 derivation.identity(
     "one-expert-kept",
-    diff(exp(x) / (exp(x) + total(exp(y[j]), j)) * o, x),
-    exp(x) / (exp(x) + total(exp(y[j]), j)) * (1 - exp(x) / (exp(x) + total(exp(y[j]), j))) * o,
+    diff(rho * o, w),
+    rho * (1 - rho) * o,
     title="Not renormalised, it gets one",
 )
 
 derivation.identity(
     "unchosen",
-    diff((exp(z[i]) / every) / total(exp(z[l]) / every, l), y[j]),
+    diff(a[i] / total(a[l], l), y[j]),
     0,
     uses=["same-gate"],
     title="An expert that is not chosen gets no gradient through the gate",

@@ -102,7 +102,7 @@ derivation.inequality(
     title="The softmax bottleneck: the rank is at most the width",
 )
 
-O = matrix("O", N, 1)  # output embeddings of width one
+A = matrix("A", N, 1)  # output embeddings of width one
 y = matrix("y", n, 1)
 
 
@@ -111,7 +111,7 @@ def gap(logs, row, token):
     return logs[row, token] - logs[row, k]
 
 
-narrow = y @ O.T
+narrow = y @ A.T
 derivation.identity(
     "width-one",
     (log(softmax(narrow)[r, i]) - log(softmax(narrow)[r, k])) * (log(softmax(narrow)[s, g]) - log(softmax(narrow)[s, k])),

@@ -32,17 +32,20 @@ R, M, T = matrix("R", d, d), matrix("M", d, d), matrix("T", d, d)  # a turn, and
 A, B = matrix("A", d, d_f), matrix("B", d_f, d)
 a, k, l, w, r = index("a", d), index("k", d), index("l", L), index("w", N), index("r", d_f)
 u, v, G = random("u", d), random("v", d), random("G", L, d)
-s, t, c, q = scalars("s t c q")
+p, s, t, c = scalars("p s t c")  # variances: of what came in, of the stream before a write, of a write; and a factor
 
 derivation = Derivation("The residual stream")
 
 stream = x + ones(L) @ F
-derivation.define("x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream $x_L$ after $L$ writes", id="stream")
+after = derivation.define(
+    "x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream $x_L$ after $L$ writes", id="stream"
+)
 
-size = norm(stream) / sqrt(d)
+size = derivation.define("b", norm(after) / sqrt(d), title="The root mean square of it, $b$")
+
 derivation.identity(
     "attribution",
-    ((stream / size) @ W)[w],
+    ((after / size) @ W)[w],
     (x @ W)[w] / size + total((F @ W)[l, w] / size, l),
     given=[nonzero(norm(stream))],
     code=[("snippets.layers.residual.logits", x, F, W)],
@@ -118,16 +121,16 @@ derivation.refute(
 derivation.identity(
     "growth",
     Var(u[a] + total(G[l, a], l)),
-    s + L * t,
-    given=[independent(u, G), variance(u, s), variance(G, t), nonnegative(s), nonnegative(t)],
+    p + L * t,
+    given=[independent(u, G), variance(u, p), variance(G, t), nonnegative(p), nonnegative(t)],
     title="The variance of the stream grows by one share a write",
 )
 
 derivation.identity(
     "scaled",
     Var(u[a] + total(G[l, a] / sqrt(L), l)),
-    s + t,
-    given=[independent(u, G), variance(u, s), variance(G, t), nonnegative(s), nonnegative(t)],
+    p + t,
+    given=[independent(u, G), variance(u, p), variance(G, t), nonnegative(p), nonnegative(t)],
     title="Writes divided by the root of their number: the same growth at every depth",
 )
 

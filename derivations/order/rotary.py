@@ -114,7 +114,7 @@ derivation.identity(
     output((g, u), (o, v)),
     output((o, v), (g, u)),
     uses=["order/permutation#any-query"],
-    title="Two keys whose biases are the same may change places",
+    title="Two keys, $g$ and $o$, whose biases are the same may change places with their values, $u$ and $v$",
 )
 
 if __name__ == "__main__":

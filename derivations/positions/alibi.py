@@ -26,7 +26,7 @@ from derivations.kernel import (
 n, m, d_k, h = sizes("n m d_k h")
 mu, nu, c = scalars("mu nu c")  # slopes, and a shift
 z, r = vector("z", m), vector("r", m)  # scores of a query with its keys, and how far back each key stands
-p, q = vector("p", n), vector("q", m)  # the positions of queries and of keys
+p, u = vector("p", n), vector("u", m)  # the positions of queries and of keys
 Q, K, S = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("S", n, m)
 j, l, t, o, a = index("j", m), index("l", m), index("t", m), index("o", n), index("a", d_k)
 k = index("k", h)  # a head
@@ -93,22 +93,22 @@ scores = Q @ K.T / sqrt(d_k)
 
 derivation.chain(
     "feature",
-    softmax(each((total(Q[o, a] * K[j, a], a) + 1 * (sqrt(d_k) * mu * q[j])) / sqrt(d_k), o, j)),
-    (softmax(scores + mu * each(q[j], o, j)), "the last feature is a bias of the key"),
-    (softmax(scores - mu * each(p[o] - q[j], o, j)), "a query's own position is in all scores of its row, and softmax does not see it"),
+    softmax(each((total(Q[o, a] * K[j, a], a) + 1 * (sqrt(d_k) * mu * u[j])) / sqrt(d_k), o, j)),
+    (softmax(scores + mu * each(u[j], o, j)), "the last feature is a bias of the key"),
+    (softmax(scores - mu * each(p[o] - u[j], o, j)), "a query's own position is in all scores of its row, and softmax does not see it"),
     code=[
-        ("snippets.positions.alibi.one_more_feature", Q, K, q, {"slope": mu}),
-        ("snippets.attention.masks.weights_by_place", scores, q, {"slope": mu}),
-        ("snippets.attention.masks.weights_by_distance", scores, p, q, {"slope": mu}),
+        ("snippets.positions.alibi.one_more_feature", Q, K, u, {"slope": mu}),
+        ("snippets.attention.masks.weights_by_place", scores, u, {"slope": mu}),
+        ("snippets.attention.masks.weights_by_distance", scores, p, u, {"slope": mu}),
     ],
     title="ALiBi is one more feature: a one in each query, the position in each key",
 )
 
 derivation.refute(
     "both-sides",
-    softmax(S - mu * each(absolute(p[o] - q[j]), o, j)),
-    softmax(S + mu * each(q[j], o, j)),
-    at={S: [[0, 0], [0, 0]], p: [0, 1], q: [0, 1], mu: 1},
+    softmax(S - mu * each(absolute(p[o] - u[j]), o, j)),
+    softmax(S + mu * each(u[j], o, j)),
+    at={S: [[0, 0], [0, 0]], p: [0, 1], u: [0, 1], mu: 1},
     uses=["feature"],
     title="Not so: distances to both sides are no bias of the key",
 )

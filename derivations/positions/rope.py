@@ -6,8 +6,8 @@ from derivations.kernel import Derivation, array, cos, index, matrix, product_is
 
 n, m, d_k, h = sizes("n m d_k h")  # h pairs of features
 p, r, c, theta, phi = scalars("p r c theta phi")  # p and r: the positions of a query and of a key
-omega, alpha, beta, rho, kappa = (vector(name, h) for name in ("omega", "alpha", "beta", "rho", "kappa"))
-q_1, q_2, k_1, k_2, u_1, u_2 = (vector(name, h) for name in ("q_1", "q_2", "k_1", "k_2", "u_1", "u_2"))
+omega, alpha, beta, rho, kappa, eta = (vector(name, h) for name in ("omega", "alpha", "beta", "rho", "kappa", "eta"))
+q_1, q_2, k_1, k_2 = (vector(name, h) for name in ("q_1", "q_2", "k_1", "k_2"))
 f, z = vector("f", m), vector("z", m)
 Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
 R, T, Pi = (matrix(name, d_k, d_k) for name in ("R", "T", "Pi"))  # R turns a query, T a key
@@ -28,8 +28,9 @@ def pairs(query, key):
     return query[0] * key[0] + query[1] * key[1]
 
 
-def score(key_1, key_2, query_at, key_at):
-    return total(pairs(turned(q_1[i], q_2[i], query_at), turned(key_1, key_2, key_at)), i)
+def wave(lengths, angles, distance):
+    """The score of the query with a key of these lengths and angles, as a sum of waves."""
+    return total(rho[i] * lengths[i] * cos(distance * omega[i] + (angles[i] - alpha[i])), i)
 
 
 def halves(name, first, second, position, of):
@@ -42,7 +43,7 @@ def halves(name, first, second, position, of):
     )
 
 
-CALL = "snippets.order.rotary.turned_score"
+BY_DISTANCE = "snippets.positions.rope.score_by_distance"
 
 before, after = alpha + p * omega, beta + r * omega
 
@@ -59,55 +60,54 @@ y = derivation.define("y", after, title="The key's angles, turned, $y$")
 derivation.identity(
     "clock",
     total(rho[i] * kappa[i] * (cos(x[i]) * cos(y[i]) + sin(x[i]) * sin(y[i])), i),
-    total(rho[i] * kappa[i] * cos((r - p) * omega[i] + (beta[i] - alpha[i])), i),
+    wave(kappa, beta, r - p),
     uses=["angles"],
     code=[
-        (CALL, rho * cos(alpha), rho * sin(alpha), kappa * cos(beta), kappa * sin(beta), p, r, omega),
-        ("snippets.positions.rope.score_by_distance", rho, alpha, kappa, beta, r - p, omega),
+        ("snippets.order.rotary.turned_score", rho * cos(alpha), rho * sin(alpha), kappa * cos(beta), kappa * sin(beta), p, r, omega),
+        (BY_DISTANCE, rho, alpha, kappa, beta, r - p, omega),
     ],
     title="Content sets how strong each wave is and where it starts, positions set how far it has run",
 )
 
-a_1, a_2 = halves("a", q_1, q_2, p, "The query, turned")
-b_1, b_2 = halves("b", k_1, k_2, r, "The key, turned")
-o_1, o_2 = halves("o", u_1, u_2, r, "Another key, turned")
-
 derivation.refute(
     "distance-only",
-    a_1 @ b_1 + a_2 @ b_2,
-    a_1 @ o_1 + a_2 @ o_2,
-    at={q_1: [1], q_2: [0], k_1: [1], k_2: [0], u_1: [-1], u_2: [0], p: 0, r: 0, omega: [1]},
-    code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega), (CALL, q_1, q_2, u_1, u_2, p, r, omega)],
+    wave(kappa, beta, r - p),
+    wave(eta, beta, r - p),
+    at={rho: [1], kappa: [1], eta: [2], alpha: [0], beta: [0], p: 0, r: 0, omega: [1]},
+    uses=["clock"],
+    code=[(BY_DISTANCE, rho, alpha, kappa, beta, r - p, omega), (BY_DISTANCE, rho, alpha, eta, beta, r - p, omega)],
     title="Not so: two keys at one distance, two scores",
 )
 
-aimed = turned(q_1[i], q_2[i], -c)  # the key whose best distance is c
-wave = total((q_1[i] ** 2 + q_2[i] ** 2) * cos((r - p - c) * omega[i]), i)
+back = alpha - c * omega  # the angles of the key whose best distance is c
+own = total(rho[i] ** 2 * cos((r - p - c) * omega[i]), i)
 
 derivation.identity(
     "aimed",
-    score(aimed[0], aimed[1], p, r),
-    wave,
+    wave(rho, back, r - p),
+    own,
     uses=["clock"],
+    code=[(BY_DISTANCE, rho, alpha, rho, back, r - p, omega)],
     title="The score of a query with itself, turned back by $c$",
 )
 
 derivation.inequality(
     "peak",
-    wave,
-    q_1 @ q_1 + q_2 @ q_2,
-    because=total((q_1[i] ** 2 + q_2[i] ** 2) * (2 * sin((r - p - c) * omega[i] / 2) ** 2), i),
+    own,
+    rho @ rho,
+    because=total(rho[i] ** 2 * (2 * sin((r - p - c) * omega[i] / 2) ** 2), i),
     uses=["aimed"],
     title="A score can have its peak at any distance, ahead or behind: here at $c$",
 )
 
 derivation.refute(
     "decays",
-    a_1 @ b_1 + a_2 @ b_2,
-    q_1 @ k_1 + q_2 @ k_2,
-    at={q_1: [1], q_2: [0], k_1: [0], k_2: [1], p: 1, r: 0, omega: [1]},
+    wave(kappa, beta, r - p),
+    total(rho[i] * kappa[i] * cos(beta[i] - alpha[i]), i),
+    at={rho: [1], kappa: [1], alpha: [0], beta: [1], p: 1, r: 0, omega: [1]},
     relation="<=",
-    code=[(CALL, q_1, q_2, k_1, k_2, p, r, omega)],
+    uses=["clock"],
+    code=[(BY_DISTANCE, rho, alpha, kappa, beta, r - p, omega)],
     title="Not so: a key one place back may score more than the same key at no distance",
 )
 
@@ -151,6 +151,8 @@ derivation.refute(
     title="One checkpoint under the other layout is another model",
 )
 
+a_1, a_2 = halves("a", q_1, q_2, p, "The query, turned")
+b_1, b_2 = halves("b", k_1, k_2, r, "The key, turned")
 A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned, $A$")
 B = derivation.define("B", q_2 * k_1 - q_1 * k_2, title="What each pair scores after a quarter of a turn, $B$")
 
@@ -177,14 +179,20 @@ derivation.identity(
     title="A key a quarter of a turn ahead of its query, as both were made",
 )
 
-at_r = turned(k_1[i], k_2[i], r)
-cached_1, cached_2 = turned(at_r[0], at_r[1], c)
+u_1, u_2 = halves("u", b_1, b_2, c, "The cached key, turned once more by $c$")
 
 derivation.identity(
     "exercise-cached",
-    score(cached_1, cached_2, p, 0),
-    score(k_1[i], k_2[i], p, r + c),
-    title="A key turned by $r$ and then by $c$ stands at the sum of the two",
+    u_1,
+    k_1 * cos((r + c) * omega) - k_2 * sin((r + c) * omega),
+    title="A key turned by $r$ and then by $c$ is turned by the sum: the first half",
+)
+
+derivation.identity(
+    "exercise-cached-second",
+    u_2,
+    k_1 * sin((r + c) * omega) + k_2 * cos((r + c) * omega),
+    title="And the second half",
 )
 
 derivation.identity(

@@ -78,11 +78,11 @@ with evaluate(False):  # SymPy keeps what is written
         title="The Jacobian's quadratic form is at most half the squared length",
     )
 
-    q = derivation.define("q", softmax(c * ones(2)), title="Two equal weights $q$")
+    r = derivation.define("r", softmax(c * ones(2)), title="Two equal weights $r$")
 
     derivation.identity(
         "half-attained",
-        (q[1] * a**2 + q[2] * (-a) ** 2) - (q[1] * a + q[2] * (-a)) ** 2,
+        (r[1] * a**2 + r[2] * (-a) ** 2) - (r[1] * a + r[2] * (-a)) ** 2,
         half * (a**2 + (-a) ** 2),
         uses=["half"],
         title="Two equal weights attain the half",

@@ -6,7 +6,8 @@ It is PyTorch's, without gain and bias:
 >>> import torch
 >>> from snippets.around.layernorm import layer_norm
 >>> generator = torch.Generator().manual_seed(0)
->>> X = torch.randn(2, 5, 8, generator=generator, dtype=torch.float64)  # (batch, n, d)
+>>> # (batch, n, d)
+>>> X = torch.randn(2, 5, 8, generator=generator, dtype=torch.float64)
 >>> theirs = torch.nn.LayerNorm(8, elementwise_affine=False, dtype=torch.float64)
 >>> torch.allclose(layer_norm(X), theirs(X))
 True
@@ -20,7 +21,8 @@ What eps, here PyTorch's 0.00001, does to tokens that hardly vary:
 --8<-- [start:example-epsilon]
 >>> from snippets.around.layernorm import mean_square
 >>> for size in (1.0, 0.1, 0.01, 0.001):
-...     print(f"size {size:5}   mean square {mean_square(layer_norm(size * X[0, 0])):.4f}")
+...     y = layer_norm(size * X[0, 0])
+...     print(f"size {size:5}   mean square {mean_square(y):.4f}")
 size   1.0   mean square 1.0000
 size   0.1   mean square 0.9987
 size  0.01   mean square 0.8830
@@ -32,11 +34,14 @@ The slope takes two directions out of every gradient:
 
 --8<-- [start:example-slope]
 >>> x = X[0, 0]
->>> slope = torch.autograd.functional.jacobian(lambda x: layer_norm(x, eps=0), x)  # (d, d)
+>>> def exactly(x):  # without epsilon
+...     return layer_norm(x, eps=0)
+>>> slope = torch.autograd.functional.jacobian(exactly, x)  # (d, d)
 >>> torch.linalg.matrix_rank(slope).item()
 6
 >>> centred = x - x.mean()
->>> [torch.allclose(slope @ y, torch.zeros(8).double()) for y in (torch.ones(8).double(), centred)]
+>>> ones, zeros = torch.ones(8).double(), torch.zeros(8).double()
+>>> [torch.allclose(slope @ u, zeros) for u in (ones, centred)]
 [True, True]
 
 --8<-- [end:example-slope]
@@ -50,7 +55,8 @@ identity. Here the blocks add nothing at all:
 >>> for name, rule in (("after", post_norm), ("before", pre_norm)):
 ...     twice = lambda x: rule(rule(x, nothing), nothing)
 ...     slope = torch.autograd.functional.jacobian(twice, x)
-...     print(f"normalised {name:6}   rank {torch.linalg.matrix_rank(slope, rtol=1e-3).item()}")
+...     rank = torch.linalg.matrix_rank(slope, rtol=1e-3).item()
+...     print(f"normalised {name:6}   rank {rank}")
 normalised after    rank 6
 normalised before   rank 8
 

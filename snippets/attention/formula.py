@@ -124,7 +124,8 @@ A tensor that is only an attribute is no parameter. No optimiser sees it, and no
 >>> list(module.parameters()), list(module.state_dict())
 ([], [])
 >>> module.W_Q = torch.nn.Parameter(torch.rand(8, 3))
->>> [tuple(weight.shape) for weight in module.parameters()], list(module.state_dict())
+>>> shapes = [tuple(weight.shape) for weight in module.parameters()]
+>>> shapes, list(module.state_dict())
 ([(8, 3)], ['W_Q'])
 
 --8<-- [end:example-constant]

@@ -240,16 +240,6 @@ def filled_weights(
     return torch.softmax(scores.masked_fill(~keep, constant), dim=-1)
 
 
-def added_weights(
-    scores: Float[Tensor, "*#batch m"],
-    keep: Bool[Tensor, "*#batch m"],
-    *,
-    constant: float,
-) -> Float[Tensor, "*batch m"]:
-    """Softmax of each row after a constant was added to masked scores."""
-    return torch.softmax(torch.where(keep, scores, scores + constant), dim=-1)
-
-
 def deleted_weights(
     scores: Float[Tensor, "*batch m"], keep: Bool[Tensor, " m"]
 ) -> Float[Tensor, "*batch m"]:
@@ -292,6 +282,20 @@ def renormalised_weights(
 
 
 # --8<-- [end:ways]
+
+
+# --8<-- [start:added]
+def added_weights(
+    scores: Float[Tensor, "*#batch m"],
+    keep: Bool[Tensor, "*#batch m"],
+    *,
+    constant: float,
+) -> Float[Tensor, "*batch m"]:
+    """Softmax of each row after a constant was added to masked scores."""
+    return torch.softmax(torch.where(keep, scores, scores + constant), dim=-1)
+
+
+# --8<-- [end:added]
 
 
 # --8<-- [start:lower-right]

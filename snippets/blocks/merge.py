@@ -1,5 +1,20 @@
 """Softmax attention over keys that come in blocks, by states that merge.
 
+Two blocks of one key each:
+
+--8<-- [start:example-small]
+>>> import torch
+>>> from snippets.blocks.merge import merge_states, state
+>>> zero, log_two = torch.tensor([1.0, 2.0]).log()
+>>> one, two = (state(score[None], torch.ones(1, 1)) for score in (zero, log_two))
+>>> for kept in (one, two, merge_states(one, two)):
+...     print(f"reference {kept.reference.item():.3f}, sum {kept.total.item()}")
+reference 0.000, sum 1.0
+reference 0.693, sum 1.0
+reference 0.693, sum 1.5
+
+--8<-- [end:example-small]
+
 What is kept of a block does not grow with the block:
 
 --8<-- [start:example-merge]
@@ -7,8 +22,10 @@ What is kept of a block does not grow with the block:
 >>> from snippets.blocks.merge import average, merge_states, state
 >>> generator = torch.Generator().manual_seed(0)
 >>> scores = torch.randn(2, 9, generator=generator, dtype=torch.float64)  # (n, m)
->>> value = torch.randn(9, 3, generator=generator, dtype=torch.float64)  # (m, d_v)
->>> first, second = state(scores[:, :4], value[:4]), state(scores[:, 4:], value[4:])
+>>> # (m, d_v)
+>>> value = torch.randn(9, 3, generator=generator, dtype=torch.float64)
+>>> first = state(scores[:, :4], value[:4])
+>>> second = state(scores[:, 4:], value[4:])
 >>> [tuple(kept.shape) for kept in first]
 [(2, 1), (2, 1), (2, 3)]
 >>> expected = torch.softmax(scores, dim=-1) @ value
@@ -39,7 +56,8 @@ No block is too short or too long, and none needs to be there at once:
 Without a reference, large scores overflow. With the largest for reference, none does:
 
 --8<-- [start:example-large]
->>> scores, value = torch.tensor([1e4, 1e4, -1e4]), torch.tensor([[1.0], [2.0], [4.0]])
+>>> scores = torch.tensor([1e4, 1e4, -1e4])
+>>> value = torch.tensor([[1.0], [2.0], [4.0]])
 >>> (scores.exp() @ value / scores.exp().sum()).tolist()
 [nan]
 >>> first, second = state(scores[:1], value[:1]), state(scores[1:], value[1:])

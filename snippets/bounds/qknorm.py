@@ -11,7 +11,8 @@ A hundred times longer, a query has the same scores:
 >>> for factor in (1, 100):
 ...     plain = scores(factor * query, key).abs().max()
 ...     normed = cosine_scores(factor * query, key, scale=8.0).abs().max()
-...     print(f"query x {factor:3}   largest score {plain:7.2f}, with QK-norm {normed:.2f}")
+...     print(f"query x {factor:3}   largest score {plain:7.2f}, "
+...           f"with QK-norm {normed:.2f}")
 query x   1   largest score    4.69, with QK-norm 4.21
 query x 100   largest score  469.12, with QK-norm 4.21
 
@@ -39,7 +40,8 @@ The most that any key can win, at three scales:
 >>> from snippets.bounds.qknorm import bounded_weights
 >>> for n in (2, 128, 131072):
 ...     most = [bounded_weights(scale, n)[1] for scale in (1.0, 4.0, 8.0)]
-...     print(f"{n:6} keys   at most", "  ".join(f"{weight:.5f}" for weight in most))
+...     shown = "  ".join(f"{weight:.5f}" for weight in most)
+...     print(f"{n:6} keys   at most", shown)
      2 keys   at most 0.88080  0.99966  1.00000
    128 keys   at most 0.05498  0.95914  0.99999
 131072 keys   at most 0.00006  0.02224  0.98546

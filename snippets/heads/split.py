@@ -5,8 +5,9 @@ Two tokens of four features, split into two heads:
 --8<-- [start:example-split]
 >>> import torch
 >>> from snippets.heads.split import combine_heads, split_heads
+>>> # (n, d): first digit token, second feature
 >>> x = torch.tensor([[11.0, 12.0, 13.0, 14.0],
-...                   [21.0, 22.0, 23.0, 24.0]])  # (n, d): first digit token, second feature
+...                   [21.0, 22.0, 23.0, 24.0]])
 >>> split_heads(x, num_heads=2).tolist()
 [[[11.0, 12.0], [21.0, 22.0]], [[13.0, 14.0], [23.0, 24.0]]]
 >>> combine_heads(split_heads(x, num_heads=2)).equal(x)
@@ -32,12 +33,15 @@ One wide projection gives what a loop over the heads gives, and so does one prod
 >>> from snippets.heads.split import (
 ...     combine_and_project, project_and_add, project_each, project_fused)
 >>> generator = torch.Generator().manual_seed(0)
->>> X = torch.randn(10, 12, 16, generator=generator, dtype=torch.float64)  # (batch, n, d)
->>> W = torch.randn(16, 24, generator=generator, dtype=torch.float64)  # 4 heads of width 6
+>>> # (batch, n, d)
+>>> X = torch.randn(10, 12, 16, generator=generator, dtype=torch.float64)
+>>> # 4 heads of width 6, side by side
+>>> W = torch.randn(16, 24, generator=generator, dtype=torch.float64)
 >>> O = project_fused(X, W, num_heads=4)
 >>> tuple(O.shape), torch.allclose(O, project_each(X, W, num_heads=4))
 ((10, 4, 12, 6), True)
->>> W_O = torch.randn(4, 6, 16, generator=generator, dtype=torch.float64)  # (heads, d_v, d)
+>>> # (heads, d_v, d)
+>>> W_O = torch.randn(4, 6, 16, generator=generator, dtype=torch.float64)
 >>> torch.allclose(combine_and_project(O, W_O), project_and_add(O, W_O))
 True
 
@@ -52,7 +56,8 @@ The scores of the heads add up to those of one wide head, but each head takes a 
 >>> of_heads = scores(split, split, scale=1)  # (batch, heads, n, n)
 >>> torch.allclose(of_heads.sum(-3), scores(wide, wide, scale=1))
 True
->>> [torch.linalg.matrix_rank(S).unique().item() for S in (of_heads, scores(wide, wide))]
+>>> both = of_heads, scores(wide, wide)
+>>> [torch.linalg.matrix_rank(S).unique().item() for S in both]
 [6, 12]
 
 --8<-- [end:example-ranks]
@@ -61,7 +66,8 @@ Two heads alike, and the head with the sums of their scores and values:
 
 --8<-- [start:example-wide]
 >>> from snippets.heads.split import one_wide_head, sum_of_heads
->>> A = C = torch.tensor([[1.0, 3.0]], dtype=torch.float64).log()  # two heads alike
+>>> # two heads alike
+>>> A = C = torch.tensor([[1.0, 3.0]], dtype=torch.float64).log()
 >>> V = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
 >>> for output in sum_of_heads(A, C, V), one_wide_head(A, C, V):
 ...     print(f"{output.item():.4f}")

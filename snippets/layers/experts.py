@@ -28,7 +28,8 @@ A layer of four experts, of which each token uses two:
 >>> experts = torch.randn(4, 6, 6, **kinds)  # a matrix for each
 >>> gate, chosen = route(x @ router, k=2)
 >>> y = mixture(x, router, experts, k=2)
->>> torch.allclose(y[0], sum(g * x[0] @ experts[e] for g, e in zip(gate[0], chosen[0])))
+>>> parts = [g * x[0] @ experts[e] for g, e in zip(gate[0], chosen[0])]
+>>> torch.allclose(y[0], sum(parts))
 True
 
 --8<-- [end:example-layer]

@@ -38,7 +38,8 @@ Turn the stream by any rotation, and its weights with it:
 --8<-- [start:example-rotation]
 >>> from snippets.layers.residual import block, turned_weights
 >>> x = torch.randn(8, generator=generator)
->>> A, B = torch.randn(8, 32, generator=generator), torch.randn(32, 8, generator=generator)
+>>> A = torch.randn(8, 32, generator=generator)
+>>> B = torch.randn(32, 8, generator=generator)
 >>> R, _ = torch.linalg.qr(torch.randn(8, 8, generator=generator))
 >>> there = block(x @ R, *turned_weights(A, B, R))
 >>> torch.allclose(there, block(x, A, B) @ R, atol=1e-5)
@@ -86,14 +87,16 @@ One write less: its row taken off, and everything computed anew.
 
 --8<-- [start:example-missing]
 >>> from snippets.layers.residual import stream
->>> x, writes = torch.randn(8, generator=generator), torch.randn(4, 8, generator=generator)
+>>> x = torch.randn(8, generator=generator)
+>>> writes = torch.randn(4, 8, generator=generator)
 >>> W = torch.randn(8, 10, generator=generator)
 >>> others = writes[[0, 2, 3]]
 >>> less_its_row = logits(x, writes, W) - logit_parts(x, writes, W)[2]
 >>> anew = logits(x, others, W)
 >>> torch.allclose(less_its_row, anew)
 False
->>> old, new = (stream(x, some).square().mean().sqrt() for some in (writes, others))
+>>> both = writes, others
+>>> old, new = (stream(x, some).square().mean().sqrt() for some in both)
 >>> torch.allclose(less_its_row * old / new, anew, atol=1e-5)
 True
 

@@ -4,7 +4,8 @@
 >>> import torch
 >>> from snippets.order.rotary import apply_rotary
 >>> generator = torch.Generator().manual_seed(0)
->>> query, key = torch.randn(2, 8, generator=generator, dtype=torch.float64)  # (d_k)
+>>> # (d_k)
+>>> query, key = torch.randn(2, 8, generator=generator, dtype=torch.float64)
 >>> def score(s, t):
 ...     at = torch.tensor(s), torch.tensor(t)
 ...     return (apply_rotary(query, at[0]) @ apply_rotary(key, at[1])).item()
@@ -20,7 +21,8 @@ the same if queries and keys keep to one layout, and only then:
 
 --8<-- [start:example-layouts]
 >>> from snippets.order.rotary import apply_rotary_interleaved, interleave
->>> Q, K = torch.randn(2, 5, 8, generator=generator, dtype=torch.float64)  # (n, d_k)
+>>> # (n, d_k)
+>>> Q, K = torch.randn(2, 5, 8, generator=generator, dtype=torch.float64)
 >>> place = torch.arange(5)
 >>> halves = apply_rotary(Q, place) @ apply_rotary(K, place).mT
 >>> q, k = (apply_rotary_interleaved(interleave(x), place) for x in (Q, K))

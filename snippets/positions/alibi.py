@@ -19,26 +19,40 @@ A key far back against a near one, with equal contents and with a lead of five:
 >>> from snippets.positions.alibi import alibi_weights
 >>> distance = torch.tensor([32.0, 2, 1, 0])
 >>> for lead in (0.0, 5.0):
-...     weights = alibi_weights(torch.tensor([lead, 0, 0, 0]), distance, slope=0.125)
+...     scores = torch.tensor([lead, 0, 0, 0])
+...     weights = alibi_weights(scores, distance, slope=0.125)
 ...     print([f"{x:.3f}" for x in weights])
 ['0.007', '0.291', '0.329', '0.373']
 ['0.505', '0.145', '0.164', '0.186']
 
 --8<-- [end:example-weights]
 
-The bias as features, through attention code that knows nothing of it:
+The bias as one more feature, through attention code that knows nothing of it:
+
+--8<-- [start:example-one-feature]
+>>> from snippets.positions.alibi import one_more_feature
+>>> generator = torch.Generator().manual_seed(0)
+>>> Q, K = torch.randn(2, 6, 16, generator=generator, dtype=torch.float64)
+>>> place = torch.arange(6)
+>>> biased = Q @ K.mT / 16**0.5 + 0.25 * place
+>>> weights = one_more_feature(Q, K, place, slope=0.25)
+>>> torch.allclose(weights, biased.softmax(-1))
+True
+
+--8<-- [end:example-one-feature]
+
+All heads at once, with two features:
 
 --8<-- [start:example-feature]
 >>> from torch.nn.functional import scaled_dot_product_attention
 >>> from snippets.positions.alibi import with_alibi
->>> generator = torch.Generator().manual_seed(0)
 >>> Q, K, V = torch.randn(3, 8, 6, 16, generator=generator, dtype=torch.float64)
->>> place = torch.arange(6)
 >>> q, k = with_alibi(Q, K, place, slopes(8, dtype=torch.float64))
 >>> tuple(q.shape), tuple(k.shape)  # (heads, n, d_k + 2)
 ((8, 6, 18), (8, 6, 18))
 >>> output = scaled_dot_product_attention(q, k, V, is_causal=True, scale=16**-0.5)
->>> bias = -slopes(8, dtype=torch.float64)[:, None, None] * (place[:, None] - place)
+>>> slope = slopes(8, dtype=torch.float64)[:, None, None]
+>>> bias = -slope * (place[:, None] - place)
 >>> bias = bias.masked_fill(place > place[:, None], -torch.inf)
 >>> torch.allclose(output, scaled_dot_product_attention(Q, K, V, attn_mask=bias))
 True
@@ -136,6 +150,27 @@ def slopes(
 # --8<-- [end:slopes]
 
 
+# --8<-- [start:one-feature]
+def one_more_feature(
+    Q: Float[Tensor, "n d_k"],
+    K: Float[Tensor, "m d_k"],
+    place: Real[Tensor, " m"],
+    *,
+    slope: float,
+) -> Float[Tensor, "n m"]:
+    """The weights of one head, through attention that knows of no bias.
+
+    In sixteen bits far places are rounded: see `with_alibi`.
+    """
+    bias = math.sqrt(Q.shape[-1]) * slope * place  # (m)
+    q = torch.cat([Q, Q.new_ones(len(Q), 1)], dim=-1)
+    k = torch.cat([K, bias.to(K.dtype).unsqueeze(-1)], dim=-1)
+    return attention_weights(q, k, scale=Q.shape[-1] ** -0.5)
+
+
+# --8<-- [end:one-feature]
+
+
 # --8<-- [start:feature]
 def with_alibi(
     Q: Float[Tensor, "*batch h n d_k"],
@@ -155,23 +190,6 @@ def with_alibi(
     slopes = slope.expand(*Q.shape[:-1], 2)  # (*batch, h, n, 2)
     places = pieces.to(K.dtype).expand(*K.shape[:-1], 2)
     return torch.cat([Q, slopes], dim=-1), torch.cat([K, places], dim=-1)
-
-
-def one_more_feature(
-    Q: Float[Tensor, "n d_k"],
-    K: Float[Tensor, "m d_k"],
-    place: Real[Tensor, " m"],
-    *,
-    slope: float,
-) -> Float[Tensor, "n m"]:
-    """The weights of one head, through attention that knows of no bias.
-
-    In sixteen bits far places are rounded: see `with_alibi`.
-    """
-    bias = math.sqrt(Q.shape[-1]) * slope * place  # (m)
-    q = torch.cat([Q, Q.new_ones(len(Q), 1)], dim=-1)
-    k = torch.cat([K, bias.to(K.dtype).unsqueeze(-1)], dim=-1)
-    return attention_weights(q, k, scale=Q.shape[-1] ** -0.5)
 
 
 # --8<-- [end:feature]

@@ -40,7 +40,8 @@ The typical size of what is left, over random draws in single precision:
 ...            "solved for X": score_residual(X, U, W_Q, W_K),
 ...            "kept for Z": score_residual(Z, U, W_Q, W_K)}
 >>> for name, tensor in tensors.items():
-...     print(f"{name:14}   standard deviation {tensor.std((-2, -1)).median():.1f}")
+...     spread = tensor.std((-2, -1)).median()
+...     print(f"{name:14}   standard deviation {spread:.1f}")
 scores           standard deviation 0.6
 factors sorted   standard deviation 0.6
 solved for X     standard deviation 0.0

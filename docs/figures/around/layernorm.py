@@ -1,8 +1,8 @@
-"""A picture of what normalising does to tokens."""
+"""Pictures of what normalising does to tokens, and of where it stands."""
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, below, heat_map
+from derivations.kernel.pages.drawing import Picture, below, beside, heat_map, operations
 from snippets.around.layernorm import layer_norm
 
 
@@ -12,6 +12,22 @@ def tokens() -> Picture:
     before = heat_map(X, rows, digits=1, most=16, title="Before", description="Rows " + "; ".join(map(_said, rows, X)) + ".")
     after = heat_map(layer_norm(X), rows, digits=2, title="After", description="Rows " + "; ".join(map(_said, rows, layer_norm(X))) + ".")
     return below(before, after, title="Four tokens before and after layer normalisation")
+
+
+def places() -> Picture:
+    after = operations(
+        {"x": ("token", 0, 0, "$d$"), "block": ("block", 1, 1), "add": ("add", 0, 2), "norm": ("norm", 0, 3), "y": ("token", 0, 4, "$d$")},
+        [("x", "block"), ("x", "add"), ("block", "add"), ("add", "norm"), ("norm", "y")],
+        title="After",
+        description="A token goes through a block and past it; both are added, and the sum is normalised.",
+    )
+    before = operations(
+        {"x": ("token", 0, 0, "$d$"), "norm": ("norm", 1, 1), "block": ("block", 1, 2), "add": ("add", 0, 3), "y": ("token", 0, 4, "$d$")},
+        [("x", "norm"), ("norm", "block"), ("x", "add"), ("block", "add"), ("add", "y")],
+        title="Before",
+        description="A token is normalised and goes through a block; the token itself goes past both, and is added.",
+    )
+    return beside(after, before, title="Normalise after the sum, or before the block")
 
 
 def _said(name: str, row: torch.Tensor) -> str:

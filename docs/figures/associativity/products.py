@@ -5,6 +5,13 @@ from derivations.kernel.pages.drawing import Picture, below, shapes
 
 def groupings() -> Picture:
     sizes = {"n": 84, "p": 28, "q": 84, "m": 28}
+    factors = shapes(
+        [("$A$", "n", "p"), ("$B$", "p", "q"), ("$C$", "q", "m")],
+        ("$ABC$", "n", "m"),
+        sizes,
+        title="The three factors",
+        description="A, n by p, times B, p by q, times C, q by m, is n by m.",
+    )
     left = shapes(
         [("$AB$", "n", "q"), ("$C$", "q", "m")],
         ("$ABC$", "n", "m"),
@@ -19,4 +26,4 @@ def groupings() -> Picture:
         title="The right pair first",
         description="A, n by p, times the product B C, p by m, is n by m as well. The way there is through a small matrix.",
     )
-    return below(left, right, title="Two groupings of A, n by p, B, p by q, and C, q by m, where p and m are small")
+    return below(factors, left, right, title="Two groupings of A, n by p, B, p by q, and C, q by m, where p and m are small")

@@ -56,10 +56,10 @@ def block() -> Picture:
             ("to V", "V"),
             ("Q", "dot"),
             ("K", "dot"),
-            ("dot", "scale", "scores, $n × n$"),
+            ("dot", "scale", "products, $n × n$"),
             ("scale", "mask"),
             ("M", "mask"),
-            ("mask", "softmax"),
+            ("mask", "softmax", "scores"),
             ("softmax", "mix", "weights, $n × n$"),
             ("V", "mix"),
             ("mix", "last", "$n × d_v$"),
@@ -67,6 +67,7 @@ def block() -> Picture:
         ],
         title="A block of self-attention, from its input to its output",
         description="The input X, n by d, is multiplied by three matrices, which gives the queries and keys, n by d_k, and the values, n by "
-        "d_v. Queries and keys are multiplied to n by n scores, which are scaled, masked and turned into weights by softmax. "
+        "d_v. Queries and keys are multiplied to n by n products. These are scaled and masked, which makes scores, and softmax turns scores "
+        "into weights. "
         "The weights are multiplied with the values, and the result with W_O, which gives the output Y, n by d.",
     )

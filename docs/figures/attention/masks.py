@@ -1,9 +1,47 @@
-"""Two triangles for fewer queries than keys."""
+"""A padding mask, what a finite constant lets through, and two triangles for fewer queries than keys."""
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, beside, mask
-from snippets.attention.masks import lower_right, mask_scores
+from derivations.kernel.pages.drawing import Picture, beside, curves, mask
+from snippets.attention.masks import filled_weights, lower_right, mask_scores, padding_mask
+
+
+def padding() -> Picture:
+    """Three texts of three, five and two tokens, as in the example of the page."""
+    kept = padding_mask(torch.tensor([3, 5, 2]), m=5)[:, 0, 0]
+    return mask(
+        kept,
+        ["1", "2", "3"],
+        ["1", "2", "3", "4", "5"],
+        down="text",
+        across="key",
+        title="The padding mask of three texts",
+        description=" ".join(f"Text {i} keeps its first {line.sum().item()} keys of 5." for i, line in enumerate(kept, 1)),
+    )
+
+
+def filled() -> Picture:
+    """The weight of a masked key, filled with less and less, beside one key that is kept."""
+    constants = torch.arange(0, 20.5, 0.5, dtype=torch.float64)
+    keep, nothing = torch.tensor([False, True]), torch.zeros_like(constants)
+    lines = []
+    for name, own in (("kept: zero", nothing), ("kept: 10 below zero", nothing - 10), ("kept: twice as low", -2 * constants)):
+        weights = [
+            filled_weights(torch.stack([0 * score, score]), keep, constant=-constant)[0].item()
+            for constant, score in zip(constants.tolist(), own)
+        ]
+        lines.append((name, constants, weights))
+    return curves(
+        lines,
+        across="how far below zero the constant is",
+        up="weight of the masked key",
+        x_ticks=(0, 5, 10, 15, 20),
+        y_ticks=(0, 0.5, 1),
+        title="What a finite constant lets through",
+        description="Two keys, one of them masked by a constant in the place of its score. Beside a score of zero its weight falls at once. "
+        "Beside a score 10 below zero it falls only when the constant passes 10. Beside a score twice as low as the constant it rises "
+        f"from {lines[2][2][0]:.1f} to {lines[2][2][-1]:.2f}.",
+    )
 
 
 def causal() -> Picture:

@@ -1,11 +1,45 @@
-"""A picture of the balancing loss, for three loads."""
+"""The graph of a mixture, and the balancing loss for three loads."""
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.pages.drawing import Picture, curves, operations
 from snippets.layers.experts import balance_loss
 
 LOADS = {"all go to expert 1": [1.0, 0, 0, 0], "an even load": [0.25] * 4, "none goes to expert 1": [0, 1 / 3, 1 / 3, 1 / 3]}
+
+
+def layer() -> Picture:
+    return operations(
+        {
+            "x": ("token", 1.5, 0, "$d$"),
+            "router": ("router", 4, 1),
+            "logits": ("logits", 4, 2, "$N$"),
+            "choose": ("two largest", 4, 3),
+            "one": ("expert 1", 0, 4),
+            "two": ("expert 2", 1, 4),
+            "three": ("expert 3", 2, 4),
+            "four": ("expert 4", 3, 4),
+            "softmax": ("softmax", 4, 4),
+            "sum": ("weighted sum", 2.5, 5),
+            "y": ("mixture", 2.5, 6, "$d$"),
+        },
+        [
+            ("x", "router"),
+            ("router", "logits"),
+            ("logits", "choose"),
+            ("choose", "softmax"),
+            ("x", "two"),
+            ("x", "four"),
+            ("two", "sum"),
+            ("four", "sum"),
+            ("softmax", "sum", "gate"),
+            ("sum", "y"),
+        ],
+        title="A mixture of four experts, for one token",
+        description="The token goes to the router, which gives a logit for each expert. The two largest are kept, here those of experts 2 "
+        "and 4, and softmax makes a gate of them. Only these two experts see the token. Their outputs are added, weighted by the gate. "
+        "Experts 1 and 3 have no line.",
+    )
 
 
 def balance() -> Picture:

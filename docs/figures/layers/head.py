@@ -1,8 +1,8 @@
-"""A picture of four logits as the context turns."""
+"""A picture of four embeddings in the plane, and of their logits as the context turns."""
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.pages.drawing import Picture, below, curves
 
 CORNERS = torch.tensor([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]], dtype=torch.float64)
 
@@ -15,12 +15,23 @@ def door() -> Picture:
     logits = (contexts @ embeddings.T).T  # (4, 73)
     lead = (logits[:3].max(0).values - logits[3]).min().item()
     names = ["token 1", "token 2", "token 3", "in the middle"]
-    return curves(
+    ring = torch.cat([CORNERS, CORNERS[:1]]).T.tolist()
+    plane = curves(
+        [("tokens 1, 2 and 3", *ring), ("in the middle", *embeddings[3:].T.tolist(), True)],
+        across="first feature",
+        up="second feature",
+        x_ticks=(-0.5, 0, 1),
+        y_ticks=(-1, 0, 1),
+        title="The embeddings",
+        description="Three points are the corners of a triangle. The fourth lies inside.",
+    )
+    turned = curves(
         [(name, angles.tolist(), row.tolist()) for name, row in zip(names, logits)],
         across="direction of the context, in degrees",
         up="logit",
-        title="The logits of four tokens, as the context turns once around",
+        title="The logits, as the context turns once around",
         description=f"Three tokens take turns at the top. The fourth, whose embedding lies among theirs, is below the largest by {lead:.2f} or more "
         "in every direction.",
         x_ticks=(0, 90, 180, 270, 360),
     )
+    return below(plane, turned, title="Four tokens of width two, and their logits")

@@ -1,11 +1,40 @@
-"""A picture of how far each write turns the stream."""
+"""Pictures of the stream in a block, and of how far each write turns it."""
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.pages.drawing import Picture, curves, operations
 from snippets.layers.residual import cosines, random_stack
 
 COUNT = 48
+
+
+def stream() -> Picture:
+    return operations(
+        {
+            "x": ("what came in", 0, 0, "$d$"),
+            "one": ("norm", 1, 1),
+            "attention": ("attention", 1, 2),
+            "first": ("add", 0, 3),
+            "two": ("norm", 1, 4),
+            "layer": ("feed-forward", 1, 5),
+            "second": ("add", 0, 6),
+            "y": ("to the next block", 0, 7, "$d$"),
+        },
+        [
+            ("x", "first"),
+            ("x", "one"),
+            ("one", "attention"),
+            ("attention", "first", "write"),
+            ("first", "second"),
+            ("first", "two"),
+            ("two", "layer"),
+            ("layer", "second", "write"),
+            ("second", "y"),
+        ],
+        title="A block and the residual stream",
+        description="What came in goes straight on to a sum, and through a norm into attention, whose write is added. The sum goes on to a second "
+        "sum, and through a norm into the feed-forward layer, whose write is added there. That goes to the next block.",
+    )
 
 
 def depth() -> Picture:

@@ -1,5 +1,7 @@
 """Pictures of a turn, and of scores by distance."""
 
+import math
+
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
@@ -7,13 +9,39 @@ from snippets.order.positions import frequencies
 from snippets.order.rotary import mean_cosine, turn
 
 
+def _round(tip: tuple[float, float]) -> tuple[float, float]:
+    """A point by its length and its angle."""
+    return math.hypot(*tip), math.atan2(tip[1], tip[0])
+
+
+def _at(length: float, angle: float) -> tuple[float, float]:
+    return length * math.cos(angle), length * math.sin(angle)
+
+
+def _head(tip: tuple[float, float]) -> list[tuple[float, float]]:
+    """The head of an arrow from the origin: from the tip over both barbs, and back."""
+    angle = _round(tip)[1]
+    one, other = ((tip[0] - x, tip[1] - y) for x, y in (_at(0.07, angle + 0.4), _at(0.07, angle - 0.4)))
+    return [tip, one, tip, other, tip]
+
+
 def turns() -> Picture:
     omega = torch.tensor([0.3], dtype=torch.float64)
     query, key = torch.tensor([[1.0], [0.0]]).double(), torch.tensor([[0.5], [0.4]]).double()
+
+    def tip(arrow, place):
+        return tuple(torch.stack(turn(*arrow, torch.tensor(place), omega)).flatten().tolist())
+
+    places = (1, 4), (5, 8)
+    pairs = [(tip(query, one), tip(key, other)) for one, other in places]
     drawn = []
-    for name, arrow, place in (("query", query, 1), ("key", key, 4), ("query", query, 5), ("key", key, 8)):
-        first, second = torch.stack(turn(*arrow, torch.tensor(place), omega)).flatten().tolist()
-        drawn.append((f"{name} at {place}", [0.0, first], [0.0, second]))
+    for (one, other), (first, second) in zip(places, pairs):
+        start, end = _round(first)[1], _round(second)[1]
+        arc = [_at(0.25 + 0.1 * (one > 1), start + (end - start) * step / 24) for step in range(25)]
+        points = [*_head(second), (0, 0), *arc, *reversed(arc), *_head(first)]  # two arrows, and the angle between them
+        drawn.append((f"places {one} and {other}", *zip(*points)))
+    for name, tips in (("query", [first for first, _ in pairs]), ("key", [second for _, second in pairs])):
+        drawn.append((name, *zip(*tips), True))
     return curves(
         drawn,
         across="first feature",
@@ -22,25 +50,21 @@ def turns() -> Picture:
         y_ticks=(0, 1),
         y_range=(-0.1, 1.1),
         title="A query and a key of two features, turned by their places",
-        description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle. "
-        "The second pair is the first one, turned further round.",
+        description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle, "
+        "drawn as an arc. The second pair is the first one, turned further round.",
     )
 
 
 def decay() -> Picture:
     distance = torch.arange(0, 100.5, 0.5, dtype=torch.float64)
-    drawn = [
-        (name, distance, mean_cosine(distance, frequencies(d, dtype=torch.float64)))
-        for name, d in (("2 features", 2), ("8 features", 8), ("128 features", 128))
-    ]
-    many = drawn[2][2]
+    few, many = (mean_cosine(distance, frequencies(d, dtype=torch.float64)) for d in (8, 128))
     return curves(
-        drawn,
+        [("128 features", distance, many), ("8 features", distance, few)],
         across="distance",
         up="score",
         x_ticks=(0, 25, 50, 75, 100),
-        y_ticks=(-1, 0, 1),
+        y_ticks=(0, 0.5, 1),
         title="The score of a vector with itself, turned to a distance",
-        description="With 2 features it is a cosine, which goes up and down for ever. With 8 features three slower waves are added. "
+        description=f"With 8 features it is a mean of four waves and goes up and down between {few.min():.2f} and 1. "
         f"With 128 features it falls from 1 to {many[-1]:.2f} at distance 100, but not at every step.",
     )

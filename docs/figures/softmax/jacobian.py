@@ -1,9 +1,24 @@
-"""A picture of the largest eigenvalue of the Jacobian."""
+"""Pictures of the Jacobian for three weights, and of its largest eigenvalue."""
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
-from snippets.softmax.jacobian import largest_eigenvalue
+from derivations.kernel.pages.drawing import Picture, curves, heat_map
+from snippets.softmax.jacobian import largest_eigenvalue, softmax_jacobian
+
+
+def slopes() -> Picture:
+    weights = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64)
+    matrix = softmax_jacobian(weights).tolist()
+    rows, columns = [f"weight {x:.2f}" for x in weights.tolist()], ["1", "2", "3"]
+    return heat_map(
+        matrix,
+        rows,
+        columns,
+        across="score",
+        digits=4,
+        title="How three weights answer three scores",
+        description="; ".join(f"{name}: " + ", ".join(f"{x:.4f}" for x in row) for name, row in zip(rows, matrix)) + ".",
+    )
 
 
 def eigenvalues() -> Picture:
