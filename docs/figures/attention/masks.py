@@ -3,7 +3,10 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, beside, mask
+from derivations.kernel.pages.playing import played
 from snippets.attention.masks import lower_right, mask_scores
+
+SCORES = [[1, 4, 2, 3], [2, 1, 3, 2]]
 
 
 def causal() -> Picture:
@@ -23,4 +26,5 @@ def causal() -> Picture:
         )
         for title, kept in (("From the upper left", upper_left), ("To the lower right", lower_right(2, 4)))
     ]
-    return beside(*pictures, title="Two causal masks for two queries and four keys")
+    picture = beside(*pictures, title="Two causal masks for two queries and four keys")
+    return played(picture, scores=SCORES)

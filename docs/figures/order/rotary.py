@@ -3,6 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.pages.playing import played
 from snippets.order.positions import frequencies
 from snippets.order.rotary import mean_cosine, turn
 
@@ -14,7 +15,7 @@ def turns() -> Picture:
     for name, arrow, place in (("query", query, 1), ("key", key, 4), ("query", query, 5), ("key", key, 8)):
         first, second = torch.stack(turn(*arrow, torch.tensor(place), omega)).flatten().tolist()
         drawn.append((f"{name} at {place}", [0.0, first], [0.0, second]))
-    return curves(
+    picture = curves(
         drawn,
         across="first feature",
         up="second feature",
@@ -25,6 +26,7 @@ def turns() -> Picture:
         description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle. "
         "The second pair is the first one, turned further round.",
     )
+    return played(picture, query=query.flatten().tolist(), key=key.flatten().tolist(), omega=omega.item(), places=[1, 4])
 
 
 def decay() -> Picture:
