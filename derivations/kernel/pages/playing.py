@@ -16,7 +16,7 @@ from html import escape
 from ..printing.signs import fault_of_text
 from .picture import DrawingError, Picture
 
-WIDGETS = ("dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")
+WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")
 
 
 class PlayError(ValueError):

@@ -66,7 +66,7 @@ export function start(stage, { tokens, projections }) {
   }
 
   const shelves = weights.map((cells, role) => matrix(`matrix for ${ROLES[role][1]}`, cells));
-  const choose = choice("Matrix for", ROLES.map(([, many]) => many), 0, (role) => follow(role, at[1], Math.min(at[2], size(projections[role])[1] - 1)));
+  const choose = choice("matrix for", ROLES.map(([, many]) => many), 0, (role) => follow(role, at[1], Math.min(at[2], size(projections[role])[1] - 1)));
   function turnTo(role) {
     shelves.forEach((shelf, k) => (shelf.hidden = k !== role));
     choose.querySelectorAll("input")[role].checked = true;
@@ -75,11 +75,13 @@ export function start(stage, { tokens, projections }) {
   [...made, scores].forEach(roving);
   const names = tokens.map((_, i) => `token ${i + 1}`);
   stage.append(
-    make("div", { class: "play__line" }, titled("the tokens", matrix("tokens", inputs, { rows: names })), titled(choose, make("div", {}, ...shelves))),
-    make("div", { class: "play__line" }, ...made.map((cells, role) => titled(ROLES[role][1], matrix(ROLES[role][1], cells, { css: `role--${ROLES[role][0]}` }), ROLES[role][0]))),
+    choose,
+    make("div", { class: "play__line play__line--integers" }, titled("tokens", matrix("tokens", inputs, { rows: names })), titled("matrix", make("div", {}, ...shelves))),
+    make("div", { class: "play__line play__line--integers" }, ...made.map((cells, role) => titled(ROLES[role][1], matrix(ROLES[role][1], cells, { css: `role--${ROLES[role][0]}` }), ROLES[role][0]))),
     titled("scores", matrix("scores", scores, {
       rows: tokens.map((_, i) => `query ${i + 1}`),
-      columns: tokens.map((_, j) => `key ${j + 1}`),
+      columns: tokens.map((_, j) => `${j + 1}`),
+      corner: "key",
       css: "play__matrix--wide",
     })),
     said,

@@ -36,14 +36,15 @@ export function start(stage, { scores }) {
     kept = each(n, m, presets[place][1]);
     show();
   };
-  const choose = choice("Mask", presets.map(([name]) => name), 0, take);
-  const [queries, keys] = [scores.map((_, i) => `query ${i + 1}`), scores[0].map((_, j) => `key ${j + 1}`)];
+  const choose = choice("mask", presets.map(([name]) => name), 0, take);
+  const [queries, keys] = [scores.map((_, i) => `query ${i + 1}`), scores[0].map((_, j) => `${j + 1}`)];
+  const named = { rows: queries, columns: keys, corner: "key" };
   roving(squares);
   stage.append(
     choose,
     make("div", { class: "play__line" },
-      titled("scores, and what the mask keeps", matrix("mask", squares, { rows: queries, columns: keys })),
-      titled("weights", matrix("weights", weights, { rows: queries, columns: keys }))),
+      titled("scores, and what the mask keeps", matrix("mask", squares, named)),
+      titled("weights", matrix("weights", weights, named))),
     said,
   );
   take(0);

@@ -72,7 +72,7 @@ export function start(stage, { scores, values, sizes, size }) {
     return made;
   };
   const [back, on] = [press("one back", -1), press("merge the next block", 1)];
-  const choose = choice("Keys in a block", sizes.map((one) => `${one} in a block`), sizes.indexOf(size), (place) => {
+  const choose = choice("keys in a block", sizes.map(String), sizes.indexOf(size), (place) => {
     [length, done] = [sizes[place], 1];
     show();
   });

@@ -91,7 +91,7 @@ export function integer(value, label, act, most = 9) {
 let groups = 0;
 export function choice(label, names, first, act) {
   const group = `play-${groups++}`;
-  const box = make("div", { class: "play__choice", role: "radiogroup", "aria-label": label });
+  const box = make("div", { class: "play__choice", role: "radiogroup", "aria-label": label }, make("span", { class: "play__title" }, label));
   names.forEach((name, place) => {
     const radio = make("input", { type: "radio", name: group });
     radio.checked = place === first;
@@ -132,13 +132,13 @@ export function roving(rows) {
 export const each = (rows, columns, of) =>
   Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j) => of(i, j)));
 
-// Cells in a grid, with names above and at the left where there are any.
-export function matrix(label, cells, { rows = [], columns = [], css = "" } = {}) {
+// Cells in a grid, with names above and at the left where there are any; `corner` says what the names above are.
+export function matrix(label, cells, { rows = [], columns = [], corner = "", css = "" } = {}) {
   const grid = make("div", { class: `play__matrix ${css}`, role: "group", "aria-label": label });
   grid.style.setProperty("--columns", cells[0].length);
   const head = (words, css = "") => make("span", { class: `play__head ${css}`, "aria-hidden": "true" }, words);
   const left = (words) => (rows.length ? [head(words, "play__head--row")] : []);
-  if (columns.length) grid.append(...left(""), ...columns.map((words) => head(words)));
+  if (columns.length) grid.append(...left(corner), ...columns.map((words) => head(words)));
   cells.forEach((row, i) => grid.append(...left(rows[i]), ...row));
   if (rows.length) grid.classList.add("play__matrix--named");
   return grid;

@@ -3,6 +3,8 @@
 // Until then, and wherever anything fails, the picture stands.
 
 const WIDGETS = {
+  cache: () => import("./cache.js"),
+  cost: () => import("./cost.js"),
   dilution: () => import("./dilution.js"),
   integers: () => import("./integers.js"),
   masks: () => import("./masks.js"),
