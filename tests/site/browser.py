@@ -11,7 +11,18 @@ import subprocess
 from contextlib import contextmanager
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9, "Home": 36, "End": 35, "Space": 32, "Enter": 13, "Backspace": 8}
+KEYS = {
+    "ArrowLeft": 37,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+    "Tab": 9,
+    "Home": 36,
+    "End": 35,
+    "Space": 32,
+    "Enter": 13,
+    "Backspace": 8,
+}
 TEXT = {"Space": " ", "Enter": "\r"}
 
 

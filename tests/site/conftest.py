@@ -20,6 +20,7 @@ from derivations.kernel import pages
 from derivations.kernel.pages.source import RANKS
 from derivations.kernel.run.certificates import CertificateError
 
+
 # Test modules are imported one by one, so that a helper beside them is loaded by hand.
 def beside(name):
     spec = importlib.util.spec_from_file_location(f"site_{name}", Path(__file__).with_name(f"{name}.py"))

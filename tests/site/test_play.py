@@ -51,7 +51,7 @@ def figure(page, monkeypatch):
     from derivations.kernel.pages import figures
 
     picture = bars([("one", 1.0)], title="A title", description="A description.")
-    monkeypatch.setattr(figures, "_kept", lambda *_: figures._content(playing.played(picture, scores=[3, -0.5], names=['a "b"', "<i>"])))
+    monkeypatch.setattr(figures, "_kept", lambda *_: figures._content(playing.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"])))
     monkeypatch.setattr(Path, "is_file", lambda _: True)
     return lambda asks: BeautifulSoup(page(f"/// figure | notes/page:one{asks}\nA caption.\n///\n"), "html.parser").figure
 
@@ -59,7 +59,7 @@ def figure(page, monkeypatch):
 def test_a_figure_that_is_played_says_by_what_and_with_which_numbers(figure):
     element = figure(" play=temperature")
     assert element["data-play"] == "temperature"
-    assert json.loads(element["data-numbers"]) == {"scores": [3, -0.5], "names": ['a "b"', "<i>"]}
+    assert json.loads(element["data-numbers"]) == {"scores": [3, -0.5], "names": ['a "b"', "b & c"]}
     assert element.div["class"] == ["play__stage"] and element.svg and element.figcaption
 
 
@@ -127,7 +127,9 @@ class Widget:
         """What the cells of a matrix say, row by row."""
         matrix = f"{self.inside}.querySelector({json.dumps(f'[role=group][aria-label={json.dumps(label)}]')})"
         columns = self.run(f"Number({matrix}.style.getPropertyValue('--columns'))")
-        said = self.run(f"[...{matrix}.children].filter(one => !one.classList.contains('play__head')).map(one => one.value ?? one.textContent)")
+        said = self.run(
+            f"[...{matrix}.children].filter(one => !one.classList.contains('play__head')).map(one => one.matches('input') ? one.value : one.textContent)"
+        )
         return [[*said[i : i + columns]] for i in range(0, len(said), columns)]
 
     @property
@@ -181,6 +183,31 @@ def test_without_javascript_the_picture_stands(browse, name):
     assert browser.run(f"getComputedStyle(document.querySelector('[data-play={name}] .picture__box')).visibility") == "visible"
     assert browser.run("document.querySelectorAll('.play').length") == 0
     assert browser.run(f"getComputedStyle(document.querySelector('[data-play={name}] .play__stage')).minHeight") in ("0px", "auto")
+
+
+def test_a_page_loads_the_widget_that_it_plays_and_no_other(browse):
+    for page, modules in ((PAGES["masks"], ["masks", "parts", "play"]), ("softmax/jacobian/", ["play"])):
+        browser = browse(page)
+        browser.until(f"document.querySelectorAll('[data-played]').length == {len(modules) > 1:d}")
+        loaded = browser.run("performance.getEntriesByType('resource').map(one => one.name).filter(name => name.includes('/js/play/'))")
+        assert sorted(re.fullmatch(r".*/js/play/(\w+)\.js", name)[1] for name in loaded) == modules
+
+
+def test_where_a_widget_fails_the_picture_stands(browse):
+    browser = browse(PAGES["masks"])
+    browser.until("document.querySelector('[data-played]')")
+    browser.run("""(async () => {
+        const figure = document.querySelector('[data-play]'), again = figure.cloneNode(true);
+        again.querySelector('.play').remove();
+        delete again.dataset.played;
+        again.dataset.numbers = '{"scores": null}';
+        figure.replaceWith(again);
+        const script = document.querySelector('script[src$="play/play.js"]').src;
+        await import(script + '?again');
+    })()""")
+    browser.run("import(document.querySelector('script[src$=\"play/play.js\"]').src.replace('play.js', 'masks.js'))")
+    assert browser.run("getComputedStyle(document.querySelector('[data-play] .picture__box')).visibility") == "visible"
+    assert browser.run("document.querySelectorAll('.play, [data-played]').length") == 0
 
 
 def test_temperature(widget):
@@ -313,7 +340,9 @@ def test_merge(widget):
         if done < len(parts):
             after = merge_states(before, parts[done])
             assert [row[:3] for row in rows[1:]] == [entries(parts[done]), entries(after)]
-            assert [row[3] for row in rows[:2]] == [number(torch.exp(part.reference - after.reference).item()) for part in (before, parts[done])]
+            assert [row[3] for row in rows[:2]] == [
+                number(torch.exp(part.reference - after.reference).item()) for part in (before, parts[done])
+            ]
         seen = min(done * size, len(given))
         assert one.said == f"output after {seen} of 12 keys {number(average(before).item(), 3)} · all at once {everything}"
 

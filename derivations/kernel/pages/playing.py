@@ -30,14 +30,14 @@ class Played(Picture):
     numbers: dict = field(default_factory=dict)
 
 
-def played(picture: Picture, **numbers) -> Played:
+def played(picture: Picture, **numbers: object) -> Played:
     """The picture, and numbers for its widget: finite numbers, words that state no relation, and lists of these."""
     for name, value in numbers.items():
         _refuse(name, value)
     return Played(*(getattr(picture, one.name) for one in fields(Picture)), numbers)
 
 
-def _refuse(name: str, value) -> None:
+def _refuse(name: str, value: object) -> None:
     if isinstance(value, list | tuple):
         for one in value:
             _refuse(name, one)
