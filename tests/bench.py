@@ -113,7 +113,7 @@ import re
 from pathlib import Path
 from derivations.kernel.pages import figures
 
-blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)$", re.M)
+blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
 shown = [(name, function) for page in Path("docs").rglob("*.md") for name, function in blocks.findall(page.read_text())]
 for name, function in shown:
     figures._draw(figures.ROOT / f"docs/figures/{name}.py", function)

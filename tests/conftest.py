@@ -8,7 +8,7 @@ import pytest
 PREFIX = "NOT TESTED: "
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def program():
     """A function from names of a program to its path. Without one the test is skipped; in CI it fails."""
 

@@ -1,10 +1,13 @@
 """Pages made from sample certificates, without a generator."""
 
+import functools
+import http.server
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import venv
 import zipfile
 from pathlib import Path
@@ -17,10 +20,16 @@ from derivations.kernel import pages
 from derivations.kernel.pages.source import RANKS
 from derivations.kernel.run.certificates import CertificateError
 
+
 # Test modules are imported one by one, so that a helper beside them is loaded by hand.
-_spec = importlib.util.spec_from_file_location("site_samples", Path(__file__).with_name("samples.py"))
-samples = sys.modules["site_samples"] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(samples)
+def beside(name):
+    spec = importlib.util.spec_from_file_location(f"site_{name}", Path(__file__).with_name(f"{name}.py"))
+    module = sys.modules[f"site_{name}"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+samples, browser = beside("samples"), beside("browser")
 
 
 @pytest.fixture
@@ -116,6 +125,31 @@ def build(once):
 def built(build):
     """The site as MkDocs builds it."""
     return build("built-site")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def browse(built, program, tmp_path_factory):
+    """A function that opens a page of the site, such as "softmax/temperature/", in a browser that a test drives as a reader does: see
+    browser.py. Further arguments are those of `look`."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=built))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    with browser.started(program(*browser.BROWSERS), tmp_path_factory.mktemp("browser")) as one:
+
+        def browse(page, **look):
+            one.look(**look)
+            one.open(f"http://127.0.0.1:{server.server_address[1]}/{page}")
+            return one
+
+        yield browse
+    server.shutdown()
+    server.server_close()
+    thread.join()
 
 
 @pytest.fixture(scope="session")

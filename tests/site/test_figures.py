@@ -482,7 +482,7 @@ def test_numbers():
 
 # Every picture of the site ----------------------------------------------------------------------------------------------
 
-BLOCK = re.compile(r"^/// figure \| (\S+)$", re.M)
+BLOCK = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
 
 
 def shown():
@@ -507,7 +507,14 @@ def imports(tree):
 
 
 def test_every_function_is_shown_and_imports_only_what_a_figure_may():
-    allowed = {"json", "math", "torch", "derivations.kernel.pages.drawing", "derivations.kernel.pages.head_view"}
+    allowed = {
+        "json",
+        "math",
+        "torch",
+        "derivations.kernel.pages.drawing",
+        "derivations.kernel.pages.head_view",
+        "derivations.kernel.pages.playing",
+    }
     for path in sorted((ROOT / "docs/figures").rglob("*.py")):
         topic = path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -28,6 +28,8 @@ r"""The Markdown extension that puts claims on pages.
     Its caption.
     ///
 
+    /// figure | softmax/temperature:weights play=temperature    one that a widget plays (playing.py)
+
     /// practice                                a box: what to do differently tomorrow
     /// exercise | Its name                     an exercise, with its //// solution folded inside
 

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..run import coq_open, whole_runs
 from ..run.certificates import ROOT, CertificateError
-from . import traces
+from . import playing, traces
 from .api import ApiError, api
 from .figures import FigureError, figure
 from .journey import JourneyError, told
@@ -104,16 +104,18 @@ def list_snippets(page: Page, parent: Element, chapter: str) -> Element:
     return box
 
 
-def draw(page: Page, parent: Element, name: str) -> Element:
-    """Append a figure: its picture, and a place for its caption."""
+def draw(page: Page, parent: Element, argument: str) -> Element:
+    """Append a figure: its picture, and a place for its caption; and for the script that plays it, where one does, its name and numbers."""
     page.figures += 1
     try:
-        html, identifier = figure(name, page.source.docs, page.figures)
-    except FigureError as error:
-        about = f"the figure {name}: " if name else ""
-        raise page.source.error(line_of_figure(page, name), about + str(error)) from None
-    box = SubElement(parent, "figure", {"class": "picture", "id": identifier})
-    SubElement(box, "div").text = page.stash(html)
+        name, widget = playing.asked(argument)
+        html, identifier, numbers = figure(name, page.source.docs, page.figures)
+    except (FigureError, playing.PlayError) as error:
+        about = f"the figure {argument}: " if argument else ""
+        raise page.source.error(line_of_figure(page, argument), about + str(error)) from None
+    data = {key: page.stash(value) for key, value in playing.attributes(widget, numbers).items()}
+    box = SubElement(parent, "figure", {"class": "picture", "id": identifier} | data)
+    SubElement(box, "div", {"class": "play__stage"} if widget else {}).text = page.stash(html)
     return SubElement(box, "figcaption")
 
 

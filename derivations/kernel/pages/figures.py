@@ -4,6 +4,8 @@ r"""The block that draws a picture when the site is built.
     What the picture shows, in one sentence.
     ///
 
+A second word, `play=temperature`, has a widget play it (playing.py).
+
 It calls the function `widths` of docs/figures/scaling/variance.py, which returns a Picture (see drawing.py) and takes its numbers
 from snippets. A picture is kept under `.certificates/figures/`, sealed, with the hash of every file of the project that it came
 from: the function's own, those that it imports, however indirectly, what it draws with, what it says that it reads, by
@@ -30,6 +32,7 @@ from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 from ..run import certificates, tracking
 from . import drawing, head_view, picture, traces
 from .picture import Picture
+from .playing import Played
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = ROOT / ".certificates" / "figures"
@@ -52,8 +55,8 @@ class FigureError(ValueError):
     """A figure that cannot be drawn: what was found and what to do, without a place."""
 
 
-def figure(name: str, docs: Path, number: int) -> tuple[str, str]:
-    """A figure's picture as HTML, and the id of the figure. Raises FigureError."""
+def figure(name: str, docs: Path, number: int) -> tuple[str, str, dict]:
+    """A figure's picture as HTML, the id of the figure, and the numbers for a widget that plays it. Raises FigureError."""
     match = _NAME.fullmatch(name)
     if not match:
         found = repr(name) if name else "nothing"
@@ -64,7 +67,8 @@ def figure(name: str, docs: Path, number: int) -> tuple[str, str]:
         there = f"docs/figures/{chapter}/{topic}.py"
         raise FigureError(f"there is no {there}; make it, with a function '{function}' that returns a picture")
     identifier = f"picture-{number}"
-    return _markup(_kept(KEPT / chapter / f"{topic}.{function}.json", path, function), identifier), identifier
+    content = _kept(KEPT / chapter / f"{topic}.{function}.json", path, function)
+    return _markup(content, identifier), identifier, content.get("numbers", {})
 
 
 def _markup(content: dict, identifier: str) -> str:
@@ -133,7 +137,7 @@ def _content(drawn: Picture) -> dict:
         "smallest": drawn.smallest(),
         "drawing": tostring(group, encoding="unicode"),
         "html": getattr(drawn, "html", ""),
-    }
+    } | ({"numbers": drawn.numbers} if isinstance(drawn, Played) else {})
 
 
 def _hashes(names) -> dict[str, str]:

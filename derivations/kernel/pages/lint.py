@@ -25,7 +25,7 @@ from . import examples, fences, mistakes, regions, typed, used
 from .regions import INCLUDE, home, line_at, sections, sections_of, text_of
 from .source import RANKS
 
-FIGURE = re.compile(r"^/// figure \| (\S+)$", re.M)
+FIGURE = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
 _SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of them, and whatever comes before
 SHAPES = re.compile(rf"(?:{_SHAPE}[ ,]*)+->(?: *{_SHAPE})+")  # (n, d) (d, m) -> (n, m)
 PHRASE = re.compile(r"[^\W\d_][\w]* +[^\W\d_]")  # two words, and no two sizes

@@ -3,6 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, beside, curves, mask
+from derivations.kernel.pages.playing import played
 from snippets.attention.masks import filled_weights, lower_right, mask_scores, padding_mask
 
 
@@ -43,6 +44,8 @@ def filled() -> Picture:
         f"from {lines[2][2][0]:.1f} to {lines[2][2][-1]:.2f}.",
     )
 
+SCORES = [[1, 4, 2, 3], [2, 1, 3, 2]]
+
 
 def causal() -> Picture:
     upper_left = mask_scores(torch.zeros(2, 4), is_causal=True) == 0
@@ -61,4 +64,5 @@ def causal() -> Picture:
         )
         for title, kept in (("From the upper left", upper_left), ("To the lower right", lower_right(2, 4)))
     ]
-    return beside(*pictures, title="Two causal masks for two queries and four keys")
+    picture = beside(*pictures, title="Two causal masks for two queries and four keys")
+    return played(picture, scores=SCORES)

@@ -3,7 +3,10 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves, operations
+from derivations.kernel.pages.playing import played
 from snippets.blocks.merge import merge_states, state
+
+SCORES, VALUES = [1, 0, 2, 1, 3, 0, 4, 2, 1, 0, 3, 5], [2, 5, 1, 4, 3, 7, 6, 0, 8, 2, 5, 9]
 
 
 def graph() -> Picture:
@@ -37,13 +40,14 @@ def graph() -> Picture:
         ("add", "sums"),
         ("larger", "c"),
     ]
-    return operations(
+    picture = operations(
         nodes,
         arrows,
         title="How two states merge",
         description="The larger of both references becomes the common one. The exponential of each reference less the common one "
         "is a factor. Each block's sums are multiplied by its factor, and then the sums of both are added.",
     )
+    return played(picture, scores=SCORES, values=VALUES, sizes=[1, 2, 3, 4], size=3)
 
 
 def running() -> Picture:

@@ -3,6 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, below, curves, mask
+from derivations.kernel.pages.playing import played
 from snippets.attention.masks import lower_right
 from snippets.inference.cache import saving
 
@@ -25,7 +26,15 @@ def steps() -> Picture:
         )
         for n in (5, 6)
     )
-    return below(prompt, fifth, sixth, title="A prompt of four tokens, and two steps of decoding")
+    picture = below(prompt, fifth, sixth, title="A prompt of four tokens, and two steps of decoding")
+    generator = torch.Generator().manual_seed(0)
+    X, W = torch.randn(6, 4, generator=generator), torch.randn(3, 4, 2, generator=generator)
+    return played(picture, tokens=_short(X), projections=_short(W), prompt=4)
+
+
+def _short(x: torch.Tensor) -> list:
+    """Numbers of one digit behind the point, which a page can hold."""
+    return (10 * x.double()).round().div(10).tolist()
 
 
 def factor() -> Picture:

@@ -1,6 +1,7 @@
 """Pictures of what attention costs."""
 
 from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.pages.playing import played
 from snippets.order.cost import doubling_ratio, pair_operations, projection_operations
 
 WIDTH = 512
@@ -9,7 +10,7 @@ LENGTHS = [2 ** (k / 2) for k in range(10, 33)]  # 32 to 65536
 
 def operations() -> Picture:
     projections, pairs = ([count(n, WIDTH) / 1e9 for n in LENGTHS] for count in (projection_operations, pair_operations))
-    return curves(
+    picture = curves(
         [("projections", LENGTHS, projections), ("pairs", LENGTHS, pairs)],
         log="xy",
         across="tokens",
@@ -20,6 +21,7 @@ def operations() -> Picture:
         f"{projections[0]:.3f} billion operations and the pairs {pairs[0]:.4f}. They meet at {2 * WIDTH} tokens. "
         f"At 65536 tokens it is {projections[-1]:.0f} and {pairs[-1]:.0f}.",
     )
+    return played(picture, lengths=[2**k for k in range(5, 18)], first=2 * WIDTH, widths=[2**k for k in range(7, 15)], width=WIDTH)
 
 
 def doubling() -> Picture:

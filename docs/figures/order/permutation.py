@@ -3,6 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, beside, heat_map
+from derivations.kernel.pages.playing import played
 from snippets.attention.formula import attention_weights
 from snippets.order.permutation import reorder
 
@@ -13,7 +14,7 @@ def weights() -> Picture:
     order = [2, 0, 1]
     moved = reorder(torch.eye(3, dtype=torch.float64)[order], X)
     names = ["a", "b", "c"]
-    return beside(
+    picture = beside(
         *(
             heat_map(P, rows=labels, columns=labels, title=title, description=said(P))
             for P, labels, title in (
@@ -23,6 +24,7 @@ def weights() -> Picture:
         ),
         title="Weights of three tokens, in two orders",
     )
+    return played(picture, tokens=X.tolist(), names=names, order=order)
 
 
 def said(P: torch.Tensor) -> str:

@@ -5,6 +5,7 @@ import math
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.pages.playing import played
 from snippets.order.positions import frequencies
 from snippets.order.rotary import mean_cosine, turn
 
@@ -42,7 +43,7 @@ def turns() -> Picture:
         drawn.append((f"places {one} and {other}", *zip(*points)))
     for name, tips in (("query", [first for first, _ in pairs]), ("key", [second for _, second in pairs])):
         drawn.append((name, *zip(*tips), True))
-    return curves(
+    picture = curves(
         drawn,
         across="first feature",
         up="second feature",
@@ -53,6 +54,7 @@ def turns() -> Picture:
         description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle, "
         "drawn as an arc. The second pair is the first one, turned further round.",
     )
+    return played(picture, query=query.flatten().tolist(), key=key.flatten().tolist(), omega=omega.item(), places=[1, 4])
 
 
 def decay() -> Picture:

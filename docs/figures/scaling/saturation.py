@@ -3,7 +3,11 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, bars, curves, operations
+from derivations.kernel.pages.playing import played
+from snippets.attention.formula import scores
 from snippets.scaling.saturation import concentration, two_key_gradient, two_key_weight
+
+WIDTHS = [2**power for power in range(11)]
 
 
 def attention() -> Picture:
@@ -59,9 +63,17 @@ def largest_weight() -> Picture:
         for name, scale in (("scaled", None), ("unscaled", 1.0)):
             rows.append((f"$d_k$ {d_k}, {name}", concentration(query, key, scale=scale)[0]))
     said = (f"{label.replace('$', '')}: {value:.2f}" for label, value in rows)
-    return bars(
+    picture = bars(
         [*rows[:2], None, *rows[2:4], None, *rows[4:]],
         most=1.0,
         title="The largest of 16 weights, with the scale and without",
         description=f"Means over 500 queries. {'; '.join(said)}.",
     )
+    return played(picture, widths=WIDTHS, first=64, scores=[[round(score, 4) for score in row] for row in products().tolist()])
+
+
+def products() -> torch.Tensor:
+    """The products of one query with 16 keys, when the head is as wide as each of `WIDTHS`."""
+    generator = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(tokens, WIDTHS[-1], generator=generator, dtype=torch.float64) for tokens in (1, 16))
+    return torch.cat([scores(query[:, :d_k], key[:, :d_k], scale=1.0) for d_k in WIDTHS])

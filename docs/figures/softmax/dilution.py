@@ -1,6 +1,7 @@
 """A picture of the largest weight among many keys."""
 
 from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.pages.playing import played
 from snippets.softmax.dilution import most_weight
 
 
@@ -8,7 +9,7 @@ def thin() -> Picture:
     numbers = [2**power for power in range(1, 18)]
     drawn = {gap: [most_weight(float(gap), n) for n in numbers] for gap in (2, 4, 8)}
     said = "; ".join(f"with a gap of {gap} it falls from {ys[0]:.2f} to {ys[-1]:.4f}" for gap, ys in drawn.items())
-    return curves(
+    picture = curves(
         [(f"gap {gap}", numbers, ys) for gap, ys in drawn.items()],
         log="x",
         x_ticks=(2, 32, 1024, 32768),
@@ -18,3 +19,4 @@ def thin() -> Picture:
         title="The largest weight, by the number of keys",
         description=f"From {numbers[0]} to {numbers[-1]:,} keys, the largest weight that a gap allows: {said}.",
     )
+    return played(picture, gap=4, keys=32)

@@ -3,6 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, curves, heat_map
+from derivations.kernel.pages.playing import played
 from snippets.scaling.saturation import entropy
 from snippets.softmax.temperature import softmax_with_temperature
 
@@ -12,7 +13,7 @@ SCORES = torch.tensor([3.0, 3.0, 2.0, 0.0], dtype=torch.float64)
 def weights() -> Picture:
     temperatures = (100.0, 10.0, 1.0, 0.3, 0.1)
     rows = torch.stack([softmax_with_temperature(SCORES, tau=tau) for tau in temperatures])
-    return heat_map(
+    picture = heat_map(
         rows.tolist(),
         [f"{tau:g}" for tau in temperatures],
         [f"{score:g}" for score in SCORES.tolist()],
@@ -25,6 +26,7 @@ def weights() -> Picture:
         f"At temperature 1 they are {', '.join(f'{w:.2f}' for w in rows[2].tolist())}. At temperature 0.1 the two "
         f"largest scores have {rows[4, 0]:.2f} each.",
     )
+    return played(picture, scores=SCORES.tolist())
 
 
 def spread() -> Picture:

@@ -1,0 +1,51 @@
+// A mask that a reader sets square by square, and the weights under it: as `mask_scores` and `masked_softmax` of
+// snippets/attention/masks.py make them. A query that sees no key gets zeros, as there.
+
+import { cell, choice, each, make, matrix, put, readout, roving, shown, softmax, titled } from "./parts.js";
+
+export function start(stage, { scores }) {
+  const [n, m] = [scores.length, scores[0].length];
+  const presets = [["upper left", (i, j) => j <= i], ["lower right", (i, j) => j <= i + m - n], ["all", () => true]];
+  const said = readout();
+  let kept;
+  const squares = each(n, m, (i, j) => {
+    const square = cell("button", { type: "button", class: "play__cell play__square" });
+    square.append(shown(scores[i][j], 0));
+    square.addEventListener("click", () => {
+      kept[i][j] = !kept[i][j];
+      for (const radio of choose.querySelectorAll("input")) radio.checked = false;
+      show(i);
+    });
+    return square;
+  });
+  const weights = each(n, m, () => cell());
+
+  function show(changed) {
+    const rows = scores.map((row, i) => softmax(row.map((score, j) => (kept[i][j] ? score : -Infinity))));
+    rows.forEach((row, i) => row.forEach((weight, j) => {
+      put(weights[i][j], weight, 1, 2);
+      squares[i][j].setAttribute("aria-pressed", kept[i][j]);
+      squares[i][j].setAttribute("aria-label", `query ${i + 1} sees key ${j + 1}, score ${shown(scores[i][j], 0)}`);
+    }));
+    const sees = (row) => kept[row].flatMap((keep, j) => (keep ? [j + 1] : []));
+    const told = (row) => `query ${row + 1} sees ${sees(row).length ? `key${sees(row).length > 1 ? "s" : ""} ${sees(row).join(", ")}` : "no key"}`;
+    said.textContent = changed === undefined ? scores.map((_, i) => told(i)).join("; ") : told(changed);
+  }
+
+  const take = (place) => {
+    kept = each(n, m, presets[place][1]);
+    show();
+  };
+  const choose = choice("mask", presets.map(([name]) => name), 0, take);
+  const [queries, keys] = [scores.map((_, i) => `query ${i + 1}`), scores[0].map((_, j) => `${j + 1}`)];
+  const named = { rows: queries, columns: keys, corner: "key" };
+  roving(squares);
+  stage.append(
+    choose,
+    make("div", { class: "play__line" },
+      titled("scores, and what the mask keeps", matrix("mask", squares, named)),
+      titled("weights", matrix("weights", weights, named))),
+    said,
+  );
+  take(0);
+}

@@ -1,0 +1,158 @@
+// What widgets share: arithmetic as in the snippets, numbers as in the pictures, and the few things that a reader moves.
+
+// Arithmetic: rows are arrays, matrices are arrays of rows -----------------------------------------------------------------
+
+export const sum = (row) => row.reduce((total, one) => total + one, 0);
+export const dot = (row, other) => sum(row.map((one, k) => one * other[k]));
+export const transposed = (matrix) => matrix[0].map((_, j) => matrix.map((row) => row[j]));
+
+export function product(left, right) {
+  const columns = transposed(right);
+  return left.map((row) => columns.map((column) => dot(row, column)));
+}
+
+// The largest score is taken off first, so that no exponential overflows. A row without keys has no weights, as in `masked_softmax`.
+export function softmax(scores) {
+  const largest = Math.max(...scores);
+  if (largest === -Infinity) return scores.map(() => 0);
+  const terms = scores.map((score) => Math.exp(score - largest));
+  const total = sum(terms);
+  return terms.map((term) => term / total);
+}
+
+export const entropy = (weights) => -sum(weights.map((weight) => (weight ? weight * Math.log(weight) : 0)));
+
+// Numbers as pictures print them ------------------------------------------------------------------------------------------
+
+export function shown(value, digits = 2) {
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const rounded = Number(value.toFixed(digits)) + 0; // no minus before a zero
+  const [whole, rest] = Math.abs(rounded).toFixed(digits).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return (rounded < 0 ? "−" : "") + grouped + (rest ? `.${rest}` : "");
+}
+
+// Elements ----------------------------------------------------------------------------------------------------------------
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+export const make = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+export const draw = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
+
+// How strong a cell's colour is, from 0 to 1: the style sheet does the rest.
+export const strength = (element, value, most = 1) => element.style.setProperty("--strength", Math.min(Math.abs(value) / most, 1));
+
+// What has to be heard when it changes, and is seen as well.
+export const readout = () => make("output", { class: "play__readout", "aria-live": "polite" });
+
+// What a reader moves -----------------------------------------------------------------------------------------------------
+
+// A slider over a list of values, so that each value is a short number; `act` gets the value, at once and at each move.
+export function slider(label, values, first, act, digits = 0) {
+  const says = make("output", { class: "play__value" });
+  const range = make("input", { type: "range", min: 0, max: values.length - 1, step: 1, class: "play__range" });
+  range.value = values.indexOf(first);
+  const moved = () => {
+    const value = values[range.valueAsNumber];
+    const said = typeof digits === "function" ? digits(value) : shown(value, digits);
+    says.textContent = said;
+    range.setAttribute("aria-valuetext", said);
+    act(value);
+  };
+  range.addEventListener("input", moved);
+  return { element: make("label", { class: "play__slider" }, make("span", {}, label), range, says), range, says, moved };
+}
+
+// A cell that holds a whole number; the arrow keys change it by one. What is no number is put back when the cell is left.
+export function integer(value, label, act, most = 9) {
+  const input = make("input", { type: "number", step: 1, min: -most, max: most, class: "play__integer", "aria-label": label });
+  let last = value;
+  input.value = value;
+  input.addEventListener("input", () => {
+    const typed = input.valueAsNumber;
+    if (!Number.isInteger(typed) || Math.abs(typed) > most) return;
+    last = typed;
+    act(typed);
+  });
+  input.addEventListener("change", () => (input.value = last));
+  input.addEventListener("focus", () => input.select());
+  return input;
+}
+
+// Two or more choices, of which one holds: radio buttons, which arrow keys move between. `act` gets the place of the choice.
+let groups = 0;
+export function choice(label, names, first, act) {
+  const group = `play-${groups++}`;
+  const box = make("div", { class: "play__choice", role: "radiogroup", "aria-label": label }, make("span", { class: "play__title" }, label));
+  names.forEach((name, place) => {
+    const radio = make("input", { type: "radio", name: group });
+    radio.checked = place === first;
+    radio.addEventListener("change", () => act(place));
+    box.append(make("label", {}, radio, make("span", {}, name)));
+  });
+  return box;
+}
+
+export function button(label, act) {
+  const made = make("button", { type: "button", class: "play__button" }, label);
+  made.addEventListener("click", act);
+  return made;
+}
+
+// Matrices ----------------------------------------------------------------------------------------------------------------
+
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+// A matrix of buttons is one stop of the Tab key; the arrow keys move inside. `rows` is read at each key, and may grow.
+export function roving(rows) {
+  const reach = (cell) => rows.flat().forEach((one) => (one.tabIndex = one === cell ? 0 : -1));
+  reach(rows[0][0]);
+  rows.forEach((row, i) =>
+    row.forEach((cell, j) => {
+      cell.addEventListener("focus", () => reach(cell));
+      cell.addEventListener("keydown", (event) => {
+        const [down, right] = STEPS[event.key] ?? [NaN, NaN];
+        const next = rows[i + down]?.[j + right];
+        if (!next) return;
+        event.preventDefault();
+        next.focus();
+      });
+    }),
+  );
+}
+
+export const each = (rows, columns, of) =>
+  Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j) => of(i, j)));
+
+// Cells in a grid, with names above and at the left where there are any; `corner` says what the names above are.
+export function matrix(label, cells, { rows = [], columns = [], corner = "", css = "" } = {}) {
+  const grid = make("div", { class: `play__matrix ${css}`, role: "group", "aria-label": label });
+  grid.style.setProperty("--columns", cells[0].length);
+  const head = (words, css = "") => make("span", { class: `play__head ${css}`, "aria-hidden": "true" }, words);
+  const left = (words) => (rows.length ? [head(words, "play__head--row")] : []);
+  if (columns.length) grid.append(...left(corner), ...columns.map((words) => head(words)));
+  cells.forEach((row, i) => grid.append(...left(rows[i]), ...row));
+  if (rows.length) grid.classList.add("play__matrix--named");
+  return grid;
+}
+
+export const cell = (tag = "span", attributes = {}) => make(tag, { class: "play__cell", ...attributes });
+
+// A number in a cell, on a colour as strong as the number is large.
+export function put(cell, value, most, digits = 0) {
+  cell.textContent = shown(value, digits);
+  cell.classList.toggle("play__cell--minus", value < 0);
+  strength(cell, value, most);
+}
+
+// Something with a name above it.
+export const titled = (title, element, role) =>
+  make("div", { class: "play__titled" }, make("span", { class: `play__title${role ? ` role--${role}` : ""}` }, title), element);

@@ -1,0 +1,30 @@
+// Finds the figures that a widget plays, and loads the widgets that this page asks for, and no others.
+// A widget is a module that exports `start(stage, numbers)`: it fills an element that is shown in place of the picture when it is done.
+// Until then, and wherever anything fails, the picture stands.
+
+const WIDGETS = {
+  cache: () => import("./cache.js"),
+  cost: () => import("./cost.js"),
+  dilution: () => import("./dilution.js"),
+  integers: () => import("./integers.js"),
+  masks: () => import("./masks.js"),
+  merge: () => import("./merge.js"),
+  permutation: () => import("./permutation.js"),
+  rotary: () => import("./rotary.js"),
+  scale: () => import("./scale.js"),
+  temperature: () => import("./temperature.js"),
+};
+
+async function play(figure) {
+  const widget = await WIDGETS[figure.dataset.play]?.();
+  if (!widget) return;
+  const stage = document.createElement("div");
+  stage.className = "play";
+  stage.setAttribute("role", "group");
+  stage.setAttribute("aria-label", figure.querySelector("title").textContent);
+  widget.start(stage, JSON.parse(figure.dataset.numbers));
+  figure.querySelector(".play__stage").append(stage);
+  figure.dataset.played = ""; // from here on the style sheet hides the picture
+}
+
+for (const figure of document.querySelectorAll("figure.picture[data-play]")) play(figure);

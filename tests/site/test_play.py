@@ -1,0 +1,417 @@
+"""Pictures that come alive: how a page asks for a widget, and each widget driven by keyboard alone and compared with its snippet."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from derivations.kernel.pages import playing
+from derivations.kernel.pages.drawing import DrawingError, bars
+from derivations.kernel.pages.picture import number
+from derivations.kernel.printing.signs import fault_of_text
+from snippets.attention.formula import attention_weights, scores
+from snippets.attention.masks import lower_right, mask_scores, masked_softmax
+from snippets.blocks.merge import average, merge_states, state
+from snippets.example.integers import project_tokens
+from snippets.inference.cache import attend
+from snippets.order.cost import pair_operations, projection_operations
+from snippets.order.permutation import reorder
+from snippets.order.rotary import turned_score
+from snippets.scaling.saturation import entropy
+from snippets.softmax.dilution import most_weight, needed_gap
+from snippets.softmax.temperature import softmax_with_temperature
+
+ROOT = Path(__file__).parents[2]
+MODULES = ROOT / "docs/assets/js/play"
+MOST = 60_000  # bytes of script on a page
+
+PAGES = {
+    "cache": "inference/cache/",
+    "cost": "order/cost/",
+    "dilution": "softmax/dilution/",
+    "integers": "example/integers/",
+    "masks": "attention/masks/",
+    "merge": "blocks/merge/",
+    "permutation": "order/permutation/",
+    "rotary": "order/rotary/",
+    "scale": "scaling/saturation/",
+    "temperature": "softmax/temperature/",
+}
+
+
+# How a page asks for one ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def figure(page, monkeypatch):
+    """A function that makes a page with one figure, and says what its element holds."""
+    from derivations.kernel.pages import figures
+
+    picture = bars([("one", 1.0)], title="A title", description="A description.")
+    monkeypatch.setattr(figures, "_kept", lambda *_: figures._content(playing.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"])))
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    return lambda asks: BeautifulSoup(page(f"/// figure | notes/page:one{asks}\nA caption.\n///\n"), "html.parser").figure
+
+
+def test_a_figure_that_is_played_says_by_what_and_with_which_numbers(figure):
+    element = figure(" play=temperature")
+    assert element["data-play"] == "temperature"
+    assert json.loads(element["data-numbers"]) == {"scores": [3, -0.5], "names": ['a "b"', "b & c"]}
+    assert element.div["class"] == ["play__stage"] and element.svg and element.figcaption
+
+
+def test_a_figure_that_is_not_played_says_nothing(figure):
+    element = figure("")
+    assert not {"data-play", "data-numbers"} & set(element.attrs) and not element.select(".play__stage")
+
+
+@pytest.mark.parametrize("widget", ["temprature", "", "temperature masks", "../play", "Temperature"])
+def test_an_unknown_widget_is_refused(refused, widget):
+    message = refused(f"Text\n\n/// figure | notes/page:one play={widget}\nA caption.\n///\n")
+    assert message.startswith("docs/notes/page.md:3: ")
+    # Markdown itself strips what ends a line.
+    assert f"there is no widget {widget!r}; the widgets are cache, cost, " in message or not widget
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
+def test_numbers_that_are_none_are_refused(value):
+    with pytest.raises(DrawingError):
+        playing.played(bars([("one", 1.0)], title="A title", description="A description."), scores=value)
+
+
+def test_each_widget_is_a_module_that_one_page_asks_for_and_all_together_are_small():
+    modules = {path.stem: path for path in MODULES.glob("*.js")}
+    listed = re.findall(r'^  (\w+): \(\) => import\("\./(\w+)\.js"\),$', modules["play"].read_text(encoding="utf-8"), flags=re.M)
+    assert [one for one, _ in listed] == [other for _, other in listed] == sorted(playing.WIDGETS) == list(playing.WIDGETS)
+    assert set(modules) == {*playing.WIDGETS, "play", "parts"} and set(PAGES) == set(playing.WIDGETS)
+    assert sum(path.stat().st_size for path in modules.values()) <= MOST
+    for widget, page in PAGES.items():
+        text = (ROOT / "docs" / f"{page.rstrip('/')}.md").read_text(encoding="utf-8")
+        assert re.findall(r"^/// figure \| .* play=(\w+)$", text, flags=re.M) == [widget]
+
+
+# In a browser -----------------------------------------------------------------------------------------------------------
+
+
+class Widget:
+    """A widget on its page, in a browser that goes there by keyboard."""
+
+    def __init__(self, browse, name, **look):
+        self.name, self.inside = name, f"document.querySelector('[data-play={name}] .play')"
+        self.browser = browse(PAGES[name], **look)
+        self.browser.until(f"{self.inside} && document.querySelector('[data-play={name}][data-played]')")
+        self.browser.run("document.fonts.ready.then(() => 0)")
+        self.numbers = json.loads(self.run(f"document.querySelector('[data-play={name}]').dataset.numbers"))
+        # Where the next press of the Tab key starts from: what a reader is reading.
+        self.run(f"location.hash = document.querySelector('[data-play={name}]').id")
+        self.press("Tab")
+        assert self.run(f"{self.inside}.contains(document.activeElement)")
+
+    def run(self, script):
+        return self.browser.run(script)
+
+    def press(self, *keys):
+        for key in keys:
+            self.browser.press(key)
+
+    def texts(self, selector):
+        """What the elements say, of which there is one at least."""
+        found = self.run(f"[...{self.inside}.querySelectorAll({json.dumps(selector)})].map(one => one.textContent)")
+        assert found, selector
+        return found
+
+    def rows(self, label):
+        """What the cells of a matrix say, row by row."""
+        matrix = f"{self.inside}.querySelector({json.dumps(f'[role=group][aria-label={json.dumps(label)}]')})"
+        columns = self.run(f"Number({matrix}.style.getPropertyValue('--columns'))")
+        said = self.run(
+            f"[...{matrix}.children].filter(one => !one.classList.contains('play__head')).map(one => one.matches('input') ? one.value : one.textContent)"
+        )
+        return [[*said[i : i + columns]] for i in range(0, len(said), columns)]
+
+    @property
+    def said(self):
+        (said,) = self.texts(".play__readout")
+        return said
+
+
+@pytest.fixture
+def widget(browse):
+    return lambda name, **look: Widget(browse, name, **look)
+
+
+def printed(x, digits=2):
+    """Numbers as pictures and widgets print them."""
+    return [printed(one, digits) for one in x] if isinstance(x, list) else number(x, digits)
+
+
+def exact(x):
+    return torch.tensor(x, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1300, 390])
+def test_the_page_does_not_move_when_a_widget_starts_and_is_no_wider_than_its_window(widget, name, width):
+    one = widget(name, width=width)
+    height = f"document.querySelector('[data-play={name}]').offsetHeight"
+    played = one.run(height)
+    assert one.run("document.documentElement.scrollWidth") <= width
+    assert one.run(f"{one.inside}.scrollWidth <= {one.inside}.clientWidth")
+    one.run(f"delete document.querySelector('[data-play={name}]').dataset.played; {one.inside}.remove()")
+    assert one.run(height) == played
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_widget_hides_the_picture_and_states_no_relation(widget, name):
+    one = widget(name)
+    assert one.run(f"getComputedStyle(document.querySelector('[data-play={name}] .picture__box')).visibility") == "hidden"
+    texts = one.run(
+        f"(() => {{ const walk = document.createTreeWalker({one.inside}, NodeFilter.SHOW_TEXT), found = []; "
+        "while (walk.nextNode()) found.push(walk.currentNode.data); return found; })()"
+    )
+    labels = one.run(f"[...{one.inside}.querySelectorAll('[aria-label]')].map(each => each.getAttribute('aria-label'))")
+    assert texts
+    assert [words for words in (*texts, *labels) if fault_of_text(words)] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_without_javascript_the_picture_stands(browse, name):
+    browser = browse(PAGES[name], script=False)
+    assert browser.run(f"getComputedStyle(document.querySelector('[data-play={name}] .picture__box')).visibility") == "visible"
+    assert browser.run("document.querySelectorAll('.play').length") == 0
+    assert browser.run(f"getComputedStyle(document.querySelector('[data-play={name}] .play__stage')).minHeight") in ("0px", "auto")
+
+
+def test_a_page_loads_the_widget_that_it_plays_and_no_other(browse):
+    for page, modules in ((PAGES["masks"], ["masks", "parts", "play"]), ("softmax/jacobian/", ["play"])):
+        browser = browse(page)
+        browser.until(f"document.querySelectorAll('[data-played]').length == {len(modules) > 1:d}")
+        loaded = browser.run("performance.getEntriesByType('resource').map(one => one.name).filter(name => name.includes('/js/play/'))")
+        assert sorted(re.fullmatch(r".*/js/play/(\w+)\.js", name)[1] for name in loaded) == modules
+
+
+def test_where_a_widget_fails_the_picture_stands(browse):
+    browser = browse(PAGES["masks"])
+    browser.until("document.querySelector('[data-played]')")
+    browser.run("""(async () => {
+        const figure = document.querySelector('[data-play]'), again = figure.cloneNode(true);
+        again.querySelector('.play').remove();
+        delete again.dataset.played;
+        again.dataset.numbers = '{"scores": null}';
+        figure.replaceWith(again);
+        const script = document.querySelector('script[src$="play/play.js"]').src;
+        await import(script + '?again');
+    })()""")
+    browser.run("import(document.querySelector('script[src$=\"play/play.js\"]').src.replace('play.js', 'masks.js'))")
+    assert browser.run("getComputedStyle(document.querySelector('[data-play] .picture__box')).visibility") == "visible"
+    assert browser.run("document.querySelectorAll('.play, [data-played]').length") == 0
+
+
+def test_temperature(widget):
+    one = widget("temperature")
+    scores, temperature = exact(one.numbers["scores"]), 1.0
+
+    def shows():
+        weights = softmax_with_temperature(scores, tau=temperature)
+        assert one.texts(".play__value") == [f"{temperature:g}"]
+        assert one.texts(".play__number") == printed(weights.tolist())
+        assert one.said == f"entropy {number(entropy(weights).item())} · mean score {number((weights @ scores).item())}"
+
+    shows()
+    one.press(*["ArrowLeft"] * 5)
+    temperature = 0.3
+    shows()
+    one.press("End")
+    temperature = 100.0
+    shows()
+    one.press("Home", "Tab", "Tab", "ArrowUp", "ArrowUp")
+    temperature, scores[1] = 0.1, 5
+    shows()
+    one.press("Tab", "-", "7")  # typed over
+    scores[2] = -7
+    shows()
+    one.press("9", "Tab")  # beyond what a cell takes: nothing happens, and the cell says so
+    shows()
+    assert one.run(f"{one.inside}.querySelectorAll('.play__integer')[2].value") == "-7"
+
+
+def test_integers(widget):
+    one = widget("integers")
+    X, projections = exact(one.numbers["tokens"]), exact(one.numbers["projections"])
+
+    def shows():
+        Q, K, V = (project_tokens(X, W) for W in projections)
+        assert one.rows("tokens") == [[f"{x:.0f}" for x in row] for row in X.tolist()]
+        for name, expected in (("queries", Q), ("keys", K), ("values", V), ("scores", scores(Q, K, scale=1.0))):
+            assert one.rows(name) == printed(expected.tolist(), 0), name
+
+    shows()
+    assert one.said == "query 3, feature 3: 1·1 + 1·0 + 1·1 + 1·1"
+    one.press("Tab", *["ArrowDown"] * 3, "Tab", "ArrowUp", "ArrowUp")
+    X[0, 0], X[0, 1] = -2, 2
+    shows()
+    one.press(*["Tab"] * 11, "ArrowUp")  # past the other tokens, to the matrix
+    projections[0][0, 0] = 2
+    shows()
+    # To the queries, which are one stop; from there to its second row, and to its last column.
+    one.press(*["Tab"] * 12, "ArrowDown", "ArrowRight", "ArrowRight")
+    assert one.said == "query 2, feature 3: 0·1 + 2·0 + 0·1 + 2·1"
+    one.press("Tab", "Tab", "Tab", "ArrowRight")
+    assert one.said == "score of query 1 with key 2: (−2)·4 + 0·4 + (−1)·0"
+
+
+def test_scale(widget):
+    one = widget("scale")
+    for press, width in (([], 64), (["Home"], 1), (["ArrowRight"] * 3, 8), (["End"], 1024)):
+        one.press(*press)
+        generator = torch.Generator().manual_seed(0)
+        query, key = (torch.randn(tokens, 1024, generator=generator, dtype=torch.float64)[:, :width] for tokens in (1, 16))
+        sides = [attention_weights(query, key, scale=scale)[0] for scale in (None, 1.0)]
+        assert one.texts(".play__says") == [f"largest weight {number(w.max().item())}, entropy {number(entropy(w).item())}" for w in sides]
+        drawn = one.run(f"[...{one.inside}.querySelectorAll('.play__column')].map(one => +one.style.getPropertyValue('--strength'))")
+        torch.testing.assert_close(exact(drawn), torch.cat(sides), atol=1e-3, rtol=0)
+
+
+def test_masks(widget):
+    one = widget("masks")
+    given = exact(one.numbers["scores"])
+    kept = torch.ones(2, 4, dtype=torch.bool).tril()
+
+    def shows():
+        assert one.rows("weights") == printed(masked_softmax(mask_scores(given, attn_mask=kept)).tolist())
+
+    shows()
+    one.press("ArrowRight")
+    kept = lower_right(2, 4)
+    shows()
+    one.press("Tab", "ArrowDown", "ArrowRight", "Space")
+    kept[1, 1] = False
+    shows()
+    assert one.said == "query 2 sees keys 1, 3, 4"
+    one.press("ArrowUp", "Space", "ArrowLeft", "Space", "ArrowRight", "ArrowRight", "Space")
+    kept[0] = False
+    shows()
+    assert one.said == "query 1 sees no key" and one.rows("weights")[0] == ["0.00"] * 4
+
+
+def test_rotary(widget):
+    one = widget("rotary")
+    query, key = (exact(one.numbers[name]).reshape(2, 1) for name in ("query", "key"))
+    omega = exact([one.numbers["omega"]])
+
+    def shows(s, t):
+        score = turned_score(*query, *key, torch.tensor(s), torch.tensor(t), omega).item()
+        assert one.texts(".play__value") == [str(s), str(t)]
+        assert one.said == f"distance {number(t - s, 0)} · score {number(score, 4)}"
+
+    shows(1, 4)
+    one.press("ArrowRight", "ArrowRight")
+    shows(3, 4)
+    one.press("Tab", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
+    shows(3, 8)
+    before = one.said
+    one.press("Tab", "Space")
+    one.browser.press("Tab", shift=True)
+    one.press(*["ArrowRight"] * 5)
+    shows(8, 13)
+    assert one.said == before
+    one.press("Home")  # the query cannot come along so far: both stay
+    shows(8, 13)
+
+
+def test_merge(widget):
+    one = widget("merge")
+    given, values = exact(one.numbers["scores"]), exact(one.numbers["values"])
+    everything = number((torch.softmax(given, -1) @ values).item(), 3)
+
+    def entries(kept):
+        return [number(kept.reference.item(), 0), number(kept.total.item(), 3), number(kept.mixed.item(), 3)]
+
+    def shows(size, done):
+        parts = [state(x, v[:, None]) for x, v in zip(given.split(size), values.split(size))]
+        before = parts[0]
+        for part in parts[1:done]:
+            before = merge_states(before, part)
+        rows = one.rows("states")
+        assert rows[0][:3] == entries(before)
+        if done < len(parts):
+            after = merge_states(before, parts[done])
+            assert [row[:3] for row in rows[1:]] == [entries(parts[done]), entries(after)]
+            assert [row[3] for row in rows[:2]] == [
+                number(torch.exp(part.reference - after.reference).item()) for part in (before, parts[done])
+            ]
+        seen = min(done * size, len(given))
+        assert one.said == f"output after {seen} of 12 keys {number(average(before).item(), 3)} · all at once {everything}"
+
+    shows(3, 1)
+    one.press("Tab", "Space")
+    shows(3, 2)
+    one.press("Enter", "Enter")
+    shows(3, 4)
+    one.run("new Promise(requestAnimationFrame)")
+    assert one.said.count(everything) == 2
+
+
+def test_dilution(widget):
+    one = widget("dilution")
+
+    def shows(n, gap):
+        assert one.said == f"largest weight {number(most_weight(gap, n), 4)} · for half the weight, a gap of {number(needed_gap(0.5, n))}"
+
+    shows(32, 4.0)
+    one.press("ArrowRight", "ArrowRight", "ArrowRight")
+    shows(256, 4.0)
+    one.press("End", "Tab", "ArrowLeft", "ArrowLeft", "ArrowLeft")
+    shows(131072, 2.5)
+
+
+def test_permutation(widget):
+    one = widget("permutation")
+    X, names, order = exact(one.numbers["tokens"]), one.numbers["names"], one.numbers["order"]
+
+    def shows():
+        moved = reorder(torch.eye(3, dtype=torch.float64)[order], X)
+        assert one.rows("weights in this order") == printed(attention_weights(moved, moved).tolist())
+        assert one.rows("weights as they come") == printed(attention_weights(X, X).tolist())
+        assert one.said.startswith(f"order {', '.join(names[token] for token in order)} ")
+
+    shows()
+    one.press("ArrowRight")
+    order[0], order[1] = order[1], order[0]
+    shows()
+    one.press("ArrowRight", "ArrowRight")
+    order[1], order[2] = order[2], order[1]
+    shows()
+
+
+def test_cache(widget):
+    one = widget("cache")
+    X, W = exact(one.numbers["tokens"]), exact(one.numbers["projections"])
+    output, cache = attend(X[:4], *W)
+    for n in range(4, 7):
+        if n > 4:
+            one.press("ArrowRight")
+            output, cache = attend(X[n - 1 : n], *W, cache=cache)
+        assert one.said.endswith(f"last output {', '.join(printed(output[-1].tolist()))}")
+        for name, kept in (("keys", cache.key), ("values", cache.value)):
+            assert one.rows(name) == [*printed(kept.tolist(), 1), *[["", ""]] * (6 - n)]
+        weights = attention_weights(X[:n] @ W[0], cache.key, is_causal=True)
+        assert one.rows("weights")[n - 1] == [*printed(weights[-1].tolist()), *[""] * (6 - n)]
+
+
+def test_cost(widget):
+    one = widget("cost")
+
+    def shows(n, d):
+        counts = projection_operations(n, d), pair_operations(n, d)
+        assert one.texts(".play__number") == [number(count / 1e9, 3) for count in counts]
+        assert one.said == f"pairs take {number(100 * counts[1] / sum(counts), 1)} percent of all operations"
+
+    shows(1024, 512)
+    one.press("ArrowRight", "ArrowRight")
+    shows(4096, 512)
+    one.press("Tab", "ArrowRight", "ArrowRight", "ArrowRight")
+    shows(4096, 4096)
