@@ -96,7 +96,7 @@ class Page:
             raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
         opening, topic, claims = found[0]
         if opening.line in self.refused:
-            anchor, link = lambda name: self._anchor(topic, name), lambda name: self._refused_at(topic, name)
+            anchor, link = lambda name: self.anchor(topic, name), lambda name: self._refused_at(topic, name)
             refused.render(self.refused[opening.line], box, self.stash, anchor, link)
         for claim in claims:
             self.number += 1
@@ -112,7 +112,7 @@ class Page:
                 stash=self.stash,
                 number=self.number,
                 rank=opening.name if opening.name in RANKS else "claim",
-                anchor=self._anchor(topic, claim["id"]),
+                anchor=self.anchor(topic, claim["id"]),
                 script=self.certificates[topic]["script"],
                 repository=self.repository,
                 link=lambda use: self._link(use, topic),
@@ -155,13 +155,13 @@ class Page:
         seen = {}
         for opening, topic, claims in self.blocks:
             for claim in claims:
-                anchor = self._anchor(topic, claim["id"])
+                anchor = self.anchor(topic, claim["id"])
                 if anchor in seen:
                     message = f"{topic}#{claim['id']} would have the id of the claim shown at line {seen[anchor]}"
                     raise self.source.error(opening.line, message, opening.end)
                 seen[anchor] = opening.line
 
-    def _anchor(self, topic: str, name: str) -> str:
+    def anchor(self, topic: str, name: str) -> str:
         """A claim's id; with the topic's name before it where another topic's claims stand on a page."""
         alone = len({other for _, other, _ in self.blocks}) == 1
         return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
@@ -179,7 +179,7 @@ class Page:
         """The address of the box of a claim that was refused: on this page or on its topic's; "" where there is neither."""
         for opening, of, _ in self.blocks:
             if of == topic and opening.line in self.refused and name in (one["id"] for one in self.refused[opening.line].claims):
-                return f"#{self._anchor(topic, name)}"
+                return f"#{self.anchor(topic, name)}"
         there = self.path != f"{topic}.md" and (self.source.docs / f"{topic}.md").is_file()
         return self._link(name, topic) if there else ""
 
@@ -187,7 +187,7 @@ class Page:
         """The address of a claim that another one uses: on this page if it is shown here, else on its own."""
         used, name = used_by(topic, use)
         if (used, name) in self.numbers():
-            return f"#{self._anchor(used, name)}"
+            return f"#{self.anchor(used, name)}"
         return f"{self._way(f'{used}.md')}#{name}"
 
     def _way(self, path: str) -> str:
