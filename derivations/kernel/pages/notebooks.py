@@ -33,7 +33,7 @@ _ATTRIBUTES = re.compile(r"\{[ :][^}]*\}")
 _LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
 _INTRO = """*This notebook is [a page of {site}]({address}), where each claim says who vouches for it. It needs PyTorch and jaxtyping:*
 `pip install torch jaxtyping`"""
-_MODULES = '''# What this page's code imports of the site's snippets, so that the notebook runs by itself.
+_MODULES = """# What this page's code imports of the site's snippets, so that the notebook runs by itself.
 import sys
 import types
 
@@ -45,7 +45,7 @@ for name, source in SOURCES.items():
     parent, _, last = name.rpartition(".")
     if parent:
         setattr(sys.modules[parent], last, module)
-    exec(compile(source, name, "exec"), module.__dict__)'''
+    exec(compile(source, name, "exec"), module.__dict__)"""
 
 
 def name_of(source: Source) -> str:

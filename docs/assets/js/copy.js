@@ -45,9 +45,13 @@ function tell(made, what, outcome) {
 }
 
 for (const claim of document.querySelectorAll(".claim[data-latex]")) {
-  const box = document.createElement("span");
-  box.className = "take";
-  box.append("Copy ", button(claim, "latex"), button(claim, "link"));
-  claim.querySelector(".claim__base").lastElementChild.before(box);
+  const script = claim.querySelector(".claim__script");
+  const foot = document.createElement("div");
+  const take = document.createElement("span");
+  foot.className = "claim__foot";
+  take.className = "take";
+  take.append("Copy ", button(claim, "latex"), button(claim, "link"));
+  script.replaceWith(foot); // beside the script, so that on a narrow page the two go to a line of their own
+  foot.append(script, take);
 }
 document.body.append(said);

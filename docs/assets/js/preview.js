@@ -71,11 +71,12 @@ function claimOf(section) {
 /** Nothing opens in what is shown: a claim that is folded is laid open, and of an assumption its first line is kept. */
 function unfolded(details) {
   const whole = details.matches(".claim__folded");
-  const [summary, ...rest] = details.childNodes;
+  const summary = details.querySelector(":scope > summary");
   const first = document.createElement(whole ? "header" : "span");
-  first.className = summary.className ?? "";
+  first.className = summary.className;
   first.append(...summary.childNodes);
-  return whole ? [first, ...rest] : [first];
+  summary.remove();
+  return whole ? [first, ...details.childNodes] : [first];
 }
 
 /** A copy with no id, no script and nothing that takes the keyboard. */
