@@ -54,8 +54,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from markdown.inlinepatterns import InlineProcessor
 from markdown.extensions.toc import slugify
+from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor

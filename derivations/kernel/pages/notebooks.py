@@ -16,10 +16,10 @@ from urllib.parse import urljoin
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from . import summary, telling
+from . import telling
 from .claims import KINDS
 from .page import Page
-from .regions import RECIPES, home, text_of
+from .regions import RECIPES, text_of
 from .source import RANKS, Opening, Source
 from .standing import Block, blocks
 from .whole import is_compound, unmarked
@@ -60,7 +60,7 @@ def has_one(source: Source) -> bool:
     if not here or here.startswith(LEFT_OUT) or "--8<--" not in source.text:
         return False
     code = code_of(source)
-    return bool(code) and all(RECIPES != one.place.topic for one in code) and not any(map(FILES.search, modules(code).values()))
+    return bool(code) and all(one.place.topic != RECIPES for one in code) and not any(map(FILES.search, modules(code).values()))
 
 
 def made(source: Source, address: str = "", repository: str = "") -> str:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from markdown.util import AtomicString
 
-from ..printing.maths import authored
+from ..printing.maths import authored, prose
 from ..run.certificates import CertificateError
 from ..run.coq_results import load
 from . import mistakes, refused, summary, traces, whole
@@ -216,7 +216,7 @@ class Page:
             return ""
         traces.note_files([self.source.docs / path])
         text = (self.source.docs / path).read_text(encoding="utf-8-sig", errors="replace")
-        return authored(summary.heading(text))
+        return prose(summary.heading(text))
 
     def _code(self, snippet: str) -> str:
         """The address of the whole file that holds a function, on the page of its topic; "" where no page has its name."""
