@@ -40,7 +40,6 @@ function tell(made, what, outcome) {
   clearTimeout(made.back);
   made.back = setTimeout(() => {
     made.textContent = WORDS[what];
-    said.textContent = "";
   }, LASTS);
 }
 
