@@ -154,7 +154,8 @@ class _Cells:
         self.page = page
         self.source = page.source
         self.address = address
-        self.text: list[str] = []
+        self.text: list[str] = []  # of the cell that is being made
+        self.prose: list[str] = []  # lines of the page that are to come after it
         self.exercises = 0
 
     def cells(self, code: list[Block]) -> Iterator[nbformat.NotebookNode]:
@@ -177,6 +178,7 @@ class _Cells:
         yield from self.told()
 
     def told(self) -> Iterator[nbformat.NotebookNode]:
+        self.end_prose()
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(self.text)).strip()
         self.text = []
         if text:
@@ -184,6 +186,7 @@ class _Cells:
 
     def begin(self, opening: Opening) -> int:
         """What opens a block; the last line that it leaves nothing to be read of."""
+        self.end_prose()
         if opening.name in (*RANKS, "derivation"):
             for one, topic, claims in self.page.blocks:
                 self.text += [line for claim in claims if one == opening for line in self.claim(topic, claim, opening.name)]
@@ -220,11 +223,16 @@ class _Cells:
 
     def read(self, line: str) -> None:
         if not _CLOSING.fullmatch(line):
-            self.text.append(self.inline(line))
+            self.prose.append(line)
 
-    def inline(self, line: str) -> str:
-        """A line of Markdown, without attributes, with links that lead to the site; to nowhere where the site's address is not known."""
-        return _LINK.sub(self.link, _ATTRIBUTES.sub("", line)).rstrip()
+    def end_prose(self) -> None:
+        """Prose is read together, since a link may go over lines; what a claim says is never read as prose."""
+        self.text.append(self.inline("\n".join(self.prose)))
+        self.prose = []
+
+    def inline(self, text: str) -> str:
+        """Markdown without attributes, with links that lead to the site; to nowhere where the site's address is not known."""
+        return _LINK.sub(self.link, _ATTRIBUTES.sub("", text)).rstrip()
 
     def link(self, match: re.Match) -> str:
         address = match[2]
