@@ -37,7 +37,7 @@ def book_of(topic, **more):
 
 def said(outputs):
     """What a cell's outputs tell a reader: an error by its name, the rest as text."""
-    return ["".join(one.get("text") or one.get("data", {}).get("text/plain", "") or one.get("ename", "")).strip() for one in outputs]
+    return "".join("".join(one.get("text") or one.get("data", {}).get("text/plain", "") or one.get("ename", "")) for one in outputs).strip()
 
 
 def run(path, folder):
