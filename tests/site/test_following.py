@@ -72,7 +72,7 @@ def test_a_claim_carries_its_latex_as_data(page, certificates):
     claim = certificates["scaling/variance"]["claims"][3]
     claim["steps"][0]["latex"] = r'\frac{1}{4} \text{"<b>"}'
     html = BeautifulSoup(page("/// derivation | scaling/variance\n///\n"), "html.parser")
-    found = {section["id"]: section["data-latex"] for section in html.select("section.claim")}
+    found = {section["id"]: section.select_one(".claim__base")["data-latex"] for section in html.select("section.claim")}
     assert found["bound"] == r'p(1-p) \le \frac{1}{4} \text{"<b>"}'
     assert found["mean"].split("\n")[2] == r"&= 0" and found["mean"].startswith("\\begin{aligned}\n\\operatorname{E}[q\\cdot k] &= ")
 
@@ -148,12 +148,12 @@ DRIVER = """<!doctype html><iframe id="f" width="900" height="700"></iframe><scr
   saw.names = [latex, address].map(one => one.getAttribute('aria-label'));
   latex.click();
   await until(() => latex.textContent !== 'LaTeX');
-  saw.latex = [copied === $('#mean').dataset.latex, latex.textContent, $('[role=status]').textContent];
+  saw.latex = [copied === $('#mean .claim__base').dataset.latex, latex.textContent, $('[role=status]').textContent];
   address.click();
   await until(() => address.textContent !== 'Link');
   saw.address = copied.split('/').pop();
   await until(() => latex.textContent === 'LaTeX');
-  refuse = $('#mean').dataset.latex;
+  refuse = $('#mean .claim__base').dataset.latex;
   latex.click();
   await until(() => latex.textContent !== 'LaTeX');
   saw.denied = [latex.textContent, $('[role=status]').textContent];

@@ -49,7 +49,7 @@ def shown(site):
         page = path.parent.relative_to(site).as_posix()
         for one in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select("section.claim"):
             number = int(one.select_one(".claim__number").text.strip("()"))
-            found.add(("./" if page == "." else f"{page}/", one["id"], number, one["data-latex"]))
+            found.add(("./" if page == "." else f"{page}/", one["id"], number, one.select_one(".claim__base")["data-latex"]))
     return found
 
 

@@ -103,8 +103,7 @@ class _Writer:
 
     def claim(self, claim, parent, number, rank, anchor, script, repository, link):
         kind = claim["kind"]
-        latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # what a button copies
-        outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", **{"id": anchor, "data-latex": latex})
+        outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", id=anchor)
         if rank == "routine":
             section = self.add(outer, "details", "claim__folded")
         head = self._head(section, claim, number, rank, anchor)
@@ -122,7 +121,8 @@ class _Writer:
             self._uses(section, claim["uses"], link)
         if claim.get("code"):
             self._code(section, claim["code"])
-        base = self.add(section, "div", "claim__base")
+        latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # what a button copies
+        base = self.add(section, "div", "claim__base", **{"data-latex": latex})
         self._vouching(base, claim)
         self._script(base, script, int(claim["line"]), repository)
         return outer

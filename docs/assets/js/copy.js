@@ -9,7 +9,7 @@ said.setAttribute("role", "status");
 
 /** What a button copies: the claim as its certificate has it, or where it stands. */
 function textOf(claim, what) {
-  return what === "latex" ? claim.dataset.latex : new URL(`#${claim.id}`, location.href).href;
+  return what === "latex" ? claim.querySelector(".claim__base").dataset.latex : new URL(`#${claim.id}`, location.href).href;
 }
 
 function button(claim, what) {
@@ -43,7 +43,7 @@ function tell(made, what, outcome) {
   }, LASTS);
 }
 
-for (const claim of document.querySelectorAll(".claim[data-latex]")) {
+for (const claim of document.querySelectorAll(".claim:has(.claim__base[data-latex])")) {
   const script = claim.querySelector(".claim__script");
   const foot = document.createElement("div");
   const take = document.createElement("span");
