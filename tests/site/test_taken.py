@@ -16,7 +16,7 @@ PAGES = {
     "index.md": "# Home\n\nOf *sums* and [a page](scaling/variance.md). More.\n",
     "scaling/variance.md": "# Why?\n\nDivide by $\\sqrt{d_k}$, e.g. here. Then\nstop.\n\n/// theorem | scaling/variance#variance\n///\n\n"
     "/// claim | scaling/variance#same\n///\n\n/// claim | simplify/bilinear#merged\n///\n",
-    "alone.md": "# Alone\n\n/// claim | scaling/variance#mean\n///\n",
+    "alone.md": "# Alone\n\n/// derivation | simplify/bilinear\n///\n",
 }
 CONFIG = f"""site_name: Sums
 site_description: Of sums.
@@ -59,13 +59,15 @@ def told(site):
 
 
 def test_claims_json_holds_what_the_pages_show(site):
-    assert len(told(site)) == 4 and set(told(site)) == shown(site)
+    assert len(told(site)) == 6 and set(told(site)) == shown(site)
     same = json.loads((site / "claims.json").read_text(encoding="utf-8"))["claims"][1]
     assert same["id"] == "scaling/variance#same" and same["kind"] == "refutation" and same["rank"] == "claim"
     assert same["text"] == "Var(q⋅k) ≠ d" and same["counterexample"] == ["d = 1", "q = k"]
     assert same["source"] == "https://example.org/a/b/blob/main/derivations/scaling/variance.py#L31"
+    assert same["url"] == "https://example.org/sums/scaling/variance/#same"
     assert [one["name"] for one in same["witnesses"]] == ["exact", "sympy", "coq"] and same["proved_by"] == ["exact", "sympy"]
-    first = json.loads((site / "claims.json").read_text(encoding="utf-8"))["claims"][0]
+    first, *others = json.loads((site / "claims.json").read_text(encoding="utf-8"))["claims"]
+    assert {one["rank"] for one in others} == {"claim"}
     assert first["rank"] == "theorem" and first["uses"] == ["scaling/variance#mean", "simplify/bilinear#merged"]
     assert first["assumptions"] == ["the entries of q and k are independent of one another"]
 

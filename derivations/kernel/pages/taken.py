@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 
 from derivations.kernel.pages import Source, mistakes, notebooks, summary, telling
 from derivations.kernel.pages.page import Page
+from derivations.kernel.pages.source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
 KEPT: dict[str, Any] = {}  # the navigation and the pages of this build: at its end MkDocs hands over its settings alone
@@ -26,7 +27,7 @@ def on_config(config):
 
 def on_page_markdown(markdown, *, page, **_):
     """The page's first sentence, for search engines and for who links to it."""
-    if said := summary.first_sentence(markdown):
+    if page.file.src_uri.endswith(".md") and (said := summary.first_sentence(markdown)):
         page.meta.setdefault("description", said)
     return markdown
 
@@ -87,10 +88,11 @@ def claims_of(page, config) -> list[dict]:
         telling.record(
             claim,
             topic=topic,
-            rank=opening.name,
+            rank=opening.name if opening.name in RANKS else "claim",
             number=shown.numbers()[topic, claim["id"]],
             page=page.url,
             anchor=shown.anchor(topic, claim["id"]),
+            url=f"{at(page.url, config)}#{shown.anchor(topic, claim['id'])}",
             script=shown.certificates[topic]["script"],
             repository=repository(config),
         )

@@ -101,8 +101,8 @@ def _sign(node: Element) -> str:
     return f"{text} " if text in ",;" else text if node.get("lspace") == node.get("rspace") == "0" else f" {text} "
 
 
-def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor: str, script: str, repository: str = "") -> dict:
-    """What claims.json says of a claim; `page` and `anchor` are where it stands."""
+def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor: str, url: str, script: str, repository: str = "") -> dict:
+    """What claims.json says of a claim; `page` and `anchor` are where it stands on the site, `url` is both."""
     place = f"{script}#L{claim['line']}"
     found = {
         "id": f"{topic}#{claim['id']}",
@@ -121,6 +121,7 @@ def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor
         "code": list(claim.get("code", ())),
         "page": page,
         "anchor": anchor,
+        "url": url,
         "script": script,
         "line": int(claim["line"]),
     }
