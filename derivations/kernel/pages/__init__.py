@@ -56,9 +56,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from markdown.extensions.toc import slugify
 from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
@@ -237,6 +239,18 @@ class _SolutionBlock(_Block):
     fill = staticmethod(course.solution)
 
 
+class _Terms(Treeprocessor):
+    """A term of a list of definitions has an id, so that a link can lead to it: its words up to the first bracket, unless it says one."""
+
+    def run(self, root):
+        used = {element.get("id") for element in root.iter()}
+        for term in root.iter("dt"):
+            name = slugify("".join(term.itertext()).partition(" (")[0], "-")
+            if not term.get("id") and name and name not in used and not TOKEN.search(term.text or ""):
+                term.set("id", name)
+                used.add(name)
+
+
 class _Restore(Postprocessor):
     """After everything: refuse relations in what the author wrote, then put the certified HTML in."""
 
@@ -397,6 +411,8 @@ class PagesExtension(BlocksExtension):
         md.ESCAPED_CHARS.append("$")
         # Code on a page is included in a fence; an indented block would be a way around that.
         md.parser.blockprocessors.deregister("code")
+        # After inline text and attributes are read (20, 8), and the contents have taken their ids (5).
+        md.treeprocessors.register(_Terms(md), "terms", 4)
         # Last of all, when raw HTML is back in place.
         md.postprocessors.register(_Restore(md, self), "claims-restore", -100)
 

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 from ..printing.maths import MathsError, authored, breadth, mathml, prose
 from ..run.proofs import provers
 from .formulas import in_pieces
+from .telling import latex_of
 
 KINDS = {
     "definition": "Definition",
@@ -46,15 +47,18 @@ def render(
     link: Callable[[str], str],
     rank: str = "claim",
     file: Callable[..., str] = lambda name, text="": name,
+    named: Callable[[str], str] = lambda use: escape(use.rpartition("#")[2]),
+    code: Callable[[str], str] = lambda name: "",
 ) -> Element:
     """Append the claim to `parent` as a section whose id is `anchor`.
 
-    `rank` is one of `source.RANKS`. `link` turns an entry of the claim's `uses` into an address, and `file` the name of a file beside
-    the pages. Raises ClaimError.
+    `rank` is one of `source.RANKS`. `link` turns an entry of the claim's `uses` into an address, `named` into what it is called, as HTML,
+    `file` the name of a file beside the pages into its address, and `code` the name of a snippet into that of the file that holds it, or
+    "". Raises ClaimError.
     """
     try:
         _refuse_unproved(claim)
-        return _Writer(stash, file).claim(claim, parent, number, rank, anchor, script, repository, link)
+        return _Writer(stash, file, named, code).claim(claim, parent, number, rank, anchor, script, repository, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -81,9 +85,11 @@ def _refuse_unproved(claim: dict) -> None:
 class _Writer:
     """Elements of Markdown's tree, with every text in them stashed."""
 
-    def __init__(self, stash: Stash, file: Callable[..., str]):
+    def __init__(self, stash: Stash, file: Callable[..., str], named: Callable[[str], str], code: Callable[[str], str]):
         self.stash = stash
         self.file = file
+        self.named = named
+        self.code = code
 
     def add(self, parent: Element, tag: str, css: str = "", html: str = "", **attributes: str) -> Element:
         if css:
@@ -113,7 +119,10 @@ class _Writer:
             self._assumptions(section, claim["assumptions"])
         if claim["uses"]:
             self._uses(section, claim["uses"], link)
-        base = self.add(section, "div", "claim__base")
+        if claim.get("code"):
+            self._code(section, claim["code"])
+        latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # what a button copies
+        base = self.add(section, "div", "claim__base", **{"data-latex": latex})
         self._vouching(base, claim)
         self._script(base, script, int(claim["line"]), repository)
         return outer
@@ -192,7 +201,17 @@ class _Writer:
         self.add(row, "span", "claim__label", "uses")
         names = self.add(row, "ul")
         for use in uses:
-            self.add(self.add(names, "li"), "a", "", escape(use.rpartition("#")[2]), href=link(use))
+            self.add(self.add(names, "li"), "a", "", self.named(use), href=link(use))
+
+    def _code(self, section, snippets):
+        """The functions that compute what the claim says, which the PyTorch witness ran."""
+        row = self.add(section, "div", "claim__rows claim__code")
+        self.add(row, "span", "claim__label", "code")
+        names = self.add(row, "ul")
+        for snippet in snippets:
+            name, address = f"<code>{escape(snippet.rpartition('.')[2])}</code>", self.code(snippet)
+            item = self.add(names, "li")
+            self.add(item, "a", "", name, href=address) if address else self.add(item, "span", "", name)
 
     def _script(self, base, script, line, repository):
         html = f"<code>{escape(script)}:{line}</code>"

@@ -3,13 +3,15 @@
 import posixpath
 import re
 from collections.abc import Callable
+from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from markdown.util import AtomicString
 
+from ..printing.maths import authored, prose
 from ..run.certificates import CertificateError
 from ..run.coq_results import load
-from . import mistakes, refused, traces
+from . import mistakes, refused, summary, traces, whole
 from .claims import ClaimError, render
 from .source import RANKS, Opening, PageError, Source
 
@@ -25,6 +27,14 @@ def refuse_tokens(source: Source) -> None:
     for number, line in enumerate(source.lines, start=1):
         if found := re.search("[\x02\x03\ue000\ue001]", line):
             raise source.error(number, f"{found[0]!r}, a character that is not seen; leave it out")
+
+
+def used_by(topic: str, use: str) -> tuple[str, str]:
+    """The topic and the id of a claim that another one uses. Raises ClaimError."""
+    match = TOPIC.fullmatch(use) or TOPIC.fullmatch(f"{topic}#{use}")
+    if not match or not match[2]:
+        raise ClaimError(f"it uses {use!r}, which names no claim")
+    return match[1], match[2]
 
 
 class Page:
@@ -86,7 +96,7 @@ class Page:
             raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
         opening, topic, claims = found[0]
         if opening.line in self.refused:
-            anchor, link = lambda name: self._anchor(topic, name), lambda name: self._refused_at(topic, name)
+            anchor, link = lambda name: self.anchor(topic, name), lambda name: self._refused_at(topic, name)
             refused.render(self.refused[opening.line], box, self.stash, anchor, link)
         for claim in claims:
             self.number += 1
@@ -102,11 +112,13 @@ class Page:
                 stash=self.stash,
                 number=self.number,
                 rank=opening.name if opening.name in RANKS else "claim",
-                anchor=self._anchor(topic, claim["id"]),
+                anchor=self.anchor(topic, claim["id"]),
                 script=self.certificates[topic]["script"],
                 repository=self.repository,
                 link=lambda use: self._link(use, topic),
                 file=self._file,
+                named=lambda use: self._named(use, topic),
+                code=self._code,
             )
         except ClaimError as error:
             raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
@@ -143,13 +155,13 @@ class Page:
         seen = {}
         for opening, topic, claims in self.blocks:
             for claim in claims:
-                anchor = self._anchor(topic, claim["id"])
+                anchor = self.anchor(topic, claim["id"])
                 if anchor in seen:
                     message = f"{topic}#{claim['id']} would have the id of the claim shown at line {seen[anchor]}"
                     raise self.source.error(opening.line, message, opening.end)
                 seen[anchor] = opening.line
 
-    def _anchor(self, topic: str, name: str) -> str:
+    def anchor(self, topic: str, name: str) -> str:
         """A claim's id; with the topic's name before it where another topic's claims stand on a page."""
         alone = len({other for _, other, _ in self.blocks}) == 1
         return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
@@ -167,17 +179,49 @@ class Page:
         """The address of the box of a claim that was refused: on this page or on its topic's; "" where there is neither."""
         for opening, of, _ in self.blocks:
             if of == topic and opening.line in self.refused and name in (one["id"] for one in self.refused[opening.line].claims):
-                return f"#{self._anchor(topic, name)}"
+                return f"#{self.anchor(topic, name)}"
         there = self.path != f"{topic}.md" and (self.source.docs / f"{topic}.md").is_file()
         return self._link(name, topic) if there else ""
 
     def _link(self, use: str, topic: str) -> str:
         """The address of a claim that another one uses: on this page if it is shown here, else on its own."""
-        match = TOPIC.fullmatch(use) or TOPIC.fullmatch(f"{topic}#{use}")
-        if not match or not match[2]:
-            raise ClaimError(f"it uses {use!r}, which names no claim")
-        used, name = match.groups()
-        if any(shown == used and name in (claim["id"] for claim in claims) for _, shown, claims in self.blocks):
-            return f"#{self._anchor(used, name)}"
-        start = posixpath.dirname(self.path or "") or "."
-        return f"{posixpath.relpath(f'{used}.md', start)}#{name}"
+        used, name = used_by(topic, use)
+        if (used, name) in self.numbers():
+            return f"#{self.anchor(used, name)}"
+        return f"{self._way(f'{used}.md')}#{name}"
+
+    def _way(self, path: str) -> str:
+        """The way from this page to another one."""
+        return posixpath.relpath(path, posixpath.dirname(self.path or "") or ".")
+
+    def numbers(self) -> dict[tuple[str, str], int]:
+        """The claims of this page, each by its topic and its id, with the number that it has here."""
+        shown = [(topic, claim["id"]) for _, topic, claims in self.blocks for claim in claims]
+        return {one: number for number, one in enumerate(shown, start=1)}
+
+    def _named(self, use: str, topic: str) -> str:
+        """What a claim that another one uses is called, as HTML: number and title here, the page's title before its own elsewhere."""
+        used, name = used_by(topic, use)
+        number = self.numbers().get((used, name))
+        try:
+            title = next((one["title"] for one in self.certificate(used)["claims"] if one["id"] == name), "")
+        except CertificateError:  # the page that shows it says so
+            title = ""
+        called = authored(title) if title else escape(name)
+        return f"({number}) {called}" if number else ", ".join(filter(None, (self._heading(f"{used}.md"), called)))
+
+    def _heading(self, path: str) -> str:
+        """The title of another page, as HTML; "" where there is no such page."""
+        if path == self.path or not (self.source.docs / path).is_file():
+            return ""
+        traces.note_files([self.source.docs / path])
+        text = (self.source.docs / path).read_text(encoding="utf-8-sig", errors="replace")
+        return prose(summary.heading(text))
+
+    def _code(self, snippet: str) -> str:
+        """The address of the whole file that holds a function, on the page of its topic; "" where no page has its name."""
+        topic = "/".join(snippet.split(".")[1:-1])
+        page = f"{topic}.md"
+        if not (self.source.docs / page).is_file():
+            return ""
+        return f"{'' if page == self.path else self._way(page)}#{whole.anchor(topic)}"

@@ -1,0 +1,135 @@
+"""MkDocs hook for what readers and programs take along: claims.json, llms.txt, robots.txt, a notebook for each page with code, and for
+each page a description of its own. All of it is read from the pages' sources and the certificates, as the pages are.
+
+While `mkdocs serve` runs only the descriptions are made: the rest is for what is published.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+from derivations.kernel.pages import Source, mistakes, notebooks, summary, telling
+from derivations.kernel.pages.page import Page
+from derivations.kernel.pages.source import RANKS
+
+EDIT = "edit/main/docs/"  # below the repository's address
+KEPT: dict[str, Any] = {}  # the navigation and the pages of this build: at its end MkDocs hands over its settings alone
+ABOUT = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
+
+
+def on_config(config):
+    """An edit link needs to know where the repository is."""
+    if config.repo_url and not config.edit_uri:
+        config.edit_uri = EDIT
+    return config
+
+
+def on_page_markdown(markdown, *, page, **_):
+    """The page's first sentence, for search engines and for who links to it."""
+    if page.file.src_uri.endswith(".md") and (said := summary.first_sentence(markdown)):
+        page.meta.setdefault("description", said)
+    return markdown
+
+
+def on_page_content(html, *, page, config, **_):
+    """A link to the page's notebook, at its end."""
+    source = None if mistakes.are_shown() else source_of(page.file, config)
+    if not source or not notebooks.has_one(source):
+        return html
+    name = notebooks.name_of(source)
+    return f'{html}\n<p class="notebook"><a href="{name}" download>This page as a notebook</a></p>\n'
+
+
+def on_post_build(*, config):
+    if mistakes.are_shown():
+        return
+    site, pages = Path(config.site_dir), KEPT["pages"]
+    claims = [one for page in pages for one in claims_of(page, config)]
+    write(site / "claims.json", json.dumps({"about": ABOUT, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1))
+    write(site / "llms.txt", for_machines(pages, config))
+    write(site / "robots.txt", for_robots(config))
+    for page in pages:
+        source = source_of(page.file, config)
+        if notebooks.has_one(source):
+            text = notebooks.made(source, address=page.canonical_url or "", repository=repository(config))
+            write(site / Path(page.file.dest_uri).parent / notebooks.name_of(source), text)
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+
+
+def on_nav(nav, *, files, **_):
+    others = [one.page for one in files.documentation_pages() if one.page and one.page not in nav.pages]
+    KEPT.update(nav=nav, pages=[one for one in [*nav.pages, *others] if one.file.src_uri.endswith(".md")])
+    return nav
+
+
+def source_of(file, config) -> Source | None:
+    if not file.src_uri.endswith(".md") or not file.abs_src_path:
+        return None
+    path = Path(file.abs_src_path)
+    return Source(path.read_text(encoding="utf-8-sig"), Path(config.docs_dir), path)
+
+
+def repository(config) -> str:
+    return config.repo_url or ""
+
+
+# claims.json ------------------------------------------------------------------------------------------------------------------------
+
+
+def claims_of(page, config) -> list[dict]:
+    """The records of all claims that a page shows, in its order."""
+    shown = Page(source_of(page.file, config))
+    return [
+        telling.record(
+            claim,
+            topic=topic,
+            rank=opening.name if opening.name in RANKS else "claim",
+            number=shown.numbers()[topic, claim["id"]],
+            page=page.url,
+            anchor=shown.anchor(topic, claim["id"]),
+            url=f"{at(page.url, config)}#{shown.anchor(topic, claim['id'])}",
+            script=shown.certificates[topic]["script"],
+            repository=repository(config),
+        )
+        for opening, topic, claims in shown.blocks
+        for claim in claims
+    ]
+
+
+# llms.txt ---------------------------------------------------------------------------------------------------------------------------
+
+
+def for_machines(pages: list, config) -> str:
+    """The site in Markdown, as llmstxt.org has it: what it is, and its pages by chapter, each with a sentence."""
+    lines = [f"# {config.site_name}", "", f"> {config.site_description}", ""]
+    lines += [f"{ABOUT} All of them, with LaTeX, assumptions, witnesses and places: [claims.json]({at('claims.json', config)})", ""]
+    for title, chapter in chapters(KEPT["nav"], pages):
+        lines += [f"## {title}", "", *(entry(page, config) for page in chapter), ""]
+    return "\n".join(lines)
+
+
+def chapters(nav, pages: list) -> list[tuple[str, list]]:
+    """The sections of the navigation, each with its pages; pages that stand alone there come last."""
+    known = {id(page) for page in pages}
+    sections = [(one.title, [page for page in one.children if id(page) in known]) for one in nav.items if one.is_section]
+    alone = [page for page in pages if not any(page in chapter for _, chapter in sections)]
+    return [(title, chapter) for title, chapter in [*sections, ("More", alone)] if chapter]
+
+
+def entry(page, config) -> str:
+    said = page.meta.get("description", "")
+    return f"- [{page.title}]({at(page.url, config)})" + (f": {said}" if said else "")
+
+
+def at(address: str, config) -> str:
+    return urljoin(config.site_url or "", address)
+
+
+def for_robots(config) -> str:
+    lines = ["User-agent: *", "Allow: /"]
+    return "\n".join([*lines, f"Sitemap: {at('sitemap.xml', config)}"] if config.site_url else lines)

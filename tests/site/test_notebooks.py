@@ -1,0 +1,122 @@
+"""A page as a notebook: it has all of the page, and runs by itself."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from derivations.kernel.pages import Source, notebooks
+
+ROOT = Path(__file__).parents[2]
+TRIED = ("scaling/variance", "softmax/jacobian", "heads/module", "inference/cache")
+PLAIN = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "OMP_NUM_THREADS": "1"}
+
+# Runs a notebook in an empty folder, and says what each of its cells prints.
+RUN = """import json, sys
+import nbformat
+from nbclient import NotebookClient
+
+book = nbformat.read(sys.argv[1], as_version=4)
+NotebookClient(book, timeout=600, kernel_name="python3").execute()
+print(json.dumps([cell.outputs for cell in book.cells if cell.cell_type == "code"]))
+"""
+
+
+def source(topic):
+    path = ROOT / "docs" / f"{topic}.md"
+    return Source(path.read_text(encoding="utf-8"), ROOT / "docs", path)
+
+
+def book_of(topic, **more):
+    return nbformat.reads(notebooks.made(source(topic), **more), as_version=4)
+
+
+def said(outputs):
+    """What a cell's outputs tell a reader: an error by its name, the rest as text."""
+    return "".join("".join(one.get("text") or one.get("data", {}).get("text/plain", "") or one.get("ename", "")) for one in outputs).strip()
+
+
+def run(path, folder):
+    known = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run([sys.executable, "-I", "-c", RUN, path], cwd=folder, capture_output=True, text=True, env=known | PLAIN)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return [said(outputs) for outputs in json.loads(done.stdout)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topic", TRIED)
+def test_a_notebook_runs_by_itself_and_prints_what_the_page_shows(topic, tmp_path):
+    path = tmp_path / "page.ipynb"
+    path.write_text(notebooks.made(source(topic)), encoding="utf-8")
+    shown = [said(cell.outputs) for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert run(path, tmp_path) == shown and sum(map(bool, shown)) >= 1
+
+
+@pytest.mark.slow
+def test_what_does_not_run_is_found(tmp_path):
+    path = tmp_path / "page.ipynb"
+    text = notebooks.made(source("scaling/variance"))
+    path.write_text(text.replace("def draw(", "def drawn(", 1), encoding="utf-8")
+    with pytest.raises(AssertionError, match="draw"):
+        run(path, tmp_path)
+
+
+def test_a_notebook_has_the_pages_prose_its_claims_its_code_and_its_exercises():
+    book = book_of("scaling/variance", address="https://example.org/scaling/variance/")
+    words = "\n\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    code = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    assert words.startswith("# Why √d_k?") and "pip install torch jaxtyping" in words
+    assert "**Theorem [(3)](https://example.org/scaling/variance/#scaled).** *After division by the root" in words
+    assert "$$\n\\begin{aligned}\n\\operatorname{Var}\\left(\\frac{q \\cdot k}{\\sqrt{d}}\\right) &= " in words
+    assert "1. a constant factor leaves a variance squared\n" in words
+    assert "### Exercise 2. A long query" in words and "**Solution**" in words and "**In practice**" in words
+    assert "[its\ngradients vanish](https://example.org/scaling/saturation/)" in words
+    assert "[Vaswani et al. (2017)](https://example.org/bibliography/#vaswani-2017)" in words
+    assert not any(sign in words for sign in ("///", "--8<--", ".md)", ".md#", "{ ."))
+    assert any(one.startswith("from jaxtyping") and "def scores(" in one for one in code) and not any(">>>" in one for one in code[1:])
+
+
+def test_a_notebook_needs_no_package_of_the_site():
+    first = next(cell.source for cell in book_of("scaling/variance").cells if cell.cell_type == "code")
+    names: dict = {}
+    exec(first.partition("\n\nfor name")[0].partition("import types\n")[2], names)
+    assert list(names["SOURCES"])[0] == "snippets" and "snippets.attention.formula" in names["SOURCES"]
+    assert names["SOURCES"]["snippets.attention.formula"].count("def scores(") == 1
+
+
+def test_without_an_address_a_link_is_its_words():
+    words = "\n".join(cell.source for cell in book_of("scaling/variance").cells)
+    assert "Vaswani et al. (2017), section 3.2.1" in words and "**Theorem (3).**" in words
+
+
+def test_a_page_whose_code_reads_files_has_no_notebook_and_one_without_code_has_none():
+    assert not notebooks.has_one(source("seeing/recall")) and not notebooks.has_one(source("together/gpt"))
+    assert not notebooks.has_one(source("glossary")) and not notebooks.has_one(source("contributing/language"))
+    assert notebooks.has_one(source("scaling/variance"))
+
+
+EXAMPLE = """>>> a = 1
+>>> a
+1
+>>> print(a)
+1
+>>> for k in range(2):
+...     k
+0
+1
+>>> 1 / 0
+Traceback (most recent call last):
+ZeroDivisionError: division by zero
+>>> b = 2
+"""
+
+
+def test_an_example_is_cut_where_it_prints():
+    cells = list(notebooks.of_example(EXAMPLE))
+    assert [cell.source for cell in cells] == ["a = 1\na", "print(a)", "for k in range(2):\n    k", "1 / 0", "b = 2"]
+    assert [one.output_type for cell in cells for one in cell.outputs] == ["execute_result", "stream", "stream", "error"]
+    assert cells[3].metadata["tags"] == ["raises-exception"] and cells[3].outputs[0].ename == "ZeroDivisionError"
