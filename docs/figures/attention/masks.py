@@ -44,6 +44,7 @@ def filled() -> Picture:
         f"from {lines[2][2][0]:.1f} to {lines[2][2][-1]:.2f}.",
     )
 
+
 SCORES = [[1, 4, 2, 3], [2, 1, 3, 2]]
 
 
