@@ -3,13 +3,14 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 
-from derivations.kernel.pages import mistakes, summary, telling
+from derivations.kernel.pages import mistakes, summary, taken, telling
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -168,3 +169,9 @@ def test_a_limit_as_plain_text():
     claim = {"start": r"\frac{6}{d}", "steps": [{"relation": r"\xrightarrow{d \to \infty}", "latex": "0"}]}
     assert telling.text_of(claim) == "6/d → 0 as d → ∞"
     assert telling.latex_of({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
+
+
+def test_a_description_ends_no_attribute():
+    page = SimpleNamespace(meta={})
+    taken.on_page_markdown('# A\n\nA "word" & another.\n', page=page)
+    assert page.meta == {"description": "A &quot;word&quot; &amp; another."}

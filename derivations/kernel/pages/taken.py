@@ -5,6 +5,7 @@ While `mkdocs serve` runs only the descriptions are made: the rest is for what i
 """
 
 import json
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -122,7 +123,7 @@ def chapters(nav, pages: list) -> list[tuple[str, list]]:
 
 
 def entry(page, config) -> str:
-    said = page.meta.get("description", "")
+    said = unescape(page.meta.get("description", ""))
     return f"- [{page.title}]({at(page.url, config)})" + (f": {said}" if said else "")
 
 
