@@ -1,7 +1,7 @@
 // Online softmax: blocks of keys are merged one at a time into a state, as `state`, `merge_states` and `average` of
 // snippets/blocks/merge.py do it. A reader says how long a block is, and how many have been merged.
 
-import { cell, choice, dot, make, matrix, put, readout, shown, softmax, sum, titled } from "./parts.js";
+import { button, cell, choice, dot, make, matrix, put, readout, shown, softmax, sum, titled } from "./parts.js";
 
 const EMPTY = { reference: -Infinity, total: 0, mixed: 0 };
 
@@ -66,12 +66,7 @@ export function start(stage, { scores, values, sizes, size }) {
     done = Math.min(Math.max(done + by, 1), blocks());
     show();
   };
-  const press = (label, by) => {
-    const made = make("button", { type: "button", class: "play__button" }, label);
-    made.addEventListener("click", step(by));
-    return made;
-  };
-  const [back, on] = [press("one back", -1), press("merge the next block", 1)];
+  const [back, on] = [button("one back", step(-1)), button("merge the next block", step(1))];
   const choose = choice("keys in a block", sizes.map(String), sizes.indexOf(size), (place) => {
     [length, done] = [sizes[place], 1];
     show();
