@@ -172,6 +172,6 @@ def test_a_limit_as_plain_text():
 
 
 def test_a_description_ends_no_attribute():
-    page = SimpleNamespace(meta={})
+    page = SimpleNamespace(meta={}, file=SimpleNamespace(src_uri="a.md"))
     taken.on_page_markdown('# A\n\nA "word" & another.\n', page=page)
     assert page.meta == {"description": "A &quot;word&quot; &amp; another."}

@@ -27,9 +27,9 @@ def on_config(config):
 
 
 def on_page_markdown(markdown, *, page, **_):
-    """The page's first sentence, for search engines and for who links to it."""
+    """The page's first sentence, for search engines and for who links to it; escaped, since the theme writes it as it is."""
     if page.file.src_uri.endswith(".md") and (said := summary.first_sentence(markdown)):
-        page.meta.setdefault("description", said)
+        page.meta.setdefault("description", escape(said))
     return markdown
 
 
