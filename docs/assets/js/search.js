@@ -1,0 +1,32 @@
+// Opens the search: by its button, by "/" or by "s". Nothing else of it is fetched before.
+
+let failures = 0;
+
+async function open() {
+  try {
+    const dialog = await import(`./search/dialog.js${failures ? `?${failures}` : ""}`);
+    dialog.open();
+  } catch {
+    failures += 1; // a browser may keep a failed import, under its address
+    button.dataset.failed = "Search could not be fetched. Are you offline?";
+    button.title = button.dataset.failed;
+  }
+}
+
+const isTyping = (target) => target.closest("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]");
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || !["/", "s"].includes(event.key) || isTyping(event.target)) return;
+  if (document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  open();
+});
+
+const button = document.createElement("button");
+button.type = "button";
+button.className = "find-button";
+button.setAttribute("aria-keyshortcuts", "/ s");
+button.setAttribute("aria-haspopup", "dialog");
+button.textContent = "Search";
+button.addEventListener("click", open);
+document.querySelector(".md-header__inner")?.append(button);
