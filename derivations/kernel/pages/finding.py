@@ -9,6 +9,7 @@ places that are shown, a page's own file says what to show. So a query costs the
 import hashlib
 import json
 import math
+import posixpath
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -22,7 +23,7 @@ from bs4 import BeautifulSoup, Tag
 from . import plain, terms
 
 FOLDER = "search"
-LEAST = 24_000  # letters of a file of words
+LENGTH = 24_000  # letters, about, of a file of words
 OPEN, CLOSE = "\ue000", "\ue001"  # around a formula in a text that is being read
 
 # What a word weighs where it stands: in a page, in one of its sections, in a claim.
@@ -32,7 +33,12 @@ CLAIM = {"title": 6, "statement": 4, "text": 1, "page": 1}
 RANKS = {"theorem": 1.0, "claim": 0.85, "routine": 0.7}
 WITHOUT_THEOREM = 0.7  # a page that lists, beside one that proves
 SECTIONS = 0.5
+LEAST_RARE = 0.15  # what a word on every page counts for still
 MIDDLE = 5.0  # what weighs half of the most that anything can
+NAMED = {"softmax", "sqrt", "sum", "partial", "infinity", "rank", "exp", "log", "sin", "cos", "tanh", "var", "max", "min", "abs"}
+LONG_NAME = 80  # letters of a name, or of a formula, that are compared
+LONGEST = 15  # letters of a product that is looked into
+USUAL = (80, 800)  # words of a section or of what is said of a claim, and of a page
 FLAT = {"title", "names", "label", "statement", "page"}  # where a word that stands twice says no more
 
 
@@ -47,6 +53,7 @@ class Record:
     statement: str = ""
     fields: dict[str, str] = field(default_factory=dict)
     prior: float = 1.0
+    weighed: tuple[str, dict[str, float]] = ("", {})  # what its words weigh, under these names
 
 
 @dataclass
@@ -69,6 +76,7 @@ _NOT_READ = re.compile(
     re.DOTALL,
 )
 _HEADINGS = ("h2", "h3")
+_PIECES = re.compile(f"({OPEN}[^{CLOSE}]*{CLOSE})")
 _ASIDE = {"claim", "claim__refused", "whole-file"}  # classes of what is no prose
 
 
@@ -123,11 +131,12 @@ def _claim(section: Tag, page: str) -> Record:
         return " ".join(_text(one) for one in section.find_all(class_=classes))
 
     title, rank = text("claim__title"), section["class"][-1].removeprefix("claim--")
-    statement = _shown(text("claim__left", "claim__right"))
+    rows = [_shown(_text(one)) for one in section.find_all(class_=("claim__left", "claim__right"))]
+    statement = " ".join(rows)
     kind = "theorem" if rank == "theorem" else text("claim__kind").lower()
     record = Record(kind, section.get("id", ""), title or kind.capitalize(), "", statement, prior=RANKS.get(rank, RANKS["claim"]))
     words = text("claim__reason", "claim__assumptions")
-    record.fields = {"title": title, "statement": f"{OPEN}{statement}{CLOSE}", "text": words, "page": page}
+    record.fields = {"title": title, "statement": f"{OPEN}{statement}{CLOSE}", "formula": " ".join(rows[:1] + rows[1:][-1:]), "text": words, "page": page}
     record.text = words
     return record
 
@@ -159,32 +168,28 @@ def _glossary(body: BeautifulSoup, url: str) -> Iterator[tuple[str, str]]:
 
 
 def _resolved(url: str, href: str) -> str:
-    parts = url.split("/")[:-1]
-    for part in href.partition("#")[0].removesuffix("index.html").split("/")[:-1]:
-        parts = parts[:-1] if part == ".." else [*parts, part] if part != "." else parts
-    return "/".join([*parts, ""]) if parts else ""
+    """The address of a page, from the root, to which a link on another leads."""
+    path = posixpath.normpath(posixpath.join(url, href.partition("#")[0].removesuffix("index.html")))
+    return "" if path == "." else f"{path}/"
 
 
 # Weighing words -----------------------------------------------------------------------------------------------------------
 
 
 def counted(text: str) -> Counter[str]:
-    """The words of a text, and what its formulas are made of: of a product each end, so that a part of it is found by how it begins."""
+    """The words of a text and of its formulas. Of a product each end is a word too, so that a part of it is found by how it begins."""
     found: Counter[str] = Counter()
-    for piece in re.split(f"({OPEN}[^{CLOSE}]*{CLOSE})", text):
+    for piece in _PIECES.split(text):
         if piece.startswith(OPEN):
             for word in terms.words(terms.folded(piece.strip(OPEN + CLOSE))):
-                found.update({word} | {word[at:] for at in range(1, min(len(word) - 1, 9)) if len(word) < 16 and _is_product(word)})
+                found.update({word, *_ends(word)})
         else:
             found.update(terms.words(piece))
     return found
 
 
-def _is_product(word: str) -> bool:
-    return word not in _NAMED
-
-
-_NAMED = {"softmax", "sqrt", "sum", "partial", "infinity", "rank", "exp", "log", "sin", "cos", "tanh", "var", "max", "min", "abs", "det"}
+def _ends(word: str) -> list[str]:
+    return [] if word in NAMED or len(word) > LONGEST else [word[at:] for at in range(1, len(word) - 1)]
 
 
 def pairs(text: str) -> list[str]:
@@ -199,21 +204,32 @@ def names_in(title: str) -> list[str]:
 
 
 def as_name(text: str) -> str:
-    """A whole name as one word, which no other text has: who asks for just that means the page of that name."""
-    return "=" + "".join(terms.words(text))
+    """A whole name as one word, which no other text has: who asks for just that means what has this name."""
+    return "=" + "".join(terms.words(text))[:LONG_NAME]
 
 
 def weights(record: Record) -> dict[str, float]:
-    """What each word weighs in a record, below one. A word in a long title weighs less than one in a short, and in a text the tenth time
-    less than the first."""
+    """What each word weighs in a record, below one; kept, since its names alone may be other ones later."""
+    names = record.fields.get("names", "")
+    if not record.weighed[1] or record.weighed[0] != names:
+        record.weighed = names, _weights(record)
+    return record.weighed[1]
+
+
+def _weights(record: Record) -> dict[str, float]:
+    """A word in a long title weighs less than one in a short, and in a text the tenth time less than the first."""
     of = PAGE if record.kind == "page" else SECTION if record.kind == "section" else CLAIM
     total: dict[str, float] = defaultdict(float)
     for name, text in record.fields.items():
         if name == "names":
             _add_names(total, text.split("\n"))
             continue
+        if name == "formula":
+            total[as_name(terms.folded(text))] = PAGE["names"]
+            continue
         counts = counted(text)
-        long = 0.6 + 0.1 * sum(counts.values()) if name in FLAT else 0.6 + 0.4 * sum(counts.values()) / 300
+        length = len(text.split())
+        long = 0.6 + 0.1 * length if name in FLAT else 0.6 + 0.4 * length / USUAL[record.kind == "page"]
         for word, count in counts.items():
             total[word] += of[name] * (1 if name in FLAT else 1 + math.log(count)) / long
         if name in ("title", "label"):
@@ -221,6 +237,8 @@ def weights(record: Record) -> dict[str, float]:
                 total[word] += of[name] / long
     if record.kind == "page":
         _add_names(total, names_in(record.fields["title"]))
+    elif record.kind != "section":
+        total[as_name(_shown(record.title))] = PAGE["names"]
     return {word: weight / (weight + MIDDLE) for word, weight in total.items()}
 
 
@@ -232,24 +250,17 @@ def _add_names(total: dict[str, float], names: list[str]) -> None:
         total[as_name(_shown(name))] = PAGE["names"]
 
 
-@dataclass
-class Index:
-    pages: list[Found]
-
-    def postings(self) -> dict[str, list[tuple[int, int]]]:
-        """For each word the records that have it, by number, with a whole number that says how much it weighs there; heaviest first."""
-        weighed = [[(weights(record), record.prior) for record in page.records] for page in self.pages]
-        among = Counter(word for page in weighed for word in {word for words, _ in page for word in words})
-        found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        number = 0
-        for page in weighed:
-            for words, prior in page:
-                for word, weight in words.items():
-                    rare = math.log(1 + (len(self.pages) - among[word] + 0.5) / (among[word] + 0.5)) + 0.15
-                    if score := round(100 * weight * rare * prior):
-                        found[word].append((number, score))
-                number += 1
-        return {word: sorted(places, key=lambda one: (-one[1], one[0])) for word, places in sorted(found.items())}
+def postings(pages: list[Found]) -> dict[str, list[tuple[int, int]]]:
+    """For each word, in order, the records that have it, by number, with a whole number that says what it weighs there; heaviest first."""
+    weighed = [[(weights(record), record.prior) for record in page.records] for page in pages]
+    among = Counter(word for page in weighed for word in {word for words, _ in page for word in words})
+    rare = {word: 100 * (math.log(1 + (len(pages) - n + 0.5) / (n + 0.5)) + LEAST_RARE) for word, n in among.items()}
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for number, (words, prior) in enumerate(record for page in weighed for record in page):
+        for word, weight in words.items():
+            if score := round(weight * rare[word] * prior):
+                found[word].append((number, score))
+    return {word: sorted(places, key=lambda one: (-one[1], one[0])) for word, places in sorted(found.items())}
 
 
 def name_pages(pages: list[Found]) -> None:
@@ -292,7 +303,7 @@ def write(site: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "pages").mkdir(parents=True)
     files = {f"pages/{number}.json": _json(_said(page)) for number, page in enumerate(pages)}
-    begins, shards = [], list(_shards(Index(pages).postings()))
+    begins, shards = [], list(_shards(postings(pages)))
     for number, shard in enumerate(shards):
         begins.append(next(iter(shard)))
         files[f"words{number}.json"] = _json(shard)
@@ -326,7 +337,7 @@ def _shards(postings: dict[str, list[tuple[int, int]]]) -> Iterator[dict[str, li
     for word, places in postings.items():
         shard[word] = [number for place in places for number in place]
         length += len(word) + 7 * len(places)
-        if length > LEAST:
+        if length > LENGTH:
             yield shard
             shard, length = {}, 0
     if shard:

@@ -24,9 +24,10 @@ NO_LETTER = "(?![A-Za-z])"
 FORMULA: list[tuple[str, str]] = [
     (r"\\(?:left|right|[bB]igg?|operatorname\*?|math[a-z]+|text|limits|displaystyle)" + NO_LETTER, ""),
     (r"\\[,;:!>]", ""),
+    (r"\\(?:begin|end)\s*\{[a-z]+\}|\\\\|&", " ; "),
     (r"\\(?:top|intercal)" + NO_LETTER, "T"),
     (r"\\(?:cdot|odot|times)" + NO_LETTER, "·"),
-    (r"\\(?:leq?|geq?|neq?|to|mid|coloneqq|approx|in|x?rightarrow|begin|end|[lr]?Vert|[lr]?vert|q?quad|[lc]?dots)" + NO_LETTER, " = "),
+    (r"\\(?:n?leq?|n?geq?|neq?|to|mid|coloneqq|approx|in|x?rightarrow|[lr]?Vert|[lr]?vert|q?quad|[lc]?dots)" + NO_LETTER, " = "),
     (r"\\[dt]?frac" + NO_LETTER, " "),
     *((rf"\\(?:var)?{name}{NO_LETTER}", f" {letter} ") for letter, name in GREEK.items()),
     (r"\\([A-Za-z]+)", " $1 "),

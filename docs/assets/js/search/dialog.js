@@ -15,7 +15,7 @@ const field = element("input", {
   type: "search", role: "combobox", "aria-label": "Search", "aria-controls": "find-hits", "aria-expanded": "false", "aria-autocomplete": "list",
   placeholder: "A name, a word, a formula: QK^T", autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "go", maxlength: "200",
 });
-const close = element("button", { type: "button", class: "find__close", "aria-label": "Close" }, "Esc");
+const close = element("button", { type: "button", class: "find__close", "aria-keyshortcuts": "Escape" }, "Close");
 const said = element("p", { class: "find__said", role: "status" });
 const list = element("div", { id: "find-hits", class: "find__hits", role: "listbox", "aria-label": "Hits" });
 const dialog = element("dialog", { class: "find", "aria-label": "Search" }, element("div", { class: "find__field" }, field, close), said, list);
@@ -41,8 +41,11 @@ function isFound(piece, terms, isFormula) {
   return made.some((word) => [...terms].some((term) => term === word || (term.length > 1 && (word.startsWith(term) || (isFormula && word.includes(term))))));
 }
 
+// An index stands low: of x_ij, ij.
+const lowered = (piece) => piece.split(/_([\p{L}\p{N}]+)/u).map((part, k) => (k % 2 ? element("sub", {}, part) : part));
+
 function marked(text, terms, isFormula = false) {
-  return pieces(text).map((piece, k) => (k % 2 && isFound(piece, terms, isFormula) ? element("mark", {}, piece) : piece));
+  return pieces(text).flatMap((piece, k) => (k % 2 && isFound(piece, terms, isFormula) ? element("mark", {}, ...lowered(piece)) : lowered(piece)));
 }
 
 // Of a text, the sentence in which most of the words are; from the first of them on, where it is long.
@@ -57,10 +60,11 @@ function excerpt(text, terms) {
   return `${from ? "… " : ""}${part.slice(0, part.lastIndexOf(" "))} …`;
 }
 
-function option(hit, number, terms) {
+function option(hit, number, terms, before) {
   const isClaim = !["page", "section"].includes(hit.kind);
   const link = element("a", { id: `find-${number}`, class: `find__hit find__hit--${isClaim ? "claim" : hit.kind}`, role: "option", "aria-selected": "false", tabindex: "-1", href: hit.href });
-  if (hit.kind !== "page") link.append(element("span", { class: "find__where" }, hit.page));
+  if (before?.page === hit.page && hit.kind !== "page") link.classList.add("find__hit--inner");
+  else if (hit.kind !== "page") link.append(element("span", { class: "find__where" }, ...lowered(hit.page)));
   link.append(element("span", { class: "find__title" }, ...marked(hit.title, terms)));
   if (isClaim) link.append(element("span", { class: "find__kind" }, hit.kind));
   if (hit.statement) link.append(element("span", { class: "find__statement" }, ...marked(hit.statement, terms, true)));
@@ -71,7 +75,8 @@ function option(hit, number, terms) {
 const count = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 
 function show({ hits, count: places, pages, terms }) {
-  list.replaceChildren(...hits.map((hit, number) => option(hit, number, terms)));
+  list.replaceChildren(...hits.map((hit, number) => option(hit, number, terms, hits[number - 1])));
+  list.removeAttribute("aria-busy");
   list.scrollTop = 0;
   field.setAttribute("aria-expanded", String(hits.length > 0));
   choose(0);
@@ -79,17 +84,20 @@ function show({ hits, count: places, pages, terms }) {
 }
 
 const NOTHING = { hits: [], count: 0, pages: 0, terms: new Set() };
+const FAILED = "The index could not be fetched. Are you offline? Enter tries again.";
 let latest = 0;
 
 async function search() {
   const mine = ++latest;
+  const isAwaited = () => mine === latest;
+  list.setAttribute("aria-busy", "true");
   try {
-    const found = field.value.trim() ? await find(field.value) : NOTHING;
-    if (mine === latest) show(found);
+    const found = await find(field.value, isAwaited);
+    if (isAwaited()) show(found);
   } catch {
-    if (mine !== latest) return;
+    if (!isAwaited()) return;
     show(NOTHING);
-    said.textContent = "The index could not be fetched. Are you offline? Enter tries again.";
+    said.textContent = FAILED;
   }
 }
 

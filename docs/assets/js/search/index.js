@@ -2,9 +2,12 @@
 // words in alphabetical order, and a file for each page with what to show of it. What was fetched is kept.
 
 const FOLDER = new URL("../../../search/", import.meta.url);
-const MOST_PAGES = 12; // that are shown
-const MOST_ON_A_PAGE = 3;
+const MOST_PAGES = 10; // that are shown
+const MOST_ON_A_PAGE = 3; // beside the page itself
+const LEAST = 0.15; // of the best, what counts as found
+const LEAST_ON_A_PAGE = 0.3;
 const PAIR = 0.7; // what two neighbours as one word count for
+const MOST_WORDS = 24; // of a query
 const WHOLE = 1.25; // what a page counts for beside a place on it
 
 const kept = new Map();
@@ -47,7 +50,7 @@ export const folded = (formula) => ruled("formula", formula.normalize("NFKC"));
 
 const looksLikeMathematics = (text) => /[\\^_√∑∂·⋅*@=+|()[\]{}ᵀ]|(^|\s)\p{L}(\s|$)/u.test(text);
 
-export const asked = (query) => [...new Set(words(looksLikeMathematics(query) ? folded(query) : query))];
+export const asked = (query) => words(looksLikeMathematics(query) ? folded(query) : query);
 
 // Postings ---------------------------------------------------------------------------------------------------------------
 
@@ -91,7 +94,10 @@ async function placesOf(found, word, isLast) {
   return { places, terms: terms.map(([term]) => term), weight: Math.max(1, ...places.values()) };
 }
 
-async function scored(found, tokens) {
+// A whole name, or a whole formula, as one word.
+const nameOf = (said) => `=${said.join("").slice(0, 80)}`;
+
+async function scored(found, tokens, name) {
   const lists = await Promise.all(tokens.map((word, k) => placesOf(found, word, k === tokens.length - 1)));
   const total = lists.reduce((sum, { weight }) => sum + weight, 0);
   const scores = new Map();
@@ -101,7 +107,8 @@ async function scored(found, tokens) {
       scores.set(place, { score: so.score + score, covered: so.covered + weight / total });
     }
   }
-  const joined = [...tokens.slice(1).map((word, k) => tokens[k] + word), `=${tokens.join("")}`];
+  const best = Math.max(0, ...[...scores.values()].map((so) => so.score * so.covered ** 2)); // before what only a few can have
+  const joined = [...tokens.slice(1).map((word, k) => tokens[k] + word), name];
   const more = await Promise.all(joined.map((word) => placesOf(found, word, false)));
   for (const { places } of more) {
     for (const [place, score] of places) {
@@ -110,15 +117,17 @@ async function scored(found, tokens) {
     }
   }
   for (const [place, so] of scores) scores.set(place, so.score * so.covered ** 2);
-  return { scores, terms: new Set([...tokens, ...lists.flatMap((list) => list.terms)]) };
+  return { scores, best, terms: new Set([...tokens, ...lists.flatMap((list) => list.terms)]) };
 }
 
 // Pages ------------------------------------------------------------------------------------------------------------------
 
-function byPage(found, scores) {
+function byPage(found, scores, best) {
+  const least = LEAST * best;
   const pages = new Map();
   for (const [place, score] of scores) {
-    let page = found.begins.findLastIndex((begin) => begin <= place);
+    if (score < least) continue;
+    const page = found.begins.findLastIndex((begin) => begin <= place);
     const here = pages.get(page) ?? { page, hits: [] };
     const at = place - found.begins[page];
     here.hits.push({ at, score: at ? score : score * WHOLE });
@@ -132,7 +141,7 @@ function byPage(found, scores) {
 }
 
 async function shown(found, { page, hits }) {
-  const best = hits.filter((hit) => hit.at === 0 || hit.score > 0.4 * hits[0].score).slice(0, MOST_ON_A_PAGE + 1);
+  const best = hits.filter((hit) => hit.at === 0 || hit.score > LEAST_ON_A_PAGE * hits[0].score).slice(0, MOST_ON_A_PAGE + 1);
   const places = await fetched(`pages/${page}.json?${found.version}`);
   return best.map(({ at }) => {
     const [kind, anchor, title, text, statement] = places[at];
@@ -140,13 +149,18 @@ async function shown(found, { page, hits }) {
   });
 }
 
-// What the query finds, best first, how much there is of it, and the words that were found. Rejects where something cannot be fetched.
-export async function find(query) {
+const NOTHING = { hits: [], pages: 0, count: 0, terms: new Set() };
+
+// What the query finds, best first, how much there is of it, and the words that were found; undefined where nobody waits for it any more.
+// Rejects where something cannot be fetched.
+export async function find(query, isAwaited = () => true) {
   const found = await index();
-  const tokens = asked(query);
-  if (!tokens.length) return { hits: [], pages: 0, count: 0, terms: new Set() };
-  const { scores, terms } = await scored(found, tokens);
-  const pages = byPage(found, scores);
+  const said = asked(query);
+  const tokens = [...new Set(said)].slice(0, MOST_WORDS);
+  const { scores, best, terms } = tokens.length ? await scored(found, tokens, nameOf(said)) : NOTHING;
+  if (!isAwaited()) return undefined;
+  if (!scores?.size) return NOTHING;
+  const pages = byPage(found, scores, best);
   const hits = await Promise.all(pages.slice(0, MOST_PAGES).map((page) => shown(found, page)));
-  return { hits: hits.flat(), pages: pages.length, count: scores.size, terms };
+  return { hits: hits.flat(), pages: pages.length, count: pages.reduce((sum, page) => sum + page.hits.length, 0), terms };
 }
