@@ -3,13 +3,12 @@
 let failures = 0;
 
 async function open() {
+  said.textContent = "";
   try {
-    const dialog = await import(`./search/dialog.js${failures ? `?${failures}` : ""}`);
-    dialog.open();
+    (await import(`./search/dialog.js${failures ? `?${failures}` : ""}`)).open();
   } catch {
     failures += 1; // a browser may keep a failed import, under its address
-    button.dataset.failed = "Search could not be fetched. Are you offline?";
-    button.title = button.dataset.failed;
+    said.textContent = "Search could not be fetched. Are you offline?";
   }
 }
 
@@ -29,4 +28,7 @@ button.setAttribute("aria-keyshortcuts", "/ s");
 button.setAttribute("aria-haspopup", "dialog");
 button.textContent = "Search";
 button.addEventListener("click", open);
-document.querySelector(".md-header__inner")?.append(button);
+const said = document.createElement("span");
+said.className = "find-said";
+said.setAttribute("role", "status");
+document.querySelector(".md-header__inner")?.append(said, button);
