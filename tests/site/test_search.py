@@ -159,7 +159,9 @@ def test_a_theorem_is_found_by_its_name_and_by_its_latex(page):
 def test_python_and_the_browser_read_words_alike(page, built):
     """The rules are one list, but two languages apply them."""
     pages = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((built / "search/pages").iterdir())]
-    texts = sorted({text for found in pages for record in found for text in record[2:]} | set(QUERIES) | {query for group in ALIKE for query in group})
+    texts = sorted(
+        {text for found in pages for record in found for text in record[2:]} | set(QUERIES) | {query for group in ALIKE for query in group}
+    )
     script = """(async () => {
         const { find, folded, words } = await import(new URL("../../assets/js/search/index.js", location));
         await find("the rules are fetched with the index");
@@ -224,7 +226,9 @@ def test_keys_open_it_and_move_and_go_and_close(opened):
 
 
 def test_a_key_that_is_typed_elsewhere_opens_nothing(page):
-    page.ask("document.querySelector('article').append(Object.assign(document.createElement('textarea'), {id: 'notes'})); document.querySelector('#notes').focus()")
+    page.ask(
+        "document.querySelector('article').append(Object.assign(document.createElement('textarea'), {id: 'notes'})); document.querySelector('#notes').focus()"
+    )
     page.press("s")
     page.press("/")
     assert page.ask("document.querySelector('#notes').value") == "s/"
@@ -233,7 +237,9 @@ def test_a_key_that_is_typed_elsewhere_opens_nothing(page):
 
 def test_what_was_found_is_marked_and_nothing_is_read_as_markup(opened):
     typed(opened, "causal mask")
-    assert {"causal", "mask"} <= {word.lower() for word in opened.ask("[...document.querySelectorAll('.find mark')].map((mark) => mark.textContent)")}
+    assert {"causal", "mask"} <= {
+        word.lower() for word in opened.ask("[...document.querySelectorAll('.find mark')].map((mark) => mark.textContent)")
+    }
     typed(opened, "<img src=x onerror=alert(1)> softmax")
     assert not opened.ask("document.querySelector('.find img')")
     for path in (ROOT / "docs/assets/js").rglob("*.js"):

@@ -136,7 +136,13 @@ def _claim(section: Tag, page: str) -> Record:
     kind = "theorem" if rank == "theorem" else text("claim__kind").lower()
     record = Record(kind, section.get("id", ""), title or kind.capitalize(), "", statement, prior=RANKS.get(rank, RANKS["claim"]))
     words = text("claim__reason", "claim__assumptions")
-    record.fields = {"title": title, "statement": f"{OPEN}{statement}{CLOSE}", "formula": " ".join(rows[:1] + rows[1:][-1:]), "text": words, "page": page}
+    record.fields = {
+        "title": title,
+        "statement": f"{OPEN}{statement}{CLOSE}",
+        "formula": " ".join(rows[:1] + rows[1:][-1:]),
+        "text": words,
+        "page": page,
+    }
     record.text = words
     return record
 
@@ -342,4 +348,3 @@ def _shards(postings: dict[str, list[tuple[int, int]]]) -> Iterator[dict[str, li
             shard, length = {}, 0
     if shard:
         yield shard
-

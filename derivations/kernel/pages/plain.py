@@ -15,7 +15,8 @@ def line(markup: str) -> str:
     """The formula, given as MathML, in a line: `softmax(QKᵀ/√d_k)V`."""
     text = _of(ElementTree.fromstring(markup.replace("&ApplyFunction;", APPLIED).replace("&nbsp;", " ")))
     text = re.sub(rf"{APPLIED}(?=[^\W_]|[√∑∂])", " ", text).replace(APPLIED, "")
-    return re.sub(r"([(\[]) | (?=[)\],])", r"\1", " ".join(text.split()))
+    text = re.sub(r"([(\[]) | (?=[)\],])", r"\1", " ".join(text.split()))
+    return re.sub(r"(^|[(\[,/] ?)− ", r"\1−", text)  # of one number, not of two
 
 
 def _of(node: Element) -> str:

@@ -11,13 +11,9 @@ from functools import lru_cache
 
 # A letter or several capitals, with indices, perhaps transposed: what is written side by side in a product.
 FACTOR = r"(?:[A-Z]+|[a-zα-ωΑ-Ω])(?:_[A-Za-z0-9]+)*T?"
-GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
-        "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split(),
-    )
-)
+NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
+Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"""
+GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", NAMES.split()))
 NO_LETTER = "(?![A-Za-z])"
 
 # Mathematics, as it is typed and as it stands on a page.
@@ -51,7 +47,7 @@ TEXT: list[tuple[str, str]] = [
 # A word's stem, from four letters on.
 STEM: list[tuple[str, str]] = [
     (r"ies$", "y"),
-    (r"([^su])s$", "$1"),
+    (r"([^sua]|[^i]a)s$", "$1"),
     (r"([a-z]{3}i)[sz](?:e[dr]?|ing|ation)$", "$1s"),
     (r"([a-z]{3})(?:ing|ed|ion|e)$", "$1"),
     (r"([bdfgmnprt])\1$", "$1"),

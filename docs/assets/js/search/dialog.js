@@ -12,7 +12,7 @@ const element = (tag, attributes = {}, ...children) => {
 };
 
 const field = element("input", {
-  type: "search", role: "combobox", "aria-label": "Search", "aria-controls": "find-hits", "aria-expanded": "false", "aria-autocomplete": "list",
+  type: "text", role: "combobox", "aria-label": "Search", "aria-controls": "find-hits", "aria-expanded": "false", "aria-autocomplete": "list",
   placeholder: "A name, a word, a formula: QK^T", autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "go", maxlength: "200",
 });
 const close = element("button", { type: "button", class: "find__close", "aria-keyshortcuts": "Escape" }, "Close");
@@ -122,6 +122,7 @@ function move(by) {
 const KEYS = {
   ArrowDown: () => move(1),
   ArrowUp: () => move(-1),
+  Escape: () => dialog.close(), // by itself it would first empty the field
   Enter: () => (chosen() ? chosen().click() : search()),
 };
 
