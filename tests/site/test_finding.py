@@ -8,7 +8,7 @@ from derivations.kernel.pages import finding, plain, terms
 from derivations.kernel.printing.maths import mathml
 
 PAGE = """<html><body><nav>Elsewhere</nav><article><h1 id="t">Why √d_k? Of <em>size</em><a class="headerlink" href="#t">¶</a></h1>
-<p>A lead of {formula}. <svg><text>drawn</text></svg></p><pre>typed = 1</pre>
+<p>A lead of {formula}. <svg><text>drawn</text></svg></p><ul><li>An item <pre>typed = 1</pre></li></ul>
 <h2 id="one">One thing<a class="headerlink" href="#one">¶</a></h2><p>Said &lt;b&gt; here.</p><p data-search-exclude="">hidden</p>
 <section class="claim claim--law claim--theorem" id="sum"><header><span class="claim__kind">Theorem</span><span class="claim__title">The sum is one</span>
 </header><div class="claim__left">{left}</div><div class="claim__right">{right}</div><div class="claim__reason">because</div>
@@ -67,7 +67,7 @@ def test_a_part_of_a_product_is_a_word_too():
 
 
 def test_the_index_lies_in_parts_in_order_and_a_page_that_proves_comes_first(tmp_path):
-    for name, html in {"a": page(), "b": page().replace("theorem", "claim"), "glossary": GLOSSARY}.items():
+    for name, html in {"a": page(), "b": page().replace("theorem", "claim").replace("Theorem", "Law"), "glossary": GLOSSARY}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "index.html").write_text(html, encoding="utf-8")
     finding.write(tmp_path)
