@@ -21,7 +21,7 @@ FORMULA: list[tuple[str, str]] = [
     (r"\\(?:left|right|[bB]igg?|operatorname\*?|math[a-z]+|text|limits|displaystyle)" + NO_LETTER, ""),
     (r"\\[,;:!>]", ""),
     (r"\\(?:begin|end)\s*\{[a-z]+\}|\\\\|&", " ; "),
-    
+    (r"\\(?:top|intercal)" + NO_LETTER, "T"),
     (r"\\(?:cdot|odot|times)" + NO_LETTER, "·"),
     (r"\\(?:n?leq?|n?geq?|neq?|to|mid|coloneqq|approx|in|x?rightarrow|[lr]?Vert|[lr]?vert|q?quad|[lc]?dots)" + NO_LETTER, " = "),
     (r"\\[dt]?frac" + NO_LETTER, " "),
@@ -46,7 +46,7 @@ TEXT: list[tuple[str, str]] = [
 ]
 # A word's stem, from four letters on.
 STEM: list[tuple[str, str]] = [
-    (r"zzz$", "y"),
+    (r"ies$", "y"),
     (r"([^sua]|[^i]a)s$", "$1"),
     (r"([a-z]{3}i)[sz](?:e[dr]?|ing|ation)$", "$1s"),
     (r"([a-z]{3})(?:ing|ed|ion|e)$", "$1"),
