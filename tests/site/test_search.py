@@ -1,41 +1,48 @@
-"""What people search for leads to its page: each word of the glossary, by the site's own search in a browser."""
+"""What people search for leads to its page, by the site's own search in a browser; and nobody pays for a search who does not search."""
 
 import functools
 import http.server
+import importlib.util
 import json
 import posixpath
-import queue
 import re
-import subprocess
+import sys
 import threading
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+
+from derivations.kernel.pages import finding, terms
+
+_spec = importlib.util.spec_from_file_location("site_chrome", Path(__file__).with_name("chrome.py"))
+chrome = sys.modules["site_chrome"] = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(chrome)
 
 ROOT = Path(__file__).parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FIRST, WORDS = 3, 60  # among so many hits; how many words there are at least
+MOST = 1500  # bytes of what opens the search
+HITS = "[...document.querySelectorAll('.find__hit')]"
+READY = "document.querySelector('.find__hits')?.getAttribute('aria-busy') === null"
 
-# A page that types each word into the site's search and sends what it finds.
-DRIVER = """<!doctype html><iframe id="f" width="1300" height="900"></iframe><script>
-(async () => {
-  const found = {}, pause = ms => new Promise(done => setTimeout(done, ms));
-  await new Promise(done => { f.onload = done; f.src = 'index.html'; });
-  const inner = f.contentDocument, query = inner.querySelector('[data-md-component=search-query]');
-  const list = inner.querySelector('.md-search-result__list');
-  const type = async (word, ready) => {
-    query.value = word;
-    query.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));
-    for (let k = 0; k < 1000 && !ready(); k++) await pause(10);
-  };
-  query.focus();
-  for (const word of WORDS) {
-    await type('', () => !list.children.length);
-    await type(word, () => list.children.length);
-    found[word] = [...list.children].map(hit => new URL(hit.querySelector('a').href).pathname);
-  }
-  await fetch('found', {method: 'POST', body: JSON.stringify(found)});
-})();</script>"""
+QUERIES = {
+    "variance": "scaling/variance",
+    "why sqrt d_k": "scaling/variance",
+    "causal mask": "order/causal",
+    "d_k": "scaling/variance",
+    "softmax jacobian": "softmax/jacobian",
+    "RoPE": "order/rotary",
+    "layer norm": "around/layernorm",
+    "multi-head parameters": "heads/module",
+    "shift invariance": "softmax/distribution",
+    "flash attention": "io/flash",
+}
+ALIKE = [
+    ["QK^T", r"Q K^\top", r"QK^{\top}", "QKᵀ", "Q @ K.T"],
+    ["sqrt(d_k)", "√d_k", r"\sqrt{d_k}", r"\sqrt{d_{k}}"],
+    ["Var(q·k)", r"\operatorname{Var}(q \cdot k)", r"\mathrm{Var}\left(q \cdot k\right)"],
+]
 
 
 def glossary():
@@ -50,63 +57,224 @@ def glossary():
 
 
 @pytest.fixture
-def search(built, program):
-    """A function that says of each word which pages the site's search finds, best first."""
-    browser, told = program(*BROWSERS), queue.Queue()
+def site(built):
+    """The address of the site, served."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_):
             pass
 
-        def do_GET(self):
-            if self.path != "/driver.html":
-                return super().do_GET()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(DRIVER.replace("WORDS", json.dumps(asked)).encode())
-
-        def do_POST(self):
-            told.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-    asked: list = []
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=built))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-
-    def search(words, folder):
-        asked[:] = words
-        options = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--remote-debugging-port=0",
-            f"--user-data-dir={folder}",
-        ]
-        address = f"http://127.0.0.1:{server.server_address[1]}/driver.html"
-        running = subprocess.Popen([browser, *options, address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            return told.get(timeout=600)
-        finally:
-            running.terminate()
-            running.wait()
-
-    yield search
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
     server.shutdown()
     server.server_close()
     thread.join()
 
 
-def test_a_word_of_the_glossary_leads_to_its_page(search, tmp_path):
+@pytest.fixture
+def tab(program, tmp_path):
+    tab = chrome.Tab(program(*BROWSERS), tmp_path / "browser")
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def page(tab, site):
+    """A page of the site in a tab, on which nobody has searched."""
+    tab.go(f"{site}scaling/variance/")
+    return tab
+
+
+@pytest.fixture
+def opened(page):
+    page.press("/")
+    page.until("document.querySelector('dialog[open]')")
+    return page
+
+
+def typed(tab, text):
+    tab.ask("document.querySelector('.find input').select()")
+    tab.type(text)
+    tab.until(READY)
+
+
+def searched(tab, queries):
+    """For each query the addresses of its hits within the site, best first, as the dialog's own module finds them."""
+    script = """(async () => {
+        const { find } = await import(new URL("../../assets/js/search/index.js", location));
+        const answers = {};
+        for (const query of %s) answers[query] = (await find(query)).hits.map((hit) => new URL(hit.href).pathname + new URL(hit.href).hash);
+        return answers;
+    })()"""
+    return tab.ask(script % json.dumps(list(queries)))
+
+
+# What is found ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_word_of_the_glossary_leads_to_its_page(page):
     words = glossary()
     assert len(words) >= WORDS
-    hits = search([*words, "qqqqqq"], tmp_path / "browser")
+    hits = searched(page, [*words, "qqqqqq"])
     assert hits.pop("qqqqqq") == []  # which is how a word without a page would look
-    missed = {word: (page, hits[word][:5]) for word, page in words.items() if f"/{page}/" not in hits[word][:FIRST]}
+    missed = {word: (where, hits[word][:5]) for word, where in words.items() if not any(f"/{where}/" in hit for hit in hits[word][:FIRST])}
     assert missed == {}
+
+
+def test_what_people_ask_leads_to_the_page_that_is_about_it(page):
+    hits = searched(page, QUERIES)
+    missed = {query: (where, hits[query][:3]) for query, where in QUERIES.items() if hits[query][:1] != [f"/{where}/"]}
+    assert len(missed) <= 1, missed
+
+
+def test_a_formula_is_found_however_it_is_typed(page):
+    hits = searched(page, [query for group in ALIKE for query in group])
+    for first, *others in ALIKE:
+        assert hits[first] and all(hits[other] == hits[first] for other in others), first
+    assert hits["QK^T"][0] == "/attention/formula/"
+    assert any(hit == "/scaling/variance/#scaled" for hit in hits["Var(q·k)"][:FIRST])
+
+
+def theorems():
+    """The theorems that pages show: where each stands, and its record."""
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        topic = path.relative_to(ROOT / "docs").with_suffix("").as_posix()
+        for name in re.findall(rf"^/// theorem \| {topic}#([\w-]+)$", path.read_text(encoding="utf-8"), flags=re.M):
+            kept = json.loads((ROOT / ".certificates" / f"{topic}.json").read_text(encoding="utf-8"))["claims"]
+            yield f"/{topic}/#{name}", next(claim for claim in kept if claim["id"] == name)
+
+
+def test_a_theorem_is_found_by_its_name_and_by_its_latex(page):
+    found = dict(theorems())
+    by_name = searched(page, {claim["title"].replace("$", "") for claim in found.values()})
+    by_latex = searched(page, {claim["latex"] for claim in found.values()})
+    assert len(found) >= 50
+    assert [place for place, claim in found.items() if place not in by_name[claim["title"].replace("$", "")][:FIRST]] == []
+    unfound = [place for place, claim in found.items() if place not in by_latex[claim["latex"]][:FIRST]]
+    assert len(unfound) <= len(found) // 10, unfound
+
+
+def test_python_and_the_browser_read_words_alike(page, built):
+    """The rules are one list, but two languages apply them."""
+    pages = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((built / "search/pages").iterdir())]
+    texts = sorted(
+        {text for found in pages for record in found for text in record[2:]} | set(QUERIES) | {query for group in ALIKE for query in group}
+    )
+    script = """(async () => {
+        const { find, folded, words } = await import(new URL("../../assets/js/search/index.js", location));
+        await find("the rules are fetched with the index");
+        return %s.map((text) => [words(text), words(folded(text))]);
+    })()"""
+    answers = page.ask(script % json.dumps(texts))
+    other = [text for text, answer in zip(texts, answers) if answer != [terms.words(text), terms.words(terms.folded(text))]]
+    assert other == []
+
+
+def test_a_slip_of_the_pen_is_no_dead_end(page):
+    hits = searched(page, ["jacobain", "sofmax", "masking", "scali"])
+    assert hits["jacobain"][0] == "/softmax/jacobian/" and hits["masking"][0] == "/attention/masks/" and hits["sofmax"] and hits["scali"]
+
+
+# What it costs ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_load_fetches_nothing_of_the_search_but_what_opens_it(page, built):
+    asked = [urlsplit(address).path for address in page.requested()]
+    assert "/assets/js/search.js" in asked  # so that a request would be seen
+    assert [path for path in asked if "search" in path and path != "/assets/js/search.js"] == []
+    assert (built / "assets/js/search.js").stat().st_size < MOST
+    page.press("/")
+    page.until("document.querySelector('dialog[open]')")
+    typed(page, "variance")
+    assert any(path.startswith("/search/words") for path in map(lambda address: urlsplit(address).path, page.requested()))
+
+
+def test_a_word_costs_what_a_part_of_the_index_weighs(built):
+    folder = built / finding.FOLDER
+    parts = [*folder.glob("words*.json"), *(folder / "pages").iterdir()]
+    assert len(parts) > 50 and max(path.stat().st_size for path in parts) < 100_000
+    assert (folder / "index.json").stat().st_size < 15_000
+    assert not (folder / "search_index.json").exists()
+
+
+# How it is used ---------------------------------------------------------------------------------------------------------------
+
+
+def test_keys_open_it_and_move_and_go_and_close(opened):
+    assert opened.ask("document.activeElement.getAttribute('role')") == "combobox"
+    typed(opened, "softmax jacobian")
+    status = opened.ask("document.querySelector('.find [role=status]').textContent")
+    assert re.fullmatch(r"\d+ hits? on \d+ pages?", status)
+    chosen = f"{HITS}.findIndex((hit) => hit.getAttribute('aria-selected') === 'true')"
+    active = f"{HITS}.findIndex((hit) => hit.id === document.activeElement.getAttribute('aria-activedescendant'))"
+    assert opened.ask(chosen) == opened.ask(active) == 0
+    opened.press("ArrowDown")
+    assert opened.ask(chosen) == opened.ask(active) == 1
+    opened.press("ArrowUp")
+    opened.press("ArrowUp")
+    assert opened.ask(chosen) == opened.ask(active) == opened.ask(f"{HITS}.length - 1")
+    opened.press("ArrowDown")
+    opened.press("Escape")
+    opened.until("!document.querySelector('dialog[open]')")
+    opened.press("s")
+    opened.until("document.querySelector('dialog[open]')")
+    assert opened.ask("document.activeElement.value") == "softmax jacobian"
+    opened.press("Enter")
+    opened.until("location.pathname === '/softmax/jacobian/' && document.readyState === 'complete'")
+
+
+def test_a_key_that_is_typed_elsewhere_opens_nothing(page):
+    page.ask(
+        "document.querySelector('article').append(Object.assign(document.createElement('textarea'), {id: 'notes'})); document.querySelector('#notes').focus()"
+    )
+    page.press("s")
+    page.press("/")
+    assert page.ask("document.querySelector('#notes').value") == "s/"
+    assert not page.ask("document.querySelector('dialog')")
+
+
+def test_what_was_found_is_marked_and_nothing_is_read_as_markup(opened):
+    typed(opened, "causal mask")
+    assert {"causal", "mask"} <= {
+        word.lower() for word in opened.ask("[...document.querySelectorAll('.find mark')].map((mark) => mark.textContent)")
+    }
+    typed(opened, "<img src=x onerror=alert(1)> softmax")
+    assert not opened.ask("document.querySelector('.find img')")
+    for path in (ROOT / "docs/assets/js").rglob("*.js"):
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", path.read_text(encoding="utf-8")), path
+
+
+def test_offline_it_says_so_and_tries_again(opened):
+    def offline(is_so):
+        opened.call("Network.emulateNetworkConditions", offline=is_so, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+
+    offline(True)
+    typed(opened, "variance")
+    assert "offline" in opened.ask("document.querySelector('.find [role=status]').textContent")
+    offline(False)
+    opened.press("Enter")
+    opened.until(f"{HITS}.length")
+
+
+def test_offline_before_it_was_opened_its_button_says_so(page):
+    page.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    page.press("/")
+    page.until("document.querySelector('.find-said')?.textContent.includes('offline')")
+    page.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    page.press("/")
+    page.until("document.querySelector('dialog[open]')")
+
+
+def test_it_fits_a_phone(tab, site):
+    tab.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    tab.go(f"{site}scaling/variance/")
+    tab.ask("document.querySelector('.find-button').click()")
+    tab.until("document.querySelector('dialog[open]')")
+    typed(tab, "variance of a dot product")
+    widest = "Math.max(...[...document.querySelectorAll('dialog, dialog *')].map((one) => one.getBoundingClientRect().right))"
+    assert tab.ask(f"{HITS}.length") and tab.ask(widest) <= 390
 
 
 def test_the_glossary_is_in_order_and_calls_pages_what_they_call_themselves():

@@ -88,6 +88,20 @@ def test_every_page_has_the_policy_and_only_known_scripts(built):
         assert scripts[0] == "'self'" and all(script.startswith("'sha256-") for script in scripts[1:]), page
 
 
+def test_a_tab_says_first_what_its_page_is_about(built):
+    for page in built.rglob("*/index.html"):
+        html = page.read_text(encoding="utf-8")
+        heading = re.search(r"<h1[^>]*>(.*?)(?:<a class=\"headerlink|</h1>)", html, flags=re.S)
+        title = unescape(re.search(r"<title>(.*?)</title>", html, flags=re.S)[1])
+        assert heading and title == f"{unescape(re.sub('<[^>]*>', '', heading[1])).strip()} · Attention, proved", page
+
+
+def test_the_sidebar_unfolds_the_chapter_that_is_read_and_no_other(built):
+    html = (built / "scaling/variance/index.html").read_text(encoding="utf-8")
+    side = html.partition('data-md-type="navigation"')[2].partition('data-md-type="toc"')[0]
+    assert "../saturation/" in side and "Softmax, closely" in side and "../../softmax/temperature/" not in side
+
+
 def test_no_relation_is_without_a_claim(built, asked):
     """Whatever the source said: on the finished page, no formula outside a claim relates anything."""
     from derivations.kernel.printing.signs import relation_in

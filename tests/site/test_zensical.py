@@ -1,6 +1,7 @@
 """Zensical, the theme's successor, renders the same pages from the same mkdocs.yml. It drops hooks and mkdocs-jupyter without a
 word and its strict build says nothing about what is lost, so what matters is looked for in the pages it made."""
 
+import json
 import re
 
 import pytest
@@ -35,6 +36,19 @@ def test_links_between_claims_lead_to_claims(zensical, asked):
                 path, _, name = href.partition("#")
                 target = (zensical / page).parent / path / ("index.html" if path else (zensical / page).name)
                 assert f'id="{name}"' in target.read_text(encoding="utf-8"), f"{page}: {href}"
+
+
+def test_search_finds_the_claims_of_both_sites_in_the_same_places(built, zensical, asked):
+    def places(site):
+        pages = json.loads((site / "search/index.json").read_text(encoding="utf-8"))["pages"]
+        read = (json.loads((site / f"search/pages/{number}.json").read_text(encoding="utf-8")) for number in range(len(pages)))
+        return {url: [(kind, anchor, title) for kind, anchor, title, *_ in found if kind != "section"] for url, found in zip(pages, read)}
+
+    ours, theirs = places(built), places(zensical)
+    for page in asked:
+        url = page.removesuffix("index.html")
+        assert theirs[url] == ours[url] and len(ours[url]) > 1, page
+        assert 'src="' in (html := (zensical / page).read_text(encoding="utf-8")) and "assets/js/search.js" in html
 
 
 @pytest.mark.parametrize("name", ["stix-two-math.woff2", "OFL.txt"])

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -211,6 +212,15 @@ def list_():
             click.echo(f"{topic:28} {len(content['claims']):3} claims  {content['title']}")
         except CertificateError as error:
             click.echo(f"{topic:28}   - {error}")
+
+
+@main.command()
+@click.argument("site", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def search(site):
+    """Write what search asks into a built site. `mkdocs build` does it by itself."""
+    from ..pages import finding
+
+    finding.write(site)
 
 
 @main.command()

@@ -39,7 +39,6 @@ class Made:
 
 _made: dict[str, Made] = {}  # by the page's address in the docs folder
 _began: list[int] = [0]
-_entries: list[dict] = []  # of the search index, as it was written last
 _again: set[str] = set()  # the pages that are being built again, by their addresses on the site; empty when all are
 
 
@@ -194,26 +193,6 @@ class Rebuild:
                 mkdocs_build(config, serve_url=config.site_url, dirty=True)
         finally:
             _again.clear()
-
-
-# What is searched for lies in one file for all pages: what was said of a page that is not built again is said again.
-
-
-def index_of(config: MkDocsConfig):
-    plugin = config.plugins.get("material/search") or config.plugins.get("search")
-    return getattr(plugin, "search_index", None)
-
-
-def keep_search(config: MkDocsConfig) -> None:
-    """The index was written."""
-    _entries[:] = list(getattr(index_of(config), "entries", ()))
-
-
-def search_as_before(config: MkDocsConfig) -> None:
-    """Before pages are added to the index: begin with what is known of the others."""
-    index = index_of(config)
-    if _again and hasattr(index, "entries"):
-        index.entries = [entry for entry in _entries if entry["location"].partition("#")[0] not in _again]
 
 
 @contextmanager

@@ -63,16 +63,10 @@ def on_page_content(html, *, page, **_):
     return html
 
 
-def on_env(env, *, config, files, **_):
+def on_env(env, *, files, **_):
     if mistakes.are_shown():
         rebuilding.copy_published(files)
-        rebuilding.search_as_before(config)
     return env
-
-
-def on_post_build(*, config):
-    if mistakes.are_shown():
-        rebuilding.keep_search(config)
 
 
 def on_post_page(output, **_):

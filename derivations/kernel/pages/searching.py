@@ -1,0 +1,9 @@
+"""MkDocs hook: when the site is built, what search asks is written beside it."""
+
+from pathlib import Path
+
+from derivations.kernel.pages import finding
+
+
+def on_post_build(*, config):
+    finding.write(Path(config.site_dir))

@@ -1,0 +1,84 @@
+r"""The words that search compares: of pages when the index is made, of a query when somebody types.
+
+Both are made by the rules below, which the index carries along: a reader's browser applies this list and has none of its own. So `QK^T`,
+`Q K^\top` and the formula on a page become one word, and so do "masks" and "masking". A rule is a regular expression that Python and
+JavaScript read alike, and what stands in the place of a match.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# A letter or several capitals, with indices, perhaps transposed: what is written side by side in a product.
+FACTOR = r"(?:[A-Z]+|[a-zα-ωΑ-Ω])(?:_[A-Za-z0-9]+)*T?"
+NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
+Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"""
+GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", NAMES.split()))
+NO_LETTER = "(?![A-Za-z])"
+
+# Mathematics, as it is typed and as it stands on a page.
+FORMULA: list[tuple[str, str]] = [
+    (r"\\(?:left|right|[bB]igg?|operatorname\*?|math[a-z]+|text|limits|displaystyle)" + NO_LETTER, ""),
+    (r"\\[,;:!>]", ""),
+    (r"\\(?:begin|end)\s*\{[a-z]+\}|\\\\|&", " ; "),
+    (r"\\(?:top|intercal)" + NO_LETTER, "T"),
+    (r"\\(?:cdot|odot|times)" + NO_LETTER, "·"),
+    (r"\\(?:n?leq?|n?geq?|neq?|to|mid|coloneqq|approx|in|x?rightarrow|[lr]?Vert|[lr]?vert|q?quad|[lc]?dots)" + NO_LETTER, " = "),
+    (r"\\[dt]?frac" + NO_LETTER, " "),
+    *((rf"\\(?:var)?{name}{NO_LETTER}", f" {letter} ") for letter, name in GREEK.items()),
+    (r"\\([A-Za-z]+)", " $1 "),
+    (r"\s+([_^])", "$1"),
+    (r"_\s*\{\s*([A-Za-z0-9]+)\s+([A-Za-z0-9]+)\s*\}", "_$1$2"),
+    (r"_\s*\{\s*([A-Za-z0-9]+)\s*\}", "_$1"),
+    (r"\.T" + NO_LETTER, "T"),
+    (r"[\^]\s*[({]?\s*T\s*[)}]?" + NO_LETTER, "T"),
+    (rf"(?<![A-Za-z0-9_])({FACTOR})\s*[·⋅*@⊙×]?\s*(?={FACTOR}{NO_LETTER})", "$1"),
+]
+# Whatever is said.
+TEXT: list[tuple[str, str]] = [
+    ("√", " sqrt "),
+    ("∑", " sum "),
+    ("∂", " partial "),
+    ("∞", " infinity "),
+    (r"square root(?: of)?", "sqrt"),
+    ("_", ""),
+    ("['’]s" + NO_LETTER, ""),
+]
+# A word's stem, from four letters on.
+STEM: list[tuple[str, str]] = [
+    (r"ies$", "y"),
+    (r"([^sua]|[^i]a)s$", "$1"),
+    (r"([a-z]{3}i)[sz](?:e[dr]?|ing|ation)$", "$1s"),
+    (r"([a-z]{3})(?:ing|ed|ion|e)$", "$1"),
+    (r"([bdfgmnprt])\1$", "$1"),
+]
+RULES = {"formula": FORMULA, "text": TEXT, "stem": STEM}
+
+
+def _compiled(rules: list[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), re.sub(r"\$(\d)", r"\\\1", instead)) for pattern, instead in rules]
+
+
+_RULES = {name: _compiled(rules) for name, rules in RULES.items()}
+
+
+def _ruled(name: str, text: str) -> str:
+    for pattern, instead in _RULES[name]:
+        text = pattern.sub(instead, text)
+    return text
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    return _ruled("stem", word) if len(word) > 3 else word
+
+
+def words(text: str) -> list[str]:
+    """Of prose, or of a formula where `folded` was asked first."""
+    plain = _ruled("text", unicodedata.normalize("NFKC", text)).lower()
+    return [stem(word) for word in re.findall(r"[^\W_]+", plain)]
+
+
+def folded(formula: str) -> str:
+    """A formula as it is compared: a product is one word."""
+    return _ruled("formula", unicodedata.normalize("NFKC", formula))

@@ -1,0 +1,85 @@
+"""The index of the search: what is read from a page, what a formula is in a line, and what makes two words one."""
+
+import json
+
+import pytest
+
+from derivations.kernel.pages import finding, plain, terms
+from derivations.kernel.printing.maths import mathml
+
+PAGE = """<html><body><nav>Elsewhere</nav><article><h1 id="t">Why √d_k? Of <em>size</em><a class="headerlink" href="#t">¶</a></h1>
+<p>A lead of {formula}. <svg><text>drawn</text></svg></p><ul><li>An item <pre>typed = 1</pre></li></ul>
+<h2 id="one">One thing<a class="headerlink" href="#one">¶</a></h2><p>Said &lt;b&gt; here.</p><p data-search-exclude="">hidden</p>
+<section class="claim claim--law claim--theorem" id="sum"><header><span class="claim__kind">Theorem</span><span class="claim__title">The sum is one</span>
+</header><div class="claim__left">{left}</div><div class="claim__right">{right}</div><div class="claim__reason">because</div>
+<details class="claim__witnesses"><summary>every shape</summary></details></section></article></body></html>"""
+
+
+def page(**formulas):
+    made = {"formula": r"\sqrt{d_k}", "left": "a", "right": "{} = b"} | formulas
+    return PAGE.format(**{name: mathml(latex) for name, latex in made.items()})
+
+
+@pytest.mark.parametrize(
+    ("latex", "line"),
+    [
+        (r"\frac{Q K^{\top}}{\sqrt{d_k}} + M", "QKᵀ/√d_k + M"),
+        (r"\operatorname{Var}(q \cdot k)", "Var(q·k)"),
+        (r"\sum_{i = 1}^{d} q_{i} k_{i}", "∑(i=1…d) q_i k_i"),
+        (r"x^{2} \le e^{-c}", "x² ≤ e^(−c)"),
+        (r"\log n", "log n"),
+    ],
+)
+def test_a_formula_in_a_line(latex, line):
+    assert plain.line(mathml(latex)) == line
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["QK^T", r"Q K^\top", "Q @ K.T", "QKᵀ"], ["qkt"]),
+        (["sqrt(d_k)", r"\sqrt{d_{k}}", "√d_k", "square root of d_k"], ["sqrt", "dk"]),
+        (["Var(q·k)", r"\operatorname{Var}(q \cdot k)"], ["var", "qk"]),
+        (["normalisation", "normalization", "normalised"], ["normalis"]),
+        (["masks", "masked", "masking"], ["mask"]),
+        (["a bias", "a biases"], ["a", "bias"]),
+        (["softmax is class"], ["softmax", "is", "class"]),
+    ],
+)
+def test_words_that_are_one(texts, words):
+    assert [terms.words(terms.folded(text)) for text in texts] == [words] * len(texts)
+
+
+def test_a_page_is_read_without_what_is_drawn_typed_or_hidden():
+    found = finding.read(page(), "a/b/")
+    whole, section, claim = found.records
+    assert (whole.kind, whole.title) == ("page", "Why √d_k? Of size") and "√d_k" in whole.text
+    assert (section.anchor, section.title, section.text) == ("one", "One thing", "Said <b> here.")
+    assert (claim.kind, claim.anchor, claim.title, claim.statement) == ("theorem", "sum", "The sum is one", "a = b")
+    said = json.dumps([record.fields for record in found.records])
+    assert not any(word in said for word in ("drawn", "typed", "hidden", "every shape", "Elsewhere", "headerlink"))
+    assert finding.read("<p>no article</p>", "") is None
+
+
+def test_a_part_of_a_product_is_a_word_too():
+    counts = finding.counted(f"{finding.OPEN}XW_QW_KᵀXᵀ{finding.CLOSE}")
+    assert any(word.startswith("wqwkt") for word in counts)
+
+
+def test_the_index_lies_in_parts_in_order_and_a_page_that_proves_comes_first(tmp_path):
+    for name, html in {"a": page(), "b": page().replace("theorem", "claim").replace("Theorem", "Law"), "glossary": GLOSSARY}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").write_text(html, encoding="utf-8")
+    finding.write(tmp_path)
+    index = json.loads((tmp_path / "search/index.json").read_text(encoding="utf-8"))
+    assert index["pages"] == ["a/", "b/", "glossary/"] and index["words"] == sorted(index["words"])
+    words = {}
+    for number in range(len(index["words"])):
+        words |= json.loads((tmp_path / f"search/words{number}.json").read_text(encoding="utf-8"))
+    assert list(words) == sorted(words)
+    assert words["=ofsiz"][0] == 0  # of two pages with one name, the one with a theorem
+    second = index["records"][0]
+    assert words["=sorcery"] == [second, words["=sorcery"][1]]  # what the glossary calls the page
+
+
+GLOSSARY = """<article><h1>Glossary</h1><dl><dt>magic (sorcery)</dt><dd>A word. <a href="../b/">The page</a></dd></dl></article>"""
