@@ -1,126 +1,70 @@
-"""A browser that a test drives as a reader does: with real keys and a real mouse, at any width, with JavaScript or without.
+"""A browser that a test drives as a reader does: with real keys, at any width, with JavaScript or without.
 
-It speaks Chromium's DevTools protocol over a pair of pipes, which needs no package: each message is JSON, and ends with a zero byte.
+Playwright drives the Chromium of this machine; it fetches none. It waits for as long as it takes.
 """
 
-import base64
-import itertools
-import json
-import os
-import subprocess
 from contextlib import contextmanager
 
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import sync_playwright
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-KEYS = {
-    "ArrowLeft": 37,
-    "ArrowUp": 38,
-    "ArrowRight": 39,
-    "ArrowDown": 40,
-    "Tab": 9,
-    "Home": 36,
-    "End": 35,
-    "Space": 32,
-    "Enter": 13,
-    "Backspace": 8,
-}
-TEXT = {"Space": " ", "Enter": "\r"}
 
 
 class Browser:
-    """One page of a browser."""
+    """One page, in a browser that has nothing of anybody's and nothing kept of the page before."""
 
-    def __init__(self, write: int, read: int):
-        self._write, self._read, self._rest = write, read, b""
-        self._numbers, self._session, self._events = itertools.count(1), None, []
-        target = self._tell("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self._tell("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self._tell("Page.enable")
+    def __init__(self, chromium: Chromium):
+        self._chromium = chromium
+        self.look()
 
-    def _message(self) -> dict:
-        while b"\0" not in self._rest:
-            came = os.read(self._read, 1 << 20)
-            if not came:
-                raise RuntimeError("the browser ended")
-            self._rest += came
-        message, _, self._rest = self._rest.partition(b"\0")
-        return json.loads(message)
-
-    def _tell(self, method: str, **parameters) -> dict:
-        number = next(self._numbers)
-        message = {"id": number, "method": method, "params": parameters} | ({"sessionId": self._session} if self._session else {})
-        left = json.dumps(message).encode() + b"\0"
-        while left:
-            left = left[os.write(self._write, left) :]
-        while (answer := self._message()).get("id") != number:
-            self._events.append(answer.get("method"))
-        if "error" in answer:
-            raise RuntimeError(f"{method}: {answer['error']['message']}")
-        return answer["result"]
-
-    def look(self, width: int = 1300, height: int = 900, dark: bool = False, script: bool = True) -> None:
+    def look(self, width: int = 1300, height: int = 900, dark: bool = False, script: bool = True, phone: bool = False) -> None:
         """How the pages that are opened from now on are seen."""
-        self._tell("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self._tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self._tell("Emulation.setScriptExecutionDisabled", value=not script)
+        for context in self._chromium.contexts:
+            context.close()
+        self._context = self._chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=script,
+            is_mobile=phone,
+            has_touch=phone,
+        )
+        self._context.set_default_timeout(0)
+        self.page = self._context.new_page()
+        self.requested: list[str] = []  # the addresses that were asked for
+        self.page.on("request", lambda request: self.requested.append(request.url))
 
     def open(self, address: str) -> None:
         """Go there, and come back when all that the page itself asks for is loaded."""
-        self._events.clear()
-        self._tell("Page.navigate", url=address)
-        while "Page.loadEventFired" not in self._events:
-            self._events.append(self._message().get("method"))
+        self.requested.clear()
+        self.page.goto(address, wait_until="load")
 
     def run(self, script: str):
         """What an expression is; a promise is waited for."""
-        answer = self._tell("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in answer:
-            said = answer["exceptionDetails"]
-            raise RuntimeError(said.get("exception", {}).get("description", said["text"]))
-        return answer["result"].get("value")
+        return self.page.evaluate(f"() => ({script})")
 
     def until(self, condition: str) -> None:
-        """Wait until a condition holds, looked at before each frame; after 3,000 of them it does not."""
-        self.run(
-            "new Promise((done, fail) => { let left = 3000; const look = () => { "
-            f"if ({condition}) done(); else if (left--) requestAnimationFrame(look); else fail(Error({json.dumps(condition)})); }}; look(); }})"
-        )
+        """Wait until a condition holds, looked at before each frame."""
+        self.run(f"new Promise((done) => {{ const look = () => (({condition}) ? done() : requestAnimationFrame(look)); look(); }})")
 
     def press(self, key: str, times: int = 1, shift: bool = False) -> None:
         """A key that has a name, or a character."""
-        code = KEYS.get(key, ord(key[0].upper()))
-        named = TEXT.get(key, key)
-        about = {"key": named, "code": key if key in KEYS else "", "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
-        text = {"text": TEXT.get(key, key)} if key in TEXT or key not in KEYS else {}
         for _ in range(times):
-            self._tell("Input.dispatchKeyEvent", type="keyDown", **about, **text)
-            self._tell("Input.dispatchKeyEvent", type="keyUp", **about)
+            self.page.keyboard.press(f"Shift+{key}" if shift else key)
 
-    def click(self, x: float, y: float) -> None:
-        for kind in ("mousePressed", "mouseReleased"):
-            self._tell("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    def type(self, text: str) -> None:
+        self.page.keyboard.insert_text(text)
 
-    def picture(self, **clip) -> bytes:
-        """A PNG of the page, or of a part of it: x, y, width, height."""
-        part = {"clip": clip | {"scale": 1}, "captureBeyondViewport": True} if clip else {}
-        return base64.b64decode(self._tell("Page.captureScreenshot", format="png", **part)["data"])
+    def offline(self, is_so: bool) -> None:
+        self._context.set_offline(is_so)
 
 
 @contextmanager
-def started(program: str, folder):
-    """A browser that has nothing of anybody's; it ends with the block."""
-    (asks, tells), (hears, answers) = os.pipe(), os.pipe()
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars", f"--user-data-dir={folder}"]
-    # The browser reads from 3 and writes to 4, whatever numbers the pipes have here.
-    command = f'exec "$@" --remote-debugging-pipe 3<&{asks} 4>&{answers}'
-    running = subprocess.Popen(
-        ["bash", "-c", command, "-", program, *options], pass_fds=(asks, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    os.close(asks)
-    os.close(answers)
-    try:
-        yield Browser(tells, hears)
-    finally:
-        running.terminate()
-        running.wait()
-        os.close(tells)
-        os.close(hears)
+def started(program: str):
+    """A browser; it ends with the block."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=0)
+        try:
+            yield Browser(chromium)
+        finally:
+            chromium.close()

@@ -132,14 +132,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="session")
-def browse(built, program, tmp_path_factory):
+@pytest.fixture(scope="module")  # Playwright's loop may not run while another file's tests run theirs
+def browse(built, program):
     """A function that opens a page of the site, such as "softmax/temperature/", in a browser that a test drives as a reader does: see
     browser.py. Further arguments are those of `look`."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=built))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    with browser.started(program(*browser.BROWSERS), tmp_path_factory.mktemp("browser")) as one:
+    with browser.started(program(*browser.BROWSERS)) as one:
 
         def browse(page, **look):
             one.look(**look)

@@ -1,13 +1,8 @@
 """What people search for leads to its page, by the site's own search in a browser; and nobody pays for a search who does not search."""
 
-import functools
-import http.server
-import importlib.util
 import json
 import posixpath
 import re
-import sys
-import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,12 +10,7 @@ import pytest
 
 from derivations.kernel.pages import finding, terms
 
-_spec = importlib.util.spec_from_file_location("site_chrome", Path(__file__).with_name("chrome.py"))
-chrome = sys.modules["site_chrome"] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(chrome)
-
 ROOT = Path(__file__).parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FIRST, WORDS = 3, 60  # among so many hits; how many words there are at least
 MOST = 1500  # bytes of what opens the search
 HITS = "[...document.querySelectorAll('.find__hit')]"
@@ -57,34 +47,9 @@ def glossary():
 
 
 @pytest.fixture
-def site(built):
-    """The address of the site, served."""
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=built))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-@pytest.fixture
-def tab(program, tmp_path):
-    tab = chrome.Tab(program(*BROWSERS), tmp_path / "browser")
-    yield tab
-    tab.close()
-
-
-@pytest.fixture
-def page(tab, site):
-    """A page of the site in a tab, on which nobody has searched."""
-    tab.go(f"{site}scaling/variance/")
-    return tab
+def page(browse):
+    """A page of the site, on which nobody has searched."""
+    return browse("scaling/variance/")
 
 
 @pytest.fixture
@@ -95,7 +60,7 @@ def opened(page):
 
 
 def typed(tab, text):
-    tab.ask("document.querySelector('.find input').select()")
+    tab.run("document.querySelector('.find input').select()")
     tab.type(text)
     tab.until(READY)
 
@@ -108,7 +73,7 @@ def searched(tab, queries):
         for (const query of %s) answers[query] = (await find(query)).hits.map((hit) => new URL(hit.href).pathname + new URL(hit.href).hash);
         return answers;
     })()"""
-    return tab.ask(script % json.dumps(list(queries)))
+    return tab.run(script % json.dumps(list(queries)))
 
 
 # What is found ---------------------------------------------------------------------------------------------------------------
@@ -167,7 +132,7 @@ def test_python_and_the_browser_read_words_alike(page, built):
         await find("the rules are fetched with the index");
         return %s.map((text) => [words(text), words(folded(text))]);
     })()"""
-    answers = page.ask(script % json.dumps(texts))
+    answers = page.run(script % json.dumps(texts))
     other = [text for text, answer in zip(texts, answers) if answer != [terms.words(text), terms.words(terms.folded(text))]]
     assert other == []
 
@@ -181,14 +146,14 @@ def test_a_slip_of_the_pen_is_no_dead_end(page):
 
 
 def test_a_page_load_fetches_nothing_of_the_search_but_what_opens_it(page, built):
-    asked = [urlsplit(address).path for address in page.requested()]
+    asked = [urlsplit(address).path for address in page.requested]
     assert "/assets/js/search.js" in asked  # so that a request would be seen
     assert [path for path in asked if "search" in path and path != "/assets/js/search.js"] == []
     assert (built / "assets/js/search.js").stat().st_size < MOST
     page.press("/")
     page.until("document.querySelector('dialog[open]')")
     typed(page, "variance")
-    assert any(path.startswith("/search/words") for path in map(lambda address: urlsplit(address).path, page.requested()))
+    assert any(path.startswith("/search/words") for path in map(lambda address: urlsplit(address).path, page.requested))
 
 
 def test_a_word_costs_what_a_part_of_the_index_weighs(built):
@@ -203,78 +168,74 @@ def test_a_word_costs_what_a_part_of_the_index_weighs(built):
 
 
 def test_keys_open_it_and_move_and_go_and_close(opened):
-    assert opened.ask("document.activeElement.getAttribute('role')") == "combobox"
+    assert opened.run("document.activeElement.getAttribute('role')") == "combobox"
     typed(opened, "softmax jacobian")
-    status = opened.ask("document.querySelector('.find [role=status]').textContent")
+    status = opened.run("document.querySelector('.find [role=status]').textContent")
     assert re.fullmatch(r"\d+ hits? on \d+ pages?", status)
     chosen = f"{HITS}.findIndex((hit) => hit.getAttribute('aria-selected') === 'true')"
     active = f"{HITS}.findIndex((hit) => hit.id === document.activeElement.getAttribute('aria-activedescendant'))"
-    assert opened.ask(chosen) == opened.ask(active) == 0
+    assert opened.run(chosen) == opened.run(active) == 0
     opened.press("ArrowDown")
-    assert opened.ask(chosen) == opened.ask(active) == 1
+    assert opened.run(chosen) == opened.run(active) == 1
     opened.press("ArrowUp")
     opened.press("ArrowUp")
-    assert opened.ask(chosen) == opened.ask(active) == opened.ask(f"{HITS}.length - 1")
+    assert opened.run(chosen) == opened.run(active) == opened.run(f"{HITS}.length - 1")
     opened.press("ArrowDown")
     opened.press("Escape")
     opened.until("!document.querySelector('dialog[open]')")
     opened.press("s")
     opened.until("document.querySelector('dialog[open]')")
-    assert opened.ask("document.activeElement.value") == "softmax jacobian"
+    assert opened.run("document.activeElement.value") == "softmax jacobian"
     opened.press("Enter")
     opened.until("location.pathname === '/softmax/jacobian/' && document.readyState === 'complete'")
 
 
 def test_a_key_that_is_typed_elsewhere_opens_nothing(page):
-    page.ask(
+    page.run(
         "document.querySelector('article').append(Object.assign(document.createElement('textarea'), {id: 'notes'})); document.querySelector('#notes').focus()"
     )
     page.press("s")
     page.press("/")
-    assert page.ask("document.querySelector('#notes').value") == "s/"
-    assert not page.ask("document.querySelector('dialog')")
+    assert page.run("document.querySelector('#notes').value") == "s/"
+    assert not page.run("document.querySelector('dialog')")
 
 
 def test_what_was_found_is_marked_and_nothing_is_read_as_markup(opened):
     typed(opened, "causal mask")
     assert {"causal", "mask"} <= {
-        word.lower() for word in opened.ask("[...document.querySelectorAll('.find mark')].map((mark) => mark.textContent)")
+        word.lower() for word in opened.run("[...document.querySelectorAll('.find mark')].map((mark) => mark.textContent)")
     }
     typed(opened, "<img src=x onerror=alert(1)> softmax")
-    assert not opened.ask("document.querySelector('.find img')")
+    assert not opened.run("document.querySelector('.find img')")
     for path in (ROOT / "docs/assets/js").rglob("*.js"):
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", path.read_text(encoding="utf-8")), path
 
 
 def test_offline_it_says_so_and_tries_again(opened):
-    def offline(is_so):
-        opened.call("Network.emulateNetworkConditions", offline=is_so, latency=0, downloadThroughput=-1, uploadThroughput=-1)
-
-    offline(True)
+    opened.offline(True)
     typed(opened, "variance")
-    assert "offline" in opened.ask("document.querySelector('.find [role=status]').textContent")
-    offline(False)
+    assert "offline" in opened.run("document.querySelector('.find [role=status]').textContent")
+    opened.offline(False)
     opened.press("Enter")
     opened.until(f"{HITS}.length")
 
 
 def test_offline_before_it_was_opened_its_button_says_so(page):
-    page.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    page.offline(True)
     page.press("/")
     page.until("document.querySelector('.find-said')?.textContent.includes('offline')")
-    page.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    page.offline(False)
     page.press("/")
     page.until("document.querySelector('dialog[open]')")
 
 
-def test_it_fits_a_phone(tab, site):
-    tab.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
-    tab.go(f"{site}scaling/variance/")
-    tab.ask("document.querySelector('.find-button').click()")
-    tab.until("document.querySelector('dialog[open]')")
-    typed(tab, "variance of a dot product")
+def test_it_fits_a_phone(browse):
+    phone = browse("scaling/variance/", width=390, height=800, phone=True)
+    phone.run("document.querySelector('.find-button').click()")
+    phone.until("document.querySelector('dialog[open]')")
+    typed(phone, "variance of a dot product")
     widest = "Math.max(...[...document.querySelectorAll('dialog, dialog *')].map((one) => one.getBoundingClientRect().right))"
-    assert tab.ask(f"{HITS}.length") and tab.ask(widest) <= 390
+    assert phone.run(f"{HITS}.length") and phone.run(widest) <= 390
 
 
 def test_the_glossary_is_in_order_and_calls_pages_what_they_call_themselves():
