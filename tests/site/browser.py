@@ -40,12 +40,16 @@ class Browser:
         self.page.goto(address, wait_until="load")
 
     def run(self, script: str):
-        """What an expression is; a promise is waited for."""
-        return self.page.evaluate(f"() => ({script})")
+        """What the last of some statements is; a promise is waited for."""
+        return self.page.evaluate(script)
 
     def until(self, condition: str) -> None:
         """Wait until a condition holds, looked at before each frame."""
         self.run(f"new Promise((done) => {{ const look = () => (({condition}) ? done() : requestAnimationFrame(look)); look(); }})")
+
+    def until_at(self, path: str) -> None:
+        """Wait until a page of this site is there, to which a press of a key or a click leads."""
+        self.page.wait_for_url(f"**{path}")
 
     def press(self, key: str, times: int = 1, shift: bool = False) -> None:
         """A key that has a name, or a character."""
