@@ -3,6 +3,7 @@
 import torch
 
 from derivations.kernel.pages.drawing import Picture, below, curves
+from snippets.layers.head import winners
 
 CORNERS = torch.tensor([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]], dtype=torch.float64)
 
@@ -11,7 +12,9 @@ def door() -> Picture:
     angles = torch.linspace(0, 360, 73, dtype=torch.float64)
     turn = torch.deg2rad(angles)
     contexts = torch.stack([turn.cos(), turn.sin()], 1)  # (73, 2)
-    embeddings = torch.cat([CORNERS, CORNERS.mean(0, keepdim=True) + 0.1])
+    middle = CORNERS.mean(0, keepdim=True) + 0.1
+    embeddings = torch.cat([CORNERS, middle])
+    won = winners(torch.cat([CORNERS, middle]), contexts)
     logits = (contexts @ embeddings.T).T  # (4, 73)
     lead = (logits[:3].max(0).values - logits[3]).min().item()
     names = ["token 1", "token 2", "token 3", "in the middle"]
@@ -30,7 +33,7 @@ def door() -> Picture:
         across="direction of the context, in degrees",
         up="logit",
         title="The logits, as the context turns once around",
-        description=f"Three tokens take turns at the top. The fourth, whose embedding lies among theirs, is below the largest by {lead:.2f} or more "
+        description=f"{len(won)} of the 4 tokens take turns at the top. The fourth, whose embedding lies among theirs, is below the largest by {lead:.2f} or more "
         "in every direction.",
         x_ticks=(0, 90, 180, 270, 360),
     )
