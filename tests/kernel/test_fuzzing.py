@@ -235,12 +235,27 @@ def test_the_judge_multiplies_by_no_zero_at_a_large_size():
         (False, diff(absolute(x), x), []),
         (False, diff(sqrt(x), x), [positive(x)]),
         (False, diff(x * rounded(y), x), [in_range()]),
+        (True, E(q[1]), [mean(q, 1)]),
+        (False, E(q[1]) * n, [mean(q, 1)]),
     ],
 )
 def test_of_pytorch_is_promised_what_the_judge_can_know(promised, left, given):
     """The judge knows no overflow, and meets a corner by chance."""
     claim = stated("identity", left, 2 * left - left, given=given)
     assert fuzzing.promised("torch", claim) is promised
+
+
+def test_the_judge_takes_nothing_that_its_digits_cannot_hold_for_undefined():
+    small = x - 150
+    assert judge(stated("identity", log(log(exp(exp(small)))), small))[0] != "false"
+    assert judge(stated("identity", log(small), log(2 * small) - log(2)))[0] == "false"
+
+
+def test_for_the_judge_what_is_not_said_to_be_independent_may_be_one_thing_or_several():
+    k = random("k", n)
+    given = [variance(q, 1), variance(k, 1), mean(q, 0), mean(k, 0)]
+    for other in (q[1], -q[1], lift(0)):
+        assert judge(stated("identity", Var(q[1] + other), Var(q[1] + k[1]), given=given))[0] == "false"
 
 
 def test_the_judge_finds_moments_that_contradict_themselves():

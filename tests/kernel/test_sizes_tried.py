@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from derivations.kernel import index, matrix, ones, product_is, sizes, softmax, total, vector
+from derivations.kernel import exp, index, matrix, ones, product_is, sizes, softmax, total, vector
 from derivations.kernel.sympy.prelude.steps import unit_rows
 
 Q = {(i, j): sp.Symbol(f"Q[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)}
@@ -45,6 +45,14 @@ W, X = matrix("W", n, d), matrix("X", n, n)
 def vanishing(size):
     """What is 0 at 1, 2, 3 and 4."""
     return (size - 1) * (size - 2) * (size - 3) * (size - 4)
+
+
+def test_beside_softmax_a_size_takes_more_values_than_its_degree(sympy_refuses):
+    """What vanishes at one, two, three and five, and is of degree seven."""
+    m = sizes("m")
+    v, i, j = vector("v", m), index("i", m), index("j", m)
+    term = m**3 * (m - 1) * (m - 2) * (m - 3) * (m - 5)
+    assert "m = 4" in sympy_refuses(lambda D: D.identity("claim", softmax(v)[j] + term, (exp(v) / total(exp(v[i]), i))[j]))
 
 
 def test_a_term_that_counts_at_large_sizes_only_is_seen_beside_an_assumption_about_a_product(sympy_refuses):

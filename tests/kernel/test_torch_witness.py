@@ -172,6 +172,10 @@ def test_what_is_false_does_not(name):
     assert "differ" in refusal("identity", left, wrong, given=given_)
 
 
+def test_a_difference_may_be_representable_and_not_zero():
+    assert "differ" in refusal("identity", 0 * x, x - y, given=(representable(x - y),))
+
+
 def test_every_operation_of_the_kernel_has_a_rule():
     used = {node.op for left, right, _, _ in OPERATIONS.values() for node in (*walk(left), *walk(right))}
     assert used | {"rank", "defined"} == set(RULES)  # these have tests of their own

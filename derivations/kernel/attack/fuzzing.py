@@ -18,7 +18,7 @@ from .drafts import slips_here
 from .families import claim_of
 from .judge import judge
 from .pasted import pasted
-from .points import FEWEST, POINTS, has
+from .points import FEWEST, POINTS, has, laws
 from .printed import misread
 from .rewriting import laws_at, places, put
 from .shrinking import shrunk
@@ -144,13 +144,18 @@ def promised(name: str, claim: Claim) -> bool:
 
     Promised are identities between what is made of numbers, names, sizes and entries by sums, products, transposes, whole powers,
     and division by numbers, by sizes, and by a name of which it is assumed that it is not zero. PyTorch must refuse nothing that is true
-    but limits, of which it sees numbers on the way, roundings that may overflow, and derivatives of what may have a corner: it looks for
-    that corner, and the judge may not have met it.
+    but limits, of which it sees numbers on the way, roundings that may overflow, derivatives of what may have a corner, since it looks for
+    that corner and the judge may not have met it, and laws in which a size is a number: it looks at larger sizes than the judge can.
     """
     if name == "torch":
-        return claim.kind != "limit" and not may_overflow(claim) and not may_have_corners(claim)
+        return claim.kind != "limit" and not may_overflow(claim) and not may_have_corners(claim) and not (laws(claim) and counts(claim))
     nodes = [node for e in (claim.start, *(s.expr for s in claim.steps)) for node in walk(e)]
     return claim.kind == "identity" and all(node.op in POLYNOMIAL and in_promise(node, claim) for node in nodes) and minimal(claim)
+
+
+def counts(claim: Claim) -> bool:
+    """Is a size a number in it?"""
+    return any(node.op == "symbol" and node.data[1] == "size" for tree in claim.trees for node in walk(tree))
 
 
 def may_overflow(claim: Claim) -> bool:

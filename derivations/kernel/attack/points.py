@@ -222,10 +222,12 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
     entries = [(s.data[0], p) for s in randoms for p in places_of(s.shape, env)]
     together = max((tuple(x.data[0] for x in a.args) for a in claim.given if a.kind == "independent"), key=len, default=())
     loose = [e for e in entries if e[0] not in together]
-    # What is not stated to be independent follows the first that is, or one variable of its own.
-    alone = generator.random() < 0.5  # one for all of them, wherever they stand, or one for each place
-    drivers = {e: e for e in entries if e[0] in together} | {e: ("followed", () if alone else e[1]) for e in loose}
-    if together and loose:
+    # What is not stated to be independent follows the first that is, or one variable for all of it, or one for each place; or, where this
+    # makes few outcomes, each entry has a variable of its own, as what is independent has.
+    apart = len(loose) < 5 and generator.random() < 0.3
+    alone = generator.random() < 0.5
+    drivers = {e: e for e in entries if e[0] in together} | {e: e if apart else ("followed", () if alone else e[1]) for e in loose}
+    if together and loose and not apart:
         drivers |= {e: (together[0], e[1]) if (together[0], e[1]) in drivers else ("followed", ()) for e in loose}
     family = {d: two_points(generator.choice((1, 2))) for d in sorted({d[0] for d in drivers.values()})}
     nodes = (30 if len(set(drivers.values())) < 3 else 8) if exponential_law(claim) else 5

@@ -8,6 +8,7 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
 from .evaluate import evaluate
+from .rounding import Value
 from .trial import Trial
 
 
@@ -20,10 +21,18 @@ def all_of(x: Expr) -> list[str]:
     return [x.data[0]] if x.op == "symbol" else []
 
 
+def exactly(x: Expr, t: Trial) -> Value:
+    """A value without the bound for a rounding that did not happen, to which a boundary such as h - 2 = 0 would be lost."""
+    before, t.exactly = t.exactly, True
+    found = evaluate(x, t)
+    t.exactly = before
+    return found
+
+
 def holds(a: Assumption, t: Trial) -> Tensor:
     """At which points an assumption about numbers certainly holds."""
     if a.kind == "representable":
-        found = [evaluate(x, t) for x in a.args]
+        found = [exactly(x, t) for x in a.args]
         return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
     elif a.kind == "zero_or_one":
         x = evaluate(a.args[0], t)
@@ -36,9 +45,7 @@ def holds(a: Assumption, t: Trial) -> Tensor:
         found, info = torch.linalg.inv_ex(x.v)
         good = (info == 0) & (torch.linalg.matrix_norm(found) * torch.linalg.matrix_norm(x.v) < 1e6)
     elif a.kind in ("positive", "nonnegative", "nonzero", "variance"):
-        exactly, t.exactly = t.exactly, True  # so that a boundary such as h - 2 = 0 is not lost to a rounding that did not happen
-        x = evaluate(a.args[-1], t)
-        t.exactly = exactly
+        x = exactly(a.args[-1], t)
         good = x.v.abs() > x.e if a.kind == "nonzero" else x.v > x.e if a.kind == "positive" else x.v >= x.e
     else:
         return torch.tensor(True)

@@ -14,7 +14,7 @@ from math import inf, prod
 from ..core.claims import Claim
 from ..core.expr import BINDERS, Expr, symbols, walk
 
-MOST, MOST_COUNTED = 400, 64  # of how many sizes in all; where something is counted, which takes longer
+MOST, MOST_COUNTED, MOST_HARD = 400, 64, 12  # of how many sizes in all; where something is counted, and where that takes long
 LARGER = 5  # than each of the small sizes
 LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions rule out the small ones
 KINDS = {"positive": lambda v: v > 0, "nonnegative": lambda v: v >= 0, "nonzero": lambda v: v != 0}
@@ -109,9 +109,16 @@ def enough_sizes(claim: Claim, names: list) -> list:
     if not in_it:
         return []
     inner = summed_over(claim)
-    if inner or prod(many.values()) > (MOST if not counted(claim) else 8 if hard(claim) else MOST_COUNTED):
-        return [tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it]
-    return list(product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names)))
+    larger = {name: tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it}
+    if inner or prod(many.values()) > (MOST if not counted(claim) else MOST_HARD if hard(claim) else MOST_COUNTED):
+        return list(larger.values())
+    enough = list(product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names)))
+    return enough + [larger[name] for name in in_it if is_argument(claim, name)]
+
+
+def is_argument(claim: Claim, name: str) -> bool:
+    """Does the size stand as a number in what a function is of? The degree says nothing of that."""
+    return any(n.op in ("function", "softmax") and is_number(n.args[0], name) for t in claim.trees for n in walk(t))
 
 
 def summed_over(claim: Claim) -> set:
@@ -154,8 +161,8 @@ def degrees(e: Expr, name: str) -> tuple:
         return 0, 0
     if e.op in ("symbol", "index"):
         return int(is_number(e, name)), 0
-    if e.op == "function":
-        return 0, 0  # no polynomial: a number of its own, beside which others are polynomials
+    if e.op in ("function", "softmax"):
+        return 0, 0  # no polynomial: numbers of their own, beside which others are polynomials
     parts = [degrees(x, name) for x in (e.args[:1] if e.op in ("entry", "derivative") else e.args)]
     if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation", "each"):
         return parts[0]
