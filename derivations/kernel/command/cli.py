@@ -189,7 +189,7 @@ def fuzz(seed, claims, minutes, as_json, fresh, jobs, record):
 
 @contextmanager
 def recorded(wanted: bool):
-    """What keeps the counts of a run that passed, if they are wanted: said before it begins where they cannot be kept."""
+    """What keeps the counts of a run, if they are wanted: said before it begins where they cannot be kept."""
     from ..run import whole_runs
 
     try:

@@ -16,7 +16,7 @@ from ..run import fuzz, fuzz_kept
 def main(
     seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bool, jobs: int, keep: Callable = lambda run, **counts: None
 ) -> int:
-    """Try the claims, or take what was counted of them before; print the tables; 0 only if the gate is passed. Then `keep` is given the counts."""
+    """Try the claims, or take what was counted of them before; print the tables; 0 only if the gate is passed. `keep` is given the counts."""
     result = None if fresh else fuzz_kept.standing(seed, claims)
     if result is None:
         with click.progressbar(length=claims, label="Trying random claims", file=sys.stderr, show_pos=True) as bar:
@@ -34,7 +34,7 @@ def main(
     else:
         tables(result, good)
     complain(result)
-    if good:
+    if result["claims"] >= claims:  # with its faults, too
         keep("fuzz", seed=result["seed"], tried=result["claims"], faults=sum(result["faulty"].values()))
     return int(not good)
 

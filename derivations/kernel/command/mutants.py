@@ -15,7 +15,7 @@ from ..run.mutants_kept import COUNTS, passes, totals
 
 
 def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/1", keep: Callable = lambda run, **counts: None) -> int:
-    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. Then `keep` is given the counts.
+    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
 
     Raises ValueError where the share is none, or holds no topic.
     """
@@ -42,8 +42,7 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/
         table(results)
     for topic, claims in results.items():
         complain(topic, claims)
-    if good:
-        keep("mutants", **counted(results))
+    keep("mutants", **counted(results))
     return int(not good)
 
 
