@@ -570,12 +570,12 @@ def test_a_page_refuses_a_program_that_is_not_what_was_checked(tmp_path):
     docs.mkdir()
     page = Page(Source("", docs))
     with pytest.raises(ClaimError, match="is not what was checked; run 'python -m derivations check'"):
-        page._file("sympy/chapter/tiny/sum.py", "one")
+        page.ways.file("sympy/chapter/tiny/sum.py", "one")
     programs.publish({"chapter/tiny": [made("one")]}, docs / "sympy", every=True)
-    assert page._file("sympy/chapter/tiny/sum.py", "one") == "sympy/chapter/tiny/sum.py"
+    assert page.ways.file("sympy/chapter/tiny/sum.py", "one") == "sympy/chapter/tiny/sum.py"
     (docs / "sympy/chapter/tiny/sum.py").write_text("two")
     with pytest.raises(ClaimError, match="is not what was checked"):
-        page._file("sympy/chapter/tiny/sum.py", "one")
+        page.ways.file("sympy/chapter/tiny/sum.py", "one")
 
 
 def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, command):

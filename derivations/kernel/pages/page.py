@@ -1,6 +1,5 @@
 """One page on its way through Markdown: which claims its blocks ask for, and where each of them stands."""
 
-import posixpath
 import re
 from collections.abc import Callable
 from html import escape
@@ -8,12 +7,13 @@ from xml.etree.ElementTree import Element, SubElement
 
 from markdown.util import AtomicString
 
-from ..printing.maths import authored, prose
+from ..printing.maths import authored
 from ..run.certificates import CertificateError
 from ..run.coq_results import load
-from . import mistakes, refused, summary, traces, whole
+from . import mistakes, refused, traces
 from .claims import ClaimError, render
 from .source import RANKS, Opening, PageError, Source
+from .ways import Ways
 
 TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
 TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
@@ -57,6 +57,7 @@ class Page:
         if self.blocks:
             path, _ = source.file()
             self.path = path and path.relative_to(source.docs).as_posix()
+        self.ways = Ways(source.docs, self.path)
         self._refuse_twice()
 
     def stash(self, html: str) -> str:
@@ -116,9 +117,9 @@ class Page:
                 script=self.certificates[topic]["script"],
                 repository=self.repository,
                 link=lambda use: self._link(use, topic),
-                file=self._file,
+                file=self.ways.file,
                 named=lambda use: self._named(use, topic),
-                code=self._code,
+                code=self.ways.code,
             )
         except ClaimError as error:
             raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
@@ -166,15 +167,6 @@ class Page:
         alone = len({other for _, other, _ in self.blocks}) == 1
         return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
 
-    def _file(self, name: str, text: str = "") -> str:
-        """The way from this page to a file beside the pages, which has to hold the text."""
-        path = self.source.docs / name
-        traces.note_files([path])
-        if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
-            command = "coq" if name.endswith(".v") else "check"
-            raise ClaimError(f"{self.source.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
-        return posixpath.relpath(name, posixpath.dirname(self.path or "") or ".")
-
     def _refused_at(self, topic: str, name: str) -> str:
         """The address of the box of a claim that was refused: on this page or on its topic's; "" where there is neither."""
         for opening, of, _ in self.blocks:
@@ -188,11 +180,7 @@ class Page:
         used, name = used_by(topic, use)
         if (used, name) in self.numbers():
             return f"#{self.anchor(used, name)}"
-        return f"{self._way(f'{used}.md')}#{name}"
-
-    def _way(self, path: str) -> str:
-        """The way from this page to another one."""
-        return posixpath.relpath(path, posixpath.dirname(self.path or "") or ".")
+        return f"{self.ways.to(f'{used}.md')}#{name}"
 
     def numbers(self) -> dict[tuple[str, str], int]:
         """The claims of this page, each by its topic and its id, with the number that it has here."""
@@ -208,20 +196,4 @@ class Page:
         except CertificateError:  # the page that shows it says so
             title = ""
         called = authored(title) if title else escape(name)
-        return f"({number}) {called}" if number else ", ".join(filter(None, (self._heading(f"{used}.md"), called)))
-
-    def _heading(self, path: str) -> str:
-        """The title of another page, as HTML; "" where there is no such page."""
-        if path == self.path or not (self.source.docs / path).is_file():
-            return ""
-        traces.note_files([self.source.docs / path])
-        text = (self.source.docs / path).read_text(encoding="utf-8-sig", errors="replace")
-        return prose(summary.heading(text))
-
-    def _code(self, snippet: str) -> str:
-        """The address of the whole file that holds a function, on the page of its topic; "" where no page has its name."""
-        topic = "/".join(snippet.split(".")[1:-1])
-        page = f"{topic}.md"
-        if not (self.source.docs / page).is_file():
-            return ""
-        return f"{'' if page == self.path else self._way(page)}#{whole.anchor(topic)}"
+        return f"({number}) {called}" if number else ", ".join(filter(None, (self.ways.heading(f"{used}.md"), called)))
