@@ -289,6 +289,8 @@ class Prose(HTMLParser):
         self.paragraph = ""  # all that was read of one
         self.bold = 0  # where in it what is bold begins
         self.titled = False  # is it a title?
+        self.within = 0  # how many lists and tables
+        self.listed: list[str] = []  # the paragraphs of a list or a table, which may make one row together
 
     def feed(self, data):
         self.starts = [0, *(match.end() for match in re.finditer("\n", data))]
@@ -306,6 +308,7 @@ class Prose(HTMLParser):
         self.last = self.last if tag in markup.WITHIN else ""
         if tag not in posing.WITHIN:
             self.end_paragraph()
+            self.within += tag in posing.LISTS
             self.titled = posing.is_title(tag, dict(attrs).get("class") or "")
         elif tag in posing.BOLD:
             self.bold = len(self.paragraph)
@@ -335,6 +338,8 @@ class Prose(HTMLParser):
         self.last = self.last if tag in markup.WITHIN else ""
         if tag not in posing.WITHIN:
             self.end_paragraph()
+            if tag in posing.LISTS:
+                self.end_list()
         elif tag in posing.BOLD and self.refuse_posed(
             self.paragraph[self.bold :], bold=True, title=not self.paragraph[: self.bold].strip()
         ):
@@ -346,7 +351,15 @@ class Prose(HTMLParser):
 
     def end_paragraph(self) -> None:
         self.refuse_posed(self.paragraph, bold=self.titled, title=self.titled)
+        if self.within:
+            self.listed.append(self.paragraph.strip())
         self.paragraph, self.titled = "", False
+
+    def end_list(self) -> None:
+        self.within = max(0, self.within - 1)
+        if not self.within:
+            self.refuse_posed(" · ".join(filter(None, self.listed)))
+            self.listed = []
 
     def refuse_posed(self, text: str, bold: bool = False, title: bool = False) -> bool:
         posed = posing.poses(text, bold, title)

@@ -10,6 +10,7 @@ from .claims import KINDS, WITNESSES
 
 BOLD = ("strong", "b")
 WITHIN = markup.WITHIN | {"code", "br"}  # a paragraph goes on through these
+LISTS = ("ul", "ol", "dl", "table")  # what stands side by side in these is read as one row
 TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "th")
 NAMED = ("Theorem", "Lemma", "Proposition", "Corollary", "Claim", "Fact")
 HEADS = (*KINDS.values(), *NAMED)
