@@ -4,6 +4,9 @@ after another generator `python -m derivations search SITE` does.
 The index is made to be asked in parts. Nothing of it is fetched before somebody searches. Then it is a list of the pages' addresses, and for
 each word that is typed the one file in which that word lies in order, with the places where it stands and what it weighs there; of the
 places that are shown, a page's own file says what to show. So a query costs the same on a site that is many times as large.
+
+No library does this here. Those that search in the browser's memory fetch all of the index first. Pagefind, which asks in parts too, reads
+no formulas, and its WebAssembly needs a weaker content policy than the pages have.
 """
 
 import hashlib
