@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from derivations.kernel import exp, index, matrix, ones, product_is, sizes, softmax, total, vector
+from derivations.kernel import diff, exp, index, matrix, ones, product_is, sizes, softmax, total, vector
 from derivations.kernel.sympy.prelude.steps import unit_rows
 
 Q = {(i, j): sp.Symbol(f"Q[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)}
@@ -53,6 +53,14 @@ def test_beside_softmax_a_size_takes_more_values_than_its_degree(sympy_refuses):
     v, i, j = vector("v", m), index("i", m), index("j", m)
     term = m**3 * (m - 1) * (m - 2) * (m - 3) * (m - 5)
     assert "m = 4" in sympy_refuses(lambda D: D.identity("claim", softmax(v)[j] + term, (exp(v) / total(exp(v[i]), i))[j]))
+
+
+def test_beside_a_derivative_a_false_term_is_seen_before_sizes_that_take_minutes(sympy_refuses):
+    m, d_k = sizes("m d_k")
+    q, K, j, l = vector("q", d_k), matrix("K", m, d_k), index("j", m), index("l", d_k)
+    slope = diff(softmax(K @ q)[j], q[l])
+    said = sympy_refuses(lambda D: D.identity("claim", slope + vanishing(d_k), slope))
+    assert "d_k = 5" in said and "m = 1" in said
 
 
 def test_a_term_that_counts_at_large_sizes_only_is_seen_beside_an_assumption_about_a_product(sympy_refuses):

@@ -20,7 +20,7 @@ from .controls import controls
 from .judge import judge
 from .trees import unfolded
 
-LIMIT = 20  # seconds of the processor's time that a witness has for one mutant, so that a busy machine changes nothing
+LIMIT = 60  # seconds of the processor's time that a witness has for one mutant, so that a busy machine changes nothing
 
 
 class Late(BaseException):

@@ -2,7 +2,7 @@
 
 Every size takes every small value, and of any two each is the larger one once. A polynomial of some degree vanishes everywhere if it does at
 more values than that: where sizes are numbers in a claim as well, each takes more values than its degree there. Where no degree is known,
-each such size is once larger than the small ones, and the others are one.
+or where every size takes long, each such size is once larger than the small ones, and the others are one: what is false is refused soon.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def enough_sizes(claim: Claim, names: list) -> list:
     larger = {name: tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it}
     if inner or prod(many.values()) > (MOST if not counted(claim) else MOST_HARD if hard(claim) else MOST_COUNTED):
         return list(larger.values())
-    enough = list(product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names)))
-    return enough + [larger[name] for name in in_it if is_argument(claim, name)]
+    soon = [larger[name] for name in in_it if hard(claim) or is_argument(claim, name)]
+    return [*soon, *product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names))]
 
 
 def is_argument(claim: Claim, name: str) -> bool:
