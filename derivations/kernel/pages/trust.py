@@ -199,7 +199,7 @@ def by_module() -> Table:
     """Lines of code, room by room: what all witnesses share, what stands beside it, each witness, and what is around them."""
     parts = {"shared by all witnesses": SHARED} | BESIDE | WITNESSES | AROUND
     rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(room_lines, rooms)))] for name, rooms in parts.items()]
-    return ["part", "room of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
+    return ["part", "folder of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
 TABLES = {
