@@ -111,7 +111,7 @@ def test_a_step_is_stated_by_lines_of_the_script_which_are_linked_where_it_is_pu
     line = next(at for at, text in enumerate(said, start=1) if '"the mean of a sum is the sum of the means"' in text)
     assert dict(first)["script"] == f"line {line} {said[line - 1].strip()}" and not folds[0].select("a[href*='#L']")
     _, folds = opened(page, repository="https://example.org/a/b/")
-    assert folds[0].select_one("a.claim__verdict")["href"] == f"https://example.org/a/b/blob/main/derivations/scaling/variance.py#L{line}"
+    assert folds[0].select_one("a.claim__place")["href"] == f"https://example.org/a/b/blob/main/derivations/scaling/variance.py#L{line}"
 
 
 def test_a_claim_of_one_step_opens_to_it_at_its_badge(page, certificates):

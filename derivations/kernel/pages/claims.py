@@ -189,7 +189,7 @@ class _Writer:
                 self._said(rows, proves, claim, k)
         if claim.get("code"):
             self.add(rows, "dt", "", "code")
-            self._snippets(self.add(rows, "dd", "claim__code"), claim["code"])
+            self._snippets(self.add(rows, "dd"), claim["code"])
         self._lines(rows, claim, k)
 
     def _counterexample(self, section, claim):
@@ -309,9 +309,9 @@ class _Writer:
         self.add(rows, "dt", "", "script")
         row = self.add(rows, "dd")
         if self.stated.address:
-            self.add(row, "a", "claim__verdict", place.named(), href=self.stated.address + place.fragment())
+            self.add(row, "a", "claim__place", place.named(), href=self.stated.address + place.fragment())
         else:
-            self.add(row, "span", "claim__verdict", place.named())
+            self.add(row, "span", "claim__place", place.named())
         if place.text:
             self.add(row, "pre", "claim__lines", escape(place.text))
 
