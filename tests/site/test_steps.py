@@ -216,6 +216,20 @@ def test_a_step_opens_by_keyboard_below_its_formula_and_as_wide_as_the_claim(see
     assert one.run(BOXES)["high"] == 0
 
 
+@pytest.mark.parametrize(("width", "beside"), [(1300, True), (500, False)])
+def test_where_nothing_opens_a_reason_stands_as_it_does_elsewhere(seen, width, beside):
+    """In what is shown of a claim beside a link to it, folds are taken away (preview.js)."""
+    one = seen(width=width)
+    place = """[...document.querySelectorAll('.claim__reason')].map((one) => { const {left, top} = one.getBoundingClientRect(); return [left, top]; })"""
+    before = one.run(place)
+    one.run("""document.querySelectorAll('.claim__step').forEach((step) => {
+      const span = document.createElement('span'); span.className = 'claim__reason'; span.append(...step.firstChild.childNodes); step.replaceWith(span); })""")
+    after = one.run(place)
+    assert [round(left) for left, _ in before] == [round(left) for left, _ in after]
+    formula = one.run("document.querySelector('.claim__right').getBoundingClientRect().right")
+    assert (round(after[0][0]) >= round(formula)) == beside
+
+
 def test_on_paper_a_step_is_its_reason(seen):
     one = seen()
     one.run("document.querySelectorAll('.claim__step').forEach((step) => { step.open = true })")
