@@ -16,7 +16,7 @@ HOSTILE = [
     "<!-- --><style>*{display:none}</style>",
     "$<script>$",
 ]
-ALLOWED = {"section", "header", "span", "a", "div", "details", "summary", "dl", "dt", "dd", "ul", "li", "code", "math", "wbr"}
+ALLOWED = {"section", "header", "span", "a", "div", "details", "summary", "dl", "dt", "dd", "ul", "li", "code", "math", "pre", "wbr"}
 
 
 def claim_of(certificates, id):
@@ -39,6 +39,7 @@ TEXTS = {
     "a use": lambda one, text: one.update(uses=[text]),
     "a use of another topic": lambda one, text: one.update(uses=[f"simplify/bilinear#{text}"]),
     "the kind": lambda one, text: one.update(kind=text),
+    "the program of a witness": lambda one, text: one["witnesses"][1].update(source=f"def claim():\n    0\n    x = {text!r}"),
     "a verdict": lambda one, text: one["witnesses"][0].update(verdict=text),
     "the line": lambda one, text: one.update(line=text),
     "the id": lambda one, text: one.update(id=text),

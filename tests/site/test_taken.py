@@ -173,5 +173,5 @@ def test_a_limit_as_plain_text():
 
 def test_a_description_ends_no_attribute():
     page = SimpleNamespace(meta={}, file=SimpleNamespace(src_uri="a.md"))
-    taken.on_page_markdown('# A\n\nA "word" & another.\n', page=page)
+    taken.on_page_markdown('# A\n\nA "word" & another.\n', page=page, config=SimpleNamespace(site_url=""))
     assert page.meta == {"description": "A &quot;word&quot; &amp; another."}

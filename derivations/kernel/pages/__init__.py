@@ -47,6 +47,8 @@ that lacks one is refused, and a page ends with its whole file (whole.py).
 
 Options in mkdocs.yml: `docs`, the folder of the pages; `repository`, the address that links to scripts begin with.
 
+Each step of a claim opens to what stands behind it, cut from what was checked (steps.py).
+
 Search is made from the finished site (finding.py), by any generator: from what readers see, claims with their anchors included.
 
 May import: `run`, `pytorch` for the names that PyTorch has, and `printing`. Begin with `claims.py`, which shows a certificate's claim, then

@@ -6,11 +6,13 @@ elements of Markdown's own tree, where the generators look for them.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..printing.maths import MathsError, authored, breadth, mathml, prose
 from ..run.proofs import provers
+from . import steps
 from .formulas import in_pieces
 from .telling import latex_of
 
@@ -27,6 +29,11 @@ WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq
 SOURCES = {"sympy": "the program", "coq": "the theorem"}  # what a witness's file is called
 REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what the counterexample shows, in text and in LaTeX
 VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable": "–"}  # who agrees, by numbers alone, has proved nothing
+
+GIVEN: dict[str, tuple[Callable[[str], str], Callable[[str, int, int], str]]] = {  # what a witness's source says: the sizes, and the lines
+    "sympy": (steps.sizes, lambda source, k, of: steps.checked(source, k)),
+    "coq": (lambda source: "", lambda source, k, of: steps.theorem(source, k, of == 1)),
+}
 
 Stash = Callable[[str], str]
 
@@ -49,16 +56,18 @@ def render(
     file: Callable[..., str] = lambda name, text="": name,
     named: Callable[[str], str] = lambda use: escape(use.rpartition("#")[2]),
     code: Callable[[str], str] = lambda name: "",
+    text: str = "",
 ) -> Element:
     """Append the claim to `parent` as a section whose id is `anchor`.
 
     `rank` is one of `source.RANKS`. `link` turns an entry of the claim's `uses` into an address, `named` into what it is called, as HTML,
     `file` the name of a file beside the pages into its address, and `code` the name of a snippet into that of the file that holds it, or
-    "". Raises ClaimError.
+    "". `text` is what the script says, where that can be read. Raises ClaimError.
     """
     try:
         _refuse_unproved(claim)
-        return _Writer(stash, file, named, code).claim(claim, parent, number, rank, anchor, script, repository, link)
+        stated = Stated(script, text, f"{repository.rstrip('/')}/blob/main/{script}" if repository else "")
+        return _Writer(stash, file, named, code, stated).claim(claim, parent, number, rank, anchor, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -82,14 +91,24 @@ def _refuse_unproved(claim: dict) -> None:
         raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; only what they vouch for is shown")
 
 
+@dataclass(frozen=True)
+class Stated:
+    """The script that states a claim: its name, what it says, and its address in the repository; "" where that is not known."""
+
+    script: str
+    text: str
+    address: str
+
+
 class _Writer:
     """Elements of Markdown's tree, with every text in them stashed."""
 
-    def __init__(self, stash: Stash, file: Callable[..., str], named: Callable[[str], str], code: Callable[[str], str]):
+    def __init__(self, stash: Stash, file: Callable[..., str], named: Callable[[str], str], code: Callable[[str], str], stated: Stated):
         self.stash = stash
         self.file = file
         self.named = named
         self.code = code
+        self.stated = stated
 
     def add(self, parent: Element, tag: str, css: str = "", html: str = "", **attributes: str) -> Element:
         if css:
@@ -101,7 +120,7 @@ class _Writer:
             child.text = self.stash(html if tag == "a" else f"{html}\n")
         return child
 
-    def claim(self, claim, parent, number, rank, anchor, script, repository, link):
+    def claim(self, claim, parent, number, rank, anchor, link):
         kind = claim["kind"]
         outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", id=anchor)
         if rank == "routine":
@@ -124,7 +143,7 @@ class _Writer:
         latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # what a button copies
         base = self.add(section, "div", "claim__base", **{"data-latex": latex})
         self._vouching(base, claim)
-        self._script(base, script, int(claim["line"]), repository)
+        self._script(base, int(claim["line"]))
         return outer
 
     def _head(self, section, claim, number, rank, anchor):
@@ -147,12 +166,31 @@ class _Writer:
         # About 38 letters and a reason fit side by side.
         if layout == "chain" and breadth(left) + max(map(breadth, rows)) > 38:
             layout = "wide"
-        steps = self.add(section, "div", f"claim__steps claim__steps--{layout}")
-        self.add(steps, "div", "claim__left", in_pieces(left))
-        for step, row in zip(claim["steps"], rows):
-            self.add(steps, "div", "claim__right", in_pieces(row))
-            if step["reason"]:
-                self.add(steps, "div", "claim__reason", authored(step["reason"]))
+        box = self.add(section, "div", f"claim__steps claim__steps--{layout}")
+        self.add(box, "div", "claim__left", in_pieces(left))
+        for k, (step, row) in enumerate(zip(claim["steps"], rows), start=1):
+            self.add(box, "div", "claim__right", in_pieces(row))
+            if step["reason"] and len(rows) == 1:  # what stands behind a claim of one step is folded into its badge
+                self.add(box, "div", "claim__reason", authored(step["reason"]))
+            elif step["reason"]:
+                self._step(box, claim, k)
+
+    def _step(self, box, claim, k):
+        """One of several steps: its reason, which opens to what stands behind it."""
+        fold = self.add(box, "details", "claim__step")
+        self.add(fold, "summary", "claim__reason", authored(claim["steps"][k - 1]["reason"]))
+        rows = self.add(fold, "dl")
+        if claim["assumptions"]:
+            self.add(rows, "dt", "", "may use")
+            self.add(self.add(rows, "dd"), "span", "claim__note", prose("; ".join(one["text"] for one in claim["assumptions"])))
+        for witness in claim["witnesses"]:
+            if witness["name"] in claim["steps"][k - 1]["witnesses"]:
+                proves = witness | {"verdict": "proved"} if witness["name"] == "coq" else witness  # maybe of some steps alone
+                self._said(rows, proves, claim, k)
+        if claim.get("code"):
+            self.add(rows, "dt", "", "code")
+            self._snippets(self.add(rows, "dd"), claim["code"])
+        self._lines(rows, claim, k)
 
     def _counterexample(self, section, claim):
         rows = self.add(section, "div", "claim__rows")
@@ -207,17 +245,19 @@ class _Writer:
         """The functions that compute what the claim says, which the PyTorch witness ran."""
         row = self.add(section, "div", "claim__rows claim__code")
         self.add(row, "span", "claim__label", "code")
+        self._snippets(row, snippets)
+
+    def _snippets(self, row, snippets):
         names = self.add(row, "ul")
         for snippet in snippets:
             name, address = f"<code>{escape(snippet.rpartition('.')[2])}</code>", self.code(snippet)
             item = self.add(names, "li")
             self.add(item, "a", "", name, href=address) if address else self.add(item, "span", "", name)
 
-    def _script(self, base, script, line, repository):
-        html = f"<code>{escape(script)}:{line}</code>"
-        if repository:
-            address = f"{repository.rstrip('/')}/blob/main/{script}#L{line}"
-            self.add(base, "a", "claim__script", html, href=address)
+    def _script(self, base, line):
+        html = f"<code>{escape(self.stated.script)}:{line}</code>"
+        if self.stated.address:
+            self.add(base, "a", "claim__script", html, href=f"{self.stated.address}#L{line}")
         else:
             self.add(base, "span", "claim__script", html)
 
@@ -237,20 +277,43 @@ class _Writer:
             self.add(summary, "span", "claim__alone", "one proof")
         rows = self.add(details, "dl")
         for witness in claim["witnesses"]:
-            self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {_name(witness)}")
-            row = self.add(rows, "dd")
-            reach = " · ".join(filter(None, (witness["verdict"], witness["scope"])))
-            self.add(row, "span", "claim__verdict", escape(reach))
-            if witness["note"]:
-                self.add(row, "span", "claim__note", prose(witness["note"]))
-            if witness.get("file"):
-                address = self.file(witness["file"], witness["source"])
-                self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
-            if witness.get("file") and witness["name"] == "coq":
-                self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
+            self._said(rows, witness, claim, 1 if len(claim["steps"]) == 1 else 0)
         if claim["letters"]:
             self.add(rows, "dt", "", "letters")
             self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(_letter, claim["letters"])))
+        if len(claim["steps"]) == 1:
+            self._lines(rows, claim, 1)
+
+    def _said(self, rows, witness, claim, k):
+        """What a witness said, and where it can be read; of a step, counted from 1, also what the witness was given."""
+        self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {_name(witness)}")
+        row = self.add(rows, "dd")
+        given = k and GIVEN.get(witness["name"])
+        reach = " · ".join(filter(None, (witness["verdict"], witness["scope"], given and given[0](witness.get("source", "")))))
+        self.add(row, "span", "claim__verdict", escape(reach))
+        if witness["note"]:
+            self.add(row, "span", "claim__note", prose(witness["note"]))
+        if given and (lines := given[1](witness.get("source", ""), k, len(claim["steps"]))):
+            self.add(row, "pre", "claim__lines", escape(lines))
+        if witness.get("file"):
+            address = self.file(witness["file"], witness["source"])
+            self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
+        if witness.get("file") and witness["name"] == "coq":
+            self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
+
+    def _lines(self, rows, claim, k):
+        """The lines of the script that state a step."""
+        place = steps.stated(self.stated.text, claim, k)
+        if place is None:
+            return
+        self.add(rows, "dt", "", "script")
+        row = self.add(rows, "dd")
+        if self.stated.address:
+            self.add(row, "a", "claim__place", place.named(), href=self.stated.address + place.fragment())
+        else:
+            self.add(row, "span", "claim__place", place.named())
+        if place.text:
+            self.add(row, "pre", "claim__lines", escape(place.text))
 
 
 def _tells(needed: str) -> bool:

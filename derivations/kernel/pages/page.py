@@ -8,11 +8,12 @@ from xml.etree.ElementTree import Element, SubElement
 from markdown.util import AtomicString
 
 from ..printing.maths import authored
-from ..run.certificates import CertificateError
+from ..run.certificates import ROOT, CertificateError
 from ..run.coq_results import load
 from . import mistakes, refused, traces
 from .claims import ClaimError, render
 from .source import RANKS, Opening, PageError, Source
+from .steps import SCRIPT
 from .ways import Ways
 
 TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
@@ -120,9 +121,18 @@ class Page:
                 file=self.ways.file,
                 named=lambda use: self._named(use, topic),
                 code=self.ways.code,
+                text=self._script(self.certificates[topic]["script"]),
             )
         except ClaimError as error:
             raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
+
+    def _script(self, name: str) -> str:
+        """What a script says; it is as it was checked, or its certificate would not have been loaded."""
+        path = ROOT / name
+        if not SCRIPT.fullmatch(name) or not path.is_file():
+            return ""
+        traces.note_files([path])
+        return path.read_text(encoding="utf-8")
 
     def certificate(self, topic: str) -> dict:
         """The topic's certificate, loaded once for a page."""

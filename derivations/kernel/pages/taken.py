@@ -1,21 +1,24 @@
-"""MkDocs hook for what readers and programs take along: claims.json, llms.txt, robots.txt, a notebook for each page with code, and for
-each page a description of its own. All of it is read from the pages' sources and the certificates, as the pages are.
+"""MkDocs hook for what readers and programs take along: claims.json, llms.txt, robots.txt, a feed of changes, a notebook for each page
+with code, and for each page a description of its own, the date of its last change in sitemap.xml and, where the site is published, a card.
+All of it is read from the pages' sources, the certificates, and what git keeps.
 
 While `mkdocs serve` runs only the descriptions are made: the rest is for what is published.
 """
 
 import json
+import re
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from derivations.kernel.pages import Source, mistakes, notebooks, summary, telling
+from derivations.kernel.pages import Source, cards, changes, mistakes, notebooks, summary, telling
 from derivations.kernel.pages.page import Page
 from derivations.kernel.pages.source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
 KEPT: dict[str, Any] = {}  # the navigation and the pages of this build: at its end MkDocs hands over its settings alone
+DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
 ABOUT = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
 
 
@@ -26,10 +29,14 @@ def on_config(config):
     return config
 
 
-def on_page_markdown(markdown, *, page, **_):
-    """The page's first sentence, for search engines and for who links to it; escaped, since the theme writes it as it is."""
-    if page.file.src_uri.endswith(".md") and (said := summary.first_sentence(markdown)):
-        page.meta.setdefault("description", escape(said))
+def on_page_markdown(markdown, *, page, config, **_):
+    """The page's first sentence, for search engines and for who links to it; escaped, since the theme writes it as it is. And the address
+    of its card."""
+    if page.file.src_uri.endswith(".md"):
+        if said := summary.first_sentence(markdown):
+            page.meta.setdefault("description", escape(said))
+        if has_cards(config):
+            page.meta["card"] = at(cards.name_of(page.file.src_uri), config)
     return markdown
 
 
@@ -50,6 +57,11 @@ def on_post_build(*, config):
     write(site / "claims.json", json.dumps({"about": ABOUT, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1))
     write(site / "llms.txt", for_machines(pages, config))
     write(site / "robots.txt", for_robots(config))
+    if config.extra.get("feed"):
+        write(site / changes.NAME, feed(pages, config))
+    for page in pages if has_cards(config) else ():
+        of = {"title": title_of(page, config), "chapter": chapter_of(page), "about": about(page, config), "site": config.site_name}
+        cards.draw(site / cards.name_of(page.file.src_uri), **of)
     for page in pages:
         source = source_of(page.file, config)
         if notebooks.has_one(source):
@@ -62,10 +74,21 @@ def write(path: Path, text: str) -> None:
     path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
 
 
-def on_nav(nav, *, files, **_):
+def on_nav(nav, *, files, config, **_):
     others = [one.page for one in files.documentation_pages() if one.page and one.page not in nav.pages]
     KEPT.update(nav=nav, pages=[one for one in [*nav.pages, *others] if one.file.src_uri.endswith(".md")])
+    KEPT["dates"] = {} if mistakes.are_shown() else changes.dates(Path(config.docs_dir))
+    for page in [*nav.pages, *others] if KEPT["dates"] else ():  # what sitemap.xml says; MkDocs would say that all was changed today
+        when = KEPT["dates"].get(page.file.src_uri)
+        page.update_date = f"{when:%Y-%m-%d}" if when else ""
+    known = config.site_url and any(page.file.src_uri in KEPT["dates"] for page in KEPT["pages"])
+    config.extra["feed"] = changes.NAME if known else ""
     return nav
+
+
+def on_post_template(output_content, *, template_name, **_):
+    """Where no date is known, the site's map says none."""
+    return output_content if template_name != "sitemap.xml" or KEPT["dates"] else DATE.sub("", output_content)
 
 
 def source_of(file, config) -> Source | None:
@@ -77,6 +100,36 @@ def source_of(file, config) -> Source | None:
 
 def repository(config) -> str:
     return config.repo_url or ""
+
+
+# The feed, and cards ----------------------------------------------------------------------------------------------------------------
+
+
+def feed(pages: list, config) -> str:
+    """The pages that were changed last."""
+    known = [
+        changes.Changed(title_of(page, config), at(page.url, config), when, about(page, config), chapter_of(page))
+        for page in pages
+        if (when := KEPT["dates"].get(page.file.src_uri))
+    ]
+    return changes.feed(known, name=config.site_name, about=config.site_description, home=at("", config), address=at(changes.NAME, config))
+
+
+def has_cards(config) -> bool:
+    return cards.wanted(config.site_url) and not mistakes.are_shown()
+
+
+def title_of(page, config) -> str:
+    return config.site_name if page.is_homepage else page.title
+
+
+def chapter_of(page) -> str:
+    """The title of the section of the navigation in which a page stands."""
+    return page.parent.title if page.parent else ""
+
+
+def about(page, config) -> str:
+    return unescape(page.meta.get("description", "")) or config.site_description or ""
 
 
 # claims.json ------------------------------------------------------------------------------------------------------------------------

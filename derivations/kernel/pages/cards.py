@@ -1,0 +1,94 @@
+"""A picture of a page for who shares its address: its title, its chapter and what it is about, on the site's paper.
+
+It is drawn while the site is built and asks nobody: with Pillow, and with the STIX and DejaVu faces that come with matplotlib.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from PIL import Image, ImageDraw, ImageFont
+
+SIZE = (1200, 630)
+PAPER, INK, QUIET, HAIRLINE, PROVED = "#fdfcf9", "#1f1e1b", "#6a665e", "#e3dfd5", "#2f6b4f"  # the light scheme of site.css
+MARK = "#3d7a5d"  # of assets/images/mark.svg
+LEFT, RIGHT = 96, 1104
+FACES = {"title": "STIXGeneral.ttf", "text": "STIXGeneral.ttf", "label": "DejaVuSans.ttf"}
+COLOURS = 64  # of ink on paper, with what lies between
+LOCAL = ("", "localhost", "127.0.0.1", "::1")
+
+
+def wanted(address: str | None) -> bool:
+    """Is the site published? A card has to be fetched by others, from its full address."""
+    return (urlsplit(address or "").hostname or "") not in LOCAL
+
+
+def name_of(page: str) -> str:
+    """Where the card of a page stands on the site, by the page's path below docs/."""
+    return f"cards/{page.removesuffix('.md')}.png"
+
+
+def draw(path: Path, *, title: str, chapter: str, about: str, site: str) -> None:
+    """Write a card."""
+    image = Image.new("RGB", SIZE, PAPER)
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((0, 0, 14, SIZE[1]), fill=MARK)
+    if chapter:
+        pen.text((LEFT, 92), chapter, font=face("label", 27), fill=PROVED, anchor="ls")
+    lines, font = fitting(title, (88, 76, 64, 54), 3)
+    top = 132
+    for line in lines:
+        pen.text((LEFT, top), line, font=font, fill=INK, anchor="la")
+        top += round(font.size * 1.14)
+    words = face("text", 34)
+    room = (512 - top - 30) // 46
+    for line in shortened(about, words, min(3, room)):
+        pen.text((LEFT, top + 30), line, font=words, fill=QUIET, anchor="la")
+        top += 46
+    pen.line((LEFT, 528, RIGHT, 528), fill=HAIRLINE, width=2)
+    pen.rounded_rectangle((LEFT, 554, LEFT + 20, 584), radius=2, fill=MARK)
+    pen.text((LEFT + 36, 581), site, font=face("label", 27), fill=INK, anchor="ls")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def face(name: str, size: int) -> Any:
+    spec = find_spec("matplotlib")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("matplotlib, whose faces the cards are written in")
+    return ImageFont.truetype(str(Path(spec.origin).parent / "mpl-data/fonts/ttf" / FACES[name]), size)
+
+
+def fitting(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
+    """The text in lines, in the largest size in which it takes no more than so many; in the smallest it is cut."""
+    for size in sizes:
+        font = face("title", size)
+        lines = wrapped(text, font)
+        if len(lines) <= most:
+            return lines, font
+    return shortened(text, font, most), font
+
+
+def shortened(text: str, font: Any, most: int) -> list[str]:
+    """The text in so many lines; where it is longer, its end is cut off, at a word."""
+    lines = wrapped(text, font)
+    if len(lines) <= most:
+        return lines
+    if most < 1:
+        return []
+    last = lines[most - 1]
+    while last and font.getlength(f"{last} …") > RIGHT - LEFT:
+        last = last.rpartition(" ")[0]
+    return [*lines[: most - 1], f"{last} …".strip()]
+
+
+def wrapped(text: str, font: Any) -> list[str]:
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and font.getlength(longer) <= RIGHT - LEFT:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines

@@ -1,0 +1,215 @@
+"""When pages were changed: the feed and the site's map. And the cards of a site that is published."""
+
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from bs4 import BeautifulSoup
+from mkdocs.commands.build import build as mkdocs_build
+from mkdocs.config import load_config
+from PIL import Image
+
+from derivations.kernel.pages import cards, changes, mistakes
+
+ROOT = Path(__file__).parents[2]
+PAGES = {"index.md": "# Home\n\nWhat it is.\n", "one/first.md": "# First\n\nIt says `a`. More.\n", "one/second.md": "# Second\n"}
+CONFIG = f"""site_name: Sums & more
+site_description: Of sums.
+site_url: ADDRESS
+docs_dir: docs
+theme: {{name: material, custom_dir: {ROOT}/derivations/kernel/pages/theme}}
+nav: [{{Home: index.md}}, {{"One & only": [{{First: one/first.md}}, {{Second: one/second.md}}]}}]
+hooks: [{ROOT}/derivations/kernel/pages/taken.py]
+plugins: []
+markdown_extensions: [toc, {{derivations.kernel.pages: {{docs: DOCS}}}}]
+"""
+ATOM = {"a": changes.ATOM}
+MAP = {"m": "http://www.sitemaps.org/schemas/sitemap/0.9"}
+
+
+@pytest.fixture
+def commit(tmp_path):
+    """A function that writes files of a repository and commits them at a time."""
+
+    def git(*words, **more):
+        who = {f"GIT_{role}_{what}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        env = os.environ | who | more | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True, env=env)
+
+    def commit(when, **files):
+        if not (tmp_path / ".git").exists():
+            git("init")
+        for name, text in files.items():
+            path = tmp_path / "docs" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        git("add", "docs")
+        git("commit", "-m", "x", GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
+
+    return commit
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A function that builds a small site, at an address, and returns where it is."""
+    for name, text in PAGES.items():
+        (tmp_path / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
+
+    def build(address="https://example.org/sums/", into="site"):
+        (tmp_path / "mkdocs.yml").write_text(CONFIG.replace("DOCS", str(tmp_path / "docs")).replace("ADDRESS", address))
+        mkdocs_build(load_config(str(tmp_path / "mkdocs.yml"), site_dir=str(tmp_path / into)))
+        return tmp_path / into
+
+    return build
+
+
+@pytest.fixture
+def dated(site, commit):
+    commit("2026-01-01T10:00:00+02:00", **PAGES)
+    commit("2026-02-01T23:30:00-05:00", **{"one/first.md": PAGES["one/first.md"] + "\nAgain.\n"})
+    return site
+
+
+def head(site, page=""):
+    return BeautifulSoup((site / page / "index.html").read_text(encoding="utf-8"), "html.parser").head
+
+
+def said(site, page=""):
+    return {one.get("property") or one.get("name"): one.get("content") for one in head(site, page).select("meta")}
+
+
+# The feed -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_feed_has_each_page_by_its_last_commit_the_newest_first(dated):
+    feed = ElementTree.parse(dated() / "feed.xml").getroot()
+    assert [feed.findtext(f"a:{tag}", "", ATOM) for tag in ("title", "subtitle", "id", "updated")] == [
+        "Sums & more", "Of sums.", "https://example.org/sums/", "2026-02-02T04:30:00Z",
+    ]  # fmt: skip
+    assert feed.find("a:link[@rel='self']", ATOM).get("href") == "https://example.org/sums/feed.xml"
+    entries = [
+        tuple(entry.findtext(f"a:{tag}", "", ATOM) for tag in ("title", "id", "updated", "summary"))
+        for entry in feed.findall("a:entry", ATOM)
+    ]
+    assert entries == [
+        ("First", "https://example.org/sums/one/first/", "2026-02-02T04:30:00Z", "It says a."),
+        ("Sums & more", "https://example.org/sums/", "2026-01-01T08:00:00Z", "What it is."),
+        ("Second", "https://example.org/sums/one/second/", "2026-01-01T08:00:00Z", "Of sums."),
+    ]
+    assert feed.find("a:entry/a:category", ATOM).get("term") == "One & only"
+
+
+def test_pages_lead_to_the_feed(dated):
+    site = dated()
+    links = [head(site, page).select_one("link[type='application/atom+xml']")["href"] for page in ("", "one/first")]
+    assert links == ["feed.xml", "../../feed.xml"]
+
+
+def test_a_page_that_is_in_no_commit_is_not_in_the_feed(dated, tmp_path):
+    (tmp_path / "docs/one/second.md").rename(tmp_path / "docs/one/new é.md")
+    (tmp_path / "docs/one/second.md").write_text("# Second\n")
+    assert set(changes.dates(tmp_path / "docs")) == set(PAGES)
+    assert "new" not in (dated() / "feed.xml").read_text(encoding="utf-8")
+
+
+def test_the_same_commits_make_the_same_feed(dated):
+    assert (dated() / "feed.xml").read_bytes() == (dated(into="again") / "feed.xml").read_bytes()
+
+
+def test_a_name_with_other_letters_has_its_date(commit, tmp_path):
+    commit("2026-01-01T10:00:00+00:00", **{"é ü.md": "# A\n"})
+    assert changes.dates(tmp_path / "docs") == {"é ü.md": datetime(2026, 1, 1, 10, tzinfo=UTC)}
+
+
+def test_without_git_there_is_no_feed_and_no_date(site, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    made = site()
+    assert not (made / "feed.xml").exists() and not head(made).select("link[type='application/atom+xml']")
+    assert "<loc>https://example.org/sums/one/first/</loc>" in (made / "sitemap.xml").read_text()
+    assert "lastmod" not in (made / "sitemap.xml").read_text()
+
+
+def test_where_git_keeps_the_last_commits_alone_nothing_is_said(dated, tmp_path):
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{tmp_path}", str(tmp_path / "shallow")], check=True)
+    assert changes.dates(tmp_path / "shallow/docs") == {} and changes.dates(tmp_path / "docs")
+
+
+def test_a_site_without_an_address_has_no_feed(dated):
+    assert not (dated(address='""') / "feed.xml").exists()
+
+
+# The site's map -------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_map_holds_the_pages_and_when_each_was_changed(dated):
+    root = ElementTree.parse(dated() / "sitemap.xml").getroot()
+    assert {one.findtext("m:loc", "", MAP): one.findtext("m:lastmod", "", MAP) for one in root} == {
+        "https://example.org/sums/": "2026-01-01",
+        "https://example.org/sums/one/first/": "2026-02-02",
+        "https://example.org/sums/one/second/": "2026-01-01",
+    }
+
+
+@pytest.mark.slow
+def test_the_map_holds_each_page_of_the_site_and_nothing_else(built):
+    root = ElementTree.parse(built / "sitemap.xml").getroot()
+    listed = [one.findtext("m:loc", "", MAP).removeprefix("http://127.0.0.1:8000/") for one in root]
+    pages = [path.parent.relative_to(built).as_posix() for path in built.rglob("index.html")]
+    assert sorted(listed) == sorted("" if page == "." else f"{page}/" for page in pages)
+
+
+# Cards ----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_published_page_has_a_card(site):
+    made = site()
+    meta = said(made, "one/first")
+    assert meta["og:image"] == "https://example.org/sums/cards/one/first.png" and meta["twitter:card"] == "summary_large_image"
+    assert said(made)["og:image"] == "https://example.org/sums/cards/index.png"
+    for name in ("index", "one/first", "one/second"):
+        with Image.open(made / f"cards/{name}.png") as card:
+            assert card.size == cards.SIZE == (int(meta["og:image:width"]), int(meta["og:image:height"]))
+            assert len(card.convert("RGB").getcolors(256)) > 8  # something is written on it
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8000/", "http://localhost/", '""'])
+def test_where_nobody_could_fetch_it_there_is_no_card(site, address):
+    made = site(address=address)
+    assert not (made / "cards").exists()
+    assert "og:image" not in said(made) and said(made)["twitter:card"] == "summary"
+
+
+def test_while_pages_are_served_there_are_no_cards_and_no_feed(dated):
+    mistakes.shown(print)
+    try:
+        made = dated()
+    finally:
+        mistakes.shown(None)
+    assert (made / "index.html").exists() and not (made / "cards").exists() and not (made / "feed.xml").exists()
+
+
+def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
+    cards.draw(tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", about="Words. " * 90, site="A site")
+    with Image.open(tmp_path / "a.png") as card:
+        ink = card.convert("L").point(lambda value: 255 * (value < 160))
+        assert ink.crop((cards.RIGHT + 4, 0, *cards.SIZE)).getbbox() is None
+        assert ink.crop((cards.LEFT, 500, cards.RIGHT, 527)).getbbox() is None
+
+
+def test_the_same_page_has_the_same_card(tmp_path):
+    for name in "ab":
+        cards.draw(tmp_path / f"{name}.png", title="A title", chapter="", about="", site="A site")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+@pytest.mark.parametrize(("most", "shown"), [(1, ["one two …"]), (2, ["one two three", "four"]), (0, [])])
+def test_what_does_not_fit_is_cut_at_a_word(most, shown, monkeypatch):
+    class Font:
+        getlength = staticmethod(len)
+
+    monkeypatch.setattr(cards, "RIGHT", cards.LEFT + 13)
+    assert cards.shortened("one two three four", Font, most) == shown

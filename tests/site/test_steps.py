@@ -1,0 +1,238 @@
+"""Each step of a claim opens to what stands behind it."""
+
+import functools
+import http.server
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from derivations.kernel.pages import finding, steps
+
+ROOT = Path(__file__).parents[2]
+browser = sys.modules["site_browser"]  # by conftest.py
+MEAN = "/// claim | scaling/variance#mean\n///\n"
+PROGRAM = '''"""mean: what it says."""
+
+SIZES = [
+    dict(d=1),
+    dict(d=2),
+]
+
+
+def claim(d):
+    """Both sides of each step, at these sizes."""
+    q = tensor("q", d)
+    start = E(q)
+    step_1 = halves(q, "<b>")
+    yield 1, start, step_1
+    step_2 = 0
+    yield 2, step_1, step_2
+'''
+COQ = """Section Claim.
+Variable R : fieldType.
+
+(* write it out *)
+Theorem step_1 :
+  a = b.
+Proof. entrywise R. Qed.
+
+Theorem step_2 :
+  b = 0.
+Proof. entrywise R. Qed.
+
+End Claim.
+
+Print Assumptions step_1.
+"""
+SCRIPT = """with evaluate(False):
+    derivation.chain(
+        "mean",
+        start,
+        (first, "cancel"),
+        (
+            second,
+            "cancel",
+        ),
+    )
+"""
+
+
+@pytest.fixture
+def mean(certificates):
+    """The claim of two steps, with a program and what Coq proved of its second step alone."""
+    one = certificates["scaling/variance"]["claims"][1]
+    exact, sympy, coq = one["witnesses"]
+    one["witnesses"] = [exact, sympy | {"source": PROGRAM}, coq | {"source": COQ}]
+    for k, names in enumerate((["exact", "sympy"], ["exact", "sympy", "coq"])):
+        one["steps"][k] = one["steps"][k] | {"witnesses": names}
+    one["code"] = ["snippets.scaling.variance.predicted_moments"]
+    return one
+
+
+def opened(page, **options):
+    """Of each step what its fold holds: (what leads a row, what the row says)."""
+    html = BeautifulSoup(page(MEAN, **options), "html.parser")
+    folds = html.select("#mean details.claim__step")
+    assert not any(fold.has_attr("open") for fold in folds)
+    return [
+        [(label.text.strip(), " ".join(label.find_next_sibling("dd").text.split())) for label in fold.select("dt")] for fold in folds
+    ], folds
+
+
+def test_a_step_opens_to_what_stands_behind_it(mean, page):
+    (first, second), folds = opened(page)
+    assert [fold.summary.text.strip() for fold in folds] == [
+        "the mean of a sum is the sum of the means",
+        "every factor of qiki has mean zero",
+    ]
+    assert [name for name, _ in first] == ["may use", "✓ exact", "✓ SymPy", "code", "script"]
+    assert [name for name, _ in second] == ["may use", "✓ exact", "✓ SymPy", "✓ Coq", "code", "script"]
+    assert dict(first)["may use"] == "the entries of q and k are independent of one another"
+    assert dict(first)["✓ exact"] == "proved · every shape one normal form"
+    assert dict(first)["✓ SymPy"].startswith(
+        'proved · sizes up to n · d = 1, 2 entries, d up to 3 q = tensor("q", d) start = E(q) step_1 = '
+    )
+    assert "step_2" not in dict(first)["✓ SymPy"] and "start" not in dict(second)["✓ SymPy"]
+    assert "Theorem step_2 : b = 0." in dict(second)["✓ Coq"] and "step_1" not in dict(second)["✓ Coq"]
+    assert dict(second)["code"] == "predicted_moments"
+
+
+def test_what_a_step_opens_to_is_text(mean, page):
+    _, (first, _) = opened(page)
+    assert not first.select("b") and 'halves(q, "<b>")' in first.select_one("pre").text
+
+
+def test_a_step_is_stated_by_lines_of_the_script_which_are_linked_where_it_is_published(mean, page):
+    (first, _), folds = opened(page)
+    said = (ROOT / "derivations/scaling/variance.py").read_text(encoding="utf-8").split("\n")
+    line = next(at for at, text in enumerate(said, start=1) if '"the mean of a sum is the sum of the means"' in text)
+    assert dict(first)["script"] == f"line {line} {said[line - 1].strip()}" and not folds[0].select("a[href*='#L']")
+    _, folds = opened(page, repository="https://example.org/a/b/")
+    assert folds[0].select_one("a.claim__place")["href"] == f"https://example.org/a/b/blob/main/derivations/scaling/variance.py#L{line}"
+
+
+def test_a_claim_of_one_step_opens_to_it_at_its_badge(page, certificates):
+    one = certificates["scaling/variance"]["claims"][2]
+    one["witnesses"] = [one["witnesses"][0], one["witnesses"][1] | {"source": PROGRAM}]
+    html = BeautifulSoup(page("/// claim | scaling/variance#variance\n///\n"), "html.parser")
+    assert not html.select(".claim__step")
+    shown = [pre.text for pre in html.select(".claim__witnesses pre.claim__lines")]
+    assert "yield 1, start, step_1" in shown[0] and shown[1].startswith("derivation.chain(")
+
+
+def test_search_reads_a_step_s_reason_and_not_what_it_opens_to(mean, page):
+    html = f"<article><h1>Page</h1>{page(MEAN)}</article>"
+    (record,) = [one for one in finding.read(html, "page/").records if one.anchor == "mean"]
+    assert "the mean of a sum is the sum of the means" in record.text and "tensor" not in record.text and "normal form" not in record.text
+
+
+@pytest.mark.parametrize(("step", "lines"), [(1, (5, 5)), (2, (6, 9))])
+def test_steps_of_one_reason_are_told_apart(step, lines):
+    claim = {"line": 2, "steps": [{"reason": "cancel"}, {"reason": "cancel"}]}
+    place = steps.stated(SCRIPT, claim, step)
+    assert (place.first, place.last) == lines and place.text.startswith("(")
+
+
+def test_where_a_script_says_no_such_reason_the_whole_statement_is_shown():
+    claim = {"line": 2, "steps": [{"reason": "expand"}, {"reason": "cancel"}]}
+    assert (steps.stated(SCRIPT, claim, 1).first, steps.stated(SCRIPT, claim, 1).last) == (2, 10)
+    assert steps.stated("", claim, 1) is None and steps.stated("x =", claim, 1) is None
+
+
+def test_what_is_long_is_read_in_its_file():
+    long = SCRIPT.replace("second", "second" * 200)
+    place = steps.stated(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
+    assert (place.text, place.named(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
+    assert steps.checked(PROGRAM.replace("halves", "h" * 2000), 1) == ""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ("SIZES = [dict(n=1), dict(n=3)]", "n = 1, 3"),
+        ("SIZES = [dict(d=1, m=1, n=2), dict(d=2, m=1, n=1)]", "2 choices of d, m and n"),
+        ("SIZES = [{}]", ""),
+        ("SIZES = [dict(n=1)]\nfound = identity(claim, possible(SIZES, assumed))", ""),
+        ("", ""),
+    ],
+)
+def test_the_sizes_that_a_program_writes_out(sizes, said):
+    assert steps.sizes(sizes) == said
+
+
+# In a browser ---------------------------------------------------------------------------------------------------------------------
+
+LOOKS = "".join(f'<link rel="stylesheet" href="{name}.css">' for name in ("site", "following"))
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def seen(mean, page, tmp_path, program):
+    """A browser at a page that shows the claim; `seen(**look)` opens it."""
+    for name in ("site", "following"):
+        (tmp_path / f"{name}.css").write_bytes((ROOT / f"docs/assets/css/{name}.css").read_bytes())
+    html = (
+        f'<!doctype html><html><head>{LOOKS}</head><body data-md-color-scheme="default"><article class="md-typeset">{page(MEAN)}</article>'
+    )
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=tmp_path))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    with browser.started(program(*browser.BROWSERS)) as one:
+
+        def seen(**look):
+            one.look(**look)
+            one.open(f"http://127.0.0.1:{server.server_address[1]}/page.html")
+            return one
+
+        yield seen
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+BOXES = """(() => { const step = document.querySelectorAll('.claim__step')[1], formula = step.previousElementSibling.getBoundingClientRect(),
+  behind = step.querySelector('dl').getBoundingClientRect(), all = document.querySelector('.claim').getBoundingClientRect();
+  return {below: behind.top >= formula.bottom, wide: behind.width / all.width > .85, within: behind.right <= all.right + 1 && behind.left >= all.left - 1,
+          page: document.documentElement.scrollWidth <= innerWidth, high: behind.height}; })()"""
+
+
+@pytest.mark.parametrize("look", [{}, {"width": 700}, {"width": 390, "phone": True}, {"dark": True}])
+def test_a_step_opens_by_keyboard_below_its_formula_and_as_wide_as_the_claim(seen, look):
+    one = seen(**look)
+    assert one.run(BOXES)["high"] == 0
+    one.run("document.querySelectorAll('.claim__step > summary')[1].focus()")
+    one.press("Enter")
+    boxes = one.run(BOXES)
+    assert boxes.pop("high") > 40 and boxes == {"below": True, "wide": True, "within": True, "page": True}
+    one.press("Enter")
+    assert one.run(BOXES)["high"] == 0
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1300, True), (500, False)])
+def test_where_nothing_opens_a_reason_stands_as_it_does_elsewhere(seen, width, beside):
+    """In what is shown of a claim beside a link to it, folds are taken away (preview.js)."""
+    one = seen(width=width)
+    place = """[...document.querySelectorAll('.claim__reason')].map((one) => { const {left, top} = one.getBoundingClientRect(); return [left, top]; })"""
+    before = one.run(place)
+    one.run("""document.querySelectorAll('.claim__step').forEach((step) => {
+      const span = document.createElement('span'); span.className = 'claim__reason'; span.append(...step.firstChild.childNodes); step.replaceWith(span); })""")
+    after = one.run(place)
+    assert [round(left) for left, _ in before] == [round(left) for left, _ in after]
+    formula = one.run("document.querySelector('.claim__right').getBoundingClientRect().right")
+    assert (round(after[0][0]) >= round(formula)) == beside
+
+
+def test_on_paper_a_step_is_its_reason(seen):
+    one = seen()
+    one.run("document.querySelectorAll('.claim__step').forEach((step) => { step.open = true })")
+    one.page.emulate_media(media="print")
+    assert one.run(BOXES)["high"] == 0
+    assert one.run("document.querySelector('.claim__step > summary').getBoundingClientRect().height") > 5
