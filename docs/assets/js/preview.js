@@ -84,7 +84,12 @@ function copyOf(element) {
   const copy = document.importNode(element, true);
   for (const part of copy.querySelectorAll("script, style, button, .headerlink, .take")) part.remove();
   for (const part of [copy, ...copy.querySelectorAll("*")]) part.removeAttribute("id");
-  for (const link of copy.querySelectorAll("a")) link.replaceWith(...link.childNodes);
+  for (const link of copy.querySelectorAll("a")) {
+    const text = document.createElement("span");
+    text.className = link.className;
+    text.append(...link.childNodes);
+    link.replaceWith(text);
+  }
   return copy;
 }
 
@@ -149,4 +154,4 @@ document.addEventListener("pointerdown", (event) => {
   if (!box.contains(event.target)) hide();
 });
 
-document.body.append(box);
+(document.querySelector("main") ?? document.body).append(box);
