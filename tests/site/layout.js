@@ -44,7 +44,10 @@
     if (((over.x && scrolls(style)) || (over.y && /auto|scroll/.test(style.overflowY))) && !isReached(one)) faults.cut.push(`no key scrolls it: ${called(one)}`);
   }
   const boxOf = (one) => {
-    for (let up = one.parentElement; up; up = up.parentElement) if (getComputedStyle(up).overflowX !== "visible") return up;
+    for (let up = one.parentElement; up; up = up.parentElement) {
+      const style = getComputedStyle(up);
+      if (style.overflowX !== "visible" && style.display !== "inline") return up;
+    }
     return root;
   };
   for (const one of document.querySelectorAll(".md-content math, .md-content pre > code")) {

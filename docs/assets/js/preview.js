@@ -102,6 +102,19 @@ async function show(link) {
   shown = wanted = link;
   link.setAttribute("aria-describedby", box.id);
   place(link.getClientRects()[0]);
+  if (scrolls()) box.setAttribute("tabindex", "0");
+  else box.removeAttribute("tabindex");
+}
+
+const scrolls = () => box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
+
+/** From the link the Tab key goes into what is shown, where that scrolls, and on from there. */
+function tab(event) {
+  if (!shown || !scrolls()) return;
+  const inside = document.activeElement === box;
+  if (inside) shown.focus();
+  if (inside === event.shiftKey) event.preventDefault();
+  if (!inside && !event.shiftKey) box.focus();
 }
 
 function hide() {
@@ -146,9 +159,14 @@ document.addEventListener("focusin", (event) => {
   wanted = link;
   show(link);
 });
-document.addEventListener("focusout", hide);
+document.addEventListener("focusout", (event) => {
+  if (event.relatedTarget !== box) hide();
+});
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") hide();
+  if (event.key === "Tab") tab(event);
+  if (event.key !== "Escape") return;
+  if (document.activeElement === box) shown.focus();
+  hide();
 });
 document.addEventListener("pointerdown", (event) => {
   if (!box.contains(event.target)) hide();

@@ -1,7 +1,7 @@
 // What is wider than its column scrolls on its own. Where it does, the keyboard reaches it: some browsers leave that to the page.
 
 const SCROLLS = [
-  ".claim__left, .claim__right, .claim__value, .picture__box, .play, .trust, .trace, .lab__output, .lab__output pre, .lab__figure, .preview",
+  ".claim__left, .claim__right, .claim__value, .picture__box, .play, .trust, .trace, .lab__output, .lab__output pre, .lab__figure",
   ".md-typeset__scrollwrap, .md-typeset__table, .md-content math, .md-content pre",
 ].join(", ");
 
