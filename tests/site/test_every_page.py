@@ -76,3 +76,19 @@ def test_a_planted_fault_is_found(planted, visits, name):
 
 def test_a_page_without_a_fault_has_none(planted, visits):
     assert {kind: planted["sound.html"][kind] for kind in visits.KINDS if planted["sound.html"][kind]} == {}
+
+
+@pytest.mark.slow
+def test_each_page_on_paper_has_no_empty_sheet_and_no_more_of_them_than_it_needs(visits, chromium, built):
+    assert visits.printed(chromium, built) == {}
+
+
+def test_an_empty_sheet_and_too_many_are_found(visits, chromium, tmp_path):
+    sheets = {
+        "empty.html": "<p>x</p><div style='break-before: page'></div><p style='break-before: page'>x</p>",
+        "many.html": "<p style='break-after: page'>x</p>" * 9,
+        "sound.html": "<p>x</p>" * 90,
+    }
+    for name, html in sheets.items():
+        (tmp_path / name).write_text(PAGE.format(font="", html=html))
+    assert visits.printed(chromium, tmp_path) == {"empty.html": ["sheet 2 is empty"], "many.html": ["9 sheets; 3 would do"]}

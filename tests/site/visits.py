@@ -6,11 +6,15 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from pypdf import PdfReader
+
 ROOT = Path(__file__).parents[2]
 LAYOUT = Path(__file__).with_name("layout.js").read_text(encoding="utf-8")
+SHEET = 800  # pixels of a page on a screen that go on a sheet, at least
 LOOKS = {
     "light, 1280": {"width": 1280},
     "light, 390": {"width": 390, "height": 800},
@@ -94,6 +98,21 @@ def visited(started, folder: Path, looks=tuple(LOOKS), pages=None) -> dict:
         for record in records.values():
             record["broken"] = [link for link in record["links"] if leads_nowhere(link, site, folder, targets)]
     return found
+
+
+def printed(started, folder: Path, pages=None) -> dict:
+    """What is wrong with each page on paper: a sheet without a letter, or more paper than the page is long."""
+    found = {}
+    with served(folder) as site, started() as browser:
+        browser.look(width=1280)
+        for page in pages_of(folder) if pages is None else pages:
+            browser.open(site + page)
+            browser.settle()
+            sheets = [sheet.get_contents().get_data() for sheet in PdfReader(BytesIO(browser.paper())).pages]
+            most = 2 + browser.run("document.documentElement.scrollHeight") // SHEET
+            found[page] = [f"sheet {number} is empty" for number, sheet in enumerate(sheets, start=1) if b"Tj" not in sheet]
+            found[page] += [f"{len(sheets)} sheets; {most} would do"] * (len(sheets) > most)
+    return {page: wrong for page, wrong in found.items() if wrong}
 
 
 def leads_nowhere(link: str, site: str, folder: Path, targets: dict) -> bool:
