@@ -4,6 +4,7 @@ Playwright drives the Chromium of this machine; it fetches none. It waits for as
 """
 
 from contextlib import contextmanager
+from importlib.resources import files
 
 from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import sync_playwright
@@ -25,6 +26,7 @@ class Browser:
         self._context = self._chromium.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",  # nothing is between two places when it is looked at
             java_script_enabled=script,
             is_mobile=phone,
             has_touch=phone,
@@ -32,11 +34,15 @@ class Browser:
         self._context.set_default_timeout(0)
         self.page = self._context.new_page()
         self.requested: list[str] = []  # the addresses that were asked for
+        self.errors: list[str] = []  # what the console was told to be wrong
         self.page.on("request", lambda request: self.requested.append(request.url))
+        self.page.on("console", lambda said: self.errors.append(f"{said.text} ({said.location['url']})") if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def open(self, address: str) -> None:
         """Go there, and come back when all that the page itself asks for is loaded."""
         self.requested.clear()
+        self.errors.clear()
         self.page.goto(address, wait_until="load")
 
     def run(self, script: str):
@@ -61,6 +67,26 @@ class Browser:
 
     def offline(self, is_so: bool) -> None:
         self._context.set_offline(is_so)
+
+    def settle(self) -> None:
+        """Wait until fonts are there, and what follows a change of size has followed it."""
+        self.run("document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))")
+
+    def audit(self) -> list[str]:
+        """What axe-core finds wrong with the page as it is shown, in a line each. The page's policy does not bind a driver of the browser."""
+        if not self.run("'axe' in window"):
+            self.run(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8") + "; 0")
+        found = self.run("axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations)")
+        return [f"{rule['id']}: {' '.join(map(str, node['target']))}: {said(node)}" for rule in found for node in rule["nodes"]]
+
+    def paper(self) -> bytes:
+        """The page as a PDF."""
+        return self.page.pdf(format="A4", prefer_css_page_size=True)
+
+
+def said(node: dict) -> str:
+    """What axe-core says of an element, without the list's head."""
+    return " ".join(node.get("failureSummary", "").split("\n")[1:]).strip()
 
 
 @contextmanager

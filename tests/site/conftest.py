@@ -1,13 +1,10 @@
 """Pages made from sample certificates, without a generator."""
 
-import functools
-import http.server
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
-import threading
 import venv
 import zipfile
 from pathlib import Path
@@ -29,7 +26,7 @@ def beside(name):
     return module
 
 
-samples, browser = beside("samples"), beside("browser")
+samples, browser, visiting = beside("samples"), beside("browser"), beside("visits")
 
 
 @pytest.fixture
@@ -123,33 +120,36 @@ def build(once):
 
 @pytest.fixture(scope="session")
 def built(build):
-    """The site as MkDocs builds it."""
-    return build("built-site")
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+    """The site as MkDocs builds it; or BUILT_SITE, a folder where it was built already, for whoever works on one of these tests."""
+    there = os.environ.get("BUILT_SITE")
+    return Path(there).resolve() if there else build("built-site")
 
 
 @pytest.fixture(scope="module")  # Playwright's loop may not run while another file's tests run theirs
 def browse(built, program):
     """A function that opens a page of the site, such as "softmax/temperature/", in a browser that a test drives as a reader does: see
     browser.py. Further arguments are those of `look`."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=built))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    with browser.started(program(*browser.BROWSERS)) as one:
+    with visiting.served(built) as site, browser.started(program(*browser.BROWSERS)) as one:
 
         def browse(page, **look):
             one.look(**look)
-            one.open(f"http://127.0.0.1:{server.server_address[1]}/{page}")
+            one.open(site + page)
             return one
 
         yield browse
-    server.shutdown()
-    server.server_close()
-    thread.join()
+
+
+@pytest.fixture(scope="session")
+def chromium(program):
+    """A function that starts a browser of its own, for a block."""
+    path = program(*browser.BROWSERS)
+    return lambda: browser.started(path)
+
+
+@pytest.fixture(scope="session")
+def visits():
+    """The visits to every page of a site: see visits.py."""
+    return visiting
 
 
 @pytest.fixture(scope="session")

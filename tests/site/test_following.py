@@ -2,20 +2,14 @@
 
 What the scripts do is tried in a browser, on two small pages under the site's own policy."""
 
-import functools
-import http.server
 import json
-import queue
 import re
-import subprocess
-import threading
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CLAIM = "/// claim | scaling/variance#{}\n///\n"
 SCRIPTS = ("preview.js", "copy.js")
 
@@ -89,77 +83,6 @@ def test_a_term_of_a_list_has_an_id_unless_it_says_one_and_no_two_have_the_same(
 
 # In a browser -------------------------------------------------------------------------------------------------------------------------
 
-# Looks at a page from outside of it, step by step, and sends what it saw.
-DRIVER = """<!doctype html><iframe id="f" width="900" height="700"></iframe><script>
-(async () => {
-  const saw = {}, pause = ms => new Promise(done => setTimeout(done, ms));
-  const until = async what => { for (let k = 0; k < 3000 && !what(); k++) await pause(10); return what(); };
-  await new Promise(done => { f.onload = done; f.src = 'one.html'; });
-  const inner = f.contentDocument, view = f.contentWindow, $ = one => inner.querySelector(one);
-  await until(() => $('.preview') && $('.take__button'));
-  const box = $('.preview'), fetched = () => view.performance.getEntriesByType('resource').filter(one => one.name.includes('two.html')).length;
-  const point = (at, type, pointerType = 'mouse') => at.dispatchEvent(new view.PointerEvent(type, {bubbles: true, pointerType}));
-  const press = key => inner.activeElement.dispatchEvent(new view.KeyboardEvent('keydown', {key, bubbles: true}));
-  const link = id => $(`article p a[href$="#${id}"]`);
-  saw.before = [fetched(), box.hidden];
-
-  const later = view.setTimeout;
-  let planned = 0;
-  view.setTimeout = () => ++planned;
-  point(link('far'), 'pointerover', 'touch');
-  const touched = planned;
-  point(link('far'), 'pointerover');
-  saw.planned = [touched, planned];
-  view.setTimeout = later;
-  point(link('far'), 'pointerover');
-  await until(() => !box.hidden);
-  saw.hovered = [box.textContent.replace(/\\s+/g, ' ').trim(), fetched(), link('far').getAttribute('aria-describedby')];
-  point(box, 'pointerover');
-  press('Escape');
-  saw.escaped = [box.hidden, link('far').getAttribute('aria-describedby')];
-
-  link('mean').focus();
-  await until(() => !box.hidden);
-  saw.focused = {
-    text: box.querySelector('.claim__title').textContent.trim(),
-    math: box.querySelectorAll('math').length, ids: box.querySelectorAll('[id]').length,
-    taken: box.querySelectorAll('a, button, details, summary, script, .claim__base, .claim__uses').length,
-    assuming: box.querySelector('.claim__assumptions li').textContent.trim(), role: box.getAttribute('role'),
-    original: inner.querySelectorAll('#mean').length,
-  };
-  link('mean').blur();
-  saw.left = box.hidden;
-
-  link('folded').focus();
-  await until(() => !box.hidden);
-  saw.folded = box.querySelectorAll('.claim__right').length;
-  link('heading').focus();
-  await pause(0);
-  saw.heading = box.hidden;
-  link('term').focus();
-  await until(() => !box.hidden);
-  saw.term = [box.textContent.replace(/\\s+/g, ' ').trim(), fetched()];
-  inner.activeElement.blur();
-
-  let copied = '';
-  Object.defineProperty(view.navigator, 'clipboard', {value: {writeText: async text => { if (text === refuse) throw 1; copied = text; }}});
-  let refuse = null;
-  const [latex, address] = $('#mean').querySelectorAll('.take__button');
-  saw.names = [latex, address].map(one => one.getAttribute('aria-label'));
-  latex.click();
-  await until(() => latex.textContent !== 'LaTeX');
-  saw.latex = [copied === $('#mean .claim__base').dataset.latex, latex.textContent, $('[role=status]').textContent];
-  address.click();
-  await until(() => address.textContent !== 'Link');
-  saw.address = copied.split('/').pop();
-  await until(() => latex.textContent === 'LaTeX');
-  refuse = $('#mean .claim__base').dataset.latex;
-  latex.click();
-  await until(() => latex.textContent !== 'LaTeX');
-  saw.denied = [latex.textContent, $('[role=status]').textContent];
-  await fetch('saw', {method: 'POST', body: JSON.stringify(saw)});
-})();</script>"""
-
 PAGE = """<!doctype html><html><head>{policy}<link rel="stylesheet" href="site.css"><link rel="stylesheet" href="following.css"></head>
 <body data-md-color-scheme="default"><article class="md-content md-typeset">{html}</article>{scripts}</body></html>"""
 LINKS = (
@@ -175,9 +98,9 @@ TWO = """<article><dl><dt id="far">Far (2020)</dt><dd><p id="x">Who <a href="y">
 
 
 @pytest.fixture
-def driven(page, tmp_path, program):
-    """What the driver saw of two small pages."""
-    browser, told, site = program(*BROWSERS), queue.Queue(), tmp_path / "site"
+def one(page, tmp_path, chromium, visits):
+    """A browser on the first of two small pages, whose links lead to the second."""
+    site = tmp_path / "site"
     site.mkdir()
     policy = re.search(r"<meta http-equiv[^>]*>", (ROOT / "derivations/kernel/pages/theme/main.html").read_text())[0].replace(
         " 'unsafe-inline'; style", "; style"
@@ -188,50 +111,118 @@ def driven(page, tmp_path, program):
     (site / "two.html").write_text(PAGE.format(policy=policy, html=TWO, scripts=""), encoding="utf-8")
     for name in (*(f"js/{one}" for one in SCRIPTS), "css/site.css", "css/following.css"):
         (site / Path(name).name).write_bytes((ROOT / "docs/assets" / name).read_bytes())
-    (site / "driver.html").write_text(DRIVER, encoding="utf-8")
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-        def do_POST(self):
-            told.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=site))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={tmp_path / 'browser'}"]
-    options += ["--remote-debugging-port=0", "--disable-background-networking"]
-    address = f"http://127.0.0.1:{server.server_address[1]}/driver.html"
-    running = subprocess.Popen([browser, *options, address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield told.get(timeout=600)
-    finally:
-        running.terminate()
-        running.wait()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with visits.served(site) as address, chromium() as browser:
+        browser.open(f"{address}one.html")
+        browser.until("document.querySelector('.preview') && document.querySelector('.take__button')")
+        yield browser
 
 
-def test_a_link_shows_what_it_leads_to_and_a_claim_is_copied(driven):
-    assert driven["before"] == [0, True]
-    assert driven["planned"] == [0, 1]  # by a finger, and by a pointer
-    assert driven["hovered"] == ["Far (2020)Who wrote it.What it says.", 1, "preview"]
-    assert driven["escaped"] == [True, None]
-    focused = driven["focused"]
-    assert focused["text"] == "The mean is zero" and focused["math"] > 3 and focused["role"] == "tooltip"
-    assert (focused["ids"], focused["taken"], focused["original"]) == (0, 0, 1)
-    assert focused["assuming"] == "the entries of q and k are independent of one another"
-    assert driven["left"] and driven["heading"]
-    assert driven["folded"] == 1
-    assert driven["term"] == ["a termIts words.", 1]  # the page was fetched once for all three
-    assert driven["names"] == ["Copy this claim as LaTeX, (2)", "Copy a link to this claim, (2)"]
-    assert driven["latex"] == [True, "Copied", "LaTeX: copied"]
-    assert driven["address"] == "one.html#mean"
-    assert driven["denied"] == ["Not copied", "LaTeX: not copied"]
+BOX = "document.querySelector('.preview')"
+TEXT = f"{BOX}.textContent.replace(/\\s+/g, ' ').trim()"
+
+
+def link(name):
+    return f"article p a[href$='#{name}']"
+
+
+def fetched(browser):
+    """How often the second page was."""
+    return sum(address.endswith("two.html") for address in browser.requested)
+
+
+def focus(browser, name, shows=True):
+    """Go to a link as the Tab key does, and wait until something is shown."""
+    browser.run(f'document.querySelector("{link(name)}").focus()')
+    browser.until(f"{BOX}.hidden === {str(not shows).lower()}")
+
+
+def test_a_link_that_is_pointed_at_shows_what_it_leads_to(one):
+    assert fetched(one) == 0 and one.run(f"{BOX}.hidden")
+    one.page.hover(link("far"))
+    one.until(f"!{BOX}.hidden")
+    assert one.run(TEXT) == "Far (2020)Who wrote it.What it says." and fetched(one) == 1
+    assert one.run(f'document.querySelector("{link("far")}").getAttribute("aria-describedby")') == "preview"
+    one.page.hover(".preview")
+    one.press("Escape")
+    assert one.run(f"{BOX}.hidden")
+    assert one.run(f'document.querySelector("{link("far")}").getAttribute("aria-describedby")') is None
+
+
+def test_a_finger_only_follows_a_link(one):
+    planned = """(type) => {
+        const later = window.setTimeout;
+        let planned = 0;
+        window.setTimeout = () => ++planned;
+        document.querySelector("article p a").dispatchEvent(new PointerEvent("pointerover", {bubbles: true, pointerType: type}));
+        window.setTimeout = later;
+        return planned;
+    }"""
+    assert [one.page.evaluate(planned, pointer) for pointer in ("touch", "mouse")] == [0, 1]
+
+
+def test_a_link_that_the_keyboard_reaches_shows_a_claim_without_what_vouches_for_it(one):
+    focus(one, "mean")
+    count = lambda css: one.run(f'{BOX}.querySelectorAll("{css}").length')
+    assert one.run(f"{BOX}.querySelector('.claim__title').textContent.trim()") == "The mean is zero"
+    assert count("math") > 3 and one.run(f"{BOX}.getAttribute('role')") == "tooltip"
+    assert (count("[id]"), count("a, button, details, summary, script, .claim__base, .claim__uses")) == (0, 0)
+    assert one.run("document.querySelectorAll('#mean').length") == 1
+    assert (
+        one.run(f"{BOX}.querySelector('.claim__assumptions li').textContent.trim()")
+        == "the entries of q and k are independent of one another"
+    )
+    one.run("document.activeElement.blur()")
+    assert one.run(f"{BOX}.hidden")
+
+
+def test_a_folded_claim_and_a_word_are_shown_and_a_heading_is_not(one):
+    focus(one, "folded")
+    assert one.run(f"{BOX}.querySelectorAll('.claim__right').length") == 1
+    focus(one, "heading", shows=False)
+    focus(one, "term")
+    assert one.run(TEXT) == "a termIts words." and fetched(one) == 1  # once for both
+
+
+def test_what_is_longer_than_its_box_is_scrolled_by_keyboard(one):
+    focus(one, "term")
+    one.press("Tab")
+    assert one.run(f"document.activeElement !== {BOX}")  # nothing to scroll: on to what follows
+    one.run(f"{BOX}.style.maxHeight = '2rem'")
+    focus(one, "far")
+    one.press("Tab")
+    assert one.run(f"document.activeElement === {BOX}")
+    one.press("ArrowDown")
+    one.until(f"{BOX}.scrollTop > 0")
+    one.press("Tab", shift=True)
+    assert one.run(f'document.activeElement === document.querySelector("{link("far")}") && !{BOX}.hidden')
+    one.press("Tab", times=2)
+    one.until(f'document.activeElement === document.querySelector("{link("mean")}")')
+    focus(one, "far")
+    one.press("Tab")
+    one.press("Escape")
+    assert one.run(f'{BOX}.hidden && document.activeElement === document.querySelector("{link("far")}")')
+
+
+def test_a_claim_is_copied_as_latex_and_as_a_link_and_it_is_said_aloud(one):
+    one.run("""(() => {
+        const writeText = async (text) => { if (text === window.refused) throw 1; window.copied = text; };
+        Object.defineProperty(navigator, "clipboard", {value: {writeText}});
+    })()""")
+    latex, address = (f"document.querySelectorAll('#mean .take__button')[{number}]" for number in (0, 1))
+    names = [one.run(f"{button}.getAttribute('aria-label')") for button in (latex, address)]
+    assert names == ["Copy this claim as LaTeX, (2)", "Copy a link to this claim, (2)"]
+    said, given = "document.querySelector('[role=status]').textContent", "document.querySelector('#mean .claim__base').dataset.latex"
+
+    def press(button, shown):
+        one.run(f"{button}.click()")
+        one.until(f"{button}.textContent !== {json.dumps(shown)}")
+        return one.run(f"{button}.textContent"), one.run(said)
+
+    assert press(latex, "LaTeX") == ("Copied", "LaTeX: copied") and one.run(f"copied === {given}")
+    assert press(address, "Link") == ("Copied", "Link: copied") and one.run("copied").endswith("/one.html#mean")
+    one.until(f"{latex}.textContent === 'LaTeX'")
+    one.run(f"window.refused = {given}")
+    assert press(latex, "LaTeX") == ("Not copied", "LaTeX: not copied")
 
 
 def test_the_scripts_are_small_and_none_writes_markup():

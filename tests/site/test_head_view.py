@@ -1,12 +1,7 @@
 """The view of heads: what it says, what it shows, and that its style sheet shows one head and one token at a time."""
 
-import functools
-import http.server
-import json
 import re
 import shutil
-import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -121,53 +116,33 @@ def test_the_view_on_the_site_has_ids_of_its_own():
 
 # In a browser: what is shown, for each choice -----------------------------------------------------------------------------
 
-PAGE = """<!doctype html><title>?</title><meta name=viewport content="width=device-width">
+PAGE = """<!doctype html><meta name=viewport content="width=device-width">
 <style>.md-typeset svg { height: auto; max-width: 100% } * { transition: none !important }</style>
 <link rel=stylesheet href=site.css><link rel=stylesheet href=heads.css>
-<body data-md-color-scheme=default class=md-typeset><figure class=picture>VIEW</figure><script>
-const shown = css => [...document.querySelectorAll(css)].filter(one => getComputedStyle(one).display !== 'none');
-const choose = (name, k) => document.getElementsByName('x-' + name)[k].click();
-const look = () => [
-  shown('.heads__lines.heads__of--0').length, shown('.heads__lines.heads__of--1').length,
-  shown('.heads__lines').filter(one => getComputedStyle(one).opacity === '1').length,
-  Math.round(shown('.heads__lines')[0].getBoundingClientRect().height / document.querySelector('.heads__row').offsetHeight),
-  shown('.heads__numbers').map(one => one.innerText.trim()).join('|'), document.documentElement.scrollWidth > innerWidth];
-const found = [look()];
-for (const choice of [['head', 1], ['token', 1], ['token', 2]]) { choose(...choice); found.push(look()); }
-document.title = JSON.stringify(found);
-</script>"""
+<body data-md-color-scheme=default class=md-typeset><figure class=picture>VIEW</figure>"""
+LOOK = """(() => {
+  const shown = css => [...document.querySelectorAll(css)].filter(one => getComputedStyle(one).display !== 'none');
+  return [
+    shown('.heads__lines.heads__of--0').length, shown('.heads__lines.heads__of--1').length,
+    shown('.heads__lines').filter(one => getComputedStyle(one).opacity === '1').length,
+    Math.round(shown('.heads__lines')[0].getBoundingClientRect().height / document.querySelector('.heads__row').offsetHeight),
+    shown('.heads__numbers').map(one => one.innerText.trim()).join('|'), document.documentElement.scrollWidth > innerWidth];
+})()"""
 
 
-def test_one_head_and_one_token_at_a_time(program, tmp_path):
-    browser = program("chromium", "chromium-browser", "google-chrome")
+def test_one_head_and_one_token_at_a_time_by_keyboard(chromium, visits, tmp_path):
     (tmp_path / "page.html").write_text(PAGE.replace("VIEW", view().html.replace(HERE, "x")))
     for sheet in (CSS, ROOT / "docs/assets/css/site.css"):
         shutil.copy(sheet, tmp_path)
-    quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
-    handler = functools.partial(quiet, directory=tmp_path)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        done = subprocess.run(
-            [
-                browser,
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                f"--user-data-dir={tmp_path / 'profile'}",
-                "--window-size=390,800",
-                "--virtual-time-budget=4000",
-                "--dump-dom",
-                f"http://127.0.0.1:{server.server_address[1]}/page.html",
-            ],
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-    finally:
-        server.shutdown()
-        server.server_close()
-    found = json.loads(BeautifulSoup(done.stdout, "html.parser").title.text)
+    with visits.served(tmp_path) as site, chromium() as browser:
+        browser.look(width=390, height=800)
+        browser.open(f"{site}page.html")
+        found = [browser.run(LOOK)]
+        # Past the first group to the second, whose third button is checked: "all". From there an arrow goes up.
+        for keys in (["Tab", "ArrowRight"], ["Tab", "ArrowUp"], ["ArrowDown"]):
+            for key in keys:
+                browser.press(key)
+            found.append(browser.run(LOOK))
     all_of_first, all_of_second, one_of_second, again = found
     assert all_of_first == [2, 0, 2, 2, "", False]
     assert all_of_second == again == [0, 2, 2, 2, "", False]

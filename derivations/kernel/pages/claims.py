@@ -124,8 +124,11 @@ class _Writer:
         kind = claim["kind"]
         outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", id=anchor)
         if rank == "routine":
+            self._number(outer, number, anchor)  # what opens by a press may hold no link
             section = self.add(outer, "details", "claim__folded")
-        head = self._head(section, claim, number, rank, anchor)
+        head = self._head(section, claim, rank)
+        if rank != "routine":
+            self._number(head, number, anchor)
         # Nobody can go on without knowing what a letter stands for: a definition shows it folded as well.
         self._steps(head if rank == "routine" and kind == "definition" else section, claim)
         if kind == "refutation":
@@ -146,7 +149,7 @@ class _Writer:
         self._script(base, int(claim["line"]))
         return outer
 
-    def _head(self, section, claim, number, rank, anchor):
+    def _head(self, section, claim, rank):
         if rank != "claim" and not claim["title"]:
             raise ClaimError(f"a {rank} is known by its name, and it has none; give it a title in its script")
         head = self.add(section, "summary" if rank == "routine" else "header", "claim__head")
@@ -154,8 +157,10 @@ class _Writer:
         self.add(head, "span", "claim__kind", KINDS[claim["kind"]] if known_by_kind else "Theorem")
         if claim["title"]:
             self.add(head, "span", "claim__title", authored(claim["title"]))
-        self.add(head, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
         return head
+
+    def _number(self, parent, number, anchor):
+        self.add(parent, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
 
     def _steps(self, section, claim):
         """The left-hand side once; then a row for each step, its reason beside it or below."""

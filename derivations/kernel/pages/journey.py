@@ -105,7 +105,7 @@ def certificate(certificate: dict, claim: dict, link: Callable[[str], str]) -> s
     """What the certificate holds beside the claims."""
     versions = ", ".join(f"{name} {version}" for name, version in sorted(certificate["versions"].items()))
     return table(
-        ["the certificate has", ""],
+        ["the certificate has", "which is"],
         [
             ["its place", f"<code>.certificates/{escape(certificate['topic'])}.json</code>"],
             ["claims", str(len(certificate["claims"]))],

@@ -104,10 +104,11 @@ def light(content: str, notebook: Path) -> str:
     """
     source = Source(notebook.read_text(encoding="utf-8"), notebook.parents[1], notebook)
     _refuse_words(source)
-    return "\n".join(_section(part, source) for part in BeautifulSoup(content, "html.parser").select(_NEEDED))
+    parts = BeautifulSoup(content, "html.parser").select(_NEEDED)
+    return "\n".join(_section(part, source, number) for number, part in enumerate(parts, start=1))
 
 
-def _section(part, source: Source) -> str:
+def _section(part, source: Source, number: int) -> str:
     for unwanted in part.select("style, script"):
         unwanted.decompose()
     if "highlight-ipynb" in part["class"]:
@@ -116,7 +117,7 @@ def _section(part, source: Source) -> str:
     if figure:
         drawn = _in_ink(b64decode(figure["src"].partition(",")[2]).decode())
         _refuse_drawn(drawn, source)
-        return f'<figure class="lab__figure">{drawn}</figure>'
+        return f'<figure class="lab__figure">{_named(drawn, f"lab-{number}-")}</figure>'
     if "jp-RenderedMarkdown" not in part["class"]:
         return f'<div class="lab__output"><pre>{escape(_printed(part, source), quote=False)}</pre></div>'
     for link in part.select("a.anchor-link"):
@@ -186,7 +187,15 @@ def _in_ink(figure: str) -> str:
     """A figure by Matplotlib in the page's own ink on no ground, so that it suits light and dark."""
     figure = figure[figure.index("<svg") :].replace("<svg", '<svg role="img"', 1)
     figure = re.sub(r"<style\b.*?</style>|<metadata\b.*?</metadata>|<!--.*?-->", "", figure, flags=re.DOTALL)
+    figure = re.sub(r"font-family: ?[^;\"]*;? ?", "", figure)  # and in its letters
     return re.sub(r"fill: ?#ffffff\b", "fill: none", figure).replace("#000000", "currentColor")
+
+
+def _named(figure: str, prefix: str) -> str:
+    """A figure whose ids no other figure has: Matplotlib gives each figure's parts the same. What nothing refers to needs none."""
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', figure))
+    figure = re.sub(r' id="([^"]*)"', lambda one: f' id="{prefix}{one[1]}"' if one[1] in used else "", figure)
+    return re.sub(r'(href="|url\()#', rf"\1#{prefix}", figure)
 
 
 def _tokens(toc) -> list[dict]:

@@ -6,6 +6,7 @@ import posixpath
 import re
 from doctest import DocTestParser
 from html import escape, unescape
+from itertools import count
 from pathlib import Path
 
 from . import traces
@@ -96,15 +97,17 @@ def unmarked(text: str) -> str:
 
 def touched(html: str, source: Source) -> str:
     """Code is copied so that it can be typed at a prompt; the page's own module, imported, is a link to its file."""
-    html = _CODE.sub(lambda match: with_copy(match) if match["kind"] else match[0], html)
+    numbers = count(1)
+    html = _CODE.sub(lambda match: with_copy(match, next(numbers)) if match["kind"] else match[0], html)
     return _MODULE.sub(lambda match: linked(match, source), html)
 
 
-def with_copy(match: re.Match) -> str:
-    """The opening tag of code, with what its button copies as the value of an attribute."""
+def with_copy(match: re.Match, number: int) -> str:
+    """The opening tag of code, with what its button copies as the value of an attribute. By its id the theme's button finds it: two
+    pieces in one exercise would go by the exercise's."""
     kind, shown = match["kind"], unescape(_TAG.sub("", match["code"]))
     copied = escape(copied_of(shown)).replace("\n", "&#10;")
-    return f'<div class="language-{kind} highlight" data-copy="{copied}">'
+    return f'<div class="language-{kind} highlight" id="block-{number}" data-copy="{copied}">'
 
 
 def copied_of(shown: str) -> str:

@@ -84,7 +84,12 @@ function copyOf(element) {
   const copy = document.importNode(element, true);
   for (const part of copy.querySelectorAll("script, style, button, .headerlink, .take")) part.remove();
   for (const part of [copy, ...copy.querySelectorAll("*")]) part.removeAttribute("id");
-  for (const link of copy.querySelectorAll("a")) link.replaceWith(...link.childNodes);
+  for (const link of copy.querySelectorAll("a")) {
+    const text = document.createElement("span");
+    text.className = link.className;
+    text.append(...link.childNodes);
+    link.replaceWith(text);
+  }
   return copy;
 }
 
@@ -97,6 +102,19 @@ async function show(link) {
   shown = wanted = link;
   link.setAttribute("aria-describedby", box.id);
   place(link.getClientRects()[0]);
+  if (scrolls()) box.setAttribute("tabindex", "0");
+  else box.removeAttribute("tabindex");
+}
+
+const scrolls = () => box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
+
+/** From the link the Tab key goes into what is shown, where that scrolls, and on from there. */
+function tab(event) {
+  if (!shown || !scrolls()) return;
+  const inside = document.activeElement === box;
+  if (inside) shown.focus();
+  if (inside === event.shiftKey) event.preventDefault();
+  if (!inside && !event.shiftKey) box.focus();
 }
 
 function hide() {
@@ -141,12 +159,17 @@ document.addEventListener("focusin", (event) => {
   wanted = link;
   show(link);
 });
-document.addEventListener("focusout", hide);
+document.addEventListener("focusout", (event) => {
+  if (event.relatedTarget !== box) hide();
+});
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") hide();
+  if (event.key === "Tab") tab(event);
+  if (event.key !== "Escape") return;
+  if (document.activeElement === box) shown.focus();
+  hide();
 });
 document.addEventListener("pointerdown", (event) => {
   if (!box.contains(event.target)) hide();
 });
 
-document.body.append(box);
+(document.querySelector("main") ?? document.body).append(box);

@@ -1,0 +1,94 @@
+"""Every page in a browser, light and dark, on a desk and on a phone: nothing on it is wrong. What is looked for is visits.py's."""
+
+import pytest
+
+FONT = "<style>@font-face { font-family: 'STIX Two Math'; src: url(/math.woff2) } math { font-family: 'STIX Two Math' }</style>"
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Planted</title>{font}
+<link rel="icon" href="data:,"></head><body><main class="md-content"><h1>Planted</h1>{html}</main></body></html>"""
+MATHS = "<math><mi>x</mi></math>"
+SHORT = "<p>" + "word " * 30 + "</p>"
+
+# A fault, and of what kind it is.
+PLANTED = {
+    "an error of a script": ("console", "<script>throw new Error('planted')</script>"),
+    "a style that is not there": ("console", "<link rel='stylesheet' href='/no.css'>"),
+    "what the policy forbids": (
+        "console",
+        "<meta http-equiv='Content-Security-Policy' content=\"script-src 'none'\"><script>0</script>",
+    ),
+    "a picture from elsewhere": ("foreign", "<img alt='' src='http://127.0.0.2:9/x.png'>"),
+    "words that are too faint": ("axe", "<p style='color: #aaa'>faint</p>"),
+    "faint words that are folded": ("axe", "<details><summary>more</summary><p style='color: #aaa'>faint</p></details>"),
+    "a picture without words": ("axe", "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>"),
+    "a field without a name": ("axe", "<input>"),
+    "a link in what opens": ("axe", "<details><summary>more <a href='#top' id='top'>up</a></summary><p>more</p></details>"),
+    "a wide box": ("wide", "<div style='width: 2000px'>x</div>"),
+    "a wide formula": ("wide", "<math><mtext style='white-space: nowrap'>" + "x" * 400 + "</mtext></math>"),
+    "code that is cut": ("cut", "<pre style='overflow: hidden; width: 100px'><code>" + "x" * 200 + "</code></pre>"),
+    "a formula that is cut": ("cut", f"<div style='overflow: hidden; height: 4px'><math style='display: block math'><mi>x</mi></math></div>{SHORT}"),
+    "a formula that begins outside": ("cut", f"<div style='overflow: auto'><math style='margin-left: -80px'><mi>x</mi></math>{SHORT}</div>"),
+    "a scroller that no key reaches": ("cut", "<div style='overflow: auto; width: 100px'><div style='width: 300px'>x</div></div>"),
+    "a formula of no size": ("formulas", "<math style='display: none'><mi>x</mi></math>"),
+    "a sign of no size": ("formulas", "<math><mi>x</mi><mi style='font-size: 0'>y</mi></math>"),
+    "a formula in another font": ("formulas", "<math style='font-family: serif'><mi>x</mi></math>"),
+    "an id twice": ("ids", "<p id='a'>x</p><p id='a'>y</p>"),
+    "a label of nothing": ("ids", "<label for='none'>x</label>"),
+    "a picture that uses nothing": ("ids", "<svg role='img' aria-label='x' width='9' height='9'><use href='#none'/></svg>"),
+    "a page that is not there": ("broken", "<p><a href='/none/'>x</a></p>"),
+    "an anchor that is not there": ("broken", "<p><a href='#none'>x</a></p>"),
+    "an anchor of another page": ("broken", "<p><a href='/sound.html#none'>x</a></p>"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def seen(visits, chromium, built):
+    """What was found on each page of the site, by look."""
+    return visits.visited(chromium, built)
+
+
+@pytest.fixture(scope="module")
+def planted(visits, chromium, tmp_path_factory):
+    """What was found on a page without a fault, and on one for each fault."""
+    site = tmp_path_factory.mktemp("planted")
+    font = visits.ROOT / "docs/assets/fonts/stix-two-math.woff2"
+    (site / "math.woff2").write_bytes(font.read_bytes())
+    (site / "sound.html").write_text(PAGE.format(font=FONT, html=f"{MATHS}<p>Nothing is wrong.</p>"))
+    for number, (_, html) in enumerate(PLANTED.values()):
+        (site / f"{number}.html").write_text(PAGE.format(font=FONT, html=MATHS + html))
+    (found,) = visits.visited(chromium, site, ["light, 390"]).values()
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["console", "foreign", "axe", "wide", "cut", "formulas", "ids", "broken"])
+@pytest.mark.parametrize("look", ["light, 1280", "light, 390", "dark, 1280", "dark, 390"])
+def test_no_page_has(seen, visits, look, kind):
+    assert len(seen[look]) > 70
+    assert visits.faults(seen[look], kind) == {}, visits.KINDS[kind]
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_fault_is_found(planted, visits, name):
+    kind, _ = PLANTED[name]
+    page = f"{list(PLANTED).index(name)}.html"
+    assert visits.faults(planted, kind).get(page), planted[page]
+
+
+def test_a_page_without_a_fault_has_none(planted, visits):
+    assert {kind: planted["sound.html"][kind] for kind in visits.KINDS if planted["sound.html"][kind]} == {}
+
+
+@pytest.mark.slow
+def test_each_page_on_paper_has_no_empty_sheet_and_no_more_of_them_than_it_needs(visits, chromium, built):
+    assert visits.printed(chromium, built) == {}
+
+
+def test_an_empty_sheet_and_too_many_are_found(visits, chromium, tmp_path):
+    sheets = {
+        "empty.html": "<p>x</p><div style='break-before: page'></div><p style='break-before: page'>x</p>",
+        "many.html": "<p style='break-after: page'>x</p>" * 9,
+        "sound.html": "<p>x</p>" * 90,
+    }
+    for name, html in sheets.items():
+        (tmp_path / name).write_text(PAGE.format(font="", html=html))
+    assert visits.printed(chromium, tmp_path) == {"empty.html": ["sheet 2 is empty"], "many.html": ["9 sheets; 3 would do"]}
