@@ -16,7 +16,7 @@ from .claims import WITNESSES as NAMES
 from .picture import Point, short
 from .resting import Node, Resting, Topic
 
-COLUMNS = 4
+COLUMNS = 5
 STEP, ROW = 14.0, 46.0  # from dot to dot, and from a topic's name to the next
 MOST = 20  # dots beside one another
 MORE = 22.0  # how far down the next row of the same topic stands
@@ -145,7 +145,8 @@ def listed(graph: Resting, parent: Element, stash: Callable[[str], str], way: Ca
     box = SubElement(parent, "div", {"class": "map__list", "data-search-exclude": ""})
     for title, topics in graph.chapters:
         chapter = SubElement(box, "details")
-        SubElement(chapter, "summary").text = stash(f"{escape(title)}: {sum(len(topic.nodes) for topic in topics)} claims")
+        count = sum(len(topic.nodes) for topic in topics)
+        SubElement(chapter, "summary").text = stash(f"{escape(title)} <span class='map__said'>{count} claims</span>")
         for topic in topics:
             head = SubElement(chapter, "p")
             SubElement(head, "a", {"href": way(f"{topic.name}.md")}).text = stash(escape(topic.title))

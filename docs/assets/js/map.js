@@ -148,13 +148,14 @@ function step(direction) {
 }
 
 function press(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(".map__panel")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const direction = STEPS[event.key];
   const onDot = event.target.closest(".map__dots");
+  const around = onDot && chosen ? chosen : undefined;
   if (direction && onDot && !event.shiftKey) step(direction);
   else if (direction) shown.move(direction[0] * 60, direction[1] * 60);
-  else if (event.key === "+" || event.key === "=") shown.zoom(1.3);
-  else if (event.key === "-") shown.zoom(1 / 1.3);
+  else if (event.key === "+" || event.key === "=") shown.zoom(1.3, around);
+  else if (event.key === "-") shown.zoom(1 / 1.3, around);
   else if (event.key === "0") shown.home();
   else return;
   event.preventDefault();
@@ -164,7 +165,8 @@ function press(event) {
 
 function search() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const hits = words.length ? [...claims.values()].filter(({ text }) => words.every((word) => text.includes(word))) : [];
+  const all = words.length ? [...claims.values()].filter(({ text }) => words.every((word) => text.includes(word))) : [];
+  const hits = all.sort((a, b) => a.text.indexOf(words[0]) - b.text.indexOf(words[0])); // a title says more than a page
   svg.classList.toggle("has-hits", words.length > 0);
   for (const one of claims.values()) one.dot.classList.toggle("is-hit", hits.includes(one));
   found.replaceChildren(...(hits.length ? [links(hits.slice(0, HITS).map(({ key }) => key))] : []));
@@ -193,6 +195,7 @@ const panel = made("div", { class: "map__panel", role: "region", "aria-label": "
 const closing = made("button", { type: "button", class: "map__close", "aria-label": "Close" }, "×");
 const field = made("input", { type: "search", placeholder: "Find a claim", "aria-label": "Find a claim on the map", autocomplete: "off" });
 const status = made("span", { class: "map__status", role: "status" });
+const frame = made("div", { class: "map__frame" });
 const found = made("div", { class: "map__hits" });
 const button = (sign, name, act) => {
   const one = made("button", { type: "button", "aria-label": name }, sign);
@@ -200,8 +203,6 @@ const button = (sign, name, act) => {
   return one;
 };
 
-box.classList.add("is-alive");
-const shown = view(svg, stage);
 read();
 svg.removeAttribute("aria-hidden");
 svg.setAttribute("role", "group");
@@ -210,9 +211,17 @@ svg.setAttribute("tabindex", "0");
 claims.values().next().value.dot.setAttribute("tabindex", "0");
 
 const finder = made("div", { class: "map__finder" }, field, status, found);
-const zooming = [button("+", "Zoom in", () => shown.zoom(1.4)), button("−", "Zoom out", () => shown.zoom(1 / 1.4)), button("All", "Show all", shown.home)];
-stage.before(made("div", { class: "map__bar" }, finder, ...zooming));
-stage.append(panel);
+const zooming = [
+  button("+", "Zoom in", () => shown.zoom(1.4)),
+  button("−", "Zoom out", () => shown.zoom(1 / 1.4)),
+  button("All", "Show all", () => shown.home()),
+];
+stage.replaceWith(frame);
+frame.append(stage, panel);
+frame.before(made("div", { class: "map__bar" }, finder, ...zooming));
+
+box.classList.add("is-alive");
+const shown = view(svg, stage);
 
 closing.addEventListener("click", clear);
 field.addEventListener("input", search);
@@ -225,6 +234,11 @@ svg.addEventListener("click", (event) => {
   const one = event.detail ? nearest(event) : claims.get(document.activeElement.getAttribute("href")?.slice(1)); // a key has no place
   if (one) location.hash = one.key;
   else if (chosen) clear();
+});
+svg.addEventListener("pointerover", ({ target }) => {
+  const dot = target.closest(".map__dots a:not(:has(title))");
+  if (dot) dot.append(document.createElementNS(svg.namespaceURI, "title"));
+  if (dot) dot.lastChild.textContent = dot.getAttribute("aria-label"); // what a pointer that rests is told
 });
 addEventListener("hashchange", follow);
 follow();

@@ -45,9 +45,8 @@ export function view(svg, stage) {
     draw();
   }
 
-  /** Enlarge around a point of the window, or around the middle; true if that changed anything. */
-  function zoom(factor, around = middle()) {
-    const fixed = at(around);
+  /** Enlarge around a point of the map, or around the middle; true if that changed anything. */
+  function zoom(factor, fixed = middle()) {
     const before = seen.width;
     seen.width = clamped(seen.width / factor, NEAREST, furthest());
     seen.x = fixed.x - ((fixed.x - seen.x) * seen.width) / before;
@@ -57,8 +56,7 @@ export function view(svg, stage) {
   }
 
   function middle() {
-    const box = stage.getBoundingClientRect();
-    return { clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 };
+    return { x: seen.x + seen.width / 2, y: seen.y + (stage.clientHeight * unit()) / 2 };
   }
 
   /** Have a point lie in what is seen, left of what covers the right of the stage (in pixels). */
@@ -71,19 +69,18 @@ export function view(svg, stage) {
     draw();
   }
 
-  followPointers(stage, { move, zoom });
+  followPointers(stage, { at, move, zoom });
   new ResizeObserver(draw).observe(stage);
   home();
   return { at, home, move, zoom, show, unit };
 }
 
 /** One pointer drags, two pinch, the wheel zooms once the map has the focus: until then it scrolls the page. */
-function followPointers(stage, { move, zoom }) {
+function followPointers(stage, { at, move, zoom }) {
   const down = new Map();
   let dragged = 0; // pixels since the pointer went down
 
   stage.addEventListener("pointerdown", (event) => {
-    if (event.target.closest(".map__panel")) return;
     if (!down.size) dragged = 0;
     down.set(event.pointerId, event);
   });
@@ -94,18 +91,18 @@ function followPointers(stage, { move, zoom }) {
     down.set(event.pointerId, event);
     dragged += Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY);
     if (dragged > 4) stage.setPointerCapture(event.pointerId);
-    if (down.size === 2) zoom(spread(down) / apart, centre(down));
+    if (down.size === 2) zoom(spread(down) / apart, at(centre(down)));
     else move(before.clientX - event.clientX, before.clientY - event.clientY);
   });
   for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, (event) => down.delete(event.pointerId));
   // The end of a drag chooses nothing.
-  stage.addEventListener("click", (event) => dragged > 4 && !event.target.closest(".map__panel") && (event.preventDefault(), event.stopPropagation()), true);
+  stage.addEventListener("click", (event) => dragged > 4 && event.stopImmediatePropagation(), true);
   stage.addEventListener("dragstart", (event) => event.preventDefault());
   stage.addEventListener(
     "wheel",
     (event) => {
-      if (event.target.closest(".map__panel") || !(event.ctrlKey || stage.contains(document.activeElement))) return;
-      if (zoom(Math.exp(-event.deltaY / 400), event) || event.ctrlKey) event.preventDefault();
+      if (!event.ctrlKey && !stage.contains(document.activeElement)) return;
+      if (zoom(Math.exp(-event.deltaY / 400), at(event)) || event.ctrlKey) event.preventDefault();
     },
     { passive: false },
   );
