@@ -81,12 +81,13 @@ def test_what_nothing_uses_and_no_page_ranks_is_idle(graph, store):
 
 
 def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypatch, graph, store):
-    monkeypatch.setattr(beside, "topics", lambda: [])
+    monkeypatch.setattr(beside, "topics", list)
     assert "map__picture" in page("/// map\n///\n")
     assert graph().missing() == []
     store["a/one"]["claims"][1]["uses"] = ["a/one#gone"]
     assert graph().missing() == [("a/one#q", "a/one#gone")]
-    monkeypatch.setattr(resting, "resting", lambda *_: graph())
+    broken = graph()
+    monkeypatch.setattr(resting, "resting", lambda *_: broken)
     with pytest.raises(PageError, match=r"a/one#q uses 'a/one#gone', and there is no such claim"):
         page("/// map\n///\n")
 
@@ -216,7 +217,8 @@ def test_an_address_chooses_and_the_panel_says_what_rests_on_what(browse, whole)
 def test_a_link_in_the_panel_goes_on_from_there_and_back(browse):
     tab = browse(f"map/#{USED}")
     shown_at(tab, USED)
-    tab.run(f"[...{PANEL}.querySelectorAll('li a')].find((link) => link.hash === '#{USING}').click()")
+    tab.run(f"[...{PANEL}.querySelectorAll('li a')].find((link) => link.hash === '#{USING}').focus()")
+    tab.press("Enter")
     shown_at(tab, USING)
     assert tab.run(f"document.activeElement === {PANEL}") and USED in tab.run(LINKS)
     tab.page.go_back()
@@ -258,7 +260,9 @@ def test_the_search_marks_and_chooses(chart):
     assert not chart.run("document.querySelector('.map__hits a, .has-hits')")
     chart.run("document.querySelector('.map__finder input').focus()")
     chart.type("<img src=x>")
-    assert chart.run("document.querySelector('.map__status').textContent") == "0 claims" and not chart.run("document.querySelector('.map img')")
+    assert chart.run("document.querySelector('.map__status').textContent") == "0 claims" and not chart.run(
+        "document.querySelector('.map img')"
+    )
 
 
 def test_a_pointer_chooses_and_drags_and_the_wheel_waits_for_the_focus(chart):
@@ -292,7 +296,9 @@ def test_it_fits_a_phone(browse):
     phone = browse(f"map/#{USED}", width=390, height=844, phone=True)
     shown_at(phone, USED)
     assert phone.run("document.documentElement.scrollWidth") <= 390
-    stage, panel = (phone.run(f"document.querySelector('{css}').getBoundingClientRect().toJSON()") for css in (".map__stage", ".map__panel"))
+    stage, panel = (
+        phone.run(f"document.querySelector('{css}').getBoundingClientRect().toJSON()") for css in (".map__stage", ".map__panel")
+    )
     assert stage["bottom"] <= panel["top"] and panel["width"] > 300
 
 

@@ -40,9 +40,7 @@ def used_by(topic: str, use: str) -> tuple[str, str]:
 class Page:
     """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
 
-    def __init__(
-        self, source: Source, repository: str = "", pieces: list[str] | None = None, certificates: dict[str, dict] | None = None
-    ):
+    def __init__(self, source: Source, repository: str = "", pieces: list[str] | None = None, certificates: dict[str, dict] | None = None):
         self.source = source
         self.repository = repository
         self.pieces: list[str] = pieces or []

@@ -110,14 +110,14 @@ function clear() {
   history.replaceState(null, "", location.pathname + location.search);
 }
 
-/** What the address says is chosen; a reader who came by a link goes on where it led. */
-function follow() {
+/** What the address says is chosen; a reader who came by a link goes on where it led, in what is told. */
+function follow(event) {
   const key = decodeURIComponent(location.hash.slice(1));
   if (!claims.has(key)) return;
-  const onDot = document.activeElement?.closest(".map__dots");
+  const stays = !event || stage.contains(document.activeElement);
   choose(key);
   stage.scrollIntoView({ block: "nearest" });
-  if (!onDot && document.activeElement !== document.body) panel.focus({ preventScroll: true });
+  if (!stays) panel.focus({ preventScroll: true });
 }
 
 // Pointers and keys --------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ export function view(svg, stage) {
     seen.y = within(seen.y, height, size.height);
     svg.setAttribute("viewBox", `${seen.x} ${seen.y} ${seen.width} ${height}`);
     svg.style.setProperty("--unit", unit()); // names keep a size that can be read
-    svg.classList.toggle("is-near", unit() < 1.15);
   }
 
   /** Where a point of the window lies on the map. */
