@@ -78,6 +78,8 @@ def test_what_nothing_uses_and_no_page_ranks_is_idle(graph, store):
     assert [node.id for node in graph().idle()] == ["c/three#s"]  # "wrong" is refuted, "name" a definition, p a theorem, q and r used
     store["b/two"]["claims"].pop()
     assert [node.id for node in graph().idle()] == ["b/two#r", "c/three#s"]
+    store["a/one"]["claims"][1]["uses"].clear()
+    assert [node.id for node in graph().idle()] == ["b/two#r", "c/three#s"]  # p is still a theorem
 
 
 def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypatch, graph, store):
