@@ -203,6 +203,19 @@ def recorded(wanted: bool):
 main.add_command(programs.sympy)
 
 
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON on standard output.")
+def uses(targets, as_json):
+    """Report uses that no proof needs, and results that nothing uses. Exit 0 if every claim is proved without what it uses."""
+    from .uses import main as report_uses
+
+    try:
+        sys.exit(report_uses(chosen(targets), as_json))
+    except CertificateError as error:
+        raise click.ClickException(str(error)) from None
+
+
 @main.command("list")
 def list_():
     """List the derivations, their titles and whether their certificates hold."""

@@ -15,6 +15,9 @@ r"""The Markdown extension that puts claims on pages.
     /// trust | kinds                            a table of the trust page
     ///
 
+    /// map                                      how all claims rest on one another, drawn, and as a list (charting.py)
+    ///
+
     /// sources | U                              a group of rows of docs/sources.toml, with the claims that hold them
     ///
 
@@ -198,6 +201,11 @@ class _TrustBlock(_Block):
 class _JourneyBlock(_Block):
     NAME = "journey"
     fill = staticmethod(beside.follow)
+
+
+class _MapBlock(_Block):
+    NAME = "map"
+    fill = staticmethod(beside.chart)
 
 
 class _SourcesBlock(_Block):

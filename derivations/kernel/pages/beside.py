@@ -4,10 +4,12 @@ import posixpath
 from collections.abc import Callable
 from xml.etree.ElementTree import Element, SubElement
 
+from ..printing.maths import MathsError
 from ..run import coq_open, whole_runs
-from ..run.certificates import ROOT, CertificateError
-from . import playing, traces
+from ..run.certificates import ROOT, CertificateError, topics
+from . import charting, playing, resting, traces
 from .api import ApiError, api
+from .claims import ClaimError
 from .figures import FigureError, figure
 from .journey import JourneyError, told
 from .page import TOPIC, Page
@@ -67,6 +69,25 @@ def follow(page: Page, parent: Element, argument: str) -> Element:
         raise page.source.error(line, " ".join(str(error).split())) from None
     box = SubElement(parent, "div", {"class": "trust"})
     box.text = page.stash(html)
+    return box
+
+
+def chart(page: Page, parent: Element, argument: str) -> Element:
+    """Append the map of all claims, and the same as a list."""
+    traces.note("all", f"file:{ROOT / 'mkdocs.yml'}")
+    traces.note_files(page.source.docs.rglob("*.md"))  # they say what is a page's result
+    line = page.source.line_of("/// map")
+    if argument:
+        raise page.source.error(line, f"there is one map, '/// map'; leave out {argument!r}")
+    try:
+        graph = resting.resting(page.source.docs, page.certificate, topics())
+        if missing := graph.missing():
+            raise ClaimError(f"{missing[0][0]} uses {missing[0][1]!r}, and there is no such claim")
+        box = SubElement(parent, "div", {"class": "map"})
+        SubElement(box, "div", {"class": "map__stage"}).text = page.stash(charting.drawn(graph))
+        charting.listed(graph, box, page.stash, lambda path: posixpath.relpath(path, folder_of(page)))
+    except (ClaimError, CertificateError, MathsError) as error:
+        raise page.source.error(line, f"the map cannot be drawn: {' '.join(str(error).split())}") from None
     return box
 
 

@@ -6,13 +6,11 @@ elements of Markdown's own tree, where the generators look for them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from html import escape
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 from ..printing.maths import MathsError, authored, breadth, mathml, prose
-from ..run.proofs import provers
-from . import steps
+from .behind import VERDICTS, Behind, Elements, Stash, Stated, letter
 from .formulas import in_pieces
 from .telling import latex_of
 
@@ -25,17 +23,7 @@ KINDS = {
     "law": "Law",
     "refutation": "Refuted",
 }
-WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq"}
-SOURCES = {"sympy": "the program", "coq": "the theorem"}  # what a witness's file is called
 REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what the counterexample shows, in text and in LaTeX
-VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable": "–"}  # who agrees, by numbers alone, has proved nothing
-
-GIVEN: dict[str, tuple[Callable[[str], str], Callable[[str, int, int], str]]] = {  # what a witness's source says: the sizes, and the lines
-    "sympy": (steps.sizes, lambda source, k, of: steps.checked(source, k)),
-    "coq": (lambda source: "", lambda source, k, of: steps.theorem(source, k, of == 1)),
-}
-
-Stash = Callable[[str], str]
 
 
 class ClaimError(ValueError):
@@ -67,7 +55,7 @@ def render(
     try:
         _refuse_unproved(claim)
         stated = Stated(script, text, f"{repository.rstrip('/')}/blob/main/{script}" if repository else "")
-        return _Writer(stash, file, named, code, stated).claim(claim, parent, number, rank, anchor, link)
+        return _Writer(stash, named, Behind(stash, file, code, stated)).claim(claim, parent, number, rank, anchor, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -91,34 +79,13 @@ def _refuse_unproved(claim: dict) -> None:
         raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; only what they vouch for is shown")
 
 
-@dataclass(frozen=True)
-class Stated:
-    """The script that states a claim: its name, what it says, and its address in the repository; "" where that is not known."""
+class _Writer(Elements):
+    """A claim, part by part."""
 
-    script: str
-    text: str
-    address: str
-
-
-class _Writer:
-    """Elements of Markdown's tree, with every text in them stashed."""
-
-    def __init__(self, stash: Stash, file: Callable[..., str], named: Callable[[str], str], code: Callable[[str], str], stated: Stated):
-        self.stash = stash
-        self.file = file
+    def __init__(self, stash: Stash, named: Callable[[str], str], behind: Behind):
+        super().__init__(stash)
         self.named = named
-        self.code = code
-        self.stated = stated
-
-    def add(self, parent: Element, tag: str, css: str = "", html: str = "", **attributes: str) -> Element:
-        if css:
-            attributes["class"] = css
-        child = SubElement(parent, tag, attributes)
-        if html:
-            # The line's end is invisible on the page; it keeps words apart where its text is read: by search, by a
-            # screen reader, in a copy. (As a tail it would be searched for Markdown, which takes a third of the time.)
-            child.text = self.stash(html if tag == "a" else f"{html}\n")
-        return child
+        self.behind = behind
 
     def claim(self, claim, parent, number, rank, anchor, link):
         kind = claim["kind"]
@@ -145,7 +112,7 @@ class _Writer:
             self._code(section, claim["code"])
         latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # what a button copies
         base = self.add(section, "div", "claim__base", **{"data-latex": latex})
-        self._vouching(base, claim)
+        self.behind.vouching(base, claim)
         self._script(base, int(claim["line"]))
         return outer
 
@@ -178,24 +145,7 @@ class _Writer:
             if step["reason"] and len(rows) == 1:  # what stands behind a claim of one step is folded into its badge
                 self.add(box, "div", "claim__reason", authored(step["reason"]))
             elif step["reason"]:
-                self._step(box, claim, k)
-
-    def _step(self, box, claim, k):
-        """One of several steps: its reason, which opens to what stands behind it."""
-        fold = self.add(box, "details", "claim__step")
-        self.add(fold, "summary", "claim__reason", authored(claim["steps"][k - 1]["reason"]))
-        rows = self.add(fold, "dl")
-        if claim["assumptions"]:
-            self.add(rows, "dt", "", "may use")
-            self.add(self.add(rows, "dd"), "span", "claim__note", prose("; ".join(one["text"] for one in claim["assumptions"])))
-        for witness in claim["witnesses"]:
-            if witness["name"] in claim["steps"][k - 1]["witnesses"]:
-                proves = witness | {"verdict": "proved"} if witness["name"] == "coq" else witness  # maybe of some steps alone
-                self._said(rows, proves, claim, k)
-        if claim.get("code"):
-            self.add(rows, "dt", "", "code")
-            self._snippets(self.add(rows, "dd"), claim["code"])
-        self._lines(rows, claim, k)
+                self.behind.step(box, claim, k)
 
     def _counterexample(self, section, claim):
         rows = self.add(section, "div", "claim__rows")
@@ -221,7 +171,7 @@ class _Writer:
         """What is a number though it looks like a matrix."""
         rows = self.add(section, "div", "claim__rows")
         self.add(rows, "span", "claim__label", "where")
-        self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(map(_letter, letters)))
+        self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(map(letter, letters)))
 
     def _assumptions(self, section, assumptions):
         box = self.add(section, "div", "claim__rows claim__assumptions")
@@ -250,75 +200,14 @@ class _Writer:
         """The functions that compute what the claim says, which the PyTorch witness ran."""
         row = self.add(section, "div", "claim__rows claim__code")
         self.add(row, "span", "claim__label", "code")
-        self._snippets(row, snippets)
-
-    def _snippets(self, row, snippets):
-        names = self.add(row, "ul")
-        for snippet in snippets:
-            name, address = f"<code>{escape(snippet.rpartition('.')[2])}</code>", self.code(snippet)
-            item = self.add(names, "li")
-            self.add(item, "a", "", name, href=address) if address else self.add(item, "span", "", name)
+        self.behind.snippets(row, snippets)
 
     def _script(self, base, line):
-        html = f"<code>{escape(self.stated.script)}:{line}</code>"
-        if self.stated.address:
-            self.add(base, "a", "claim__script", html, href=f"{self.stated.address}#L{line}")
+        html = f"<code>{escape(self.behind.stated.script)}:{line}</code>"
+        if self.behind.stated.address:
+            self.add(base, "a", "claim__script", html, href=f"{self.behind.stated.address}#L{line}")
         else:
             self.add(base, "span", "claim__script", html)
-
-    def _vouching(self, section, claim):
-        if not claim["witnesses"]:
-            summary = self.add(section, "div", "claim__summary")
-            self.add(summary, "span", "claim__scope", escape(claim["scope"]))
-            return
-        details = self.add(section, "details", "claim__witnesses")
-        summary = self.add(details, "summary", "claim__summary")
-        self.add(summary, "span", "claim__scope", escape(claim["scope"]))
-        for witness in claim["witnesses"]:
-            if witness["verdict"] != "not applicable":
-                agrees = " claim__witness--agrees" * (witness["verdict"] == "agrees")
-                self.add(summary, "span", f"claim__witness{agrees}", _name(witness))
-        if len(provers(claim)) == 1:
-            self.add(summary, "span", "claim__alone", "one proof")
-        rows = self.add(details, "dl")
-        for witness in claim["witnesses"]:
-            self._said(rows, witness, claim, 1 if len(claim["steps"]) == 1 else 0)
-        if claim["letters"]:
-            self.add(rows, "dt", "", "letters")
-            self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(_letter, claim["letters"])))
-        if len(claim["steps"]) == 1:
-            self._lines(rows, claim, 1)
-
-    def _said(self, rows, witness, claim, k):
-        """What a witness said, and where it can be read; of a step, counted from 1, also what the witness was given."""
-        self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {_name(witness)}")
-        row = self.add(rows, "dd")
-        given = k and GIVEN.get(witness["name"])
-        reach = " · ".join(filter(None, (witness["verdict"], witness["scope"], given and given[0](witness.get("source", "")))))
-        self.add(row, "span", "claim__verdict", escape(reach))
-        if witness["note"]:
-            self.add(row, "span", "claim__note", prose(witness["note"]))
-        if given and (lines := given[1](witness.get("source", ""), k, len(claim["steps"]))):
-            self.add(row, "pre", "claim__lines", escape(lines))
-        if witness.get("file"):
-            address = self.file(witness["file"], witness["source"])
-            self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
-        if witness.get("file") and witness["name"] == "coq":
-            self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
-
-    def _lines(self, rows, claim, k):
-        """The lines of the script that state a step."""
-        place = steps.stated(self.stated.text, claim, k)
-        if place is None:
-            return
-        self.add(rows, "dt", "", "script")
-        row = self.add(rows, "dd")
-        if self.stated.address:
-            self.add(row, "a", "claim__place", place.named(), href=self.stated.address + place.fragment())
-        else:
-            self.add(row, "span", "claim__place", place.named())
-        if place.text:
-            self.add(row, "pre", "claim__lines", escape(place.text))
 
 
 def _tells(needed: str) -> bool:
@@ -329,14 +218,3 @@ def _tells(needed: str) -> bool:
 def _looks_like_a_matrix(letter: dict) -> bool:
     """A capital that has not two axes."""
     return letter["latex"][:1].isupper() and len(letter["axes"]) < 2
-
-
-def _letter(letter: dict) -> str:
-    """A letter, what it is, and its size, as HTML."""
-    lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(letter["is"], "")
-    size = " by ".join(f"${axis}$" for axis in letter["axes"])
-    return prose(" ".join(filter(None, (f"${letter['latex']}$, {letter['is']}", lead if size else "", size))))
-
-
-def _name(witness: dict) -> str:
-    return escape(WITNESSES.get(witness["name"], witness["name"]))

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from textwrap import dedent
 
-from .claims import VERDICTS, WITNESSES
+from .behind import VERDICTS, WITNESSES
 from .trust import code_lines, table
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -41,11 +41,11 @@ def used_by(topic: str, use: str) -> tuple[str, str]:
 class Page:
     """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
 
-    def __init__(self, source: Source, repository: str = "", pieces: list[str] | None = None):
+    def __init__(self, source: Source, repository: str = "", pieces: list[str] | None = None, certificates: dict[str, dict] | None = None):
         self.source = source
         self.repository = repository
         self.pieces: list[str] = pieces or []
-        self.certificates: dict[str, dict] = {}
+        self.certificates: dict[str, dict] = {} if certificates is None else certificates  # those that were loaded already
         self.blocks: list[tuple[Opening, str, list[dict]]] = []
         self.refused: dict[int, refused.Refused] = {}  # by the line of their block: claims that nothing vouches for, where that is shown
         self.number = 0

@@ -6,7 +6,8 @@ A reader knows a claim by these, and behind them stand witnesses. A sentence may
 import re
 
 from . import markup
-from .claims import KINDS, WITNESSES
+from .behind import WITNESSES
+from .claims import KINDS
 
 BOLD = ("strong", "b")
 WITHIN = markup.WITHIN | {"code", "br"}  # a paragraph goes on through these

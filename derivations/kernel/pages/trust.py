@@ -10,7 +10,7 @@ from ..run import coq_open, fuzz_kept, mutants_kept, whole_runs
 from ..run.certificates import topics
 from ..run.coq_results import load
 from ..run.proofs import provers
-from .claims import WITNESSES as NAMES
+from .behind import WITNESSES as NAMES
 
 KERNEL = Path(__file__).resolve().parents[1]
 

@@ -22,7 +22,7 @@ function leadsInto(link) {
 }
 
 function linkAt(target) {
-  const link = target instanceof Element ? target.closest(".md-content a[href]") : null;
+  const link = target instanceof Element ? target.closest(".md-content a[href]:not(svg a)") : null;
   return link && leadsInto(link) ? link : null;
 }
 

@@ -1,0 +1,244 @@
+// The map of all claims, alive: one is chosen by a click, a key, the search or the address, and what it rests on and what rests on it is
+// lit. All that is said of a claim comes from its entry in the list below the map.
+
+import { view } from "./map/view.js";
+
+const REACH = 16; // pixels around a dot that choose it
+const HITS = 8;
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+const box = document.querySelector(".map");
+const stage = box.querySelector(".map__stage");
+const svg = stage.querySelector("svg");
+const claims = new Map();
+let chosen = null;
+
+/** An element with attributes, and with what stands in it. */
+function made(tag, attributes = {}, ...within) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...within);
+  return element;
+}
+
+// What there is ------------------------------------------------------------------------------------------------------------------
+
+function read() {
+  for (const item of box.querySelectorAll(".map__list li")) {
+    const uses = [...item.querySelectorAll(".map__uses a")].map((link) => link.hash.slice(1));
+    const topic = item.parentElement;
+    const link = item.firstElementChild;
+    const said = item.querySelector(".map__said").textContent.trim();
+    const text = `${link.textContent} ${topic.dataset.topic} ${said}`.toLowerCase();
+    claims.set(item.id, { key: item.id, link, said, text, page: topic.previousElementSibling.firstElementChild, uses, users: [] });
+    item.removeAttribute("id"); // from here on its address leads to the map
+  }
+  for (const { key, uses } of claims.values()) for (const use of uses) claims.get(use).users.push(key);
+  for (const dot of svg.querySelectorAll(".map__dots a")) {
+    const claim = claims.get(dot.getAttribute("href").slice(1));
+    const { x, y, width, height } = dot.getBBox();
+    Object.assign(claim, { dot, x: x + width / 2, y: y + height / 2 });
+    dot.setAttribute("aria-label", `${claim.link.textContent.trim()}, ${claim.said}`);
+  }
+}
+
+/** All claims that one leads to, the direct ones first. */
+function reached(key, way) {
+  const found = new Set(claims.get(key)[way]);
+  for (const one of found) for (const next of claims.get(one)[way]) found.add(next);
+  return found;
+}
+
+// A choice -----------------------------------------------------------------------------------------------------------------------
+
+function choose(key) {
+  chosen = claims.get(key);
+  const below = reached(key, "uses");
+  const above = reached(key, "users");
+  light(key, below, above);
+  for (const one of claims.values()) one.dot.setAttribute("tabindex", one === chosen ? 0 : -1);
+  panel.replaceChildren(closing, ...told(chosen, below, above));
+  panel.hidden = false;
+  panel.scrollTop = 0;
+  const covers = getComputedStyle(panel).position === "absolute";
+  shown.show(chosen, covers ? panel.offsetWidth : 0);
+}
+
+function light(key, below, above) {
+  svg.classList.toggle("has-choice", key !== null);
+  for (const one of claims.values()) {
+    one.dot.classList.toggle("is-chosen", one.key === key);
+    one.dot.classList.toggle("is-below", below.has(one.key));
+    one.dot.classList.toggle("is-above", above.has(one.key));
+  }
+  const within = (all, end) => end === key || all.has(end);
+  for (const edge of svg.querySelectorAll(".map__edges path")) {
+    const { from, to } = edge.dataset;
+    edge.classList.toggle("is-below", within(below, from) && below.has(to));
+    edge.classList.toggle("is-above", above.has(from) && within(above, to));
+  }
+}
+
+function told(claim, below, above) {
+  const name = made("p", { class: "map__title" }, claim.link.cloneNode(true));
+  const said = made("p", { class: "map__said" }, `${claim.said}; on `, claim.page.cloneNode(true));
+  return [name, said, ...ends("What it rests on", claim.uses, below), ...ends("What rests on it", claim.users, above)];
+}
+
+/** Claims at the other ends of uses, as links that choose them; those further away are folded. */
+function ends(title, direct, all) {
+  const further = [...all].filter((key) => !direct.includes(key));
+  const parts = [made("h2", {}, title), direct.length ? links(direct) : made("p", { class: "map__said" }, "No other claim.")];
+  if (further.length) parts.push(made("details", {}, made("summary", {}, `and through these, ${further.length} more`), links(further)));
+  return parts;
+}
+
+function links(keys) {
+  return made("ul", {}, ...keys.map((key) => made("li", {}, made("a", { href: `#${key}` }, ...copied(claims.get(key))))));
+}
+
+function copied({ link, page }) {
+  const where = made("small", {}, page.textContent);
+  return [...[...link.childNodes].map((node) => node.cloneNode(true)), " ", where];
+}
+
+function clear() {
+  chosen?.dot.focus({ preventScroll: true });
+  chosen = null;
+  light(null, new Set(), new Set());
+  panel.hidden = true;
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** What the address says is chosen; a reader who came by a link goes on where it led, in what is told. */
+function follow(event) {
+  const key = decodeURIComponent(location.hash.slice(1));
+  if (!claims.has(key)) return;
+  const stays = !event || stage.contains(document.activeElement);
+  choose(key);
+  stage.scrollIntoView({ block: "nearest" });
+  if (!stays) panel.focus({ preventScroll: true });
+}
+
+// Pointers and keys --------------------------------------------------------------------------------------------------------------
+
+function nearest(event) {
+  const { x, y } = shown.at(event);
+  const far = (one) => Math.hypot(one.x - x, one.y - y);
+  const best = [...claims.values()].reduce((a, b) => (far(b) < far(a) ? b : a));
+  return far(best) <= REACH * shown.unit() ? best : null;
+}
+
+/** The next dot in a direction: near, and not far to the side. */
+function beside(from, [right, down]) {
+  const cost = (one) => {
+    const along = (one.x - from.x) * right + (one.y - from.y) * down;
+    const aside = Math.abs((one.x - from.x) * down) + Math.abs((one.y - from.y) * right);
+    return along > 0.5 ? along + 3 * aside : Infinity;
+  };
+  const best = [...claims.values()].reduce((a, b) => (cost(b) < cost(a) ? b : a));
+  return cost(best) < Infinity ? best : from;
+}
+
+function step(direction) {
+  const next = beside(chosen ?? claims.values().next().value, direction);
+  history.replaceState(null, "", `#${next.key}`);
+  choose(next.key);
+  next.dot.focus({ preventScroll: true });
+}
+
+function press(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const direction = STEPS[event.key];
+  const onDot = event.target.closest(".map__dots");
+  const around = onDot && chosen ? chosen : undefined;
+  if (direction && onDot && !event.shiftKey) step(direction);
+  else if (direction) shown.move(direction[0] * 60, direction[1] * 60);
+  else if (event.key === "+" || event.key === "=") shown.zoom(1.3, around);
+  else if (event.key === "-") shown.zoom(1 / 1.3, around);
+  else if (event.key === "0") shown.home();
+  else return;
+  event.preventDefault();
+}
+
+// The search of the map ----------------------------------------------------------------------------------------------------------
+
+function search() {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = words.length ? [...claims.values()].filter(({ text }) => words.every((word) => text.includes(word))) : [];
+  const hits = all.sort((a, b) => a.text.indexOf(words[0]) - b.text.indexOf(words[0])); // a title says more than a page
+  svg.classList.toggle("has-hits", words.length > 0);
+  for (const one of claims.values()) one.dot.classList.toggle("is-hit", hits.includes(one));
+  found.replaceChildren(...(hits.length ? [links(hits.slice(0, HITS).map(({ key }) => key))] : []));
+  status.textContent = words.length ? `${hits.length} claim${hits.length === 1 ? "" : "s"}` : "";
+}
+
+function searchKey(event) {
+  const all = [field, ...found.querySelectorAll("a")];
+  const at = all.indexOf(document.activeElement);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1 }[event.key];
+  if (all[to]) all[to].focus();
+  else if (event.key === "Enter" && at === 0) all[1]?.click();
+  else if (event.key === "Escape") endSearch();
+  else return;
+  event.preventDefault();
+}
+
+function endSearch() {
+  field.value = "";
+  search();
+}
+
+// Begin --------------------------------------------------------------------------------------------------------------------------
+
+const panel = made("div", { class: "map__panel", role: "region", "aria-label": "The chosen claim", tabindex: "-1", hidden: "" });
+const closing = made("button", { type: "button", class: "map__close", "aria-label": "Close" }, "×");
+const field = made("input", { type: "search", placeholder: "Find a claim", "aria-label": "Find a claim on the map", autocomplete: "off" });
+const status = made("span", { class: "map__status", role: "status" });
+const frame = made("div", { class: "map__frame" });
+const found = made("div", { class: "map__hits" });
+const button = (sign, name, act) => {
+  const one = made("button", { type: "button", "aria-label": name }, sign);
+  one.addEventListener("click", act);
+  return one;
+};
+
+read();
+svg.removeAttribute("aria-hidden");
+svg.setAttribute("role", "group");
+svg.setAttribute("aria-label", "Map of claims. Arrow keys move it, plus and minus zoom. From a claim, arrow keys lead to the next.");
+svg.setAttribute("tabindex", "0");
+claims.values().next().value.dot.setAttribute("tabindex", "0");
+
+const finder = made("div", { class: "map__finder" }, field, status, found);
+const zooming = [
+  button("+", "Zoom in", () => shown.zoom(1.4)),
+  button("−", "Zoom out", () => shown.zoom(1 / 1.4)),
+  button("All", "Show all", () => shown.home()),
+];
+stage.replaceWith(frame);
+frame.append(stage, panel);
+frame.before(made("div", { class: "map__bar" }, finder, ...zooming));
+
+box.classList.add("is-alive");
+const shown = view(svg, stage);
+
+closing.addEventListener("click", clear);
+field.addEventListener("input", search);
+finder.addEventListener("keydown", searchKey);
+found.addEventListener("click", endSearch);
+stage.addEventListener("keydown", press);
+box.addEventListener("keydown", (event) => event.key === "Escape" && chosen && !finder.contains(event.target) && clear());
+svg.addEventListener("click", (event) => {
+  event.preventDefault();
+  const one = event.detail ? nearest(event) : claims.get(document.activeElement.getAttribute("href")?.slice(1)); // a key has no place
+  if (one) location.hash = one.key;
+  else if (chosen) clear();
+});
+svg.addEventListener("pointerover", ({ target }) => {
+  const dot = target.closest(".map__dots a:not(:has(title))");
+  if (dot) dot.append(document.createElementNS(svg.namespaceURI, "title"));
+  if (dot) dot.lastChild.textContent = dot.getAttribute("aria-label"); // what a pointer that rests is told
+});
+addEventListener("hashchange", follow);
+follow();
