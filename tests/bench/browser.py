@@ -154,7 +154,8 @@ def looked_at(site: Path) -> None:
 # Formulas by others -----------------------------------------------------------------------------------------------------------
 
 WITH = {
-    "mathml": '<link rel="stylesheet" href="assets/css/site.css">',
+    "mathml": '<link rel="preload" href="assets/fonts/stix-two-math.woff2" as="font" type="font/woff2" crossorigin>'
+    '<link rel="stylesheet" href="assets/css/site.css">',
     "katex": '<link rel="stylesheet" href="katex/katex.min.css"><script defer src="katex/katex.min.js"></script>'
     '<script defer src="katex.js"></script>',
     "mathjax": '<script src="mathjax-settings.js"></script><script defer src="mathjax/tex-chtml.js"></script>',
