@@ -1,61 +1,132 @@
-"""Make stix-two-math.woff2 from the package's stix-two-math-latin-400-normal.woff2: `python .ci/fonts.py THAT_FILE`.
+"""Make the fonts that are changed, from the packages' own: `npm pack @fontsource/stix-two-math@5.3.0 @fontsource-variable/inter@5.3.0`,
+unpack each, and `python .ci/fonts.py THEIR_FOLDERS`.
 
-Needs fonttools 4.68 and brotli 1.2. A sign outside the ranges below is drawn in another font: add it and run this again.
+Needs fonttools 4.68 and brotli 1.2. A sign that is not listed here is drawn in another font: add it and run this again.
 """
 
 import sys
+from pathlib import Path
 
-from fontTools import subset
-from fontTools.pens.t2CharStringPen import T2CharStringPen
-from fontTools.pens.transformPen import TransformPen
-from fontTools.pens.ttGlyphPen import TTGlyphPen
-from fontTools.ttLib import TTFont
+# What formulas hold, and the signs among labels. tests/site/test_fonts.py compares with the pages and with the font.
+SIGNS = (
+    " !'()+,-./0123456789:;<=>?[]|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    "ΔΠαβγδεζηθικλμνξπρστυφχψωϕϵ𝟎𝟏"
+    "\u2061\u00b7×‖ℓ→∂∑−√∞≈≔≠≤≥≰⊙⊤⋅✓"
+)
 
-RANGES = """0020-007E 00A0-00FF 0131 0237 02C6-02DD 0300-0338 0391-03F6 2010-2063 20D0-20DC 2102-2138 2190-21FF 2200-22FF
-2308-230B 2320-2321 239B-23B9 23DC-23E1 25A0-25FF 27C2 27E6-27EF 27F5-27FE 2A00-2A06 2A7D-2A7E 2AAF-2AB0 2AEB 1D400-1D4CF
-1D538-1D56B 1D6A4-1D755 1D7CE-1D7D7"""
+# A letter that stands alone in a formula is drawn as the italic of it, which has a code of its own.
+UPRIGHT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyzΔΠΣΦΩαβγδεζηθικλμνξοπρςστυφχψω∂ϵϑϰϕϱϖ"
+ITALIC = "𝐴𝐵𝐶𝐷𝐸𝐹𝐺𝐻𝐼𝐽𝐾𝐿𝑀𝑁𝑂𝑃𝑄𝑅𝑆𝑇𝑈𝑉𝑊𝑋𝑌𝑍𝑎𝑏𝑐𝑑𝑒𝑓𝑔ℎ𝑖𝑗𝑘𝑙𝑚𝑛𝑜𝑝𝑞𝑟𝑠𝑡𝑢𝑣𝑤𝑥𝑦𝑧𝛥𝛱𝛴𝛷𝛺𝛼𝛽𝛾𝛿𝜀𝜁𝜂𝜃𝜄𝜅𝜆𝜇𝜈𝜉𝜊𝜋𝜌𝜍𝜎𝜏𝜐𝜑𝜒𝜓𝜔𝜕𝜖𝜗𝜘𝜙𝜚𝜛"
+ALONE = dict(zip(UPRIGHT, ITALIC, strict=True))
+
+# What labels hold, as thin and as bold as they get.
+LABELS = [*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x2010, 0x2027), 0x2022, 0x2190, 0x2191, 0x2192, 0x2193, 0x2212]
+WEIGHTS = (400, 600)
+
+# Thousandths of the font's size. The font's own lower a subscript by what its letter hangs below the line, and raise a superscript
+# by how tall it is, so that those of q and of k are not in one line. TeX does either for brackets alone; these come close.
+# A bar of at most a pixel is drawn as one, a thicker one as one or two, by where on the screen it comes to lie; and two pixels are
+# left between a root's bar and its letters, which touched.
+BAR = 52
+CONSTANTS = {
+    "SubscriptBaselineDropMin": 0,
+    "SuperscriptBaselineDropMax": 346,
+    "FractionRuleThickness": BAR,
+    "RadicalRuleThickness": BAR,
+    "RadicalVerticalGap": 110,
+}
+
+
+def drawn(sign: str) -> set[str]:
+    """What a sign of a formula may be drawn as: itself, or its italic."""
+    return {sign, ALONE.get(sign, sign)}
 
 
 def narrow_radicals(font):
-    """Give every size of the root sign the width of the smallest.
+    """Give every size of the root sign the width of the smallest, and the beginning of its bar the thickness of the bar.
 
     MathML sets room aside for the widest size there is, whichever is drawn, so that a space followed each small root.
     """
+    from fontTools.pens.transformPen import TransformPen
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
     glyphs, widths = font.getGlyphSet(), font["hmtx"].metrics
     variants = font["MATH"].table.MathVariants
-    root = font.getBestCmap()[0x221A]
+    root = font.getBestCmap()[ord("√")]
     sizes = variants.VertGlyphConstruction[variants.VertGlyphCoverage.glyphs.index(root)]
     names = [record.VariantGlyph for record in sizes.MathGlyphVariantRecord]
     names += [part.glyph for part in sizes.GlyphAssembly.PartRecords]
     target = widths[root][0]
+    thicker = font["MATH"].table.MathConstants.RadicalRuleThickness.Value - BAR
     for name in dict.fromkeys(names):
         width, bearing = widths[name]
-        if width <= target:
-            continue
-        scale = target / width
-        if "CFF " in font:
-            pen = T2CharStringPen(target, glyphs)
-            glyphs[name].draw(TransformPen(pen, (scale, 0, 0, 1, 0, 0)))
-            strings = font["CFF "].cff.topDictIndex[0].CharStrings
-            old = strings[name]
-            strings[name] = pen.getCharString(old.private, old.globalSubrs)
-        else:
-            pen = TTGlyphPen(None)
-            glyphs[name].draw(TransformPen(pen, (scale, 0, 0, 1, 0, 0)))
-            font["glyf"][name] = pen.glyph()
-        widths[name] = (target, round(bearing * scale))
+        scale = min(1, target / width)
+        pen = TTGlyphPen(None)
+        glyphs[name].draw(TransformPen(pen, (scale, 0, 0, 1, 0, 0)))
+        font["glyf"][name] = pen.glyph()
+        thin_bar(font["glyf"][name].coordinates, thicker)
+        widths[name] = (round(width * scale), round(bearing * scale))
 
 
-def main(source):
-    font = TTFont(source)
-    options = subset.Options(layout_features=["*"], flavor="woff2")
+def thin_bar(points, by):
+    """Raise the lower edge of the bar with which a root sign ends; what has no bar has no such edge."""
+    top = max(y for _, y in points)
+    for number, (x, y) in enumerate(points):
+        if y == top - BAR - by:
+            points[number] = (x, y + by)
+
+
+def set_constants(font):
+    constants = font["MATH"].table.MathConstants
+    for name, value in CONSTANTS.items():
+        getattr(constants, name).Value = value
+
+
+def mathematics(source: Path, to: Path) -> None:
+    """The signs of formulas, with all sizes of those that grow."""
+    font, subset, options = opened(source)
+    cut(font, subset, options, {ord(shape) for sign in SIGNS for shape in drawn(sign)})
+    narrow_radicals(font)  # before the thickness of the bar is another
+    set_constants(font)
+    subset.save_font(font, to, options)
+
+
+def labels(source: Path, to: Path) -> None:
+    """The letters of labels, in the weights that they are set in."""
+    from fontTools.varLib import instancer
+
+    font, subset, options = opened(source)
+    cut(font, subset, options, set(LABELS))
+    font = instancer.instantiateVariableFont(font, {"wght": WEIGHTS})
+    subset.save_font(font, to, options)
+
+
+def opened(source: Path):
+    from fontTools import subset
+    from fontTools.ttLib import TTFont
+
+    return TTFont(source), subset, subset.Options(flavor="woff2", layout_features=["kern", "ccmp", "locl", "tnum", "lnum", "calt"])
+
+
+def cut(font, subset, options, codes: set[int]) -> None:
     subsetter = subset.Subsetter(options)
-    ends = ([int(end, 16) for end in part.split("-")] for part in RANGES.split())
-    subsetter.populate(unicodes=[code for first, *last in ends for code in range(first, (last or [first])[0] + 1)])
+    subsetter.populate(unicodes=codes)
     subsetter.subset(font)
-    narrow_radicals(font)
-    subset.save_font(font, "stix-two-math.woff2", options)
+
+
+MADE = {
+    "stix-two-math.woff2": (mathematics, "stix-two-math-latin-400-normal.woff2"),
+    "inter.woff2": (labels, "inter-latin-wght-normal.woff2"),
+}
+
+
+def main(folders):
+    for name, (make, source) in MADE.items():
+        found = next((path for folder in folders for path in Path(folder).rglob(source)), None)
+        if found is None:
+            sys.exit(f"fonts: no {source} in {' '.join(folders) or 'no folder'}")
+        make(found, Path("docs/assets/fonts", name))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

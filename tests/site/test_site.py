@@ -129,16 +129,3 @@ def test_an_unchanged_site_executes_no_notebook(built, build, kept_labs):
     assert before
     build("the-same-site-again")
     assert {path: path.stat().st_mtime_ns for path in kept_labs()} == before
-
-
-def test_the_font_of_the_formulas_has_each_of_their_signs(built):
-    """Another sign would be drawn in whatever font a visitor has. The font is compressed: what was put into it stands in the script."""
-    listed = re.search(r'RANGES = """(.*?)"""', (ROOT / ".ci" / "fonts.py").read_text(), re.S).group(1).split()
-    ends = [[int(end, 16) for end in part.split("-")] for part in listed]
-    has = {chr(code) for first, *last in ends for code in range(first, (last or [first])[0] + 1)}
-    missing = {}
-    for path in built.rglob("*.html"):
-        for formula in re.findall(r"<math.*?</math>", path.read_text(), re.S):
-            for sign in set(unescape(re.sub(r"<[^>]*>", "", formula))) - has - set("\n"):
-                missing.setdefault(f"U+{ord(sign):04X}", path.relative_to(built))
-    assert missing == {}

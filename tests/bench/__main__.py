@@ -1,10 +1,11 @@
-"""What checking costs, as ratios measured in one run: `make bench`. Nothing here passes or fails.
+"""What checking costs, and what a page costs a browser, as ratios measured in one run: `make bench`. Nothing here passes or fails.
 
 1. An unchanged build of the site against the same pages built without the extension that shows claims.
 2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
 3. Drawing a picture, on the average of all.
 4. Attention as the pages show it against the plain formula, and against PyTorch's own on its math backend.
 5. Tokens per second that the small GPT writes with its cache against those without it.
+6. What pages cost a browser: browser.py. `python tests/bench/browser.py SITE` measures that alone, of a site that is built.
 """
 
 import json
@@ -16,9 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import browser
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 5
 
 
@@ -205,11 +207,19 @@ def generating(folder: Path) -> dict[int, float]:
     return {count: anew / kept for count, (kept, anew) in found.items()}
 
 
+def in_a_browser(folder: Path) -> list[str]:
+    """What of the pages' cost could not be measured."""
+    timed("mkdocs", "build", "--quiet", "-d", str(folder / "pages"))
+    return browser.main(folder / "pages")
+
+
 def main():
     folder = Path(tempfile.mkdtemp())
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before this began")
     try:
         fast, unchanged, cold, drawn = speed(folder), unchanged_build(folder), cold_check(folder), drawing(folder)
         faster = generating(folder)
+        lacking = in_a_browser(folder)
     finally:
         shutil.rmtree(folder)
     print(f"ratio, unchanged build to build without claims   {unchanged:.2f}   (aim: at most 1.2)")
@@ -222,6 +232,9 @@ def main():
         )
     for count, ratio in faster.items():
         print(f"ratio, tokens a second with a cache to without, {count:3}   {ratio:.2f}")
+    print(f"load {os.getloadavg()[0]:.1f} at the end: where it is above the number of cores, times and scores are those of a busy machine")
+    for line in lacking:
+        print(f"NOT MEASURED, {line}")
 
 
 if __name__ == "__main__":
