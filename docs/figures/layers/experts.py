@@ -43,16 +43,21 @@ def layer() -> Picture:
 
 
 def balance() -> Picture:
-    leads = torch.linspace(0, 4, 41, dtype=torch.float64)
-    P = torch.stack([leads, *[0 * leads] * 3], 1).softmax(-1)  # (41, 4)
-    losses = {name: [balance_loss(torch.tensor(f).to(p), p).item() for p in P] for name, f in LOADS.items()}
-    lowest = losses["none goes to expert 1"][-1]
+    losses = {}
+    for name, f in LOADS.items():
+        # Top-1: of a token that is sent to expert 1 it may get all the probability, of any other half.
+        end = f[0] + (1 - f[0]) / 2
+        leads = torch.linspace(0.25, end, 41, dtype=torch.float64)
+        P = torch.stack([leads, *[(1 - leads) / 3] * 3], 1)  # (41, 4)
+        losses[name] = leads.tolist(), [balance_loss(torch.tensor(f).to(p), p).item() for p in P]
+    (_, most), _, (_, least) = losses.values()
     return curves(
-        [(name, P[:, 0].tolist(), values) for name, values in losses.items()],
+        [(name, *line) for name, line in losses.items()],
         across="mean probability of expert 1",
         up="loss",
         title="The balancing loss of four experts",
-        description=f"All three curves begin at 1, where the probabilities are even. With an even load the loss stays at 1. Where all tokens go to expert 1 it rises "
-        f"to {losses['all go to expert 1'][-1]:.2f}; where none does, it falls to {lowest:.2f}.",
+        description=f"All three curves begin at 1, where the probabilities are even. Where all tokens go to expert 1 the loss rises to {most[-1]:.2f}, "
+        f"at a mean probability of 1. With an even load it stays at 1, up to a mean probability of five eighths. Where no token goes to expert 1 it "
+        f"falls to {least[-1]:.2f}, at a mean probability of one half.",
         y_range=(0.0, 4.0),
     )
