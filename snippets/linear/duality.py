@@ -68,7 +68,7 @@ chunks of 256      98,368   one after the other    256
 
 --8<-- [end:example-cost]
 
-The best chunk length for heads of some widths, and for two prices of a multiplication on the state:
+The best chunk length for heads of some widths, and for two prices of a multiplication in a decay:
 
 --8<-- [start:example-best]
 >>> from snippets.linear.duality import best_chunk
@@ -171,8 +171,8 @@ def chunked_multiplications(n: int, r: int, d_v: int, *, chunk: int) -> float:
 
 
 def best_chunk(r: int, d_v: int, *, price: float) -> float:
-    """The chunk length that costs least, by the price of a multiplication on
-    the state in multiplications of a product of matrices."""
+    """The chunk length that costs least, by the price of a multiplication in
+    a decay, in multiplications of a product of matrices."""
     return (price * r * d_v / (r + d_v)) ** 0.5
 
 

@@ -9,13 +9,13 @@ def cost() -> Picture:
     quadratic = [quadratic_multiplications(n, n, widths, widths) / 1e6 for n in lengths]
     linear = [linear_multiplications(n, n, widths, widths) / 1e6 for n in lengths]
     return curves(
-        [("weights first", lengths, quadratic), ("sums first", lengths, linear)],
+        [("weights first", lengths, quadratic), ("keys and values first", lengths, linear)],
         log="xy",
         across="tokens",
         up="millions of multiplications",
         title="Multiplications with weights first, and with keys and values first",
-        description=f"For {widths} features and values of width {widths}. With 8 tokens weights first takes {quadratic[0]:.3f} million and sums "
-        f"first {linear[0]:.3f} million. They cross at 64 tokens. With 4,096 tokens it is {quadratic[-1]:.0f} million and "
+        description=f"For {widths} features and values of width {widths}. With 8 tokens weights first takes {quadratic[0]:.3f} million and keys "
+        f"and values first {linear[0]:.3f} million. They cross at 64 tokens. With 4,096 tokens it is {quadratic[-1]:.0f} million and "
         f"{linear[-1]:.0f} million.",
     )
 

@@ -44,6 +44,6 @@ def cost() -> Picture:
         x_ticks=(1, 4, 16, 64, 256, 1024),
         y_ticks=(2**14, 2**16, 2**18, 2**20),
         title=f"What chunks cost in a head of width {width}",
-        description=f"Where a multiplication on the state counts once, the curve is lowest at {best[0]} and nowhere far below the recurrence. "
+        description=f"Where a multiplication in a decay counts once, the curve is lowest at {best[0]} and nowhere far below the recurrence. "
         f"Where one counts 64 times it is lowest at {best[1]}, and there the recurrence costs {dear_recurrent / min(dear):.1f} times as much. Longer chunks cost more either way.",
     )
