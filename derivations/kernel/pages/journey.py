@@ -39,6 +39,8 @@ FILES = (
     "derivations/kernel/run/coq_results.py",
     "derivations/kernel/pages/__init__.py",
     "derivations/kernel/pages/claims.py",
+    "derivations/kernel/pages/behind.py",
+    "derivations/kernel/pages/steps.py",
 )
 
 
