@@ -6,6 +6,7 @@ script that is no more. A change of the checker itself starts this program again
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -27,6 +28,7 @@ from .programs import publish
 from .report import report
 
 QUIET, LONGEST = 0.15, 2.0  # seconds without a change that end a burst of them, and the most that a burst may take
+logging.getLogger("watchdog").addHandler(logging.NullHandler())  # what its threads say while they end is for nobody
 FOLDERS = {"derivations": (".py", ".v"), "snippets": (".py",), "docs": (".md", ".py")}
 READ = ("derivations", "snippets")  # where other files count if a check was seen to read them
 WRITES = ("created", "modified", "moved", "deleted", "closed")
