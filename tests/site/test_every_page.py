@@ -91,4 +91,4 @@ def test_an_empty_sheet_and_too_many_are_found(visits, chromium, tmp_path):
     }
     for name, html in sheets.items():
         (tmp_path / name).write_text(PAGE.format(font="", html=html))
-    assert visits.printed(chromium, tmp_path) == {"empty.html": ["sheet 2 is empty"], "many.html": ["9 sheets; 3 would do"]}
+    assert visits.printed(chromium, tmp_path) == {"empty.html": ["sheet 2 is empty"], "many.html": ["9 sheets; 4 would do"]}

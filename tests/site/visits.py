@@ -37,7 +37,7 @@ OPEN = """(() => {
     for (const one of document.querySelectorAll("details")) one.open = true;
     const page = location.href.split("#")[0];
     const shows = (link) => link.href.split("#")[0] === page && document.getElementById(decodeURIComponent(link.hash.slice(1)))?.matches(".claim, dt");
-    const link = [...document.querySelectorAll(".md-content a[href*='#']:not(.headerlink, .claim__number)")].find((one) => shows(one) && one.checkVisibility());
+    const link = [...document.querySelectorAll(".md-content a[href*='#']:not(.headerlink, .claim__number, svg a)")].find((one) => shows(one) && one.checkVisibility());
     link?.focus();
     return Boolean(link && document.querySelector(".preview"));
 })()"""
@@ -109,7 +109,7 @@ def printed(started, folder: Path, pages=None) -> dict:
             browser.open(site + page)
             browser.settle()
             sheets = [sheet.get_contents().get_data() for sheet in PdfReader(BytesIO(browser.paper())).pages]
-            most = 2 + browser.run("document.documentElement.scrollHeight") // SHEET
+            most = 3 + browser.run("document.documentElement.scrollHeight") // SHEET
             found[page] = [f"sheet {number} is empty" for number, sheet in enumerate(sheets, start=1) if b"Tj" not in sheet]
             found[page] += [f"{len(sheets)} sheets; {most} would do"] * (len(sheets) > most)
     return {page: wrong for page, wrong in found.items() if wrong}
