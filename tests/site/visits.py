@@ -21,6 +21,7 @@ LOOKS = {
     "dark, 1280": {"width": 1280, "dark": True},
     "dark, 390": {"width": 390, "height": 800, "dark": True},
 }
+AUDITED = ("light, 1280", "dark, 390")  # looks at which axe-core, which takes most of the time, is asked: each scheme and each width once
 KINDS = {
     "console": "an error on the console",
     "foreign": "a request to another host",
@@ -68,7 +69,7 @@ def pages_of(site: Path) -> list[str]:
     return sorted(name.removesuffix("index.html") for name in found if name != "404.html" and not name.startswith("assets/"))
 
 
-def visit(browser, site: str, page: str) -> dict:
+def visit(browser, site: str, page: str, audited: bool) -> dict:
     """What is wrong with one page, by kind, and where it leads."""
     browser.open(site + page)
     browser.until("[...document.querySelectorAll('[data-play]')].every((one) => 'played' in one.dataset)")
@@ -76,20 +77,20 @@ def visit(browser, site: str, page: str) -> dict:
         browser.until("document.querySelector('.preview:not([hidden])')")
     browser.settle()
     found = browser.page.evaluate(LAYOUT)
-    found["axe"] = browser.audit()
+    found["axe"] = browser.audit() if audited else []
     found["console"] = list(browser.errors)
     found["foreign"] = [one for one in browser.requested if not one.startswith((site, "data:", "blob:"))]
     return found
 
 
-def visited(started, folder: Path, looks=tuple(LOOKS), pages=None) -> dict:
+def visited(started, folder: Path, looks=tuple(LOOKS), pages=None, audited=AUDITED) -> dict:
     """For each look what was found on each page. Looks are beside one another, each in a browser of its own."""
     pages = pages_of(folder) if pages is None else pages
 
     def all_pages(look, site):
         with started() as browser:
             browser.look(**LOOKS[look])
-            return {page: visit(browser, site, page) for page in pages}
+            return {page: visit(browser, site, page, look in audited) for page in pages}
 
     with served(folder) as site, ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(looks, pool.map(lambda look: all_pages(look, site), looks)))
