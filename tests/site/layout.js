@@ -97,6 +97,6 @@
     }
   }
 
-  const links = [...new Set([...document.querySelectorAll("a[href], area[href]")].map((one) => one.href))].filter(Boolean);
+  const links = [...new Set([...document.querySelectorAll("a[href], area[href]")].map((one) => new URL(one.getAttribute("href"), document.baseURI).href))];
   return { ...faults, links, targets: [...counts.keys(), ...[...document.querySelectorAll("a[name]")].map((one) => one.name)] };
 }
