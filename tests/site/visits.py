@@ -3,9 +3,11 @@
 import functools
 import http.server
 import os
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from html import unescape
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -95,7 +97,7 @@ def visited(started, folder: Path, looks=tuple(LOOKS), pages=None, audited=AUDIT
     with served(folder) as site, ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(looks, pool.map(lambda look: all_pages(look, site), looks)))
     for records in found.values():
-        targets = {page: set(record["targets"]) for page, record in records.items()}
+        targets = {page: set(record["targets"]) | ids_of(folder, page) for page, record in records.items()}
         for record in records.values():
             record["broken"] = [link for link in record["links"] if leads_nowhere(link, site, folder, targets)]
     return found
@@ -114,6 +116,13 @@ def printed(started, folder: Path, pages=None) -> dict:
             found[page] = [f"sheet {number} is empty" for number, sheet in enumerate(sheets, start=1) if b"Tj" not in sheet]
             found[page] += [f"{len(sheets)} sheets; {most} would do"] * (len(sheets) > most)
     return {page: wrong for page, wrong in found.items() if wrong}
+
+
+def ids_of(folder: Path, page: str) -> set[str]:
+    """The names that a page has as it is sent: the map answers to some that it takes from its list."""
+    path = folder / page
+    text = (path if path.suffix == ".html" else path / "index.html").read_text("utf-8")
+    return {unescape(name) for name in re.findall(r'\sid="([^"]+)"', text)}
 
 
 def leads_nowhere(link: str, site: str, folder: Path, targets: dict) -> bool:

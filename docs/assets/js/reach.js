@@ -16,7 +16,7 @@ const resized = new ResizeObserver((changes) => changes.forEach(({ target }) => 
 const boxes = () => document.querySelectorAll(SCROLLS);
 
 for (const box of boxes()) resized.observe(box); // which looks at each once at the start
-document.fonts.ready.then(() => boxes().forEach(reach));
+document.fonts.addEventListener("loadingdone", () => boxes().forEach(reach)); // a font may come after the page was ready once
 
 // The theme puts the buttons of each piece of code into a landmark of its own. There would be dozens, and none has a name.
 const unmark = () => document.querySelectorAll("nav.md-code__nav:not([role])").forEach((one) => one.setAttribute("role", "none"));
