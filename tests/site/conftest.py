@@ -165,7 +165,7 @@ def zensical(once):
         (root / "tests/kernel").mkdir(parents=True)
         shutil.copy(ROOT / "tests/kernel/recipes.py", root / "tests/kernel")  # the claim language's page includes it
         run(root, "zensical", "build", "--clean")
-        run(root, "derivations", "search", "site")
+        run(root, "derivations", "finish", "site")
         return root / "site"
 
     return once("zensical-site", into)

@@ -5,6 +5,11 @@ import json
 import re
 
 import pytest
+from click.testing import CliRunner
+
+from derivations.kernel.command.cli import main
+from derivations.kernel.errors import KernelError
+from derivations.kernel.pages import finishing
 
 
 def claims(html):
@@ -26,6 +31,69 @@ def test_formulas_in_text_are_on_both_sites(built, zensical, asked):
         ours, theirs = ((site / page).read_text(encoding="utf-8") for site in (built, zensical))
         assert ours.count("<math") == theirs.count("<math") > 0, page
         assert "\x02" not in theirs and "certified" not in theirs
+
+
+def test_the_same_words_stand_on_both_sites(built, zensical):
+    def said(path):
+        html = path.read_text(encoding="utf-8")
+        article = html[html.index("<article") : html.index("</article>")]
+        return re.sub(r"<[^>]+>", " ", article).split()
+
+    pages = sorted(path.relative_to(built) for path in built.rglob("*.html"))
+    lacking = [str(page) for page in pages if not (zensical / page).exists()]
+    assert lacking == ["labs/scores/index.html"] and len(pages) > 70
+    assert [str(page) for page in pages if str(page) not in [*lacking, "404.html"] and said(zensical / page) != said(built / page)] == []
+
+
+@pytest.mark.parametrize("pattern", ["claims.json", "llms.txt", "robots.txt", "**/*.ipynb"])
+def test_what_readers_take_along_is_the_same(built, zensical, pattern):
+    ours, theirs = ({path.relative_to(site): path.read_bytes() for path in site.glob(pattern)} for site in (built, zensical))
+    assert ours and theirs == ours
+
+
+def test_each_page_says_what_it_is_about_and_allows_its_own_scripts_alone(built, zensical):
+    for page in zensical.rglob("index.html"):
+        ours, theirs = (
+            re.findall(r'<meta name="description" content="[^"]*"', (site / page.relative_to(zensical)).read_text())
+            for site in (built, zensical)
+        )
+        assert theirs == ours and len(ours) == 1, page
+        policy = re.search(r"script-src ([^;]*)", page.read_text())[1]
+        assert "'unsafe-inline'" not in policy and "'sha256-" in policy, page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["console", "foreign", "wide", "cut", "formulas", "ids", "broken"])
+def test_no_page_has(visited, visits, kind):
+    assert len(visited) > 70
+    assert visits.faults(visited, kind) == {}, visits.KINDS[kind]
+
+
+@pytest.fixture(scope="module")
+def visited(visits, chromium, zensical):
+    """What was found on each page that Zensical built."""
+    (found,) = visits.visited(chromium, zensical, ["light, 1280"], audited=[]).values()
+    return found
+
+
+def test_finishing_says_what_was_not_built_and_refuses_a_folder_that_is_no_build(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for name in ("index", "other"):
+        (tmp_path / f"docs/{name}.md").write_text(f"# {name}\n\nA page.\n")
+    settings = tmp_path / "mkdocs.yml"
+    settings.write_text("site_name: Small\nsite_description: Two pages.\n")
+    site = tmp_path / "site"
+    site.mkdir()
+    with pytest.raises(KernelError, match="holds no page of mkdocs.yml"):
+        finishing.finish(site, settings)
+    (site / "index.html").write_text('<meta name="description" content="Two pages."><article>A page.</article>')
+    assert finishing.finish(site, settings) == ["other/"]
+    assert 'content="A page."' in (site / "index.html").read_text()
+
+
+def test_the_command_refuses_a_folder_that_is_no_build(tmp_path):
+    done = CliRunner().invoke(main, ["finish", str(tmp_path)])
+    assert done.exit_code == 1 and done.output.startswith("Error: ") and "holds no page of mkdocs.yml" in done.output
 
 
 def test_links_between_claims_lead_to_claims(zensical, asked):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from ..errors import KernelError
 from ..run import certificates, runner
 from ..run.certificates import CertificateError
 from ..run.proofs import provers
@@ -229,11 +230,16 @@ def list_():
 
 @main.command()
 @click.argument("site", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def search(site):
-    """Write what search asks into a built site. `mkdocs build` does it by itself."""
-    from ..pages import finding
+def finish(site):
+    """Finish a site that Zensical built, as `mkdocs build` does by itself: what search asks, the policy, what readers take along."""
+    from ..pages import finishing
 
-    finding.write(site)
+    try:
+        lacking = finishing.finish(site, certificates.ROOT / "mkdocs.yml")
+    except (KernelError, CertificateError) as error:
+        raise click.ClickException(str(error)) from None
+    for page in lacking:
+        click.echo(f"not built: {page}", err=True)
 
 
 @main.command()

@@ -1,5 +1,5 @@
 """What search finds: a built site, read page by page, and the index that a reader's browser asks. Under MkDocs a hook writes it (searching.py);
-after another generator `python -m derivations search SITE` does.
+after another generator `python -m derivations finish SITE` does.
 
 The index is made to be asked in parts. Nothing of it is fetched before somebody searches. Then it is a list of the pages' addresses, and for
 each word that is typed the one file in which that word lies in order, with the places where it stands and what it weighs there; of the

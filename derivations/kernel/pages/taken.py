@@ -17,6 +17,7 @@ from derivations.kernel.pages.page import Page
 from derivations.kernel.pages.source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
+LINK = '<p class="notebook">'
 KEPT: dict[str, Any] = {}  # the navigation and the pages of this build: at its end MkDocs hands over its settings alone
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
 ABOUT = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
@@ -46,7 +47,7 @@ def on_page_content(html, *, page, config, **_):
     if not source or not notebooks.has_one(source):
         return html
     name = notebooks.name_of(source)
-    return f'{html}\n<p class="notebook"><a href="{name}" download>This page as a notebook</a></p>\n'
+    return f'{html}\n{LINK}<a href="{name}" download>This page as a notebook</a></p>\n'
 
 
 def on_post_build(*, config):

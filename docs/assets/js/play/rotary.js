@@ -37,7 +37,7 @@ export function start(stage, { query, key, omega, places }) {
   }
 
   // The one that a reader moves takes the other along, as far as there are places, where they are to stay together.
-  const together = make("input", { type: "checkbox", class: "play__check" });
+  const together = make("input", { type: "checkbox", class: "play__check", checked: "" });
   const knobs = ["query", "key"].map((role, which) => slider(make("span", { class: `role--${role}` }, `${role} at place`), PLACES, places[which], (place) => {
     const other = at[1 - which] + place - at[which];
     if (together.checked && PLACES[other] === undefined) return put(which, at[which]);
