@@ -110,3 +110,13 @@ def test_what_scrolls_is_scrolled_by_keyboard_and_what_does_not_is_no_stop(brows
     page = browse("softmax/temperature/", width=1280)
     page.settle()
     assert page.run(f"{stops}.filter((one) => one.scrollWidth <= one.clientWidth).length") == 0
+
+
+def test_who_goes_on_by_tab_reaches_what_scrolls_far_below(browse):
+    """Where the browser has laid nothing out yet."""
+    page = browse("associativity/tolerance/")
+    page.settle()
+    page.press("Tab")
+    wide = "[...document.querySelectorAll('.claim__value')].filter((box) => box.scrollWidth > box.clientWidth + 1)"
+    assert page.run(f"{wide}.length") > 0
+    assert page.run(f"{wide}.every((box) => box.tabIndex === 0)")

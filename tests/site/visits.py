@@ -36,8 +36,8 @@ KINDS = {
 }
 
 # Everything is opened: what is folded, and one of the boxes that show what a link leads to.
-OPEN = """(() => {
-    for (const one of document.querySelectorAll("details")) one.open = true;
+OPEN = "for (const one of document.querySelectorAll('details')) one.open = true; 0"
+PREVIEW = """(() => {
     const page = location.href.split("#")[0];
     const shows = (link) => link.href.split("#")[0] === page && document.getElementById(decodeURIComponent(link.hash.slice(1)))?.matches(".claim, dt");
     const link = [...document.querySelectorAll(".md-content a[href*='#']:not(.headerlink, .claim__number, svg a)")].find((one) => shows(one) && one.checkVisibility());
@@ -75,7 +75,10 @@ def visit(browser, site: str, page: str, audited: bool) -> dict:
     """What is wrong with one page, by kind, and where it leads."""
     browser.open(site + page)
     browser.until("[...document.querySelectorAll('[data-play]')].every((one) => 'played' in one.dataset)")
-    if browser.run(OPEN):
+    browser.run(OPEN)
+    browser.settle()
+    browser.press("Tab")  # what is far below is looked at for whoever goes on by keys
+    if browser.run(PREVIEW):
         browser.until("document.querySelector('.preview:not([hidden])')")
     browser.settle()
     found = browser.page.evaluate(LAYOUT)
