@@ -5,18 +5,23 @@ const SCROLLS = [
   ".md-typeset__scrollwrap, .md-typeset__table, .md-content math, .md-content pre",
 ].join(", ");
 
-function reach(box) {
-  const scrolls = box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
-  if (scrolls) box.setAttribute("tabindex", "0");
-  else if (box.dataset.reached !== undefined) box.removeAttribute("tabindex");
-  if (scrolls) box.dataset.reached = ""; // the theme has its own care of code
+const scrolls = (box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
+
+/** All are measured before one is changed: else the browser would lay the page out anew for each. */
+function reach(boxes) {
+  const found = boxes.map((box) => [box, scrolls(box)]);
+  for (const [box, isWide] of found) {
+    if (isWide) box.setAttribute("tabindex", "0");
+    else if (box.dataset.reached !== undefined) box.removeAttribute("tabindex");
+    if (isWide) box.dataset.reached = ""; // the theme has its own care of code
+  }
 }
 
-const resized = new ResizeObserver((changes) => changes.forEach(({ target }) => reach(target)));
-const boxes = () => document.querySelectorAll(SCROLLS);
+const resized = new ResizeObserver((changes) => reach(changes.map(({ target }) => target)));
+const boxes = () => [...document.querySelectorAll(SCROLLS)];
 
 for (const box of boxes()) resized.observe(box); // which looks at each once at the start
-document.fonts.addEventListener("loadingdone", () => boxes().forEach(reach)); // a font may come after the page was ready once
+document.fonts.addEventListener("loadingdone", () => reach(boxes())); // a font may come after the page was ready once
 
 // Far below, the browser has laid nothing out yet, so nothing there changed its size. Who goes on by Tab comes there without looking.
 let isKnown = false;
@@ -25,10 +30,13 @@ for (const change of ["resize", "toggle"]) addEventListener(change, forget, true
 addEventListener("keydown", ({ key }) => {
   if (key !== "Tab" || isKnown) return;
   isKnown = true;
-  boxes().forEach(reach);
+  reach(boxes());
 }, true);
 
 // The theme puts the buttons of each piece of code into a landmark of its own. There would be dozens, and none has a name.
-const unmark = () => document.querySelectorAll("nav.md-code__nav:not([role])").forEach((one) => one.setAttribute("role", "none"));
-new MutationObserver(unmark).observe(document.querySelector(".md-content") ?? document.body, { childList: true, subtree: true });
-unmark();
+const unmark = (bar) => bar.setAttribute("role", "none");
+const bars = (added) => (added.matches?.("nav.md-code__nav") ? [added] : (added.querySelectorAll?.("nav.md-code__nav") ?? []));
+new MutationObserver((changes) => {
+  for (const { addedNodes } of changes) for (const added of addedNodes) for (const bar of bars(added)) unmark(bar);
+}).observe(document.querySelector(".md-content") ?? document.body, { childList: true, subtree: true });
+document.querySelectorAll("nav.md-code__nav").forEach(unmark);
