@@ -248,6 +248,7 @@ def test_a_snippet_among_the_arguments_of_another_is_asked_too():
     assert as_shown.named(derivation.claims[-1]) == ["snippets.a.b.c", "snippets.a.b.d", "snippets.e.f.g"]
 
 
+@pytest.mark.slow
 def test_every_module_of_the_site_is_what_it_shows():
     files = [path for path in sorted((certificates.ROOT / "snippets").rglob("*.py")) if path.name != "__init__.py"]
     assert len(files) > 40

@@ -285,6 +285,7 @@ def files(topic):
     return {f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/{topic}.md"}
 
 
+@pytest.mark.slow
 def test_the_files_that_new_makes_pass_as_made(copy, command):
     """In a chapter that there is and in a new one. Their code stands on their pages as the site's tests demand it."""
     topics = ["scaling/made_up", "new_chapter/first"]

@@ -647,6 +647,7 @@ def test_a_moment_is_not_asked_for_where_what_is_averaged_has_no_value():
     assert judge(averaged, partial=True)[0] == "true" and judge(averaged)[0] == "false"
 
 
+@pytest.mark.slow
 def test_the_judge_finds_the_claims_of_the_site_true():
     """All but the averages that take it longer."""
     slow = ("excess-kurtosis", "one-product", "characteristic", "gap")
@@ -658,6 +659,7 @@ def test_the_judge_finds_the_claims_of_the_site_true():
     assert "false" not in {verdict for verdict, _ in verdicts.values()}
 
 
+@pytest.mark.slow
 def test_there_are_thirty_mutants_a_claim_and_every_claim_has_controls():
     every = [(len(mutants(claim)), len(controls(claim)), claim.kind) for claim in site()]
     assert sum(count for count, _, _ in every) >= 30 * len(every)

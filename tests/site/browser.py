@@ -76,7 +76,9 @@ class Browser:
         """What axe-core finds wrong with the page as it is shown, in a line each, and what a finger would miss. The page's policy does not bind a driver of the browser."""
         if not self.run("'axe' in window"):
             self.run(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8") + "; 0")
-        found = self.run("axe.run(document, {resultTypes: ['violations'], rules: {'target-size': {enabled: true}}}).then(({violations}) => violations)")
+        found = self.run(
+            "axe.run(document, {resultTypes: ['violations'], rules: {'target-size': {enabled: true}}}).then(({violations}) => violations)"
+        )
         return [f"{rule['id']}: {' '.join(map(str, node['target']))}: {said(node)}" for rule in found for node in rule["nodes"]]
 
     def paper(self) -> bytes:
