@@ -216,6 +216,16 @@ def uses(targets, as_json):
         raise click.ClickException(str(error)) from None
 
 
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
+@click.option("--json", "as_json", is_flag=True, help="The verdicts as JSON on standard output.")
+def code(targets, as_json):
+    """Read the code that claims name as mathematics. Exit 0 if none of it computes something else than its claim."""
+    from .code import main as read_code
+
+    sys.exit(read_code(chosen(targets), as_json))
+
+
 @main.command("list")
 def list_():
     """List the derivations, their titles and whether their certificates hold."""

@@ -1,0 +1,66 @@
+"""Entries that are taken at places which other tensors say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.expr import lift
+from .axes import Axis, Count, Run
+from .entries import Entry, is_const, number
+from .errors import NotRead, Sized
+from .pointwise import shifted
+from .rules import Call, rule
+from .values import Value, broadcast
+
+
+def place_at(axis: Axis, e: Entry) -> Any:
+    """A number that code has for a place, as that place."""
+    e = number(e)
+    if is_const(e) and isinstance(axis, Count):
+        k = int(e.data)
+        return k if k >= 0 else axis.n + k
+    if is_const(e) and isinstance(axis, Run) and e.data == 0:
+        return lift(1)
+    i, k = shifted(e)
+    if i is not None and k == -1 and isinstance(axis, Run) and i.data[1] == axis.size:
+        return i
+    names = (axis.size.data[0],) if isinstance(axis, Run) else ()
+    raise Sized("a place that is computed", names)
+
+
+@rule("index.Tensor")
+def index(call: Call, a: Value, places: list) -> Value:
+    if any(one is not None and str(dtype) == "torch.bool" for one, dtype in zip(places, [None] * len(places))):
+        raise NotRead("entries chosen by a mask")
+    chosen = [(k, one) for k, one in enumerate(places) if one is not None]
+    axes, alike = broadcast([one for _, one in chosen])
+    first = chosen[0][0]
+    if [k for k, _ in chosen] != list(range(first, first + len(chosen))):
+        raise NotRead("places that are given for axes that do not lie side by side")
+    left = list(range(first + len(chosen), len(a.axes)))
+    whole = (*a.axes[:first], *axes, *(a.axes[k] for k in left))
+
+    def at(p: tuple) -> Entry:
+        here = p[first : first + len(axes)]
+        taken = tuple(place_at(a.axes[k], one.at(here)) for (k, _), one in zip(chosen, alike))
+        return a.at((*p[:first], *taken, *p[first + len(axes) :]))
+
+    return Value(whole, at)
+
+
+@rule("embedding.default")
+def embedding(call: Call, a: Value, places: Value, *more: Any) -> Value:
+    return Value((*places.axes, a.axes[1]), lambda p: a.at((place_at(a.axes[0], places.at(p[:-1])), p[-1])))
+
+
+@rule("index_select.default")
+def index_select(call: Call, a: Value, dim: int, places: Value) -> Value:
+    dim %= len(a.axes)
+    axes = (*a.axes[:dim], places.axes[0], *a.axes[dim + 1 :])
+    return Value(axes, lambda p: a.at((*p[:dim], place_at(a.axes[dim], places.at((p[dim],))), *p[dim + 1 :])))
+
+
+@rule("gather.default")
+def gather(call: Call, a: Value, dim: int, places: Value, sparse_grad: bool = False) -> Value:
+    dim %= len(a.axes)
+    return Value(places.axes, lambda p: a.at((*p[:dim], place_at(a.axes[dim], places.at(p)), *p[dim + 1 :])))

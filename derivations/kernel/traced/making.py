@@ -1,0 +1,119 @@
+"""Operations that make a tensor of nothing but a shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.expr import Expr, lift
+from .axes import Axis, Count, Joined, Length, Place, Run, added, length
+from .entries import Entry, plus, times
+from .errors import NotRead, Sized
+from .rules import Call, rule
+from .values import Value
+
+
+def filled(call: Call, e: Entry, like: Value | None = None) -> Value:
+    """One number everywhere. A new axis is one that nothing has cut."""
+    axes = tuple(call.reading.sizes.axis(n) for n in call.out.shape) if like is None else like.axes
+    return Value(axes, lambda p: e)
+
+
+@rule("zeros.default", "new_zeros.default")
+def zeros(call: Call, *sizes: Any, **how: Any) -> Value:
+    return filled(call, False if is_truth(call) else lift(0))
+
+
+@rule("ones.default", "new_ones.default")
+def ones(call: Call, *sizes: Any, **how: Any) -> Value:
+    return filled(call, True if is_truth(call) else lift(1))
+
+
+@rule("zeros_like.default")
+def zeros_like(call: Call, a: Value, **how: Any) -> Value:
+    return filled(call, False if is_truth(call) else lift(0), a)
+
+
+@rule("ones_like.default")
+def ones_like(call: Call, a: Value, **how: Any) -> Value:
+    return filled(call, True if is_truth(call) else lift(1), a)
+
+
+@rule("full.default")
+def full(call: Call, sizes: Any, x: Any, **how: Any) -> Value:
+    return filled(call, entry_of(call, x))
+
+
+@rule("new_full.default")
+def new_full(call: Call, a: Value, sizes: Any, x: Any, **how: Any) -> Value:
+    return filled(call, entry_of(call, x))
+
+
+@rule("full_like.default", "fill.Scalar")
+def full_like(call: Call, a: Value, x: Any, **how: Any) -> Value:
+    return filled(call, entry_of(call, x), a)
+
+
+@rule("scalar_tensor.default")
+def scalar_tensor(call: Call, x: Any, **how: Any) -> Value:
+    return filled(call, entry_of(call, x))
+
+
+@rule("empty.memory_format", "empty_like.default", "new_empty.default", "empty_strided.default")
+def empty(call: Call, *sizes: Any, **how: Any) -> Value:
+    def at(p: tuple) -> Entry:
+        raise NotRead("what stands in a tensor before anything is written to it")
+
+    return Value(tuple(call.reading.sizes.axis(n) for n in call.out.shape), at)
+
+
+def entry_of(call: Call, x: Any) -> Entry:
+    return x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x)
+
+
+def is_truth(call: Call) -> bool:
+    return str(call.out.dtype) == "torch.bool"
+
+
+def numbered(axis: Axis, place: Place) -> Expr:
+    """A place along an axis as the number that code has for it, from 0 on."""
+    if isinstance(axis, Count):
+        return lift(place)
+    if isinstance(axis, Run):
+        return lift(place.data - 1) if place.op == "const" else Expr("add", (place, lift(-1)))
+    if isinstance(axis, Joined):
+        which, own = place
+        start: Length = {}
+        for part in axis.parts[:which]:
+            start = added(start, length(part))
+        return plus(number_of(start, axis), numbered(axis.parts[which], own))
+    raise Sized("places along an axis that was made of two are numbered")
+
+
+def number_of(of: Length, axis: Axis) -> Expr:
+    sizes = {part.size.data[0]: part.size for part in getattr(axis, "parts", ()) if isinstance(part, Run)}
+    result: Any = lift(0)
+    for names, k in of.items():
+        one: Any = lift(k)
+        for name in names:
+            if name not in sizes:
+                raise Sized("places along an axis that was made of two are numbered")
+            one = times(one, sizes[name])
+        result = plus(result, one)
+    return result
+
+
+@rule("arange.default", "arange.start", "arange.start_step")
+def arange(call: Call, *limits: Any, **how: Any) -> Value:
+    axis, tree = call.reading.sizes.axis(call.out.shape[0]), call.reading.sizes.tree
+    start, step = (tree(limits[0]) if len(limits) > 1 else lift(0)), (tree(limits[2]) if len(limits) > 2 else lift(1))
+    return Value((axis,), lambda p: plus(start, times(step, numbered(axis, p[0]))))
+
+
+@rule("eye.default", "eye.m")
+def eye_(call: Call, n: Any, m: Any = None, **how: Any) -> Value:
+    from .shaping import same_place
+
+    one, other = (call.reading.sizes.axis(k) for k in call.out.shape)
+    if one != other:
+        raise Sized("an identity that is not square")
+    return Value((one, other), lambda p: same_place(one, *p))

@@ -1,0 +1,42 @@
+"""One rule for each operation of PyTorch's, by its name and overload: what it makes of values is a value.
+
+A rule is called with what the operation is called with, tensors being values, after the `Call`: what runs, and what comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import NotRead
+
+if TYPE_CHECKING:
+    from .tracing import Reading
+
+RULES: dict[str, Callable] = {}
+
+
+@dataclass
+class Call:
+    """One operation: the reading that it is part of, and PyTorch's own result, which has sizes and no numbers."""
+
+    reading: Reading
+    out: Any
+
+
+def rule(*names: str) -> Callable:
+    """Registers what an operation means, under names such as mm.default."""
+
+    def register(f: Callable) -> Callable:
+        for name in names:
+            RULES[name] = f
+        return f
+
+    return register
+
+
+def rule_of(name: str) -> Callable:
+    if name not in RULES:
+        raise NotRead(f"no rule for the operation {name}")
+    return RULES[name]
