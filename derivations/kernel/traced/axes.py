@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, product
 from math import prod
-from typing import Any, Union
+from typing import Any
 
 from ..core.expr import Expr, index
 from .errors import NotRead, Sized
@@ -44,7 +44,7 @@ class Joined:
     parts: tuple
 
 
-Axis = Union[Count, Run, Merged, Joined]
+Axis = Count | Run | Merged | Joined
 ONE = Count(1)
 
 

@@ -9,7 +9,7 @@ from ..core.expr import exp, lift
 from .axes import ONE, Axis
 from .entries import Entry, minus, number, over, plus, times
 from .rules import Call, rule
-from .shaping import place_of, same_place
+from .spots import place_of, same_place
 from .values import Value, entrywise, summed
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Union
 
 from ..core.expr import Expr, exp, lift
 from .errors import NotRead
@@ -21,7 +20,7 @@ class Masked:
     value: Expr
 
 
-Entry = Union[Expr, bool, Masked]
+Entry = Expr | bool | Masked
 MINUS_INFINITY = Masked(ZERO, ZERO)
 
 

@@ -4,34 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.expr import lift
-from .axes import Axis, Count, Run
-from .entries import Entry, is_const, number
-from .errors import NotRead, Sized
-from .pointwise import shifted
+from .entries import Entry
+from .errors import NotRead
 from .rules import Call, rule
+from .spots import place_at
 from .values import Value, broadcast
-
-
-def place_at(axis: Axis, e: Entry) -> Any:
-    """A number that code has for a place, as that place."""
-    e = number(e)
-    if is_const(e) and isinstance(axis, Count):
-        k = int(e.data)
-        return k if k >= 0 else axis.n + k
-    if is_const(e) and isinstance(axis, Run) and e.data == 0:
-        return lift(1)
-    i, k = shifted(e)
-    if i is not None and k == -1 and isinstance(axis, Run) and i.data[1] == axis.size:
-        return i
-    names = (axis.size.data[0],) if isinstance(axis, Run) else ()
-    raise Sized("a place that is computed", names)
 
 
 @rule("index.Tensor")
 def index(call: Call, a: Value, places: list) -> Value:
-    if any(one is not None and str(dtype) == "torch.bool" for one, dtype in zip(places, [None] * len(places))):
-        raise NotRead("entries chosen by a mask")
     chosen = [(k, one) for k, one in enumerate(places) if one is not None]
     axes, alike = broadcast([one for _, one in chosen])
     first = chosen[0][0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.expr import Expr, lift
-from .axes import Axis, Count, Joined, Length, Place, Run, added, length
+from ..core.expr import lift
 from .entries import Entry, plus, times
 from .errors import NotRead, Sized
 from .rules import Call, rule
+from .spots import numbered, same_place
 from .values import Value
 
 
@@ -74,34 +74,6 @@ def is_truth(call: Call) -> bool:
     return str(call.out.dtype) == "torch.bool"
 
 
-def numbered(axis: Axis, place: Place) -> Expr:
-    """A place along an axis as the number that code has for it, from 0 on."""
-    if isinstance(axis, Count):
-        return lift(place)
-    if isinstance(axis, Run):
-        return lift(place.data - 1) if place.op == "const" else Expr("add", (place, lift(-1)))
-    if isinstance(axis, Joined):
-        which, own = place
-        start: Length = {}
-        for part in axis.parts[:which]:
-            start = added(start, length(part))
-        return plus(number_of(start, axis), numbered(axis.parts[which], own))
-    raise Sized("places along an axis that was made of two are numbered")
-
-
-def number_of(of: Length, axis: Axis) -> Expr:
-    sizes = {part.size.data[0]: part.size for part in getattr(axis, "parts", ()) if isinstance(part, Run)}
-    result: Any = lift(0)
-    for names, k in of.items():
-        one: Any = lift(k)
-        for name in names:
-            if name not in sizes:
-                raise Sized("places along an axis that was made of two are numbered")
-            one = times(one, sizes[name])
-        result = plus(result, one)
-    return result
-
-
 @rule("arange.default", "arange.start", "arange.start_step")
 def arange(call: Call, *limits: Any, **how: Any) -> Value:
     axis, tree = call.reading.sizes.axis(call.out.shape[0]), call.reading.sizes.tree
@@ -111,8 +83,6 @@ def arange(call: Call, *limits: Any, **how: Any) -> Value:
 
 @rule("eye.default", "eye.m")
 def eye_(call: Call, n: Any, m: Any = None, **how: Any) -> Value:
-    from .shaping import same_place
-
     one, other = (call.reading.sizes.axis(k) for k in call.out.shape)
     if one != other:
         raise Sized("an identity that is not square")

@@ -4,42 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from operator import eq, ge, gt, le, lt, ne
-from typing import Any
 
-from ..core.expr import Expr, I, absolute, exp, eye, function, lift, log, show, walk
+from ..core.expr import Expr, I, absolute, exp, function, lift, log
 from .entries import (
     Entry,
     Masked,
-    both,
     chosen,
-    either,
     exponential,
     is_const,
     minus,
     number,
-    opposite,
     over,
-    parts,
     plus,
     raised,
     times,
-    truth,
 )
-from .errors import NotRead, Sized
-from .rules import Call, rule
-from .tracing import Reading
-from .values import Value, broadcast, entrywise, scalar
+from .rules import Call, Number, rule, value
+from .truths import is_bit
+from .values import Value, broadcast, entrywise
 
 HALF = Fraction(1, 2)
-Number = Any
-
-
-def value(call: Call, x: Value | Number) -> Value:
-    """A tensor, or one of Python's numbers as one."""
-    if isinstance(x, Value):
-        return x
-    return scalar(x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x))
 
 
 @rule("add.Tensor", "add.Scalar")
@@ -65,7 +49,7 @@ def mul(call: Call, a: Value, b: Value | Number) -> Value:
     return entrywise(times, value(call, a), value(call, b))
 
 
-@rule("div.Tensor", "div.Scalar", "true_divide.Tensor")
+@rule("div.Tensor", "div.Scalar")
 def div(call: Call, a: Value, b: Value | Number) -> Value:
     return entrywise(over, value(call, a), value(call, b))
 
@@ -88,7 +72,6 @@ on_numbers("abs.default")(lambda x: lift(abs(x.data)) if is_const(x) else absolu
 on_numbers("sqrt.default")(lambda x: raised(x, HALF))
 on_numbers("rsqrt.default")(lambda x: raised(x, -HALF))
 on_numbers("reciprocal.default")(lambda x: over(lift(1), x))
-on_numbers("square.default")(lambda x: raised(x, Fraction(2)))
 on_numbers("sin.default")(lambda x: lift(0) if is_const(x, 0) else function("sin", x))
 on_numbers("cos.default")(lambda x: lift(1) if is_const(x, 0) else function("cos", x))
 on_numbers("tanh.default")(lambda x: function("tanh", x))
@@ -97,7 +80,6 @@ on_numbers("sinh.default")(lambda x: (exp(x) - exp(-x)) / 2)
 on_numbers("relu.default")(lambda x: larger_of(x, lift(0)))
 on_numbers("silu.default")(lambda x: x / (1 + exp(-x)))
 on_numbers("softplus.default")(lambda x: log(1 + exp(x)))
-on_numbers("log_sigmoid_forward.default")(lambda x: -log(1 + exp(-x)))
 
 
 @rule("sigmoid.default")
@@ -124,6 +106,11 @@ def exp_(call: Call, a: Value) -> Value:
 @rule("exp2.default")
 def exp2(call: Call, a: Value) -> Value:
     return a.map(lambda x: exponential(times(x, log(lift(2)))))
+
+
+@rule("log_sigmoid_forward.default")
+def log_sigmoid(call: Call, a: Value) -> list:
+    return [a.map(lambda x: -log(1 + exp(-number(x)))), None]
 
 
 @rule("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
@@ -175,20 +162,23 @@ def extreme(call: Call, a: Value, b: Value, told: Callable) -> Value:
     return Value(axes, at)
 
 
-@rule("clamp.default", "clamp_min.default", "clamp_max.default")
+@rule("clamp.default")
 def clamp(call: Call, a: Value, min: Number = None, max: Number = None) -> Value:
-    low = None if min is None else number(value(call, min).at(()))
-    high = None if max is None else number(value(call, max).at(()))
-
-    def one(x: Entry) -> Entry:
-        x = number(x)
-        x = x if low is None else larger_of(x, low)
-        return x if high is None else smaller_of(x, high)
-
-    return a.map(one)
+    low = a if min is None else clamp_min(call, a, min)
+    return low if max is None else clamp_max(call, low, max)
 
 
-@rule("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
+@rule("clamp_min.default")
+def clamp_min(call: Call, a: Value, least: Number) -> Value:
+    return entrywise(lambda x, y: larger_of(number(x), number(y)), a, value(call, least))
+
+
+@rule("clamp_max.default")
+def clamp_max(call: Call, a: Value, most: Number) -> Value:
+    return entrywise(lambda x, y: smaller_of(number(x), number(y)), a, value(call, most))
+
+
+@rule("where.self")
 def where(call: Call, test: Value, a: Value | Number, b: Value | Number) -> Value:
     return entrywise(chosen, test, value(call, a), value(call, b))
 
@@ -196,127 +186,6 @@ def where(call: Call, test: Value, a: Value | Number, b: Value | Number) -> Valu
 @rule("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(call: Call, a: Value, test: Value, filler: Value | Number) -> Value:
     return entrywise(chosen, test, value(call, filler), a)
-
-
-@rule("logical_not.default", "bitwise_not.default")
-def not_(call: Call, a: Value) -> Value:
-    return a.map(lambda x: opposite(as_truth(call.reading, x)))
-
-
-@rule("logical_and.default", "bitwise_and.Tensor", "__and__.Tensor")
-def and_(call: Call, a: Value, b: Value) -> Value:
-    return entrywise(lambda x, y: both(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
-
-
-@rule("logical_or.default", "bitwise_or.Tensor", "__or__.Tensor")
-def or_(call: Call, a: Value, b: Value) -> Value:
-    return entrywise(lambda x, y: either(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
-
-
-def as_truth(reading: Reading, x: Entry) -> Entry:
-    """Whether a number is not 0."""
-    if isinstance(x, bool) or isinstance(x, Expr) and is_bit(reading, x):
-        return truth(x)
-    return test(reading, ne, x, lift(0))
-
-
-def is_bit(reading: Reading, e: Expr) -> bool:
-    """Is it 0 or 1 for a reason that can be seen?"""
-    if e.op == "const":
-        return e.data in (0, 1)
-    if e.op == "entry":
-        return e.args[0].op == "eye" or e.args[0].op == "symbol" and e.args[0].data[0] in reading.facts().bits
-    if e.op == "add" and is_const(e.args[0], 1) and e.args[1].op == "neg":
-        return is_bit(reading, e.args[1].args[0])
-    return e.op == "symbol" and e.data[0] in reading.facts().bits or e.op == "mul" and all(is_bit(reading, a) for a in e.args)
-
-
-def test(reading: Reading, how: Callable, a: Entry, b: Entry) -> Entry:
-    """A comparison of two entries, as a truth value."""
-    if isinstance(a, Masked) or isinstance(b, Masked):
-        return of_infinities(how, a, b)
-    a, b = number(a), number(b)
-    if is_const(a) and is_const(b):
-        return how(a.data, b.data)
-    for one, other, told in ((a, b, how), (b, a, lambda x, y: how(y, x))):
-        if is_bit(reading, one) and is_const(other):
-            no, yes = told(0, other.data), told(1, other.data)
-            return yes if no == yes else one if yes else opposite(one)
-    if moving := [n for e in (a, b) for n in positions(e)]:
-        return of_places(how, a, b, moving)
-    less = minus(a, b)
-    if how in (gt, ge):
-        return reading.decided("positive" if how is gt else "nonnegative", number(less))
-    if how in (lt, le):
-        return reading.decided("positive" if how is lt else "nonnegative", number(minus(b, a)))
-    unlike = reading.decided("nonzero", number(less))
-    return unlike if how is ne else not unlike
-
-
-def of_infinities(how: Callable, a: Entry, b: Entry) -> Entry:
-    """Where one of the two is known to be minus infinity, and the other is or is not."""
-    (keep, x), (held, y) = parts(a), parts(b)
-    infinite = -float("inf")
-    if is_const(held, 0):
-        return chosen(truth(keep), how(0, infinite), how(infinite, infinite))
-    if is_const(keep, 0):
-        return chosen(truth(held), how(infinite, 0), how(infinite, infinite))
-    raise NotRead("a comparison of numbers that may be minus infinity")
-
-
-def positions(e: Expr) -> list[Expr]:
-    """The indices that stand in a tree as numbers, and not as places."""
-    if e.op == "index":
-        return [e]
-    return [i for a in (e.args[:1] if e.op == "entry" else e.args) for i in positions(a)]
-
-
-def of_places(how: Callable, a: Expr, b: Expr, moving: list[Expr]) -> Entry:
-    """Places along axes that run to a symbol: one is another, or is not."""
-    alike = {i.data[1] for i in moving}
-    (i, k), (j, l) = shifted(a), shifted(b)
-    if i is not None and j is not None:
-        if i == j:
-            return how(k, l)
-        if len(alike) == 1 and k == l and how in (eq, ne):
-            same = eye(i.data[1])[i, j]
-            return same if how is eq else opposite(same)
-    raise Sized(f"places are compared, {show(a)} and {show(b)}", tuple(sorted({n.data[0] for s in alike for n in walk(s)})))
-
-
-def shifted(e: Expr) -> tuple[Expr | None, Fraction]:
-    """(i, k) of i + k."""
-    if e.op == "index":
-        return e, Fraction(0)
-    if e.op == "add" and e.args[0].op == "index" and e.args[1].op == "const":
-        return e.args[0], e.args[1].data
-    return None, Fraction(0)
-
-
-def comparison(name: str, how: Callable) -> None:
-    @rule(f"{name}.Tensor", f"{name}.Scalar")
-    def compare(call: Call, a: Value, b: Value | Number) -> Value:
-        return entrywise(lambda x, y: test(call.reading, how, x, y), a, value(call, b))
-
-
-for _name, _how in (("eq", eq), ("ne", ne), ("gt", gt), ("ge", ge), ("lt", lt), ("le", le)):
-    comparison(_name, _how)
-
-
-@rule("isinf.default", "isneginf.default")
-def isinf(call: Call, a: Value) -> Value:
-    return a.map(lambda x: opposite(truth(x.keep)) if isinstance(x, Masked) else False)
-
-
-@rule("isfinite.default")
-def isfinite(call: Call, a: Value) -> Value:
-    return a.map(lambda x: truth(x.keep) if isinstance(x, Masked) else True)
-
-
-@rule("isnan.default")
-def isnan(call: Call, a: Value) -> Value:
-    """What is read has a value."""
-    return a.map(lambda x: False)
 
 
 @rule("nan_to_num.default")

@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from ..core.expr import Expr, each, function, lift, log
-from .axes import ONE, Axis, Count, Run, known, places
+from .axes import ONE, Axis, Count, Run, known, length, places
 from .entries import Entry, Masked, both, either, exponential, is_const, minus, number, over, plus, raised, times
 from .errors import NotRead, Sized
-from .pointwise import as_truth, larger_of, smaller_of
+from .pointwise import larger_of, smaller_of
 from .rules import Call, rule
+from .truths import as_truth
 from .values import Value, summed
 
 
@@ -110,8 +111,6 @@ def every(axes: list[Axis]) -> list[tuple]:
 
 
 def lengths(axis: Axis) -> list:
-    from .axes import length
-
     return list(length(axis))
 
 

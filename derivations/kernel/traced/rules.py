@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import NotRead
+from .values import Value, scalar
 
-if TYPE_CHECKING:
-    from .tracing import Reading
-
+Number = Any
 RULES: dict[str, Callable] = {}
 
 
@@ -21,7 +20,7 @@ RULES: dict[str, Callable] = {}
 class Call:
     """One operation: the reading that it is part of, and PyTorch's own result, which has sizes and no numbers."""
 
-    reading: Reading
+    reading: Any  # a tracing.Reading
     out: Any
 
 
@@ -40,3 +39,10 @@ def rule_of(name: str) -> Callable:
     if name not in RULES:
         raise NotRead(f"no rule for the operation {name}")
     return RULES[name]
+
+
+def value(call: Call, x: Value | Number) -> Value:
+    """A tensor, or one of Python's numbers as one."""
+    if isinstance(x, Value):
+        return x
+    return scalar(x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x))

@@ -10,15 +10,18 @@ from torch import Tensor
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ..core.expr import Expr, lift, show, symbol
+from ..core.assumptions import Assumption
+from ..core.expr import Expr, lift, show, symbol, symbols
+from ..exact.facts import facts_of
 from ..exact.normal import Facts
 from ..exact.payloads import Unknown
 from ..exact.reading import read
 from .axes import Axis, Count, length
 from .entries import Entry, Masked
-from .errors import NotRead
+from .errors import NotRead, Sized
+from .guards import Guard
 from .rules import Call, rule_of
-from .sizes import Guard, Sizes, functions_of_numbers, line_of
+from .sizes import Sizes, functions_of_numbers, line_of
 from .values import Value
 
 MOST = 4096  # entries of a tensor of numbers
@@ -31,11 +34,12 @@ class InPlace(Exception):
 class Reading(TorchDispatchMode):
     """What each tensor of a call is, as mathematics."""
 
-    def __init__(self, sizes: Sizes, facts: Callable[[], Facts], largest: bool = False) -> None:
+    def __init__(self, sizes: Sizes, given: tuple[Assumption, ...], largest: bool = False) -> None:
         super().__init__()
-        self.sizes, self.facts, self.largest = sizes, facts, largest
-        self.values: dict[int, tuple[Tensor, Value]] = {}
+        self.sizes, self.given, self.largest = sizes, given, largest
+        self.values: dict[int, tuple[Tensor, Value, int]] = {}  # the tensor, what it is, and where its numbers would lie
         self.conditions: list[str] = []  # under which what was read is what the code computes
+        self.supposed: list[Assumption] = []  # the same, as far as the normal form knows of them
         self.opaque: set[str] = set()  # names of numbers of which nothing is known
         self.line = ""
 
@@ -58,6 +62,10 @@ class Reading(TorchDispatchMode):
             self.line = self.line or line_of("snippets")
             raise error
 
+    def facts(self) -> Facts:
+        """What the normal form may use: what the claim assumes, and what was supposed on the way."""
+        return facts_of((*self.given, *self.supposed))
+
     def as_values(self, x: Any) -> Any:
         if isinstance(x, Tensor):
             return self.value(x)
@@ -72,12 +80,15 @@ class Reading(TorchDispatchMode):
                 self.hold(one, other)
         elif isinstance(out, Tensor) and value is not None:
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
-                raise NotRead(f"a rule gives other axes than PyTorch, {tuple(out.shape)}")
-            self.values[id(out)] = out, value
+                raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
+            self.values[id(out)] = out, value, home(out)
 
     def value(self, x: Tensor) -> Value:
         if id(x) in self.values:
-            return self.values[id(x)][1]
+            _, value, before = self.values[id(x)]
+            if home(x) != before:
+                raise NotRead("a tensor that was made another without an operation, as by .data")
+            return value
         if type(x) is Tensor or type(x) is torch.nn.Parameter:
             return self.written(x)
         raise NotRead("a tensor that no rule made")
@@ -114,6 +125,8 @@ class Reading(TorchDispatchMode):
 
     def decided(self, test: str, e: Expr) -> bool:
         """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
+        if self.opaque & set(symbols(e)):
+            raise NotRead("a comparison with the largest of what moves")
         facts = self.facts()
         ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
         try:
@@ -132,6 +145,7 @@ class Reading(TorchDispatchMode):
                 return False
         except Unknown:
             pass
+        self.supposed.append(Assumption(test, (e,)))
         self.suppose(f"{show(e)} {WORDS[test]}")
         return True
 
@@ -160,6 +174,11 @@ class Reading(TorchDispatchMode):
         return Value(axes, at)
 
 
+def home(x: Tensor) -> int:
+    """Which storage a tensor has: another one is another tensor."""
+    return x.untyped_storage()._cdata
+
+
 def told(place: Any) -> tuple[list[int], list[Expr]]:
     """The numbers and the indices of a place."""
     if isinstance(place, Expr):
@@ -182,5 +201,7 @@ def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> 
                 return run(*tensors)
         except InPlace:
             reading.values = before
+            del reading.conditions[:], reading.supposed[:]
+            reading.opaque.clear()
         with reading:
             return torch.func.functionalize(run, remove="mutations")(*tensors)

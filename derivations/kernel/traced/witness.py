@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from inspect import unwrap
+from itertools import combinations
 from typing import Any
 
 from torch import Tensor
@@ -14,8 +15,8 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import Claim, Refused, Step
 from ..core.expr import Expr, lift, symbols, walk
-from ..exact.facts import facts_of
-from . import backward, indexing, making, pointwise, products, reducing, shaping
+from ..exact.leaving import example
+from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
 from .arguments import Given, function, put
 from .comparing import same
 from .errors import Different, NotRead, Sized
@@ -23,7 +24,7 @@ from .sizes import Sizes
 from .tracing import Reading, traced
 from .values import Value
 
-OPERATIONS = (backward, indexing, making, pointwise, products, reducing, shaping)  # which register their rules
+OPERATIONS = (backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths)  # which register their rules
 EVERY = "every shape"
 TRIED = (1, 2, 3)  # what a size is where it has to be a number
 MOST_SHAPES = 6
@@ -95,9 +96,9 @@ def in_general(claim: Claim, k: int) -> Said:
 
 
 def with_ones(claim: Claim, k: int, said: Said, asked: list[str], every: dict[str, Expr]) -> Said:
-    """Where what ran asked whether a size is 1, it is read again with that size 1, and with all of them."""
+    """Where what ran asked whether some sizes are 1, it is read again with each choice of them 1."""
     asked = [name for name in asked if name in every]
-    for names in dict.fromkeys([*((name,) for name in asked), tuple(asked)] if asked else []):
+    for names in (some for count in range(1, len(asked) + 1) for some in combinations(asked, count)):
         again, _ = proved(at_sizes(claim, {every[name]: 1 for name in names}), k)
         if again.state == "different":
             return replace(again, reason=f"at {stated(dict.fromkeys(names, 1))}: {again.reason}")
@@ -182,7 +183,7 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
     """What one trace shows, and the sizes that stand in the way of more: that had to be numbers, or were asked whether they are 1."""
     sizes = Sizes()
     largest = any(n.op == "function" and n.data == "largest" for t in claim.trees for n in walk(t))
-    reading = Reading(sizes, lambda: facts_of(claim.given), largest)
+    reading = Reading(sizes, claim.given, largest)
     try:
         name, arguments, keywords = claim.code[k]
         given = Given(claim, reading)
@@ -205,6 +206,8 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
         if not guard.of_sizes:
             reading.guarded(guard)
     constants = [f"{x} as {y}" for x, y in sizes.constants.read.items()]
+    if reading.supposed and not example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
+        return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}"), []
     conditions = list(dict.fromkeys(map(with_plain_indices, reading.conditions + needed)))
     return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), asked
 
