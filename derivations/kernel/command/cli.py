@@ -104,6 +104,7 @@ def flat(result, record: dict) -> dict:
         "verdict": record["verdict"],
         "witnesses": [{k: v for k, v in w.items() if k != "source"} for w in claim["witnesses"]],
         "provers": provers(claim),
+        "code": claim.get("computed", {"state": "not asked"}),
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached,
