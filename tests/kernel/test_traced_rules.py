@@ -388,3 +388,18 @@ def test_a_case_fails_where_a_rule_is_wrong(monkeypatch):
 def test_an_operation_that_no_rule_knows_is_named():
     with pytest.raises(NotRead, match=r"no rule for the operation erfinv\.default"):
         read(["n"], lambda a: torch.erfinv(a))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: aten._softmax.default(a, 1, False),
+        lambda a: aten.sum.dim_IntList(a, [-2]),
+        lambda a: aten.unsqueeze.default(a, 2),
+        lambda a: aten.cumsum.default(a, 1),
+    ],
+    ids=["softmax", "sum", "unsqueeze", "cumsum"],
+)
+def test_an_axis_that_is_not_there_is_an_error(call):
+    with pytest.raises((NotRead, IndexError), match="axis|Dimension"):
+        read(["3"], call)

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from textwrap import dedent
 from types import FunctionType
 
-import torch
-
 SWAPS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -146,11 +144,11 @@ def missed(run: FunctionType) -> Iterator[Slip]:
         return changed
 
     def large(x):
-        sized = x.shape[-1:] if isinstance(x, torch.Tensor) else (x,)
+        sized = getattr(x, "shape", (x,))[-1:]
         return x + 1 if any(n > LARGE for n in sized) else x
 
     def at_a_point(x):
-        return torch.where(x == POINT, x + 1, x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x
+        return x.where(x != POINT, x + 1) if hasattr(x, "where") and x.is_floating_point() else x
 
     yield Slip(f"wrong where a size is more than {LARGE}", over(large))
     yield Slip(f"wrong where an entry is {POINT}", over(at_a_point))

@@ -10,9 +10,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import isfinite
 from typing import Any
-
-import torch
 
 from ..core.claims import Claim
 from ..core.expr import symbols
@@ -27,6 +26,7 @@ from ..traced.witness import Said
 from .code_slips import Slip, slips
 
 LARGEST = 9
+NEAR = 1e-8
 MODERATE = 30  # entries whose exponentials have room
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
 
@@ -65,8 +65,8 @@ def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
     for t in trials(claim, LARGEST if before.scope == witness.EVERY else max(witness.TRIED)):
         for point in range(points_of(t)):
             with suppress(KernelError):
-                run, bound, _ = prepared(name, arguments, dict(keywords), t, point)
-                outcome = alike(run, slip.run, bound)
+                run, bound, which = prepared(name, arguments, dict(keywords), t, point)
+                outcome = alike(run, slip.run, bound, which)
                 if outcome is False:
                     return "survived"
                 told += outcome is True
@@ -87,37 +87,49 @@ def trials(claim: Claim, largest: int) -> Iterator[Trial]:
                     yield from filter(None, [draw(claim, sizes, k, with_random=False, **how)])
 
 
-def alike(run: Any, other: Any, bound: Any) -> bool | None:
-    """Do two functions give the same, up to roundings, and leave what they are given alike? None where the snippet gives nothing."""
+def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
+    """Do two functions give the same, up to roundings? None where the snippet gives nothing, or no number."""
     try:
-        args, kwargs = copied((bound.args, bound.kwargs))
-        want = run(*args, **kwargs)
+        want = numbers(once(run, bound), which)
     except Exception:
         return None
     try:
-        args, kwargs = copied((bound.args, bound.kwargs))
-        have = other(*args, **kwargs)
+        have = numbers(once(other, bound), which)
     except Exception:
         return False
-    left, right = numbers(want), numbers(have)
-    if len(left) != len(right) or any(a.shape != b.shape for a, b in zip(left, right)):
+    if len(want) != len(have) or any(shape_of(a) != shape_of(b) for a, b in zip(want, have)):
         return False
-    if not all(a.isfinite().all() for a in left) or overflows(right, bound):
+    if not all(is_finite(a) for a in want) or is_large(bound) and not all(is_finite(b) for b in have):
         return None
-    return all(torch.allclose(a, b, rtol=1e-7, atol=1e-9 * (1 + a.abs().max().item() if a.numel() else 1)) for a, b in zip(left, right))
+    return all(largest(a - b) <= NEAR * (1 + largest(a)) for a, b in zip(want, have))
 
 
-def overflows(found: list, bound: Any) -> bool:
-    """Is there no number, where something large was given? What two ways of writing one thing do there is a matter of rounding."""
-    large = any(a.numel() and a.abs().max() > MODERATE for a in numbers_of(bound))
-    return large and not all(a.isfinite().all() for a in found)
+def once(run: Any, bound: Any) -> Any:
+    args, kwargs = copied((bound.args, bound.kwargs))
+    return run(*args, **kwargs)
 
 
-def numbers_of(bound: Any) -> list:
-    return [a for x in bound.arguments.values() for a in ([x] if isinstance(x, torch.Tensor) else [])]
+def numbers(x: Any, which: str | None = None) -> list:
+    """The tensors and numbers of a result, or of the one of several that is meant."""
+    if which is not None:
+        return numbers(x[int(which)])
+    return [y for part in x for y in numbers(part)] if isinstance(x, (tuple, list)) else [x]
 
 
-def numbers(x: Any) -> list:
-    if isinstance(x, (tuple, list)):
-        return [y for part in x for y in numbers(part)]
-    return [x.detach().to(torch.complex128)] if isinstance(x, torch.Tensor) else [torch.as_tensor(x, dtype=torch.complex128)]
+def shape_of(x: Any) -> tuple:
+    return tuple(getattr(x, "shape", ()))
+
+
+def largest(x: Any) -> float:
+    if not hasattr(x, "numel"):
+        return abs(x)
+    return float((x + 0.0).abs().max()) if x.numel() else 0.0
+
+
+def is_finite(x: Any) -> bool:
+    return bool(x.isfinite().all()) if hasattr(x, "isfinite") else isfinite(x)
+
+
+def is_large(bound: Any) -> bool:
+    """Is something given whose exponential has no room? What two ways of writing one thing do there is a matter of rounding."""
+    return any(hasattr(x, "numel") and largest(x) > MODERATE for x in bound.arguments.values())

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols
 from ..errors import KernelError
-from ..exact.normal import Facts
 from ..exact.search import counterexample
 from ..exact.showing import show_polynomial
 from ..exact.witness import equal
@@ -17,12 +14,13 @@ from .arguments import entry, put, spot
 from .axes import Run, along, places
 from .entries import number
 from .errors import Different, NotRead
+from .tracing import Reading
 from .values import Value
 
 MOST = 400  # entries that are compared one by one
 
 
-def same(value: Value, want: Expr, free: list[Expr], claim: Claim, facts: Callable[[], Facts], opaque: set[str]) -> list[str]:
+def same(value: Value, want: Expr, free: list[Expr], reading: Reading) -> list[str]:
     """What the proof that the two are equal needs beside what is assumed. NotRead where it is not found, Different where a number shows why."""
     shape = [i.data[1] for i in free] + list(want.shape)
     axes = tuple(map(along, shape))
@@ -38,27 +36,29 @@ def same(value: Value, want: Expr, free: list[Expr], claim: Claim, facts: Callab
         place = tuple(p for p, _ in chosen)
         have = number(value.at(place))
         wanted = put(entry(want, tuple(map(spot, place[len(free) :]))), {i: spot(p) for i, p in zip(free, place)})
-        needed += compared(have, wanted, claim, facts(), opaque)
+        needed += compared(have, wanted, reading)
     return list(dict.fromkeys(needed))
 
 
-def compared(have: Expr, want: Expr, claim: Claim, facts: Facts, opaque: set[str]) -> list[str]:
+def compared(have: Expr, want: Expr, reading: Reading) -> list[str]:
+    facts = reading.facts()
     facts.near = (have, want)
     try:
         residual = equal(have, want, facts)
     except KernelError as error:
         raise NotRead(f"the normal form does not decide it: {error}") from None
     if residual:
-        refuse_different(have, want, claim, opaque)
+        refuse_different(have, want, reading)
         raise NotRead(f"not shown to be equal: they differ by {show_polynomial(residual, have, want)[:200]}")
     return facts.unstated
 
 
-def refuse_different(have: Expr, want: Expr, claim: Claim, opaque: set[str]) -> None:
-    if opaque & set(symbols(have)):
+def refuse_different(have: Expr, want: Expr, reading: Reading) -> None:
+    """Different where a number shows it at which all holds that was supposed. Of a number of which nothing is known nothing is shown."""
+    if reading.opaque & set(symbols(have)):
         return
     try:
-        found = counterexample(have, want, claim.given)
+        found = counterexample(have, want, (*reading.given, *reading.supposed))
     except (KernelError, RecursionError, ArithmeticError, ValueError):
         return
     if found:

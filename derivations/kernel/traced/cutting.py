@@ -8,12 +8,12 @@ from .axes import Axis, Count, Joined, added, joined, length, located
 from .entries import Entry
 from .errors import Sized
 from .rules import Call, rule
-from .values import Value
+from .values import Value, axis_number
 
 
 def pieces(call: Call, a: Value, dim: int, counts: list) -> list[Value]:
     """An axis cut into parts of these lengths."""
-    dim %= len(a.axes)
+    dim = axis_number(dim, a.axes)
     start: dict = {}
     found = []
     for n in counts:
@@ -81,7 +81,7 @@ def kept_of(axis: Axis, start: dict, end: dict) -> tuple[Axis, Any]:
 
 @rule("slice.Tensor")
 def slice_(call: Call, a: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Value:
-    dim %= len(a.axes)
+    dim = axis_number(dim, a.axes)
     axis, sizes = a.axes[dim], call.reading.sizes
     if isinstance(axis, Count):
         kept = range(axis.n)[slice(*(None if x is None else int(x) for x in (start, end)), step)]
@@ -100,7 +100,7 @@ def bound(at: dict, whole: dict) -> dict:
 @rule("cat.default")
 def cat(call: Call, values: list[Value], dim: int = 0) -> Value:
     values = [v for v in values if v.axes != (Count(0),)]
-    dim %= len(values[0].axes)
+    dim = axis_number(dim, values[0].axes)
     whole, ways = joined([v.axes[dim] for v in values])
     others = {(*v.axes[:dim], *v.axes[dim + 1 :]) for v in values}
     if len(others) > 1:
@@ -115,7 +115,7 @@ def cat(call: Call, values: list[Value], dim: int = 0) -> Value:
 
 @rule("stack.default")
 def stack(call: Call, values: list[Value], dim: int = 0) -> Value:
-    dim %= len(values[0].axes) + 1
+    dim = axis_number(dim, values[0].axes, 1)
     axes = values[0].axes
     if any(v.axes != axes for v in values):
         raise Sized("axes that are cut in different ways are joined")

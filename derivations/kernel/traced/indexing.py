@@ -8,7 +8,7 @@ from .entries import Entry
 from .errors import NotRead
 from .rules import Call, rule
 from .spots import place_at
-from .values import Value, broadcast
+from .values import Value, axis_number, broadcast
 
 
 @rule("index.Tensor")
@@ -36,12 +36,12 @@ def embedding(call: Call, a: Value, places: Value, *more: Any) -> Value:
 
 @rule("index_select.default")
 def index_select(call: Call, a: Value, dim: int, places: Value) -> Value:
-    dim %= len(a.axes)
+    dim = axis_number(dim, a.axes)
     axes = (*a.axes[:dim], places.axes[0], *a.axes[dim + 1 :])
     return Value(axes, lambda p: a.at((*p[:dim], place_at(a.axes[dim], places.at((p[dim],))), *p[dim + 1 :])))
 
 
 @rule("gather.default")
 def gather(call: Call, a: Value, dim: int, places: Value, sparse_grad: bool = False) -> Value:
-    dim %= len(a.axes)
+    dim = axis_number(dim, a.axes)
     return Value(places.axes, lambda p: a.at((*p[:dim], place_at(a.axes[dim], places.at(p)), *p[dim + 1 :])))

@@ -13,13 +13,13 @@ from .errors import NotRead, Sized
 from .pointwise import larger_of, smaller_of
 from .rules import Call, rule
 from .truths import as_truth
-from .values import Value, summed
+from .values import Value, axis_number, summed
 
 
 def over_axes(a: Value, dims: Any, keep: bool, f: Callable[[list[Axis], Callable[[tuple], Entry], tuple], Entry]) -> Value:
     """What f makes of the places along some axes: it gets these axes, what stands at a place along them, and where it is asked."""
     every = range(len(a.axes)) if dims is None or dims == [] else [dims] if isinstance(dims, int) else dims
-    gone = sorted(k % len(a.axes) for k in every) if a.axes else []
+    gone = sorted(axis_number(k, a.axes) for k in every) if a.axes else []
     kept = [k for k in range(len(a.axes)) if k not in gone]
     axes = tuple(ONE if k in gone else axis for k, axis in enumerate(a.axes)) if keep else tuple(a.axes[k] for k in kept)
 
@@ -164,7 +164,7 @@ def logsumexp(call: Call, a: Value, dims: Any, keepdim: bool = False) -> Value:
 
 def along(a: Value, dim: int, f: Callable[[Axis, Callable, Any], Entry]) -> Value:
     """A tensor of the same shape: f gets an axis, what stands along it, and the place."""
-    dim %= max(1, len(a.axes))
+    dim = axis_number(dim, a.axes)
     if not a.axes:
         return Value((), lambda p: f(ONE, lambda q: a.at(()), 0))
     return Value(a.axes, lambda p: f(a.axes[dim], lambda q: a.at((*p[:dim], q, *p[dim + 1 :])), p[dim]))

@@ -12,7 +12,7 @@ from .errors import NotRead, Sized
 from .rules import Call, rule
 from .spots import numbered, place_of, same_place
 from .truths import test
-from .values import Value, at_axis, expanded
+from .values import Value, at_axis, axis_number, expanded
 
 
 @rule(
@@ -47,12 +47,13 @@ def permuted(a: Value, order: list[int]) -> Value:
 
 @rule("permute.default")
 def permute(call: Call, a: Value, order: list) -> Value:
-    return permuted(a, [k % len(a.axes) for k in order])
+    return permuted(a, [axis_number(k, a.axes) for k in order])
 
 
 @rule("transpose.int")
 def transpose(call: Call, a: Value, one: int, other: int) -> Value:
     order = list(range(len(a.axes)))
+    one, other = axis_number(one, a.axes), axis_number(other, a.axes)
     if order:
         order[one], order[other] = order[other], order[one]
     return permuted(a, order)
@@ -65,14 +66,14 @@ def t(call: Call, a: Value) -> Value:
 
 @rule("unsqueeze.default")
 def unsqueeze(call: Call, a: Value, dim: int) -> Value:
-    dim %= len(a.axes) + 1
+    dim = axis_number(dim, a.axes, 1)
     return Value((*a.axes[:dim], ONE, *a.axes[dim:]), lambda p: a.at((*p[:dim], *p[dim + 1 :])))
 
 
 @rule("squeeze.dim", "squeeze.dims", "squeeze.default")
 def squeeze(call: Call, a: Value, dims: Any = None) -> Value:
     every = range(len(a.axes)) if dims is None else [dims] if isinstance(dims, int) else dims
-    gone = {k % len(a.axes) for k in every if a.axes[k % len(a.axes)] == ONE}
+    gone = {k for k in (axis_number(k, a.axes) for k in every) if a.axes and a.axes[k] == ONE}
     kept = [k for k in range(len(a.axes)) if k not in gone]
 
     def at(p: tuple) -> Entry:
@@ -108,20 +109,20 @@ def view(call: Call, a: Value, shape: list, *more: Any) -> Value:
 
 @rule("select.int")
 def select(call: Call, a: Value, dim: int, k: Any) -> Value:
-    dim %= len(a.axes)
+    dim = axis_number(dim, a.axes)
     place = place_of(call, a.axes[dim], k)
     return Value((*a.axes[:dim], *a.axes[dim + 1 :]), lambda p: a.at(at_axis(p, dim, place)))
 
 
 @rule("unbind.int")
 def unbind(call: Call, a: Value, dim: int = 0) -> list[Value]:
-    dim %= len(a.axes)
+    dim = axis_number(dim, a.axes)
     return [select(call, a, dim, k) for k in range(len(call.out))]
 
 
 @rule("flip.default")
 def flip(call: Call, a: Value, dims: list) -> Value:
-    turned = {k % len(a.axes) for k in dims}
+    turned = {axis_number(k, a.axes) for k in dims}
     if any(not isinstance(a.axes[k], Count) for k in turned):
         raise Sized("an axis turned round whose length is not known")
     return Value(a.axes, lambda p: a.at(tuple(a.axes[k].n - 1 - q if k in turned else q for k, q in enumerate(p))))
@@ -150,7 +151,7 @@ def parts_of(axis: Axis) -> tuple:
 
 @rule("diagonal.default")
 def diagonal(call: Call, a: Value, offset: int = 0, one: int = 0, other: int = 1) -> Value:
-    one, other = one % len(a.axes), other % len(a.axes)
+    one, other = axis_number(one, a.axes), axis_number(other, a.axes)
     if offset or a.axes[one] != a.axes[other]:
         raise Sized("a diagonal beside the main one, or of what is not square")
     rest = [k for k in range(len(a.axes)) if k not in (one, other)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -192,9 +194,20 @@ def told(place: Any) -> tuple[list[int], list[Expr]]:
 WORDS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """PyTorch writes down each call that it cannot trace; here that is a reason, and is kept."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
+
+
 def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
     """What a call gives, its operations read. Where it writes to a tensor, that is another one from there on."""
-    with reading.sizes.fake, functions_of_numbers(reading.sizes):
+    with quiet(), reading.sizes.fake, functions_of_numbers(reading.sizes):
         before = dict(reading.values)
         try:
             with reading:
@@ -203,5 +216,8 @@ def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> 
             reading.values = before
             del reading.conditions[:], reading.supposed[:]
             reading.opaque.clear()
-        with reading:
-            return torch.func.functionalize(run, remove="mutations")(*tensors)
+        try:
+            with reading:
+                return torch.func.functionalize(run, remove="mutations")(*tensors)
+        except InPlace as error:
+            raise NotRead(f"a tensor that the call was given, or that it keeps, is written to ({error})") from None

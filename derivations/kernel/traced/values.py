@@ -76,6 +76,14 @@ def summed(axis: Axis, body: Callable[[Place], Entry]) -> Expr:
     return number(result)
 
 
+def axis_number(dim: int, of: Sequence, more: int = 0) -> int:
+    """The axis that code means, which may count from the end; an axis that is not there is an error, as it is for PyTorch."""
+    count = max(1, len(of) + more)
+    if not -count <= dim < count:
+        raise NotRead(f"axis {dim} of a tensor with {len(of)} axes")
+    return dim % count
+
+
 def at_axis(p: tuple, k: int, place: Place) -> tuple:
     """The place with one of its axes put in."""
     return (*p[:k], place, *p[k:])

@@ -248,7 +248,7 @@ def same_as_a_side(value: Value, claim: Claim, k: int, given: Given, reading: Re
     trouble: list[Exception] = []
     for side in sides:
         try:
-            return same(value, side, given.free, claim, reading.facts, reading.opaque)
+            return same(value, side, given.free, reading)
         except (NotRead, Different) as error:
             trouble.append(error)
     raise next((e for e in trouble if isinstance(e, Different)), trouble[0])
