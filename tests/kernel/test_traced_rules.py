@@ -160,6 +160,9 @@ case("cat.default", ["nm", "2m", "nm"], lambda *a: aten.cat.default(list(a), 0))
 case("cat.default", ["n2", "n3"], lambda *a: aten.cat.default(list(a), -1))
 case("stack.default", ["nm", "nm"], lambda *a: aten.stack.default(list(a), 1))
 case("flip.default", ["n3"], lambda a: aten.flip.default(a, [1]))
+case("roll.default", ["n3"], lambda a: aten.roll.default(a, [1], [1]))
+case("roll.default", ["35"], lambda a: aten.roll.default(a, [-1, 2], [0, 1]))
+case("fill.Tensor", ["nm"], lambda a: aten.fill.Tensor(a, torch.tensor(2.5, dtype=torch.float64)))
 case("repeat.default", ["n2"], lambda a: aten.repeat.default(a, [3, 1, 2]))
 case("diagonal.default", ["nnm"], lambda a: aten.diagonal.default(a, 0, 0, 1))
 case("diagonal.default", ["mnn"], lambda a: aten.diagonal.default(a, 0, -2, -1))
@@ -217,6 +220,15 @@ case("embedding.default", ["4m"], lambda a: aten.embedding.default(a, torch.tens
 case("index_select.default", ["n4"], lambda a: aten.index_select.default(a, 1, torch.tensor([2, 2, 0])))
 case("gather.default", ["23"], lambda a: aten.gather.default(a, 1, torch.tensor([[2, 0], [1, 1]])))
 
+case("select_scatter.default", ["n3", "n"], lambda a, b: aten.select_scatter.default(a, b, 1, -1))
+case("select_scatter.default", ["nm", "m"], lambda a, b: aten.select_scatter.default(a, b, 0, 0))
+case("slice_scatter.default", ["n5", "n2"], lambda a, b: aten.slice_scatter.default(a, b, 1, 1, 5, 2))
+case("slice_scatter.default", ["nm", "nm"], lambda a, b: aten.slice_scatter.default(a, b, 0, 0, a.shape[0]))
+case("diagonal_scatter.default", ["nnm", "mn"], lambda a, b: aten.diagonal_scatter.default(a, b, 0, 0, 1))
+case("diagonal_scatter.default", ["33", "3"], lambda a, b: aten.diagonal_scatter.default(a, b))
+
+case("_to_copy.default", [], lambda: aten._to_copy.default(torch.tensor([0.0, 2.0]), dtype=torch.bool))
+
 like = {"dtype": torch.float64}
 case("zeros.default", ["nm"], lambda a: aten.zeros.default([a.shape[1], 2], **like))
 case("zeros.default", ["nm"], lambda a: aten.zeros.default([a.shape[1]], dtype=torch.bool))
@@ -235,6 +247,9 @@ case("arange.default", ["n"], lambda a: aten.arange.default(a.shape[0]))
 case("arange.start", [], lambda: aten.arange.start(2, 5))
 case("arange.start_step", [], lambda: aten.arange.start_step(1, 8, 3))
 case("eye.default", ["n"], lambda a: aten.eye.default(a.shape[0], **like))
+case("eye.m", ["n"], lambda a: aten.eye.m(a.shape[0], 1, **like))
+case("eye.m", ["n"], lambda a: aten.eye.m(1, a.shape[0], **like))
+case("eye.m", [], lambda: aten.eye.m(2, 3, **like))
 case("eye.m", [], lambda: aten.eye.m(3, 3, **like))
 for _name, _run in (("_softmax", torch.softmax), ("_log_softmax", torch.log_softmax)):
     _back = getattr(aten, f"{_name}_backward_data").default
@@ -403,3 +418,18 @@ def test_an_operation_that_no_rule_knows_is_named():
 def test_an_axis_that_is_not_there_is_an_error(call):
     with pytest.raises((NotRead, IndexError), match="axis|Dimension"):
         read(["3"], call)
+
+
+@pytest.mark.parametrize(
+    "call, reason",
+    [
+        (lambda: mask() + mask(), "sum of truth values"),
+        (lambda: torch.bitwise_not(torch.arange(3)), "bit by bit"),
+        (lambda: torch.arange(3) & torch.arange(3), "bit by bit"),
+        (lambda: aten._to_copy.default(torch.tensor([0.5]), dtype=torch.int64), "lose its fraction"),
+    ],
+    ids=["sum", "not", "and", "fraction"],
+)
+def test_what_means_something_else_for_whole_numbers_is_not_read(call, reason):
+    with pytest.raises(NotRead, match=reason):
+        in_numbers(read([], call)[0][0], {})

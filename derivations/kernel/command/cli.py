@@ -159,9 +159,17 @@ def coq(targets, fresh, jobs):
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
 @click.option("--record", is_flag=True, help="Keep the counts of all topics for the trust page, with the commit that they are of.")
-def mutants(targets, as_json, share, fresh, jobs, record):
+@click.option(
+    "--code", "of_code", is_flag=True, help="Corrupt the snippets that claims name in their own source, and read them as mathematics."
+)
+def mutants(targets, as_json, share, fresh, jobs, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
     from .mutants import main as run_mutants
+
+    if of_code:
+        from .code_mutants import main as run_code_mutants
+
+        sys.exit(run_code_mutants(chosen(targets), as_json, jobs))
 
     if record and (targets or share != "1/1"):
         raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share")

@@ -62,6 +62,11 @@ def length(axis: Axis) -> Length:
     return multiplied(*parts) if isinstance(axis, Merged) else added(*parts)
 
 
+def names_in(axis: Axis) -> tuple[str, ...]:
+    """The sizes that the length of an axis is made of."""
+    return tuple(sorted({name for names in length(axis) for name in names}))
+
+
 def added(*lengths: Length) -> Length:
     total: Length = {}
     for one in lengths:
@@ -201,7 +206,7 @@ def regrouped(axes: list, wanted: list[Length]) -> tuple[list[list[Axis]], list[
                 group.append(one)
                 need = {(): 1}
             else:
-                raise Sized("a view that cuts an axis where its length is not known")
+                raise Sized("a view that cuts an axis where its length is not known", names_in(axis))
         after.append(group)
     if any(axis != ONE for _, axis in left):
         raise Sized("a view whose axes do not add up")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .axes import Axis, Count, Joined, added, joined, length, located
-from .entries import Entry
+from .axes import Axis, Count, Joined, added, joined, length, located, names_in
+from .entries import Entry, chosen, truth
 from .errors import Sized
 from .rules import Call, rule
+from .spots import place_of, same_place
 from .values import Value, axis_number
 
 
@@ -48,7 +49,7 @@ def kept_of(axis: Axis, start: dict, end: dict) -> tuple[Axis, Any]:
         first = start.get((), 0)
         return Count(end.get((), 0) - first), lambda q: q + first
     if not isinstance(axis, Joined):
-        raise Sized("an axis cut where its length is not known")
+        raise Sized("an axis cut where its length is not known", names_in(axis))
     at: dict = {}
     kept, homes, inside = [], [], False
     for which, part in enumerate(axis.parts):
@@ -68,7 +69,7 @@ def kept_of(axis: Axis, start: dict, end: dict) -> tuple[Axis, Any]:
             break
         at = after
     else:
-        raise Sized("an axis cut where its length is not known")
+        raise Sized("an axis cut where its length is not known", names_in(axis))
     whole, ways = joined(kept)
 
     def back(q: Any) -> Any:
@@ -87,7 +88,7 @@ def slice_(call: Call, a: Value, dim: int = 0, start: Any = None, end: Any = Non
         kept = range(axis.n)[slice(*(None if x is None else int(x) for x in (start, end)), step)]
         return Value((*a.axes[:dim], Count(len(kept)), *a.axes[dim + 1 :]), lambda p: a.at((*p[:dim], kept[p[dim]], *p[dim + 1 :])))
     if step != 1:
-        raise Sized("steps along an axis whose length is not known")
+        raise Sized("steps along an axis whose length is not known", names_in(axis))
     left = {} if start is None else bound(sizes.length(start), length(axis))
     kept_length = sizes.length(call.out.shape[dim])
     return cut(a, dim, left, added(left, kept_length))
@@ -120,3 +121,50 @@ def stack(call: Call, values: list[Value], dim: int = 0) -> Value:
     if any(v.axes != axes for v in values):
         raise Sized("axes that are cut in different ways are joined")
     return Value((*axes[:dim], Count(len(values)), *axes[dim:]), lambda p: values[p[dim]].at((*p[:dim], *p[dim + 1 :])))
+
+
+@rule("select_scatter.default")
+def select_scatter(call: Call, a: Value, new: Value, dim: int, k: Any) -> Value:
+    """Other entries at one place of an axis."""
+    dim = axis_number(dim, a.axes)
+    place = place_of(call, a.axes[dim], k)
+
+    def at(p: tuple) -> Entry:
+        here = truth(same_place(a.axes[dim], place, p[dim]))
+        return chosen(here, new.at((*p[:dim], *p[dim + 1 :])), a.at(p)) if here is not False else a.at(p)
+
+    return Value(a.axes, at)
+
+
+@rule("slice_scatter.default")
+def slice_scatter(call: Call, a: Value, new: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Value:
+    """Other entries at some places of an axis, one after another."""
+    dim = axis_number(dim, a.axes)
+    axis = a.axes[dim]
+    if isinstance(axis, Count):
+        taken = range(axis.n)[slice(*(None if x is None else int(x) for x in (start, end)), step)]
+        inside = {q: k for k, q in enumerate(taken)}
+    elif new.axes[dim] == axis:
+        return new
+    else:
+        raise Sized("some places written to of an axis whose length is not known")
+
+    def at(p: tuple) -> Entry:
+        return new.at((*p[:dim], inside[p[dim]], *p[dim + 1 :])) if p[dim] in inside else a.at(p)
+
+    return Value(a.axes, at)
+
+
+@rule("diagonal_scatter.default")
+def diagonal_scatter(call: Call, a: Value, new: Value, offset: int = 0, one: int = 0, other: int = 1) -> Value:
+    """Other entries where two places are one."""
+    one, other = axis_number(one, a.axes), axis_number(other, a.axes)
+    if offset or a.axes[one] != a.axes[other]:
+        raise Sized("a diagonal beside the main one, or of what is not square")
+
+    def at(p: tuple) -> Entry:
+        here = truth(same_place(a.axes[one], p[one], p[other]))
+        rest = tuple(q for k, q in enumerate(p) if k not in (one, other))
+        return a.at(p) if here is False else chosen(here, new.at((*rest, p[one])), a.at(p))
+
+    return Value(a.axes, at)

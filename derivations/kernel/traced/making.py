@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.expr import lift
+from .axes import ONE, Count, Run
 from .entries import Entry, plus, times
 from .errors import NotRead, Sized
-from .rules import Call, rule
+from .rules import Call, is_truth, is_whole, rule
 from .spots import numbered, same_place
 from .values import Value
 
@@ -53,6 +54,11 @@ def full_like(call: Call, a: Value, x: Any, **how: Any) -> Value:
     return filled(call, entry_of(call, x), a)
 
 
+@rule("fill.Tensor")
+def fill_tensor(call: Call, a: Value, x: Value) -> Value:
+    return Value(a.axes, lambda p: x.at(()))
+
+
 @rule("scalar_tensor.default")
 def scalar_tensor(call: Call, x: Any, **how: Any) -> Value:
     return filled(call, entry_of(call, x))
@@ -67,11 +73,9 @@ def empty(call: Call, *sizes: Any, **how: Any) -> Value:
 
 
 def entry_of(call: Call, x: Any) -> Entry:
+    if is_whole(call) and isinstance(x, float) and not x.is_integer() or is_truth(call) and not isinstance(x, bool):
+        raise NotRead(f"the number {x} in a tensor of {call.out.dtype}")
     return x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x)
-
-
-def is_truth(call: Call) -> bool:
-    return str(call.out.dtype) == "torch.bool"
 
 
 @rule("arange.default", "arange.start", "arange.start_step")
@@ -84,6 +88,12 @@ def arange(call: Call, *limits: Any, **how: Any) -> Value:
 @rule("eye.default", "eye.m")
 def eye_(call: Call, n: Any, m: Any = None, **how: Any) -> Value:
     one, other = (call.reading.sizes.axis(k) for k in call.out.shape)
+    if isinstance(one, Run) and other == ONE:  # the first of each
+        return Value((one, other), lambda p: same_place(one, p[0], lift(1)))
+    if isinstance(other, Run) and one == ONE:
+        return Value((one, other), lambda p: same_place(other, p[1], lift(1)))
+    if isinstance(one, Count) and isinstance(other, Count):
+        return Value((one, other), lambda p: lift(int(p[0] == p[1])))
     if one != other:
         raise Sized("an identity that is not square")
     return Value((one, other), lambda p: same_place(one, *p))

@@ -19,7 +19,8 @@ from .entries import (
     raised,
     times,
 )
-from .rules import Call, Number, rule, value
+from .errors import NotRead
+from .rules import Call, Number, is_truth, rule, value
 from .truths import is_bit
 from .values import Value, broadcast, entrywise
 
@@ -28,6 +29,8 @@ HALF = Fraction(1, 2)
 
 @rule("add.Tensor", "add.Scalar")
 def add(call: Call, a: Value, b: Value | Number, alpha: Number = 1) -> Value:
+    if is_truth(call):
+        raise NotRead("a sum of truth values that is one itself")
     scale = number(value(call, alpha).at(()))
     return entrywise(lambda x, y: plus(x, times(scale, y)), a, value(call, b))
 

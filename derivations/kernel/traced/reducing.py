@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..core.expr import Expr, each, function, lift, log
-from .axes import ONE, Axis, Count, Run, known, length, places
+from .axes import ONE, Axis, Count, Run, known, names_in, places
 from .entries import Entry, Masked, both, either, exponential, is_const, minus, number, over, plus, raised, times
 from .errors import NotRead, Sized
 from .pointwise import larger_of, smaller_of
@@ -105,13 +105,9 @@ def every(axes: list[Axis]) -> list[tuple]:
     found: list[tuple] = [()]
     for axis in axes:
         if not known(axis):
-            raise Sized("each place of an axis whose length is not known", tuple(sorted({n for names in lengths(axis) for n in names})))
+            raise Sized("each place of an axis whose length is not known", names_in(axis))
         found = [(*p, place) for p in found for place, _ in places(axis)]
     return found
-
-
-def lengths(axis: Axis) -> list:
-    return list(length(axis))
 
 
 @rule("amax.default", "max.default")
@@ -190,9 +186,7 @@ def log_softmax(call: Call, a: Value, dim: int, half: bool = False) -> Value:
 def cumsum(call: Call, a: Value, dim: int, dtype: Any = None) -> Value:
     def one(axis: Axis, inside: Callable, place: Any) -> Entry:
         if not isinstance(axis, Count):
-            raise Sized(
-                "sums up to each place of an axis whose length is not known", tuple(sorted({n for names in lengths(axis) for n in names}))
-            )
+            raise Sized("sums up to each place of an axis whose length is not known", names_in(axis))
         result: Entry = lift(0)
         for k in range(place + 1):
             result = plus(result, inside(k))

@@ -46,3 +46,13 @@ def value(call: Call, x: Value | Number) -> Value:
     if isinstance(x, Value):
         return x
     return scalar(x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x))
+
+
+def is_truth(call: Call) -> bool:
+    """Does what comes out hold truth values?"""
+    return str(call.out.dtype) == "torch.bool"
+
+
+def is_whole(call: Call) -> bool:
+    """Does what comes out hold whole numbers, which lose a fraction?"""
+    return not (call.out.dtype.is_floating_point or call.out.dtype.is_complex or is_truth(call))

@@ -9,9 +9,9 @@ from ..core.expr import lift
 from .axes import ONE, Axis, Count, Group, Merged, regrouped
 from .entries import ZERO, Entry, chosen, plus, times
 from .errors import NotRead, Sized
-from .rules import Call, rule
+from .rules import Call, is_truth, rule
 from .spots import numbered, place_of, same_place
-from .truths import test
+from .truths import as_truth, test
 from .values import Value, at_axis, axis_number, expanded
 
 
@@ -31,6 +31,8 @@ def as_type(call: Call, a: Value, dtype: Any = None, **how: Any) -> Value:
     """Numbers keep what they are: roundings are not followed. One that would lose its fraction is not read."""
     if dtype is None or dtype.is_floating_point or dtype.is_complex:
         return a
+    if is_truth(call):
+        return a.map(lambda x: as_truth(call.reading, x))
 
     def whole(x: Entry) -> Entry:
         if isinstance(x, bool) or getattr(x, "op", "") == "const" and x.data.denominator == 1:
@@ -126,6 +128,15 @@ def flip(call: Call, a: Value, dims: list) -> Value:
     if any(not isinstance(a.axes[k], Count) for k in turned):
         raise Sized("an axis turned round whose length is not known")
     return Value(a.axes, lambda p: a.at(tuple(a.axes[k].n - 1 - q if k in turned else q for k, q in enumerate(p))))
+
+
+@rule("roll.default")
+def roll(call: Call, a: Value, shifts: list, dims: list = ()) -> Value:
+    """Each place moved on along an axis, and from its end to its start; without an axis, along all places in order."""
+    moved = {axis_number(k, a.axes): n for k, n in zip(dims, shifts)}
+    if not moved or len(moved) < len(shifts) or any(not isinstance(a.axes[k], Count) for k in moved):
+        raise Sized("an axis turned on whose length is not known")
+    return Value(a.axes, lambda p: a.at(tuple((q - moved[k]) % a.axes[k].n if k in moved else q for k, q in enumerate(p))))
 
 
 @rule("repeat.default")

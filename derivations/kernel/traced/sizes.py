@@ -21,7 +21,7 @@ from torch.utils._sympy.value_ranges import ValueRanges
 
 from ..core.expr import Expr, exp, lift, log, show, walk
 from ..core.expr import function as applied
-from .axes import ONE, Axis, Count, Group, Joined, Length, Run
+from .axes import ONE, Axis, Count, Group, Joined, Length, Run, quotient
 from .constants import Constants
 from .errors import NotRead, Sized
 from .guards import SIGNS, Guard, polynomial
@@ -136,7 +136,25 @@ def evenly(a: Expr, b: Expr) -> Expr:
         names = sorted({name for term in of for name in term})
         if int(b.data) ** len(names) <= 10**4 and all(value % int(b.data) == 0 for value in residues(of, names, int(b.data))):
             return divided(a, b)
+    if exact := in_parts(a, b):
+        return exact
     raise Sized(f"{show(a)} // {show(b)} is rounded down", tuple(sorted({n.data[0] for x in (a, b) for n in walk(x) if n.op == "symbol"})))
+
+
+def in_parts(a: Expr, b: Expr) -> Expr | None:
+    """a / b where b, one product of sizes, divides each term of a; None where it does not."""
+    by, sizes = polynomial(b), {n.data[0]: n for n in walk(a) if n.op == "symbol"}
+    parts = [quotient({names: k}, by) for names, k in polynomial(a).items()]
+    if len(by) != 1 or None in parts:
+        return None
+    terms = [folded("mul")(lift(k), *(sizes[name] for name in names)) for part in parts for names, k in part.items()]
+    return folded("add")(*terms) if terms else lift(0)
+
+
+def remainder(a: Expr, b: Expr) -> Expr:
+    """a % b where that is 0 at each value of the sizes."""
+    evenly(a, b)
+    return lift(0)
 
 
 def residues(of: Length, names: list[str], by: int) -> Iterator[int]:
@@ -193,6 +211,8 @@ READS: dict[str, Callable] = {
     "IntTrueDiv": divided,
     "FloorDiv": evenly,
     "CleanDiv": evenly,
+    "Mod": remainder,
+    "PythonMod": remainder,
     "Max": larger,
     "Min": smaller,
     "Abs": lambda a: applied("abs", a),

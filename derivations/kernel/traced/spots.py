@@ -8,7 +8,7 @@ from typing import Any
 from ..core.expr import Expr, eye, lift
 from .axes import Axis, Count, Joined, Length, Merged, Place, Run, added, length
 from .entries import ZERO, Entry, is_const, number, plus, times
-from .errors import Sized
+from .errors import NotRead, Sized
 from .rules import Call
 
 
@@ -93,6 +93,8 @@ def shifted(e: Expr) -> tuple[Expr | None, Fraction]:
 
 def place_at(axis: Axis, e: Entry) -> Any:
     """A number that code has for a place, as that place."""
+    if isinstance(e, bool):
+        raise NotRead("a place that is a truth value")
     e = number(e)
     if is_const(e) and isinstance(axis, Count):
         k = int(e.data)

@@ -8,7 +8,7 @@ from operator import eq, ge, gt, le, lt, ne
 from ..core.expr import Expr, eye, lift, show, walk
 from .entries import Entry, Masked, both, chosen, either, is_const, minus, number, opposite, parts, truth
 from .errors import NotRead, Sized
-from .rules import Call, Number, rule, value
+from .rules import Call, Number, is_truth, rule, value
 from .spots import shifted
 from .tracing import Reading
 from .values import Value, entrywise
@@ -16,17 +16,26 @@ from .values import Value, entrywise
 
 @rule("logical_not.default", "bitwise_not.default")
 def not_(call: Call, a: Value) -> Value:
+    only_of_truths(call)
     return a.map(lambda x: opposite(as_truth(call.reading, x)))
 
 
 @rule("logical_and.default", "bitwise_and.Tensor")
 def and_(call: Call, a: Value, b: Value) -> Value:
+    only_of_truths(call)
     return entrywise(lambda x, y: both(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
 
 
 @rule("logical_or.default", "bitwise_or.Tensor")
 def or_(call: Call, a: Value, b: Value) -> Value:
+    only_of_truths(call)
     return entrywise(lambda x, y: either(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
+
+
+def only_of_truths(call: Call) -> None:
+    """Of whole numbers these go bit by bit, which is not read."""
+    if not is_truth(call):
+        raise NotRead("whole numbers taken bit by bit")
 
 
 def as_truth(reading: Reading, x: Entry) -> Entry:

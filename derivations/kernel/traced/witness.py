@@ -15,19 +15,20 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import Claim, Refused, Step
 from ..core.expr import Expr, lift, symbols, walk
+from ..errors import Untracked
 from ..exact.leaving import example
 from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
 from .arguments import Given, function, put
 from .comparing import same
 from .errors import Different, NotRead, Sized
-from .sizes import Sizes
+from .sizes import SYMBOLS, Sizes
 from .tracing import Reading, traced
 from .values import Value
 
 OPERATIONS = (backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths)  # which register their rules
 EVERY = "every shape"
 TRIED = (1, 2, 3)  # what a size is where it has to be a number
-MOST_SHAPES = 6
+MANY = 4  # sizes at once, of which fewer shapes are tried
 INDICES = "ijklrstuvw"
 
 
@@ -135,8 +136,10 @@ def shapes_of(names: list[str]) -> Iterator[dict[str, int]]:
     if len(names) <= 1:
         yield from ({name: n for name in names} for n in TRIED)
         return
-    for k in range(MOST_SHAPES // 2):
-        yield {name: 1 + (k + j * (k > 0)) % len(TRIED) for j, name in enumerate(names)}
+    yield dict.fromkeys(names, 1)
+    yield {name: 2 + j % 2 for j, name in enumerate(names)}
+    if len(names) < MANY:
+        yield {name: 3 - j % 2 for j, name in enumerate(names)}
 
 
 def stated(at: dict[str, int]) -> str:
@@ -198,6 +201,8 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
         return Said("not read", reason=str(error), line=reading.line), sorted({*fixed, *getattr(error, "names", ())})
     except Different as error:
         return Said("different", reason=str(error), line=home_of(claim.code[k][0])), []
+    except Untracked:
+        raise  # whatever it computes
     except Exception as error:  # what PyTorch says of a call that it cannot trace is a reason too
         return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), []
     asked = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
@@ -233,7 +238,9 @@ def fixing(sizes: Sizes) -> list:
 
 def compare(result: Any, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
     found: list[str] = []
-    for one in result if isinstance(result, (tuple, list)) else [result]:
+    if not isinstance(result, (Tensor, tuple, int, float, *SYMBOLS)):
+        raise NotRead(f"it gives a {type(result).__name__}, and no tensor or number")
+    for one in result if isinstance(result, tuple) else [result]:
         value = reading.value(one) if isinstance(one, Tensor) else Value((), lambda p, one=one: reading.sizes.tree(one))
         found += same_as_a_side(value, claim, k, given, reading)
     return found
