@@ -5,15 +5,19 @@ A case calls one operation on tensors whose sizes are symbols or numbers. It is 
 
 from __future__ import annotations
 
+import ast
+import inspect
 import math
 import random
 from collections.abc import Callable
 from itertools import product
+from textwrap import dedent
 from typing import Any
 
 import pytest
 import torch
 
+from derivations.kernel.attack.code_slips import changes
 from derivations.kernel.core.assumptions import Assumption
 from derivations.kernel.core.expr import Expr, lift, sizes, symbol
 from derivations.kernel.traced import rules, witness  # noqa: F401  (the witness registers the rules)
@@ -229,6 +233,18 @@ case("diagonal_scatter.default", ["33", "3"], lambda a, b: aten.diagonal_scatter
 
 case("_to_copy.default", [], lambda: aten._to_copy.default(torch.tensor([0.0, 2.0]), dtype=torch.bool))
 
+case("slice.Tensor", ["n72"], lambda a: aten.slice.Tensor(a, 1, 2, 5))
+case("cat.default", ["n2m", "n3m"], lambda *a: aten.cat.default(list(a), 1))
+case("stack.default", ["n2m", "n2m"], lambda *a: aten.stack.default(list(a), 2))
+case("slice_scatter.default", ["n5m", "n2m"], lambda a, b: aten.slice_scatter.default(a, b, 1, 1, 3))
+case("index_select.default", ["n42"], lambda a: aten.index_select.default(a, 1, torch.tensor([2, 0])))
+case("gather.default", ["332"], lambda a: aten.gather.default(a, 1, torch.tensor([[[2, 0], [1, 1]], [[0, 2], [0, 1]]])))
+case("log.default", [], lambda: aten.log.default(torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64)))
+case("special_entr.default", [], lambda: aten.special_entr.default(torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64)))
+case("clamp.default", ["nm"], lambda a: aten.clamp.default(a, 0.75))
+case("clamp.default", ["nm"], lambda a: aten.clamp.default(a, None, 0.75))
+case("repeat.default", ["n2"], lambda a: aten.repeat.default(a, [2, 1, 2, 3][:3]))
+
 like = {"dtype": torch.float64}
 case("zeros.default", ["nm"], lambda a: aten.zeros.default([a.shape[1], 2], **like))
 case("zeros.default", ["nm"], lambda a: aten.zeros.default([a.shape[1]], dtype=torch.bool))
@@ -433,3 +449,63 @@ def test_an_axis_that_is_not_there_is_an_error(call):
 def test_what_means_something_else_for_whole_numbers_is_not_read(call, reason):
     with pytest.raises(NotRead, match=reason):
         in_numbers(read([], call)[0][0], {})
+
+
+@pytest.mark.parametrize(
+    "call, reason",
+    [
+        (lambda a: aten.linalg_vector_norm.default(a, 1, [0]), "a norm of order 1"),
+        (lambda a: aten.diagonal.default(a, 1), "beside the main one"),
+        (lambda a: aten.diag_embed.default(a, 1), "beside the main one"),
+        (lambda a: aten.flip.default(a, [0]), "length is not known"),
+        (lambda a: aten.cumsum.default(a, 0), "length is not known"),
+        (lambda a: aten.select.int(a, 0, 1), "beyond the first"),
+        (lambda a: aten.slice.Tensor(a, 0, 1), "length is not known"),
+    ],
+    ids=["norm", "diagonal", "embedded", "flip", "cumsum", "select", "slice"],
+)
+def test_what_a_rule_does_not_say_is_refused(call, reason):
+    with pytest.raises(NotRead, match=reason):
+        in_numbers(read(["nn"], call)[0][0], {"n": 2, "A": torch.ones(2, 2)})
+
+
+# What a rule says, said wrongly
+
+
+def corrupted(own: Callable, kinds: tuple[str, ...]) -> list[tuple[str, Callable]]:
+    """A rule with another operation in one place."""
+    lines, first = inspect.getsourcelines(own)
+    tree = ast.parse(dedent("".join(lines)))
+    tree.body[0].decorator_list = []
+    found = []
+    for what, changed in changes(tree):
+        text = lines[changed.line - 1].strip()
+        if what in kinds and "[ONE] *" not in text:  # axes of length 1 put before: no more of them than there are
+            seen: dict = {}
+            exec(compile(ast.fix_missing_locations(changed.tree), own.__code__.co_filename, "exec"), own.__globals__, seen)
+            found.append((f"{own.__name__}, line {first + changed.line - 1}: {text}", seen[own.__name__]))
+    return found
+
+
+def test_a_rule_that_is_corrupted_agrees_no_more(monkeypatch):
+    left, tried = [], 0
+    for own in dict.fromkeys(rules.RULES.values()):
+        names = [name for name, rule in rules.RULES.items() if rule is own and name in CASES]
+        if own.__name__ == "<lambda>" or own.__closure__:
+            continue  # they have no lines of their own
+        for what, wrong in corrupted(own, ("another operation", "a product the other way round", "the other branch")):
+            tried += 1
+            for name in names:
+                monkeypatch.setitem(rules.RULES, name, wrong)
+            if all(still_agrees(name) for name in names):
+                left.append(what)
+        for name in names:
+            monkeypatch.setitem(rules.RULES, name, own)
+    assert tried > 40 and left == []
+
+
+def still_agrees(name: str) -> bool:
+    try:
+        return all(agree(shapes, call) for shapes, call in CASES[name])
+    except Exception:  # whatever a wrong rule stops with
+        return False

@@ -164,17 +164,15 @@ def coq(targets, fresh, jobs):
 )
 def mutants(targets, as_json, share, fresh, jobs, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
+    from .code_mutants import main as run_code_mutants
     from .mutants import main as run_mutants
-
-    if of_code:
-        from .code_mutants import main as run_code_mutants
-
-        sys.exit(run_code_mutants(chosen(targets), as_json, jobs))
 
     if record and (targets or share != "1/1"):
         raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share")
     try:
         with recorded(record) as keep:
+            if of_code:
+                sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep))
             sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep))
     except (LookupError, ValueError) as error:
         raise click.UsageError(str(error)) from None

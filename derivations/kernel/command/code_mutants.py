@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -13,8 +14,8 @@ from ..attack.code_trying import OUTCOMES
 from ..run import code_mutation
 
 
-def main(targets: list[tuple[str, Path]], as_json: bool, jobs: int) -> int:
-    """Prints a line a topic and each that is not killed; 0 where each is killed or computes what the snippet does."""
+def main(targets: list[tuple[str, Path]], as_json: bool, jobs: int, keep: Callable = lambda run, **counts: None) -> int:
+    """Prints a line a topic and each that is not killed; 0 where each is killed or computes what the snippet does. `keep` is given the counts."""
     with click.progressbar(length=len(targets), label="Trying corrupted snippets", file=sys.stderr, show_pos=True) as bar:
         results = code_mutation.run(targets, jobs, bar.update)
     total: Counter = sum((counts for counts, _ in results.values()), Counter())
@@ -28,7 +29,9 @@ def main(targets: list[tuple[str, Path]], as_json: bool, jobs: int) -> int:
             for claim, name, what, outcome in left:
                 click.echo(f"    {outcome}: {name} under {claim}: {what}")
         click.echo(f"{sum(total.values())} corrupted snippets: {told(total)}")
-    return int(bool(total["survived"] + total["unclassified"]))
+    left = total["survived"] + total["unclassified"]
+    keep("code", topics=sum(bool(counts) for counts, _ in results.values()), tried=sum(total.values()), left=left)
+    return int(bool(left))
 
 
 def told(counts: Counter) -> str:

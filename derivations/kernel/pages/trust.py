@@ -201,9 +201,11 @@ def by_whole_run() -> Table:
     runs, rows = whole_runs.read(), []
     if kept := runs.get("mutants"):
         rows.append([f"all mutants of {kept['claims']} claims", *(str(kept[key]) for key in ("tried", "left")), told_of(kept)])
+    if kept := runs.get("code"):
+        rows.append([f"all corrupted snippets of {kept['topics']} topics", *(str(kept[key]) for key in ("tried", "left")), told_of(kept)])
     if kept := runs.get("fuzz"):
         rows.append([f"random claims of seed {kept['seed']}", *(str(kept[key]) for key in ("tried", "faults")), told_of(kept)])
-    again = f"{MUTANTS} && {FUZZ}"
+    again = f"{MUTANTS} && {MUTANTS} --code && {FUZZ}"
     return ["run", "tried", "faults", "of the commit"], rows or [["none was recorded", "", "", ""]], again
 
 
