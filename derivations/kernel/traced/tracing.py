@@ -205,9 +205,23 @@ def quiet() -> Iterator[None]:
         log.disabled = before
 
 
+@contextmanager
+def without_files() -> Iterator[None]:
+    """A tensor that lies in a file is met here: behind it stands an operator that a script is not to ask."""
+
+    def refused(*arguments: Any, **keywords: Any) -> Any:
+        raise NotRead("numbers that are read from a file")
+
+    own, torch.from_file = torch.from_file, refused
+    try:
+        yield
+    finally:
+        torch.from_file = own
+
+
 def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
     """What a call gives, its operations read. Where it writes to a tensor, that is another one from there on."""
-    with quiet(), reading.sizes.fake, functions_of_numbers(reading.sizes):
+    with quiet(), without_files(), reading.sizes.fake, functions_of_numbers(reading.sizes):
         before = dict(reading.values)
         try:
             with reading:

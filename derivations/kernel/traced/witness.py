@@ -218,7 +218,8 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
 
 
 def with_plain_indices(text: str) -> str:
-    """A condition with i, j, ... for indices that were made on the way."""
+    """A condition with i, j, ... for indices that were made on the way, and without numbers behind what is the largest."""
+    text = re.sub(r"\b(largest|smallest|some)\d+(?:p\d+)*", r"\1", text)
     found = list(dict.fromkeys(re.findall(r"\bat\d+\b", text)))
     return re.sub(r"\bat\d+\b", lambda m: INDICES[found.index(m[0]) % len(INDICES)], text)
 
