@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from textwrap import dedent
@@ -59,7 +60,10 @@ class Changed:
 def made(tree: ast.Module, run: FunctionType, first: int) -> Callable:
     tree = ast.increment_lineno(ast.fix_missing_locations(copy.deepcopy(tree)), first - 1)
     found: dict = {}
-    exec(compile(tree, run.__code__.co_filename, "exec", flags=0, dont_inherit=True), run.__globals__, found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # a slip may look odd to Python
+        code = compile(tree, run.__code__.co_filename, "exec", flags=0, dont_inherit=True)
+    exec(code, run.__globals__, found)
     return found[run.__name__]
 
 
