@@ -16,7 +16,7 @@ from typing import Any
 from ..core.claims import Claim
 from ..core.expr import symbols
 from ..errors import KernelError
-from ..pytorch.calling import copied
+from ..pytorch.calling import copied, double_by_default
 from ..pytorch.drawing import draw
 from ..pytorch.snippets import prepared
 from ..pytorch.trial import Trial
@@ -105,8 +105,10 @@ def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
 
 
 def once(run: Any, bound: Any) -> Any:
+    """One call, in fp64 where nothing else is said: a format that is forgotten changes roundings alone, which are not judged here."""
     args, kwargs = copied((bound.args, bound.kwargs))
-    return run(*args, **kwargs)
+    with double_by_default():
+        return run(*args, **kwargs)
 
 
 def numbers(x: Any, which: str | None = None) -> list:
