@@ -4,10 +4,11 @@ The snippet is called on tensors that have symbols for sizes and no numbers. Eac
 which says what an entry of its result is, as a tree. The tree of the result and the claim's own have to have one normal form.
 
   one call              `witness.py` asks, at every shape or at the shapes that it says; `arguments.py` makes what the snippet is given
-  what runs             `tracing.py` meets each operation, `sizes.py` holds the sizes and the guards that were taken of them
-  what it is read as    `axes.py` says how far an axis runs, `entries.py` what stands in one place, `values.py` what a tensor is
-  operations            `rules.py` holds them by name: `pointwise.py`, `shaping.py`, `reducing.py`, `products.py`, `indexing.py`, `making.py`,
-                        `backward.py`
+  what runs             `tracing.py` meets each operation, `sizes.py` holds the sizes, `guards.py` what was asked of them
+  what it is read as    `axes.py` says how far an axis runs, `spots.py` which place is which, `entries.py` what stands in one, `values.py`
+                        what a tensor is
+  operations            `rules.py` holds them by name: `pointwise.py`, `truths.py`, `shaping.py`, `cutting.py`, `reducing.py`,
+                        `products.py`, `indexing.py`, `making.py`, `backward.py`
   numbers               `constants.py` reads a float as the number that it is nearest to
   the verdict           `comparing.py` asks the normal form
 
