@@ -32,6 +32,7 @@ LIBRARIES = {
     "sympy": {"sympy", "mpmath"},
     "pytorch": {"torch"},
     "coq": set(),
+    "traced": {"torch"},
     "attack": {"mpmath"},
     "run": set(),
     "command": set(),
@@ -40,7 +41,7 @@ LIBRARIES = {
 }
 ALGEBRA = {"sympy", "mpmath", "flint", "quicktions", "torch", "numpy"}
 FREE = ("command", "pages")
-CONTRACTS = ["layers", "sympy", "flint", "torch", "judge"]
+CONTRACTS = ["layers", "sympy", "flint", "torch", "judge", "code"]
 MOST, MOST_OF_A_CLASS = 500, 150  # lines of code
 
 
@@ -150,6 +151,8 @@ def test_no_witness_may_import_another(copy, one, other):
             for who in ("mutants", "controls", "families", "printed", "judge")
             for of in WITNESSES
         ),
+        *(("traced/planted.py", f"from ..{other} import witness", "code") for other in ("sympy", "pytorch", "coq")),
+        *((f"{witness}/planted.py", "from ..traced import witness", "layers") for witness in WITNESSES),
         ("cellar/__init__.py", "pass", "layers"),  # a room of which nothing says what it may import
         ("attack/judge.py", "from . import trying", "judge"),  # which asks them all
     ],
@@ -226,6 +229,7 @@ def by_name(house: House) -> dict:
 def test_nothing_but_snippets_is_imported_by_name(ours):
     assert by_name(ours) == {
         "pytorch/snippets.py": {"import_module"},  # whose names begin with "snippets."
+        "traced/arguments.py": {"import_module"},  # the same names
         "run/tracking.py": {"import_module", "__import__"},  # which it replaces, to ask what the project's code imports
     }
 
@@ -235,7 +239,7 @@ def test_nothing_but_snippets_is_imported_by_name(ours):
 )
 def test_an_import_by_name_is_found(copy, text):
     copy.plant("exact/facts.py", text)
-    assert set(by_name(copy)) == {"pytorch/snippets.py", "run/tracking.py", "exact/facts.py"}
+    assert set(by_name(copy)) == {"pytorch/snippets.py", "traced/arguments.py", "run/tracking.py", "exact/facts.py"}
 
 
 def kernel_in_snippets(root: Path) -> list:

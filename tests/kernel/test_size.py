@@ -32,6 +32,7 @@ def test_every_part_is_counted():
         "SymPy",
         "PyTorch",
         "Coq",
+        "code",
         "attacks on the witnesses",
         "the command line",
     ]

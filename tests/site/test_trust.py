@@ -140,7 +140,7 @@ def test_every_number_leads_to_the_command_that_counts_it_again(page):
 
 
 def test_a_table_that_there_is_not_is_refused(refused):
-    assert "a name of kinds, witnesses, killed, mutants, random, families, runs, size, alone, open, found 'sizes'" in refused(
+    assert "a name of kinds, witnesses, code, killed, mutants, random, families, runs, size, alone, open, unread, found 'sizes'" in refused(
         "# A\n\n/// trust | sizes\n///\n"
     )
 

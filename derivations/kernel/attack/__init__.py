@@ -8,5 +8,7 @@ ask whether it is the tree that was printed.
 claims of each kind, true and false, as `drafts.py` has them slip. The same judge decides which is which, `shrinking.py` makes small what
 a witness got wrong, `pasted.py` writes it as a script, and `printed.py` looks whether a print is read as what was printed.
 
-May import: the witnesses, `core`, `printing`. Begin with `mutants.py`.
+`code_slips.py` corrupts the snippets that claims name, and `code_trying.py` puts them before what reads code.
+
+May import: the witnesses, `traced`, `core`, `printing`. Begin with `mutants.py`.
 """

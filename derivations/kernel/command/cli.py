@@ -105,6 +105,7 @@ def flat(result, record: dict) -> dict:
         "verdict": record["verdict"],
         "witnesses": [{k: v for k, v in w.items() if k != "source"} for w in claim["witnesses"]],
         "provers": provers(claim),
+        "code": claim.get("computed", {"state": "not asked"}),
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached,
@@ -159,14 +160,20 @@ def coq(targets, fresh, jobs):
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
 @click.option("--record", is_flag=True, help="Keep the counts of all topics for the trust page, with the commit that they are of.")
-def mutants(targets, as_json, share, fresh, jobs, record):
+@click.option(
+    "--code", "of_code", is_flag=True, help="Corrupt the snippets that claims name in their own source, and read them as mathematics."
+)
+def mutants(targets, as_json, share, fresh, jobs, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
+    from .code_mutants import main as run_code_mutants
     from .mutants import main as run_mutants
 
     if record and (targets or share != "1/1"):
         raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share")
     try:
         with recorded(record) as keep:
+            if of_code:
+                sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep))
             sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep))
     except (LookupError, ValueError) as error:
         raise click.UsageError(str(error)) from None
@@ -215,6 +222,16 @@ def uses(targets, as_json):
         sys.exit(report_uses(chosen(targets), as_json))
     except CertificateError as error:
         raise click.ClickException(str(error)) from None
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
+@click.option("--json", "as_json", is_flag=True, help="The verdicts as JSON on standard output.")
+def code(targets, as_json):
+    """Read the code that claims name as mathematics. Exit 0 if none of it computes something else than its claim."""
+    from .code import main as read_code
+
+    sys.exit(read_code(chosen(targets), as_json))
 
 
 @main.command("list")

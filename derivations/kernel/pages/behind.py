@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..printing.maths import authored, prose
 from ..run.proofs import provers
-from . import steps
+from . import computing, steps
 
 Stash = Callable[[str], str]
 
@@ -68,11 +68,14 @@ class Behind(Elements):
             if witness["verdict"] != "not applicable":
                 agrees = " claim__witness--agrees" * (witness["verdict"] == "agrees")
                 self.add(summary, "span", f"claim__witness{agrees}", name(witness))
+        if computing.is_proved(claim):
+            self.add(summary, "span", "claim__witness", "code")
         if len(provers(claim)) == 1:
             self.add(summary, "span", "claim__alone", "one proof")
         rows = self.add(details, "dl")
         for witness in claim["witnesses"]:
             self._said(rows, witness, claim, 1 if len(claim["steps"]) == 1 else 0)
+        self._computed(rows, claim)
         if claim["letters"]:
             self.add(rows, "dt", "", "letters")
             self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(letter, claim["letters"])))
@@ -112,6 +115,16 @@ class Behind(Elements):
             self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
         if witness.get("file") and witness["name"] == "coq":
             self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
+
+    def _computed(self, rows, claim):
+        """What the code that the claim names was shown to compute."""
+        if not (verdict := computing.verdict(claim)):
+            return
+        self.add(rows, "dt", "", f"{VERDICTS['proved' if computing.is_proved(claim) else 'agrees']} code")
+        row = self.add(rows, "dd")
+        self.add(row, "span", "claim__verdict", escape(verdict))
+        if note := computing.note(claim):
+            self.add(row, "span", "claim__note", escape(note))
 
     def _lines(self, rows, claim, k):
         """The lines of the script that state a step."""

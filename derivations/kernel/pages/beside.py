@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Callable
+from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..printing.maths import MathsError
@@ -49,7 +50,7 @@ def list_claims(page: Page, parent: Element, found: Callable[[], list[tuple[str,
         topic, _, name = key.partition("#")
         address = posixpath.relpath(f"{topic}.md", folder_of(page))
         link = SubElement(SubElement(listed, "li"), "a", {"href": f"{address}#{name}"})
-        link.text, link.tail = key, f": {said}" if said else ""
+        link.text, link.tail = key, f": {page.stash(escape(said))}" if said else ""  # what is said is data, and no Markdown
     return listed
 
 

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 
 from ..printing.maths import mathml, tree_of
 from ..run.proofs import provers
+from . import computing
 
 PORTABLE = {r"\coloneqq": ":="}  # what not everything that reads LaTeX knows
 FORMULA = re.compile(r"\$([^$]+)\$")
@@ -119,6 +120,11 @@ def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor
         "proved_by": provers(claim),
         "uses": [use if "#" in use else f"{topic}#{use}" for use in claim["uses"]],
         "code": list(claim.get("code", ())),
+        "code_computes": {
+            "state": claim.get("computed", {}).get("state", "not asked"),
+            "says": computing.verdict(claim),
+            "note": computing.note(claim),
+        },
         "page": page,
         "anchor": anchor,
         "url": url,

@@ -10,6 +10,7 @@ from ..run import coq_open, fuzz_kept, mutants_kept, whole_runs
 from ..run.certificates import topics
 from ..run.coq_results import load
 from ..run.proofs import provers
+from . import computing
 from .behind import WITNESSES as NAMES
 
 KERNEL = Path(__file__).resolve().parents[1]
@@ -18,7 +19,7 @@ KERNEL = Path(__file__).resolve().parents[1]
 # through; a fault in one witness cannot, as long as another covers the claim.
 SHARED = ("core",)
 BESIDE = {"from a script to its claims": ("language",), "from a verdict to its page": ("run", "pages"), "formulas as text": ("printing",)}
-WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",)}
+WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",), "code": ("traced",)}
 AROUND = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
@@ -68,6 +69,22 @@ def by_witness() -> Table:
     return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
 
 
+def by_code() -> Table:
+    """How many of the claims that name code have it proved to compute them, and how far."""
+    found = computing.counts(all_claims())
+    rows = [[reach, str(count)] for reach, count in found.items()]
+    return ["the code of a claim is shown to compute it at", "claims"], [*rows, ["all that name code", str(sum(found.values()))]], CODE
+
+
+CODE = "python -m derivations code"
+
+
+def in_numbers_alone() -> list[tuple[str, str]]:
+    """Each claim whose code is compared in numbers alone, and why."""
+    found = [(f"{topic}#{claim['id']}", claim) for topic in topics() for claim in load(topic)["claims"]]
+    return [(name, computing.note(claim)) for name, claim in found if claim.get("computed", {}).get("state") == "not read"]
+
+
 def alone() -> list[tuple[str, str]]:
     """Each claim that one witness alone proves, and no more of it."""
     return [
@@ -84,7 +101,11 @@ def not_by_coq() -> list[tuple[str, str]]:
 
 
 # By name: what lists claims, and what is said where there is none.
-LISTS = {"alone": (alone, "none; each claim has two proofs or more."), "open": (not_by_coq, "none; Coq proves all that it can state.")}
+LISTS = {
+    "alone": (alone, "none; each claim has two proofs or more."),
+    "open": (not_by_coq, "none; Coq proves all that it can state."),
+    "unread": (in_numbers_alone, "none; all code that a claim names is read."),
+}
 
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
 MUTANTS = "python -m derivations mutants"
@@ -180,9 +201,11 @@ def by_whole_run() -> Table:
     runs, rows = whole_runs.read(), []
     if kept := runs.get("mutants"):
         rows.append([f"all mutants of {kept['claims']} claims", *(str(kept[key]) for key in ("tried", "left")), told_of(kept)])
+    if kept := runs.get("code"):
+        rows.append([f"all corrupted snippets of {kept['topics']} topics", *(str(kept[key]) for key in ("tried", "left")), told_of(kept)])
     if kept := runs.get("fuzz"):
         rows.append([f"random claims of seed {kept['seed']}", *(str(kept[key]) for key in ("tried", "faults")), told_of(kept)])
-    again = f"{MUTANTS} && {FUZZ}"
+    again = f"{MUTANTS} && {MUTANTS} --code && {FUZZ}"
     return ["run", "tried", "faults", "of the commit"], rows or [["none was recorded", "", "", ""]], again
 
 
@@ -205,6 +228,7 @@ def by_module() -> Table:
 TABLES = {
     "kinds": by_kind,
     "witnesses": by_witness,
+    "code": by_code,
     "killed": by_killer,
     "mutants": by_mutant,
     "random": by_random_claim,

@@ -4,5 +4,5 @@
 workers, `certificates.py` stores and trusts; `mutation.py`, `fuzz.py` and `coq.py` do the same for mutants, for random claims and
 for Coq.
 
-May import: `attack`, the witnesses, `core`, `printing`. Begin with `runner.py`.
+May import: `attack`, the witnesses, `traced`, `core`, `printing`. Begin with `runner.py`.
 """

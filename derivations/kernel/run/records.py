@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from ..core.acceptance import verdicts
 from ..core.assumptions import assumption_text
 from ..core.claims import Claim, Refused, Verdict
@@ -14,7 +16,7 @@ from ..printing.names import name_latex
 from .answers import refuse_answers
 from .as_shown import named, require_as_shown
 from .letters import letters
-from .witnesses import WITNESSES
+from .witnesses import WITNESSES, code
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
 
@@ -27,7 +29,14 @@ def check_claim(claim: Claim) -> dict:
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := fault_of_words(text):
             raise Refused(claim.file, claim.line, claim.id, f"its {what} {fault}")
-    return record(claim, verdicts(claim, WITNESSES))
+    return record(claim, verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
+
+
+def computed(claim: Claim) -> dict:
+    """What the code witness says of the snippets that the claim names. A claim stands without it; one whose code computes something else
+    is refused."""
+    said = code(claim)
+    return {name: value for name, value in asdict(said).items() if value or name in ("state", "seconds")}
 
 
 def fault_of_words(text: str) -> str:

@@ -23,7 +23,12 @@ PATIENCE = 0.2  # seconds until it is looked whether to give up
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
 if CONTEXT.get_start_method() == "forkserver":
     CONTEXT.set_forkserver_preload(
-        ["derivations.kernel.run.worker", "derivations.kernel.sympy.witness", "derivations.kernel.pytorch.witness"]
+        [
+            "derivations.kernel.run.worker",
+            "derivations.kernel.sympy.witness",
+            "derivations.kernel.pytorch.witness",
+            "derivations.kernel.traced.witness",
+        ]
     )
 os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
 

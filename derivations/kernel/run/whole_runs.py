@@ -13,7 +13,7 @@ from .certificates import ROOT, CertificateError
 
 NAME = "derivations/whole_runs.json"
 FILE = ROOT / NAME
-COUNTS = {"mutants": ("claims", "tried", "left"), "fuzz": ("seed", "tried", "faults")}
+COUNTS = {"mutants": ("claims", "tried", "left"), "code": ("topics", "tried", "left"), "fuzz": ("seed", "tried", "faults")}
 
 
 class NotRecorded(Exception):

@@ -1,0 +1,162 @@
+"""A snippet corrupted in its own source, as a slip of who writes it would: one change at a time.
+
+A sign, a product for a quotient, an axis, an index, a scale, a transpose or a mask that is left out, an argument that is forgotten, a tensor
+that is written to. And two changes that numbers alone would miss: wrong where a size is large, and wrong at one point.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from textwrap import dedent
+from types import FunctionType
+
+SWAPS: dict[type, type] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+IN_PLACE = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
+LARGE, POINT = 100, 0.3712  # a size from which on, and an entry at which, what numbers would miss goes wrong
+
+
+@dataclass(frozen=True)
+class Slip:
+    what: str  # which change, and where
+    run: Callable
+
+
+def slips(run: FunctionType) -> Iterator[Slip]:
+    """A snippet's function in each of its corrupted forms, which see what it sees."""
+    run = inspect.unwrap(run)
+    lines, first = inspect.getsourcelines(run)
+    tree = ast.parse(dedent("".join(lines)))
+    for what, changed in changes(tree):
+        yield Slip(f"{what}, line {first + changed.line - 1}", made(changed.tree, run, first))
+    yield from missed(run)
+
+
+@dataclass(frozen=True)
+class Changed:
+    tree: ast.Module
+    line: int
+
+
+def made(tree: ast.Module, run: FunctionType, first: int) -> Callable:
+    tree = ast.increment_lineno(ast.fix_missing_locations(copy.deepcopy(tree)), first - 1)
+    found: dict = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # a slip may look odd to Python
+        code = compile(tree, run.__code__.co_filename, "exec", flags=0, dont_inherit=True)
+    exec(code, run.__globals__, found)
+    return found[run.__name__]
+
+
+def changes(tree: ast.Module) -> Iterator[tuple[str, Changed]]:
+    """(what is changed, the tree with that change) for each node of the function's body, docstring and signature left as they are."""
+    (function,) = tree.body
+    body = [node for statement in function.body for node in ast.walk(statement)]
+    for k, node in enumerate(body):
+        for what, new in of_node(node):
+            other = copy.deepcopy(tree)
+            target = [n for statement in other.body[0].body for n in ast.walk(statement)][k]
+            replaced(other, target, new)
+            yield what, Changed(other, getattr(node, "lineno", 1))
+
+
+def replaced(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            if value is target:
+                setattr(parent, field, new)
+            elif isinstance(value, list):
+                value[:] = [new if one is target else one for one in value]
+
+
+def of_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """What may be in the place of a node."""
+    if isinstance(node, ast.BinOp):
+        yield from of_operation(node)
+    elif isinstance(node, (ast.Compare, ast.BoolOp)):
+        op = node.ops[0] if isinstance(node, ast.Compare) else node.op
+        if type(op) in SWAPS:
+            swapped = copy.deepcopy(node)
+            if isinstance(swapped, ast.Compare):
+                swapped.ops[0] = SWAPS[type(op)]()
+            else:
+                swapped.op = SWAPS[type(op)]()
+            yield "another comparison", swapped
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
+        yield "a sign is left out", node.operand
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield "another number", ast.Constant(node.value + 1)
+    elif isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
+        yield "a transpose is left out", node.value
+    elif isinstance(node, ast.Call):
+        yield from of_call(node)
+    elif isinstance(node, ast.IfExp):
+        yield "the other branch", ast.IfExp(node.test, node.orelse, node.body)
+
+
+def of_operation(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
+    if type(node.op) in SWAPS:
+        yield "another operation", ast.BinOp(node.left, SWAPS[type(node.op)](), node.right)
+    yield "an operand is left out", node.left
+    if isinstance(node.op, ast.MatMult):
+        yield "a product the other way round", ast.BinOp(node.right, node.op, node.left)
+        yield "a transpose put in", ast.BinOp(node.left, node.op, ast.Attribute(node.right, "mT", ast.Load()))
+    if type(node.op) in IN_PLACE and isinstance(node.left, ast.Name):
+        yield "written in place", ast.Call(ast.Attribute(node.left, IN_PLACE[type(node.op)], ast.Load()), [node.right], [])
+
+
+def of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(node.func, ast.Attribute) and not (
+        isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "math", "F")
+    ):
+        yield f"{node.func.attr} is left out", node.func.value
+    elif node.args and not isinstance(node.args[0], ast.Starred):
+        yield "a function is left out", node.args[0]
+    for k, keyword in enumerate(node.keywords):
+        yield f"{keyword.arg} is forgotten", ast.Call(node.func, node.args, node.keywords[:k] + node.keywords[k + 1 :])
+    if len(node.args) > 1 and not any(isinstance(one, ast.Starred) for one in node.args):
+        yield "arguments the other way round", ast.Call(node.func, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
+
+
+def missed(run: FunctionType) -> Iterator[Slip]:
+    """Changes of what comes out that a few numbers do not show."""
+
+    def over(change: Callable) -> Callable:
+        def changed(*arguments, **keywords):
+            return each(run(*arguments, **keywords), change)
+
+        changed.__signature__ = inspect.signature(run)
+        return changed
+
+    def large(x):
+        sized = getattr(x, "shape", (x,))[-1:]
+        return x + 1 if any(n > LARGE for n in sized) else x
+
+    def at_a_point(x):
+        return x.where(x != POINT, x + 1) if hasattr(x, "where") and x.is_floating_point() else x
+
+    yield Slip(f"wrong where a size is more than {LARGE}", over(large))
+    yield Slip(f"wrong where an entry is {POINT}", over(at_a_point))
+
+
+def each(result, change: Callable):
+    return tuple(each(one, change) for one in result) if isinstance(result, tuple) else change(result)

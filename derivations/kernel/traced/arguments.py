@@ -1,0 +1,160 @@
+"""What a call is given: tensors of the claim's expressions, its sizes and numbers, and what other calls give."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..core.claims import Claim
+from ..core.expr import BINDERS, Expr, free_indices, lift, walk
+from .axes import Count, Place, along
+from .entries import Entry
+from .errors import NotRead
+from .tracing import Reading
+from .values import Value
+
+SNIPPET = re.compile(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?")
+
+
+def free_order(claim: Claim) -> list[Expr]:
+    """The free indices in the order in which the claim has them: what a snippet gives has an axis for each."""
+    found = []
+    for tree in (claim.start, *(s.expr for s in claim.steps)):
+        free = free_indices(tree)
+        found += [n for n in walk(tree) if n.op == "index" and n in free]
+    return list(dict.fromkeys(found))
+
+
+def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
+    """The tree with other things in the place of free indices or sizes."""
+    if e in what:
+        return what[e]
+    shape = tuple(what.get(n, n) for n in e.shape)
+    data = e.data
+    if e.op in ("index", *BINDERS):
+        data = (data[0], what.get(data[1], data[1]))
+    if e.op in BINDERS:
+        what = {key: one for key, one in what.items() if key != Expr("index", (), (), e.data)}
+    made = Expr(e.op, tuple(put(a, what) for a in e.args), shape, data)
+    return e if made == e else made
+
+
+def entry(e: Expr, places: tuple[Expr, ...]) -> Expr:
+    """An entry of a tensor; one that is written out is taken out."""
+    if not e.shape:
+        return e
+    if e.op == "array" and all(p.op == "const" for p in places):
+        k = 0
+        for p, n in zip(places, e.shape):
+            k = k * int(n.data) + int(p.data) - 1
+        return e.args[k]
+    if e.op == "fill":
+        return lift(e.data)
+    return Expr("entry", (e, *places))
+
+
+def spot(place: Place) -> Expr:
+    """A place of an axis that nothing has cut, as an index of the kernel, which counts from 1."""
+    return place if isinstance(place, Expr) else lift(place + 1)
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The function of a call, by the name that the claim has for it."""
+    if matched := SNIPPET.fullmatch(name):
+        return getattr(import_module(matched[1]), matched[2])
+    raise NotRead(f"there is no function {name}")
+
+
+class Given:
+    """One call of a claim, prepared: its tensors, and how it is made of them."""
+
+    def __init__(self, claim: Claim, reading: Reading) -> None:
+        self.reading, self.free = reading, free_order(claim)
+        self.tensors: list[Tensor] = []
+
+    def call(self, name: str, arguments: tuple, keywords: dict) -> Callable[..., Any]:
+        """The call as a function of the tensors."""
+        run, which = function(name), SNIPPET.fullmatch(name)[3]
+        bound = inspect.signature(run).bind(*arguments, **keywords)
+        made: dict[str, Callable] = {}
+        for parameter, x in bound.arguments.items():
+            taken = bound.signature.parameters[parameter]
+            kind = str(taken.annotation)
+            if taken.kind is taken.VAR_POSITIONAL:
+                parts = [self.argument(y, kind) for y in x]
+                made[parameter] = lambda tensors, parts=parts: tuple(part(tensors) for part in parts)
+            elif taken.kind is taken.VAR_KEYWORD:
+                named = {key: self.argument(y, kind) for key, y in x.items()}
+                made[parameter] = lambda tensors, named=named: {key: part(tensors) for key, part in named.items()}
+            else:
+                made[parameter] = self.argument(x, kind)
+
+        def called(tensors: tuple) -> Any:
+            again = inspect.BoundArguments(bound.signature, {p: part(tensors) for p, part in made.items()})
+            result = run(*again.args, **again.kwargs)
+            return result[int(which)] if which is not None else result
+
+        return called
+
+    def argument(self, x: Any, kind: str) -> Callable[..., Any]:
+        if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
+            keywords = x[-1] if isinstance(x[-1], dict) else {}
+            return self.call(x[0], x[1 : len(x) - bool(keywords)], keywords)
+        if not isinstance(x, Expr):
+            return lambda tensors: x
+        free = sorted(free_indices(x), key=lambda i: self.free.index(i) if i in self.free else len(self.free))
+        if not x.shape and not free:
+            if (
+                all(n.op in ("const", "add", "mul", "neg", "pow", "symbol", "div") for n in walk(x))
+                and self.is_whole(x)
+                and "Tensor" not in kind
+            ):
+                number = self.number(x)
+                return lambda tensors: number
+            if "float" in kind or "int" in kind:
+                real = self.reading.sizes.real(x)
+                return lambda tensors: real
+        return self.tensor(x, free)
+
+    def is_whole(self, x: Expr) -> bool:
+        """Is it made of sizes and whole numbers by sums and products?"""
+        if x.op == "symbol":
+            return x.data[1] == "size"
+        if x.op == "pow" and (x.args[1].op != "const" or x.args[1].data.denominator != 1 or x.args[1].data < 0):
+            return False
+        return x.op != "div" and (x.op != "const" or x.data.denominator == 1) and all(map(self.is_whole, x.args))
+
+    def number(self, x: Expr) -> Any:
+        if x.op == "const":
+            return int(x.data)
+        if x.op == "symbol":
+            return self.reading.sizes.size(x)
+        parts = [self.number(a) for a in x.args]
+        return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "neg": lambda a: -a, "pow": lambda a, b: a**b}[x.op](*parts)
+
+    def tensor(self, x: Expr, free: list[Expr]) -> Callable[..., Any]:
+        """A tensor with an axis for each free index, and then its own."""
+        sizes, reading = self.reading.sizes, self.reading
+        shape = [i.data[1] for i in free] + list(x.shape)
+        axes = tuple(map(along, shape))
+
+        def at(p: tuple) -> Entry:
+            own = entry(x, tuple(map(spot, p[len(free) :])))
+            return put(own, dict(zip(free, map(spot, p[: len(free)]))))
+
+        imaginary = any(n.op == "imaginary" for n in walk(x))
+        with sizes.fake:
+            made = torch.empty(
+                [axis.n if isinstance(axis, Count) else sizes.size(n) for axis, n in zip(axes, shape)],
+                dtype=torch.complex128 if imaginary else torch.float64,
+            )
+        reading.hold(made, Value(axes, at))
+        k = len(self.tensors)
+        self.tensors.append(made)
+        return lambda tensors: tensors[k]

@@ -1,0 +1,237 @@
+"""A call of a snippet, met operation by operation: PyTorch runs it on tensors without numbers, and each result is read by a rule."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._mode_utils import no_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ..core.assumptions import Assumption
+from ..core.expr import Expr, lift, show, symbol, symbols
+from ..exact.facts import facts_of
+from ..exact.normal import Facts
+from ..exact.payloads import Unknown
+from ..exact.reading import read
+from .axes import Axis, Count, length
+from .entries import Entry, Masked
+from .errors import NotRead, Sized
+from .guards import Guard
+from .rules import Call, rule_of
+from .sizes import Sizes, functions_of_numbers, line_of
+from .values import Value
+
+MOST = 4096  # entries of a tensor of numbers
+
+
+class InPlace(Exception):
+    """A tensor was written to: the call is read again with each write made a new tensor."""
+
+
+class Reading(TorchDispatchMode):
+    """What each tensor of a call is, as mathematics."""
+
+    def __init__(self, sizes: Sizes, given: tuple[Assumption, ...], largest: bool = False) -> None:
+        super().__init__()
+        self.sizes, self.given, self.largest = sizes, given, largest
+        self.values: dict[int, tuple[Tensor, Value, int]] = {}  # the tensor, what it is, and where its numbers would lie
+        self.conditions: list[str] = []  # under which what was read is what the code computes
+        self.supposed: list[Assumption] = []  # the same, as far as the normal form knows of them
+        self.opaque: set[str] = set()  # names of numbers of which nothing is known
+        self.line = ""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        kwargs, name = kwargs or {}, str(func).removeprefix("aten.")
+        if func.namespace == "prim" or name == "promote_types.default":  # which asks of what kind a tensor is, and not what stands in it
+            return func(*args, **kwargs)
+        try:
+            if name == "_local_scalar_dense.default":
+                return self.taken_out(self.value(args[0]))
+            if torch.Tag.inplace_view in func.tags:  # which changes the axes of this one tensor, and no entry
+                name = name.replace("_.", ".")
+            elif func._schema.is_mutable:
+                raise InPlace(name)
+            meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
+            out = func(*args, **kwargs)
+            self.hold(out, meaning(Call(self, out), *before[0], **before[1]))
+            return out
+        except NotRead as error:
+            self.line = self.line or line_of("snippets")
+            raise error
+
+    def facts(self) -> Facts:
+        """What the normal form may use: what the claim assumes, and what was supposed on the way."""
+        return facts_of((*self.given, *self.supposed))
+
+    def as_values(self, x: Any) -> Any:
+        if isinstance(x, Tensor):
+            return self.value(x)
+        if isinstance(x, dict):
+            return {key: self.as_values(y) for key, y in x.items()}
+        return type(x)(map(self.as_values, x)) if type(x) in (tuple, list) else x
+
+    def hold(self, out: Any, value: Any) -> None:
+        """Keep what a result is. Its axes have the lengths that PyTorch says."""
+        if isinstance(out, (tuple, list)):
+            for one, other in zip(out, value):
+                self.hold(one, other)
+        elif isinstance(out, Tensor) and value is not None:
+            if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
+                raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
+            self.values[id(out)] = out, value, home(out)
+
+    def value(self, x: Tensor) -> Value:
+        if id(x) in self.values:
+            _, value, before = self.values[id(x)]
+            if home(x) != before:
+                raise NotRead("a tensor that was made another without an operation, as by .data")
+            return value
+        if type(x) is Tensor or type(x) is torch.nn.Parameter:
+            return self.written(x)
+        raise NotRead("a tensor that no rule made")
+
+    def written(self, x: Tensor) -> Value:
+        """A tensor of numbers that the code has written."""
+        if x.numel() > MOST or x.is_complex():
+            raise NotRead(f"a tensor of {x.numel()} numbers of {x.dtype}")
+        with no_dispatch():
+            numbers = x.tolist()
+
+        def at(p: tuple) -> Entry:
+            here: Any = numbers
+            for place in p:
+                here = here[place]
+            return here if isinstance(here, bool) else self.entry(here)
+
+        return Value(tuple(Count(n) for n in x.shape), at)
+
+    def entry(self, x: Any) -> Entry:
+        """A number as an entry; minus infinity is one too."""
+        if x == -float("inf"):
+            return Masked(lift(0), lift(0))
+        return self.sizes.tree(x)
+
+    def taken_out(self, value: Value) -> Any:
+        """A number or a truth value that Python asks for."""
+        e = value.at(())
+        if not isinstance(e, (bool, Expr)):
+            raise NotRead("the value of an infinity is asked for")
+        if isinstance(e, Expr) and e.op == "const":
+            return int(e.data) if e.data.denominator == 1 else float(e.data)
+        return e if isinstance(e, bool) else self.sizes.real(e)
+
+    def decided(self, test: str, e: Expr) -> bool:
+        """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
+        if self.opaque & set(symbols(e)):
+            raise NotRead("a comparison with the largest of what moves")
+        facts = self.facts()
+        ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
+        try:
+            p = read(e, facts)
+            if ask(p):
+                return True
+            minus = read(lift(-1) * e, facts)
+            if (
+                not p
+                and test != "nonnegative"
+                or test == "positive"
+                and facts.is_nonnegative(minus)
+                or test == "nonnegative"
+                and facts.is_positive(minus)
+            ):
+                return False
+        except Unknown:
+            pass
+        self.supposed.append(Assumption(test, (e,)))
+        self.suppose(f"{show(e)} {WORDS[test]}")
+        return True
+
+    def guarded(self, guard: Guard) -> None:
+        """What Python asked of a number, as a condition, unless it is seen to be so."""
+        less = guard.left - guard.right
+        if guard.sign == "=":
+            self.suppose(str(guard))
+        else:
+            self.decided({"!=": "nonzero", ">": "positive", ">=": "nonnegative"}[guard.sign], less)
+
+    def suppose(self, condition: str) -> None:
+        if condition not in self.conditions:
+            self.conditions.append(condition)
+
+    def unknown(self, axes: tuple[Axis, ...], kind: str = "some") -> Value:
+        """New real numbers, one for each place, of which nothing is known: what is shown holds whatever they are."""
+        name = f"{kind}{len(self.opaque)}"
+        self.opaque.add(name)
+
+        def at(p: tuple) -> Entry:
+            fixed, moving = told(p)
+            whole = symbol(name + "".join(f"p{k}" for k in fixed), "real", tuple(i.data[1] for i in moving))
+            return whole[tuple(moving)] if moving else whole
+
+        return Value(axes, at)
+
+
+def home(x: Tensor) -> int:
+    """Which storage a tensor has: another one is another tensor."""
+    return x.untyped_storage()._cdata
+
+
+def told(place: Any) -> tuple[list[int], list[Expr]]:
+    """The numbers and the indices of a place."""
+    if isinstance(place, Expr):
+        return [], [place]
+    if isinstance(place, tuple):
+        parts = [told(one) for one in place]
+        return [k for fixed, _ in parts for k in fixed], [i for _, moving in parts for i in moving]
+    return [place], []
+
+
+WORDS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """PyTorch writes down each call that it cannot trace; here that is a reason, and is kept."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
+
+
+@contextmanager
+def without_files() -> Iterator[None]:
+    """A tensor that lies in a file is met here: behind it stands an operator that a script is not to ask."""
+
+    def refused(*arguments: Any, **keywords: Any) -> Any:
+        raise NotRead("numbers that are read from a file")
+
+    own, torch.from_file = torch.from_file, refused
+    try:
+        yield
+    finally:
+        torch.from_file = own
+
+
+def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
+    """What a call gives, its operations read. Where it writes to a tensor, that is another one from there on."""
+    with quiet(), without_files(), reading.sizes.fake, functions_of_numbers(reading.sizes):
+        before = dict(reading.values)
+        try:
+            with reading:
+                return run(*tensors)
+        except InPlace:
+            reading.values = before
+            del reading.conditions[:], reading.supposed[:]
+            reading.opaque.clear()
+        try:
+            with reading:
+                return torch.func.functionalize(run, remove="mutations")(*tensors)
+        except InPlace as error:
+            raise NotRead(f"a tensor that the call was given, or that it keeps, is written to ({error})") from None

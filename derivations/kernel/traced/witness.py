@@ -1,0 +1,262 @@
+"""The verdict on a claim's code: which calls compute what the claim says, at which shapes, and under which conditions."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from inspect import unwrap
+from itertools import combinations
+from typing import Any
+
+from torch import Tensor
+
+from ..core.assumptions import Assumption
+from ..core.claims import Claim, Refused, Step
+from ..core.expr import Expr, lift, symbols, walk
+from ..errors import Untracked
+from ..exact.leaving import example
+from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
+from .arguments import Given, function, put
+from .comparing import same
+from .errors import Different, NotRead, Sized
+from .sizes import SYMBOLS, Sizes
+from .tracing import Reading, traced
+from .values import Value
+
+OPERATIONS = (backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths)  # which register their rules
+EVERY = "every shape"
+TRIED = (1, 2, 3)  # what a size is where it has to be a number
+MANY = 4  # sizes at once, of which fewer shapes are tried
+INDICES = "ijklrstuvw"
+
+
+@dataclass
+class Said:
+    """What is said of one call."""
+
+    state: str  # "proved", "not read" or "different"
+    scope: str = ""  # "every shape", or which
+    conditions: list[str] = field(default_factory=list)  # under which it is proved
+    constants: list[str] = field(default_factory=list)  # floats, and the numbers they are read as
+    reason: str = ""  # why it is not read, or in what it is different
+    line: str = ""  # of the snippets, where what is not read stands
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Code:
+    """The verdict on the code of one claim."""
+
+    state: str  # "proved", "not read" or "not named"
+    scope: str = ""  # "every shape", or which; "" where it is not proved
+    conditions: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
+    reason: str = ""
+    seconds: float = 0.0
+
+
+def code(claim: Claim) -> Code:
+    """Whether every call that a claim names computes what it says. Refused where one computes something else."""
+    if not claim.code:
+        return Code("not named")
+    calls = [asked(claim, k) for k in range(len(claim.code))]
+    for (name, *_), said in zip(claim.code, calls):
+        if said.state == "different":
+            home = f" ({said.line})" if said.line else ""
+            raise Refused(claim.file, claim.line, claim.id, f"its code computes something else, {name}{home}: {said.reason}")
+    seconds = round(sum(said.seconds for said in calls), 3)
+    reasons = [f"{name}: {said.reason}" + f" ({said.line})" * bool(said.line) for (name, *_), said in zip(claim.code, calls) if said.reason]
+    if reasons:
+        return Code("not read", reason=reasons[0], seconds=seconds)
+    scopes = list(dict.fromkeys(said.scope for said in calls if said.scope != EVERY))
+    joined = [tuple(dict.fromkeys(one for said in calls for one in many(said))) for many in (lambda s: s.conditions, lambda s: s.constants)]
+    return Code("proved", "; ".join(scopes) or EVERY, *joined, seconds=seconds)
+
+
+def asked(claim: Claim, k: int) -> Said:
+    """What is said of the call number k of a claim."""
+    start = time.perf_counter()
+    return replace(in_general(claim, k), seconds=round(time.perf_counter() - start, 3))
+
+
+def in_general(claim: Claim, k: int) -> Said:
+    """With a symbol for each size; where that is not read, with numbers for those that stand in the way, and then for all."""
+    every = sizes_of(claim)
+    said, fixed = proved(claim, k)
+    if said.state == "proved":
+        return with_ones(claim, k, said, fixed, every)
+    if said.state == "different" or not every:
+        return said
+    ways = dict.fromkeys(tuple(sorted(names)) for names in (fixed, every) if names)
+    for names in ways:
+        if found := at_some(claim, k, [name for name in names if name in every], every):
+            return found if found.state != "not read" else said
+    return said
+
+
+def with_ones(claim: Claim, k: int, said: Said, asked: list[str], every: dict[str, Expr]) -> Said:
+    """Where what ran asked whether some sizes are 1, it is read again with each choice of them 1."""
+    asked = [name for name in asked if name in every]
+    for names in (some for count in range(1, len(asked) + 1) for some in combinations(asked, count)):
+        again, _ = proved(at_sizes(claim, {every[name]: 1 for name in names}), k)
+        if again.state == "different":
+            return replace(again, reason=f"at {stated(dict.fromkeys(names, 1))}: {again.reason}")
+        if again.state != "proved":
+            shapes = " and ".join(f"{name} >= 2" for name in asked)
+            return replace(said, scope=shapes if said.scope == EVERY else f"{said.scope} and {shapes}")
+        said.conditions = said.conditions or [f"{one} at {stated(dict.fromkeys(names, 1))}" for one in again.conditions]
+    return said
+
+
+def at_some(claim: Claim, k: int, names: list[str], every: dict[str, Expr]) -> Said | None:
+    """With numbers for some sizes: proved at those that it was tried at, and told so."""
+    if not names:
+        return None
+    proofs: list[Said] = []
+    shapes: list[dict[str, int]] = []
+    for at in shapes_of(names):
+        said, asked = proved(at_sizes(claim, {every[name]: n for name, n in at.items()}), k)
+        if said.state == "different":
+            return replace(said, reason=f"at {stated(at)}: {said.reason}")
+        if said.state != "proved":
+            return said if len(names) == len(every) else None
+        proofs.append(said)
+        shapes.append(at)
+    more = {said.scope for said in proofs} - {EVERY}
+    scope = "; ".join(map(stated, shapes)) + "".join(f", and {one}" for one in sorted(more))
+    conditions = [c for said in proofs for c in said.conditions]
+    constants = [c for said in proofs for c in said.constants]
+    return Said("proved", scope, list(dict.fromkeys(conditions)), list(dict.fromkeys(constants)))
+
+
+def shapes_of(names: list[str]) -> Iterator[dict[str, int]]:
+    """A few values for each of the sizes, small ones first, unlike ones among them."""
+    if len(names) <= 1:
+        yield from ({name: n for name in names} for n in TRIED)
+        return
+    yield dict.fromkeys(names, 1)
+    yield {name: 2 + j % 2 for j, name in enumerate(names)}
+    if len(names) < MANY:
+        yield {name: 3 - j % 2 for j, name in enumerate(names)}
+
+
+def stated(at: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {n}" for name, n in sorted(at.items()))
+
+
+def sizes_of(claim: Claim) -> dict[str, Expr]:
+    """The sizes that the claim or what its code is given speaks of, by name."""
+    return {name: s for name, s in symbols(*claim.trees, *expressions(claim.code)).items() if s.data[1] == "size"}
+
+
+def expressions(x: Any) -> Iterator[Expr]:
+    if isinstance(x, Expr):
+        yield x
+    elif isinstance(x, dict):
+        yield from expressions(list(x.values()))
+    elif isinstance(x, (tuple, list)):
+        for y in x:
+            yield from expressions(y)
+
+
+def at_sizes(claim: Claim, at: dict[Expr, int]) -> Claim:
+    """The claim with numbers for some of its sizes."""
+    numbers = {size: lift(n) for size, n in at.items()}
+
+    def of(x: Any) -> Any:
+        if isinstance(x, Expr):
+            return put(x, numbers)
+        if isinstance(x, dict):
+            return {key: of(y) for key, y in x.items()}
+        return type(x)(map(of, x)) if type(x) in (tuple, list) else x
+
+    return replace(
+        claim,
+        start=of(claim.start),
+        steps=tuple(Step(s.relation, of(s.expr), s.reason) for s in claim.steps),
+        given=tuple(Assumption(a.kind, of(a.args)) for a in claim.given),
+        because=(),
+        code=of(claim.code),
+    )
+
+
+def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
+    """What one trace shows, and the sizes that stand in the way of more: that had to be numbers, or were asked whether they are 1."""
+    sizes = Sizes()
+    largest = any(n.op == "function" and n.data == "largest" for t in claim.trees for n in walk(t))
+    reading = Reading(sizes, claim.given, largest)
+    try:
+        name, arguments, keywords = claim.code[k]
+        given = Given(claim, reading)
+        call = given.call(name, arguments, dict(keywords))
+        result = traced(lambda *tensors: call(tensors), given.tensors, reading)
+        if fixed := sorted({name for guard in sizes.guards() for name in guard.fixes}):
+            raise Sized(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
+        needed = compare(result, claim, k, given, reading)
+        guards = sizes.guards()
+    except NotRead as error:
+        fixed = {name for guard in fixing(sizes) for name in guard.fixes}
+        return Said("not read", reason=str(error), line=reading.line), sorted({*fixed, *getattr(error, "names", ())})
+    except Different as error:
+        return Said("different", reason=str(error), line=home_of(claim.code[k][0])), []
+    except Untracked:
+        raise  # whatever it computes
+    except Exception as error:  # what PyTorch says of a call that it cannot trace is a reason too
+        return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), []
+    asked = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
+    bounds = [str(guard) for guard in guards if guard.of_sizes and not guard.holds_from(2)]
+    for guard in guards:
+        if not guard.of_sizes:
+            reading.guarded(guard)
+    constants = [f"{x} as {y}" for x, y in sizes.constants.read.items()]
+    if reading.supposed and not example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
+        return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}"), []
+    conditions = list(dict.fromkeys(map(with_plain_indices, reading.conditions + needed)))
+    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), asked
+
+
+def with_plain_indices(text: str) -> str:
+    """A condition with i, j, ... for indices that were made on the way, and without numbers behind what is the largest."""
+    text = re.sub(r"\b(largest|smallest|some)\d+(?:p\d+)*", r"\1", text)
+    found = list(dict.fromkeys(re.findall(r"\bat\d+\b", text)))
+    return re.sub(r"\bat\d+\b", lambda m: INDICES[found.index(m[0]) % len(INDICES)], text)
+
+
+def home_of(name: str) -> str:
+    """Where the snippet stands that a call names."""
+    run = unwrap(function(name))
+    return f"{run.__module__.removeprefix('snippets.').replace('.', '/')}.py:{run.__code__.co_firstlineno}"
+
+
+def fixing(sizes: Sizes) -> list:
+    try:
+        return sizes.guards()
+    except NotRead:
+        return []
+
+
+def compare(result: Any, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
+    found: list[str] = []
+    if not isinstance(result, (Tensor, tuple, int, float, *SYMBOLS)):
+        raise NotRead(f"it gives a {type(result).__name__}, and no tensor or number")
+    for one in result if isinstance(result, tuple) else [result]:
+        value = reading.value(one) if isinstance(one, Tensor) else Value((), lambda p, one=one: reading.sizes.tree(one))
+        found += same_as_a_side(value, claim, k, given, reading)
+    return found
+
+
+def same_as_a_side(value: Value, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
+    """What it takes for the value to be a side of the claim: of a refutation the one of that number, else the first or the last."""
+    last = claim.steps[-1].expr
+    sides = [[claim.start, last][k]] if claim.kind == "refutation" else [last] if claim.kind == "definition" else [claim.start]
+    if claim.kind in ("identity", "chain", "law"):
+        sides.append(last)
+    trouble: list[Exception] = []
+    for side in sides:
+        try:
+            return same(value, side, given.free, reading)
+        except (NotRead, Different) as error:
+            trouble.append(error)
+    raise next((e for e in trouble if isinstance(e, Different)), trouble[0])
