@@ -2,7 +2,7 @@
 
 const SCROLLS = [
   ".claim__left, .claim__right, .claim__value, .picture__box, .play, .trust, .trace, .lab__output, .lab__output pre, .lab__figure",
-  ".md-typeset__scrollwrap, .md-typeset__table, .md-content math, .md-content pre",
+  ".md-typeset__scrollwrap, .md-typeset__table, .md-content math, .md-content pre, .md-content pre > code",
 ].join(", ");
 
 const scrolls = (box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
