@@ -108,7 +108,9 @@ def one(page, tmp_path, chromium, visits):
     scripts = "".join(f'<script type="module" src="{name}"></script>' for name in SCRIPTS)
     html = page(LINKS, name="scaling/variance.md")
     (site / "one.html").write_text(PAGE.format(policy=policy, html=html, scripts=scripts), encoding="utf-8")
-    (site / "two.html").write_text(PAGE.format(policy=policy, html=TWO, scripts='<script type="module" src="unfold.js"></script>'), encoding="utf-8")
+    (site / "two.html").write_text(
+        PAGE.format(policy=policy, html=TWO, scripts='<script type="module" src="unfold.js"></script>'), encoding="utf-8"
+    )
     for name in (*(f"js/{one}" for one in SCRIPTS), "css/site.css", "css/following.css"):
         (site / Path(name).name).write_bytes((ROOT / "docs/assets" / name).read_bytes())
     with visits.served(site) as address, chromium() as browser:
