@@ -19,9 +19,10 @@ A, K = matrix("A", n, m), matrix("K", n, m)
 Q = matrix("Q", 3, 3)
 SUM = total(x[i], i)
 BITS, MASKS = [zero_or_one(y)], [zero_or_one(y), zero_or_one(v)]
-KEPT = "something is kept"
+KEPT = "something is kept, where "
 MASK = "s = x.masked_fill(y == 0, -torch.inf); "
 JOIN = "s = torch.cat([torch.ones_like(x), 2 * torch.ones_like(y)]); "
+APART = "if x.shape[0] == 1: return x; "
 NONE = 0 * SUM * total(w[j], j)
 
 
@@ -65,7 +66,6 @@ REFUSED = {
     "a sign that is lost": ("return x * torch.tensor([-1]).to(torch.uint8)", [x], -x, []),
     "a product beyond 8 bits": ("return x * (torch.tensor([200], dtype=torch.uint8) * 2)", [x], 400 * x, []),
     "places beyond 8 bits": ("return x * torch.arange(300, dtype=torch.uint8)[299]", [x], 299 * x, []),
-    "a size beyond 8 bits": ("return x * torch.arange(x.shape[0], dtype=torch.uint8)", [x], each((i - 1) * x[i], i), []),
     "a filling that is cut off": ("return x * torch.zeros(1, dtype=torch.int64).fill_(torch.tensor(.5))", [x], x / 2, []),
     "a filling that moves": ("return torch.zeros(1, dtype=torch.int64).fill_(x.sum())[0].to(torch.float64)", [x], SUM, []),
     "a whole number that is hidden": ("return x * torch.arange(3).masked_fill(torch.tensor([True, False, True]), .5)[0]", [x], x / 2, []),
@@ -111,10 +111,10 @@ CONDITIONS = {
     "a positive quotient": ("return torch.where(x / x > 0, x, 7.)", [x], x + 0 * x, [], "x[i] is not zero"),
     "a logarithm": ("return torch.where(y.log().exp() == y, x, 7 * x)", [x, u], each(x[i] + 0 * u[i], i), [], "u[i]"),
     "a masked row": (MASK + "return torch.where(torch.isnan(s.softmax(0)), 7., x)", [x, y], each(x[i] + 0 * y[i], i), BITS, "is not zero"),
-    "both hidden": (MASK + "M = torch.maximum(s, s); return (s - M).exp() / (x - M).exp()", [x, y], each(y[i] + 0 * x[i], i), BITS, "y[i] is not zero"),
+    "both hidden": (MASK + "M = torch.maximum(s, s); return (s - M).exp() / (x - M).exp()", [x, y], each(y[i] + 0 * x[i], i), BITS, "is not zero"),
     "all axes": (MASK + "M = s.amax((0, 1)); return (s - M).exp() / (x - M).exp()", [A, K], K + 0 * A, [zero_or_one(K)], KEPT),
-    "any kept": ("return torch.where((y != 0).any(), x, 7 * x)", [x, y], each(x[i] + 0 * y[i], i), BITS, KEPT),
-    "none hidden": ("return torch.where((y == 0).all(), 7 * x, x)", [x, y], each(x[i] + 0 * y[i], i), BITS, KEPT),
+    "any kept": (APART + "return torch.where((y != 0).any(), x, 7 * x)", [x, y], each(x[i] + 0 * y[i], i), BITS, KEPT),
+    "none hidden": (APART + "return torch.where((y == 0).all(), 7 * x, x)", [x, y], each(x[i] + 0 * y[i], i), BITS, KEPT),
     "hidden, with a quotient": ("return (torch.full_like(x, -torch.inf) + 1 / x).exp()", [x], 0 * x, [], "x[i] is not zero"),
     "the first is hidden": (
         "s = torch.stack([torch.full_like(x, -torch.inf), x.masked_fill(y == 0, -torch.inf)]); M = s.amax(0); return (s[1] - M).exp() / (x - M).exp()",
@@ -142,3 +142,8 @@ def test_what_a_rule_needs_is_a_condition(said, hole):
     body, arguments, want, given, needed = CONDITIONS[hole]
     found = said(body, arguments, want, given=given)
     assert found.state == "proved" and any(needed in one for one in found.conditions), found
+
+
+def test_a_size_has_no_place_in_eight_bits_at_every_shape(said):
+    found = said("return x * torch.arange(x.shape[0], dtype=torch.uint8)", [x], each((i - 1) * x[i], i))
+    assert found.scope == "n = 1; n = 2; n = 3", found

@@ -115,7 +115,16 @@ def exponential(a: Entry) -> Expr:
 
 def opposite(e: Entry) -> Entry:
     """Not."""
-    return not e if isinstance(e, bool) else truth(minus(UNIT, number(e)))
+    if isinstance(e, bool):
+        return not e
+    undone = hidden(e)
+    return truth(minus(UNIT, number(e))) if undone is None else undone
+
+
+def hidden(e: Entry) -> Expr | None:
+    """x of 1 - x."""
+    negated = isinstance(e, Expr) and e.op == "add" and is_const(e.args[0], 1) and e.args[1].op == "neg"
+    return e.args[1].args[0] if negated else None
 
 
 def both(a: Entry, b: Entry) -> Entry:

@@ -10,7 +10,7 @@ import torch
 
 from ..core.expr import Expr, each, function, lift, log, show
 from .axes import ONE, Axis, Count, Run, known, names_in, places
-from .entries import Entry, Masked, both, either, exponential, is_const, minus, number, over, plus, raised, times
+from .entries import Entry, Masked, both, either, exponential, hidden, is_const, minus, number, over, plus, raised, times
 from .errors import NotRead, Sized
 from .kinds import is_bit
 from .pointwise import larger_of, smaller_of
@@ -18,8 +18,6 @@ from .rules import Call, rule, tensors
 from .shaping import as_type
 from .truths import as_truth
 from .values import Value, axis_number, summed
-
-KEPT = "in each row something is kept"
 
 
 def over_axes(a: Value, dims: Any, keep: bool, f: Callable[[list[Axis], Callable[[tuple], Entry], tuple], Entry]) -> Value:
@@ -91,7 +89,7 @@ def var(call: Call, a: Value, dims: Any = None, correction: Any = 1, keepdim: bo
 
     def one(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
         count = how_many(axes)
-        left = number(minus(count, less))
+        left = lift(count.data - less.data) if is_const(count) and is_const(less) else count - less
         if is_const(left) and left.data <= 0:
             raise NotRead(f"a variance of {show(count)} numbers that is divided by {show(left)}")
         call.reading.decided("positive", left)
@@ -180,7 +178,7 @@ def extreme(call: Call, a: Value, dims: Any, keepdim: bool, which: str) -> Value
             if all(isinstance(x, Masked) and is_const(x.keep, 0) for x in found):
                 return found[0]
             if all(isinstance(x, Masked) and not is_const(x.keep, 1) for x in found):
-                call.reading.suppose(KEPT)
+                kept_somewhere(call, *(x.keep for x in found if not is_const(x.keep, 0)))
         return unknown.at(p)
 
     return over_axes(a, dims, keepdim, one)
@@ -258,14 +256,13 @@ def supposed(call: Call, here: Entry, all_of: bool) -> bool:
     kept = hidden(here) if all_of else here
     if not isinstance(kept, Expr) or not all_of and hidden(kept) is not None or not is_bit(call.reading, kept):
         raise NotRead("whether something holds at each place, or at any")
-    call.reading.suppose(KEPT)
+    kept_somewhere(call, kept)
     return not all_of
 
 
-def hidden(e: Entry) -> Expr | None:
-    """x of 1 - x."""
-    negated = isinstance(e, Expr) and e.op == "add" and is_const(e.args[0], 1) and e.args[1].op == "neg"
-    return e.args[1].args[0] if negated else None
+def kept_somewhere(call: Call, *kept: Expr) -> None:
+    """A condition, which says of what it speaks."""
+    call.reading.suppose(f"in each row something is kept, where {' or '.join(dict.fromkeys(map(show, kept)))} is 1")
 
 
 def product_of(axes: list[Axis]) -> list[tuple]:
