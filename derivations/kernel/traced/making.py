@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from ..core.expr import lift
 from .axes import ONE, Count, Run
 from .entries import Entry, plus, times
@@ -80,6 +82,8 @@ def entry_of(call: Call, x: Any) -> Entry:
 
 @rule("arange.default", "arange.start", "arange.start_step")
 def arange(call: Call, *limits: Any, **how: Any) -> Value:
+    if is_whole(call) and any(isinstance(x, (float, torch.SymFloat)) for x in limits):
+        raise NotRead("whole numbers from one that is none, or in such steps")
     axis, tree = call.reading.sizes.axis(call.out.shape[0]), call.reading.sizes.tree
     start, step = (tree(limits[0]) if len(limits) > 1 else lift(0)), (tree(limits[2]) if len(limits) > 2 else lift(1))
     return Value((axis,), lambda p: plus(start, times(step, numbered(axis, p[0]))))

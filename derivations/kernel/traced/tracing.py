@@ -19,9 +19,10 @@ from ..exact.normal import Facts
 from ..exact.payloads import Unknown
 from ..exact.reading import read
 from .axes import Axis, Count, length
-from .entries import Entry, Masked
+from .entries import Entry, Masked, plain
 from .errors import NotRead, Sized
 from .guards import Guard
+from .kinds import fitting
 from .rules import Call, rule_of
 from .sizes import Sizes, functions_of_numbers, line_of
 from .values import Value
@@ -58,7 +59,7 @@ class Reading(TorchDispatchMode):
                 raise InPlace(name)
             meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
             out = func(*args, **kwargs)
-            self.hold(out, meaning(Call(self, out), *before[0], **before[1]))
+            self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
             return out
         except NotRead as error:
             self.line = self.line or line_of("snippets")
@@ -83,7 +84,7 @@ class Reading(TorchDispatchMode):
         elif isinstance(out, Tensor) and value is not None:
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
                 raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
-            self.values[id(out)] = out, value, home(out)
+            self.values[id(out)] = out, fitting(self, out.dtype, value), home(out)
 
     def value(self, x: Tensor) -> Value:
         if id(x) in self.values:
@@ -129,6 +130,7 @@ class Reading(TorchDispatchMode):
         """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
         if self.opaque & set(symbols(e)):
             raise NotRead("a comparison with the largest of what moves")
+        self.needs(e)
         facts = self.facts()
         ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
         try:
@@ -150,6 +152,19 @@ class Reading(TorchDispatchMode):
         self.supposed.append(Assumption(test, (e,)))
         self.suppose(f"{show(e)} {WORDS[test]}")
         return True
+
+    def needs(self, e: Entry) -> None:
+        """That a number has a value is a condition, unless it is seen to have one."""
+        for one in (e.keep, e.value) if isinstance(e, Masked) else [e] if isinstance(e, Expr) else []:
+            if not plain(one):
+                facts = self.facts()
+                facts.near = (one,)
+                try:
+                    read(one, facts)
+                except Unknown as error:
+                    raise NotRead(f"whether {show(one)} has a value: {error}") from None
+                for condition in facts.unstated:
+                    self.suppose(condition)
 
     def guarded(self, guard: Guard) -> None:
         """What Python asked of a number, as a condition, unless it is seen to be so."""
