@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, lift, walk
-from .axes import Count, Place, along
+from ..core.expr import BINDERS, Expr, free_indices, index, lift, walk
+from .axes import FRESH, Count, Place, along
 from .entries import Entry
 from .errors import NotRead
 from .tracing import Reading
@@ -40,7 +40,12 @@ def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
     if e.op in ("index", *BINDERS):
         data = (data[0], what.get(data[1], data[1]))
     if e.op in BINDERS:
-        what = {key: one for key, one in what.items() if key != Expr("index", (), (), e.data)}
+        own = Expr("index", (), (), e.data)
+        what = {key: one for key, one in what.items() if key != own}
+        bound = Expr("index", (), (), data)
+        if any(bound in free_indices(one) for one in what.values()):  # which this binder would take for its own
+            data = index(f"at{next(FRESH)}", data[1]).data
+            what[own] = Expr("index", (), (), data)
     made = Expr(e.op, tuple(put(a, what) for a in e.args), shape, data)
     return e if made == e else made
 
