@@ -68,6 +68,10 @@ REFUSED = {
     "places beyond 8 bits": ("return x * torch.arange(300, dtype=torch.uint8)[299]", [x], 299 * x, []),
     "a filling that is cut off": ("return x * torch.zeros(1, dtype=torch.int64).fill_(torch.tensor(.5))", [x], x / 2, []),
     "a filling that moves": ("return torch.zeros(1, dtype=torch.int64).fill_(x.sum())[0].to(torch.float64)", [x], SUM, []),
+    "a truth that is filled": ("t = torch.zeros(1, dtype=torch.bool).fill_(x.sum()); return t.to(torch.float64)[0]", [x], SUM, []),
+    "a truth that is hidden": (
+        "t = torch.zeros(3, dtype=torch.bool).masked_fill(torch.ones(3, dtype=torch.bool), x.sum()); return t.to(torch.float64)[0]", [x], SUM, [],
+    ),
     "a whole number that is hidden": ("return x * torch.arange(3).masked_fill(torch.tensor([True, False, True]), .5)[0]", [x], x / 2, []),
     "a start that is cut off": ("return x * torch.arange(.5, 3.5, dtype=torch.int64)[0]", [x], x / 2, []),
     "a step that is cut off": ("return x * torch.arange(0, 4.5, 1.5, dtype=torch.int64)[2]", [x], 3 * x, []),

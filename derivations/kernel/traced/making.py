@@ -12,6 +12,7 @@ from .entries import Entry, plus, times
 from .errors import NotRead, Sized
 from .rules import Call, is_truth, is_whole, rule
 from .spots import numbered, same_place
+from .truths import as_truth
 from .values import Value
 
 
@@ -58,7 +59,7 @@ def full_like(call: Call, a: Value, x: Any, **how: Any) -> Value:
 
 @rule("fill.Tensor")
 def fill_tensor(call: Call, a: Value, x: Value) -> Value:
-    return Value(a.axes, lambda p: x.at(()))
+    return Value(a.axes, lambda p: as_truth(call.reading, x.at(())) if is_truth(call) else x.at(()))
 
 
 @rule("scalar_tensor.default")

@@ -23,6 +23,7 @@ from .entries import (
 from .errors import NotRead
 from .kinds import is_bit
 from .rules import Call, Number, is_truth, rule, value
+from .truths import as_truth
 from .values import Value, broadcast, entrywise
 
 HALF = Fraction(1, 2)
@@ -205,7 +206,8 @@ def where(call: Call, test: Value, a: Value | Number, b: Value | Number) -> Valu
 
 @rule("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(call: Call, a: Value, test: Value, filler: Value | Number) -> Value:
-    return entrywise(chosen, test, value(call, filler), a)
+    filler = value(call, filler)
+    return entrywise(chosen, test, filler.map(lambda x: as_truth(call.reading, x)) if is_truth(call) else filler, a)
 
 
 @rule("nan_to_num.default")

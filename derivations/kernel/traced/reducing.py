@@ -83,13 +83,18 @@ def mean(call: Call, a: Value, dims: Any = None, keepdim: bool = False, dtype: A
     return over_axes(a, dims, keepdim, lambda axes, inside, p: over(sum_of(axes, inside), how_many(axes)))
 
 
+def difference(a: Expr, b: Expr) -> Expr:
+    """a - b, as a reader would write it."""
+    return lift(a.data - b.data) if is_const(a) and is_const(b) else a - b
+
+
 @rule("var.correction")
 def var(call: Call, a: Value, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Value:
     less = call.reading.sizes.tree(1 if correction is None else correction)
 
     def one(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
         count = how_many(axes)
-        left = lift(count.data - less.data) if is_const(count) and is_const(less) else count - less
+        left = difference(count, less)
         if is_const(left) and left.data <= 0:
             raise NotRead(f"a variance of {show(count)} numbers that is divided by {show(left)}")
         call.reading.decided("positive", left)
