@@ -24,6 +24,7 @@ PRIVATE = {
     *("fake_mode", "fake_device", "is_compiling", "is_fake", "statically_known_true", "guard_or_true", "guard_or_false", "symbolic_shapes"),
     *("_python_dispatch", "_mode_utils", "_subclasses", "_dispatch", "overrides", "_C", "__class__", "__subclasses__", "node"),
     *("_getframe", "currentframe", "stack_trace", "settrace", "threading", "Thread", "ThreadPoolExecutor"),
+    *("numpy", "from_numpy", "data_ptr", "untyped_storage", "storage", "ctypes"),
 }  # names by which code sees that it is traced, or goes round it
 TEXTS = ("__str__", "__repr__", "__format__")
 

@@ -77,6 +77,8 @@ class Reading(TorchDispatchMode):
         meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
         out = func(*args, **kwargs)
         self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
+        if torch.Tag.inplace_view in func.tags and id(out) in self.values:
+            self.values[id(out)] = (*self.values[id(out)][:2], (*home(out), 1))  # PyTorch counts it as a write once this is over
         return out
 
     def facts(self) -> Facts:
@@ -98,12 +100,13 @@ class Reading(TorchDispatchMode):
         elif isinstance(out, Tensor) and value is not None:
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
                 raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
-            self.values[id(out)] = out, fitting(self, out.dtype, value), home(out)
+            self.values[id(out)] = out, fitting(self, out.dtype, value), (*home(out), 0)
 
     def value(self, x: Tensor) -> Value:
         if id(x) in self.values:
             _, value, before = self.values[id(x)]
-            if home(x) != before:
+            where, written = home(x)
+            if where != before[0] or written - before[1] not in range(before[2] + 1):
                 raise NotRead("a tensor that was made another without an operation, as by .data")
             return value
         if type(x) is Tensor or type(x) is torch.nn.Parameter:
@@ -217,7 +220,7 @@ def home(x: Tensor) -> tuple:
     steps = [
         getattr(getattr(n, "node", None), "expr", n) for n in (*x.shape, *x.stride(), x.storage_offset())
     ]  # which asks nothing of sizes
-    return x.untyped_storage()._cdata, *map(str, steps), 0 if x.is_inference() else x._version
+    return (x.untyped_storage()._cdata, *map(str, steps)), 0 if x.is_inference() else x._version
 
 
 def told(place: Any) -> tuple[list[int], list[Expr]]:
