@@ -145,9 +145,6 @@ class Reading(TorchDispatchMode):
 
     def decided(self, test: str, e: Expr) -> bool:
         """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
-        if self.opaque & set(symbols(e)):
-            raise NotRead("a comparison with the largest of what moves")
-        self.needs(e)
         facts = self.facts()
         facts.near = (e,)
         ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
@@ -169,6 +166,8 @@ class Reading(TorchDispatchMode):
                 return False
         except Unknown:
             pass
+        if self.opaque & set(symbols(e)):
+            raise NotRead("a comparison with the largest of what moves")
         if len(self.supposed) >= MOST_SUPPOSED:
             raise NotRead(f"more than {MOST_SUPPOSED} conditions")
         self.supposed.append(Assumption(test, (e,)))
