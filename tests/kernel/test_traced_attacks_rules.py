@@ -113,7 +113,7 @@ CONDITIONS = {
     "1 / 0": ("return torch.where(torch.isinf(1 / x), 5., x)", [x], x + 0 * x, [], "x[i] is not zero"),
     "alike": ("z = x / x; return torch.where(z == z, x, 5.)", [x], x + 0 * x, [], "x[i] is not zero"),
     "a positive quotient": ("return torch.where(x / x > 0, x, 7.)", [x], x + 0 * x, [], "x[i] is not zero"),
-    "a logarithm": ("return torch.where(y.log().exp() == y, x, 7 * x)", [x, u], each(x[i] + 0 * u[i], i), [], "u[i]"),
+    "a logarithm": ("return torch.where(y.log().exp() == y, x, 7 * x)", [x, u], each(x[i] + 0 * u[i], i), [], "u[j]"),
     "a masked row": (MASK + "return torch.where(torch.isnan(s.softmax(0)), 7., x)", [x, y], each(x[i] + 0 * y[i], i), BITS, "is not zero"),
     "both hidden": (MASK + "M = torch.maximum(s, s); return (s - M).exp() / (x - M).exp()", [x, y], each(y[i] + 0 * x[i], i), BITS, "is not zero"),
     "all axes": (MASK + "M = s.amax((0, 1)); return (s - M).exp() / (x - M).exp()", [A, K], K + 0 * A, [zero_or_one(K)], KEPT),
@@ -124,9 +124,9 @@ CONDITIONS = {
         "s = torch.stack([torch.full_like(x, -torch.inf), x.masked_fill(y == 0, -torch.inf)]); M = s.amax(0); return (s[1] - M).exp() / (x - M).exp()",
         [x, y], each(y[i] + 0 * x[i], i), BITS, KEPT,
     ),
-    "a threshold": ("return torch.nn.functional.softplus(x)", [x], each(log(1 + exp(x[i])), i), [], "20 - x[i] is not negative"),
+    "a threshold": ("return torch.nn.functional.softplus(x)", [x], each(log(1 + exp(x[i])), i), [], "20 - x[j] is not negative"),
     "a slope and a threshold": (
-        "return torch.nn.functional.softplus(x, 2.0, 8.0)", [x], each(log(1 + exp(2 * x[i])) / 2, i), [], "8 - 2*x[i] is not negative",
+        "return torch.nn.functional.softplus(x, 2.0, 8.0)", [x], each(log(1 + exp(2 * x[i])) / 2, i), [], "8 - 2*x[j] is not negative",
     ),
     "a variance of enough": (
         "return x.var(correction=5)", [x], total((x[i] - total(x[k], k) / n) ** 2, i) / (n - 5), [], "n - 5 is positive",
