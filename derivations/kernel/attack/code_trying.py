@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from math import isfinite
 from typing import Any
 
-from ..core.claims import Claim
+from ..core.claims import EVERY, SNIPPET, Claim
 from ..core.expr import symbols
 from ..errors import KernelError
 from ..pytorch.calling import copied, double_by_default
@@ -21,7 +21,6 @@ from ..pytorch.drawing import draw
 from ..pytorch.snippets import prepared
 from ..pytorch.trial import Trial
 from ..traced import witness
-from ..traced.arguments import SNIPPET
 from ..traced.witness import Said
 from .code_slips import Slip, slips
 
@@ -62,7 +61,7 @@ def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
     """Whether a corrupted function gives what the snippet gives, wherever numbers are drawn: 'equivalent', 'survived' or, if none, 'unclassified'."""
     name, arguments, keywords = claim.code[k]
     told = 0
-    for t in trials(claim, LARGEST if before.scope == witness.EVERY else max(witness.TRIED)):
+    for t in trials(claim, LARGEST if before.scope == EVERY else max(witness.TRIED)):
         for point in range(points_of(t)):
             with suppress(KernelError):
                 run, bound, which = prepared(name, arguments, dict(keywords), t, point)

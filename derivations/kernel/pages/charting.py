@@ -157,7 +157,7 @@ def listed(graph: Resting, parent: Element, stash: Callable[[str], str], way: Ca
 
 
 def entry(graph: Resting, node: Node, parent: Element, stash: Callable[[str], str], way: Callable[[str], str]) -> None:
-    item = SubElement(parent, "li", {"id": key(node.id), "data-rank": node.rank})
+    item = SubElement(parent, "li", {"id": key(node.id), "data-rank": stash(node.rank)})
     if node.page:
         address = f"{way(node.page)}#{node.anchor}"
         SubElement(item, "a", {"href": address}).text = stash(f"({node.number}) {called(node)}")

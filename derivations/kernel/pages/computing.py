@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-EVERY = "every shape"
+from ..core.claims import EVERY
 
 
 def is_proved(claim: dict) -> bool:

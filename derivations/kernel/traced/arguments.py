@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -11,24 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..core.claims import Claim
+from ..core.claims import SNIPPET, Claim
 from ..core.expr import BINDERS, Expr, free_indices, index, lift, walk
 from .axes import FRESH, Count, Place, along
 from .entries import Entry
 from .errors import NotRead
 from .tracing import Reading
 from .values import Value
-
-SNIPPET = re.compile(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?")
-
-
-def free_order(claim: Claim) -> list[Expr]:
-    """The free indices in the order in which the claim has them: what a snippet gives has an axis for each."""
-    found = []
-    for tree in (claim.start, *(s.expr for s in claim.steps)):
-        free = free_indices(tree)
-        found += [n for n in walk(tree) if n.op == "index" and n in free]
-    return list(dict.fromkeys(found))
 
 
 def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
@@ -80,7 +68,7 @@ class Given:
     """One call of a claim, prepared: its tensors, and how it is made of them."""
 
     def __init__(self, claim: Claim, reading: Reading) -> None:
-        self.reading, self.free = reading, free_order(claim)
+        self.reading, self.free = reading, claim.free
         self.tensors: list[Tensor] = []
 
     def call(self, name: str, arguments: tuple, keywords: dict) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -44,6 +45,8 @@ class Reading(TorchDispatchMode):
         self.sizes, self.given, self.largest = sizes, given, largest
         self.names = frozenset(names)  # those that the claim has: nothing that is made here takes one
         self.values: dict[int, tuple[Tensor, Value, tuple]] = {}  # the tensor, what it is, and where its numbers would lie
+        self.turned: Counter[int] = Counter()  # views in place, by where the numbers lie: PyTorch counts each as a write, once it is over
+        self.writes: Counter[int] = Counter()  # as counted there when a tensor was last met: a view has the count once it is made
         self.conditions: list[str] = []  # under which what was read is what the code computes
         self.supposed: list[Assumption] = []  # the same, as far as the normal form knows of them
         self.opaque: set[str] = set()  # names of numbers of which nothing is known
@@ -77,8 +80,8 @@ class Reading(TorchDispatchMode):
         meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
         out = func(*args, **kwargs)
         self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
-        if torch.Tag.inplace_view in func.tags and id(out) in self.values:
-            self.values[id(out)] = (*self.values[id(out)][:2], (*home(out), 1))  # PyTorch counts it as a write once this is over
+        if torch.Tag.inplace_view in func.tags:
+            self.turned[out.untyped_storage()._cdata] += 1
         return out
 
     def facts(self) -> Facts:
@@ -100,14 +103,17 @@ class Reading(TorchDispatchMode):
         elif isinstance(out, Tensor) and value is not None:
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
                 raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
-            self.values[id(out)] = out, fitting(self, out.dtype, value), (*home(out), 0)
+            where, written = home(out)
+            counts = written, self.writes[where[0]], self.turned[where[0]]
+            self.values[id(out)] = out, fitting(self, out.dtype, value), (where, *counts)
 
     def value(self, x: Tensor) -> Value:
         if id(x) in self.values:
-            _, value, before = self.values[id(x)]
+            _, value, (before, first, writes, turned) = self.values[id(x)]
             where, written = home(x)
-            if where != before[0] or written - before[1] not in range(before[2] + 1):
+            if where != before or written != first and written - writes not in range(self.turned[where[0]] - turned + 1):
                 raise NotRead("a tensor that was made another without an operation, as by .data")
+            self.writes[where[0]] = max(written, self.writes[where[0]])
             return value
         if type(x) is Tensor or type(x) is torch.nn.Parameter:
             return self.written(x)
@@ -145,13 +151,9 @@ class Reading(TorchDispatchMode):
 
     def decided(self, test: str, e: Expr) -> bool:
         """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
-        facts = self.facts()
-        facts.near = (e,)
-        ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
         try:
-            p = read(e, facts)
-            for needed in facts.unstated:  # for e to have a value, without which no comparison with it holds
-                self.suppose(needed)
+            p, facts = self.read(e)
+            ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
             if ask(p):
                 return True
             minus = read(lift(-1) * e, facts)
@@ -178,14 +180,19 @@ class Reading(TorchDispatchMode):
         """That a number has a value is a condition, unless it is seen to have one."""
         for one in (e.keep, e.value) if isinstance(e, Masked) else [e] if isinstance(e, Expr) else []:
             if not plain(one):
-                facts = self.facts()
-                facts.near = (one,)
                 try:
-                    read(one, facts)
+                    self.read(one)
                 except Unknown as error:
                     raise NotRead(f"whether {show(one)} has a value: {error}") from None
-                for condition in facts.unstated:
-                    self.suppose(condition)
+
+    def read(self, e: Expr) -> tuple[dict, Facts]:
+        """The normal form, and what it knows. What e needs to have a value, unless it is seen, is a condition."""
+        facts = self.facts()
+        facts.near = (e,)
+        p = read(e, facts)
+        for condition in facts.unstated:
+            self.suppose(condition)
+        return p, facts
 
     def guarded(self, guard: Guard) -> None:
         """What Python asked of a number, as a condition, unless it is seen to be so."""
@@ -270,7 +277,8 @@ def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> 
         except InPlace:
             reading.values, reading.refused, reading.met = before, None, 0
             del reading.conditions[:], reading.supposed[:]
-            reading.opaque.clear()
+            for counted in (reading.opaque, reading.turned, reading.writes):
+                counted.clear()
         try:
             return in_full(torch.func.functionalize(run, remove="mutations"), tensors, reading)
         except InPlace as error:

@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from ..core.assumptions import Assumption
-from ..core.claims import Claim, Refused, Step
+from ..core.claims import EVERY, Claim, Refused, Step
 from ..core.expr import Expr, lift, show, symbols, walk
 from ..errors import Untracked
 from ..exact.leaving import example
@@ -26,7 +26,6 @@ from .tracing import Reading, traced
 from .values import Value
 
 OPERATIONS = (backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths)  # which register their rules
-EVERY = "every shape"
 TRIED = (1, 2, 3)  # what a size is where it has to be a number
 MANY = 4  # sizes at once, of which fewer shapes are tried
 MOST_ONES = 16  # choices of sizes that are 1, of one call
