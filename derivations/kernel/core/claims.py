@@ -58,11 +58,8 @@ class Claim:
     @property
     def free(self) -> list[Expr]:
         """The free indices in the order in which the claim first has them; what a snippet gives has an axis for each."""
-        found = []
-        for tree in (self.start, *(s.expr for s in self.steps)):
-            free = free_indices(tree)
-            found += [n for n in walk(tree) if n.op == "index" and n in free]
-        return list(dict.fromkeys(found))
+        sides = (self.start, *(s.expr for s in self.steps))
+        return list(dict.fromkeys(n for e in sides for free in [free_indices(e)] for n in walk(e) if n in free))
 
 
 @dataclass(frozen=True)

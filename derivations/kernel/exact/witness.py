@@ -8,8 +8,9 @@ from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import EVERY, Claim, Refused, Verdict
-from ..core.expr import BINDERS, Expr, free_indices, lift, named, show, show_shape, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, lift, named, show, strip, symbols, walk
 from ..errors import KernelError
+from ..printing.plain import show_shape
 from . import logarithms, values
 from .clearing import clear_denominators
 from .facts import facts_of, require_variances

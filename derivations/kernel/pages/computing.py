@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.claims import EVERY
+EVERY = "every shape"  # as a certificate writes it
 
 
 def is_proved(claim: dict) -> bool:
