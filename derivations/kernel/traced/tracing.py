@@ -104,8 +104,7 @@ class Reading(TorchDispatchMode):
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
                 raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
             where, written = home(out)
-            counts = written, self.writes[where[0]], self.turned[where[0]]
-            self.values[id(out)] = out, fitting(self, out.dtype, value), (where, *counts)
+            self.values[id(out)] = out, fitting(self, out.dtype, value), (where, written, self.writes[where[0]], self.turned[where[0]])
 
     def value(self, x: Tensor) -> Value:
         if id(x) in self.values:
