@@ -88,19 +88,22 @@ def trials(claim: Claim, largest: int) -> Iterator[Trial]:
 
 def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
     """Do two functions give the same, up to roundings? None where the snippet gives nothing, or no number."""
-    try:
-        want = numbers(once(run, bound), which)
-    except Exception:
-        return None
-    try:
-        have = numbers(once(other, bound), which)
-    except Exception:
-        return False
+    want, have = given(run, bound, which), given(other, bound, which)
+    if want is None or have is None:
+        return None if want is None else False
     if len(want) != len(have) or any(shape_of(a) != shape_of(b) for a, b in zip(want, have)):
         return False
     if not all(is_finite(a) for a in want) or is_large(bound) and not all(is_finite(b) for b in have):
         return None
     return all(largest(a - b) <= NEAR * (1 + largest(a)) for a, b in zip(want, have))
+
+
+def given(run: Any, bound: Any, which: str | None) -> list | None:
+    """What one call gives; None where it stops, for whatever reason: what corrupted code raises can be anything."""
+    try:
+        return numbers(once(run, bound), which)
+    except Exception:
+        return None
 
 
 def once(run: Any, bound: Any) -> Any:
