@@ -169,7 +169,7 @@ def test_the_list_holds_every_claim_and_leads_to_it_and_to_what_it_uses(html, wh
 
 def test_the_page_and_its_scripts_are_light(html):
     assert len(html) < 500_000 and len(gzip.compress(html.encode())) < 90_000
-    assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_000
+    assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_200
 
 
 def test_no_other_page_asks_for_the_map(built):

@@ -42,10 +42,16 @@ function read() {
   for (const { key, uses } of claims.values()) for (const use of uses) claims.get(use).users.push(key);
   for (const dot of svg.querySelectorAll(".map__dots a")) {
     const claim = claims.get(dot.getAttribute("href").slice(1));
-    const { x, y, width, height } = dot.getBBox();
-    Object.assign(claim, { dot, x: x + width / 2, y: y + height / 2 });
+    Object.assign(claim, { dot, ...centre(dot.firstElementChild) });
     dot.setAttribute("aria-label", `${claim.link.textContent.trim()}, ${claim.said}`);
   }
+}
+
+/** Where a dot lies, or a diamond, whose path begins at its left: read, since to measure would have the browser lay all out. */
+function centre(shape) {
+  if (shape.localName === "circle") return { x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")) };
+  const [left, y, half] = shape.getAttribute("d").match(/[\d.]+/g).map(Number);
+  return { x: left + half, y };
 }
 
 /** All claims that one leads to, the direct ones first. */
@@ -237,13 +243,11 @@ const panel = made("div", { class: "map__panel", role: "region", "aria-label": "
 const closing = made("button", { type: "button", class: "map__close", "aria-label": "Close" }, "×");
 const field = made("input", { type: "search", placeholder: "Find a claim", "aria-label": "Find a claim on the map", autocomplete: "off" });
 const status = made("span", { class: "map__status", role: "status" });
-const frame = made("div", { class: "map__frame" });
 const found = made("div", { class: "map__hits" });
-const drawn = (tag, css) => {
+const drawn = (tag, css, within) => {
   const one = document.createElementNS(svg.namespaceURI, tag);
   one.setAttribute("class", css);
-  one.setAttribute("aria-hidden", "true"); // the panel says the same
-  return svg.appendChild(one);
+  return within.appendChild(one);
 };
 const button = (sign, name, act) => {
   const one = made("button", { type: "button", "aria-label": name }, sign);
@@ -264,11 +268,12 @@ const zooming = [
   button("−", "Zoom out", () => shown.zoom(1 / 1.4)),
   button("All", "Show all", () => shown.home()),
 ];
-const ring = drawn("circle", "map__ring");
-const label = drawn("text", "map__label");
-stage.replaceWith(frame);
-frame.append(stage, panel);
-frame.before(made("div", { class: "map__bar" }, finder, ...zooming));
+const marks = drawn("g", "map__marks", svg);
+marks.setAttribute("aria-hidden", "true"); // the panel says the same
+const ring = drawn("circle", "map__ring", marks);
+const label = drawn("text", "map__label", marks);
+stage.after(panel);
+box.querySelector(".map__bar").append(finder, ...zooming);
 
 box.classList.add("is-alive");
 const shown = view(svg, stage, () => (found.firstChild ? found : panel));

@@ -13,6 +13,7 @@ export function view(svg, stage, covering) {
   const whole = svg.viewBox.baseVal;
   const size = { width: whole.width, height: whole.height };
   const seen = { x: 0, y: 0, width: size.width };
+  const sized = svg.querySelectorAll(".map__names, .map__marks"); // not all: what has a size of its own would be styled anew for nothing
   const unit = () => seen.width / (stage.clientWidth || 1); // units to a pixel
   const clamped = (value, least, most) => Math.min(Math.max(value, least), Math.max(least, most));
 
@@ -43,7 +44,7 @@ export function view(svg, stage, covering) {
     seen.x = within(seen.x, free.x, free.width, size.width);
     seen.y = within(seen.y, free.y, free.height, size.height);
     svg.setAttribute("viewBox", `${seen.x} ${seen.y} ${seen.width} ${stage.clientHeight * unit()}`);
-    svg.style.setProperty("--unit", unit()); // names keep a size that can be read
+    for (const names of sized) names.style.setProperty("--unit", unit()); // they keep a size that can be read
   }
 
   /** Where a point of the window lies on the map. */
