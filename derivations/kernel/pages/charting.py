@@ -87,7 +87,10 @@ def key(id_: str) -> str:
 def drawn(graph: Resting) -> str:
     """The picture. Who cannot see it has the list, so that nothing here is read aloud until a script makes it work."""
     corners, dots, (wide, tall) = laid(graph)
-    parts = [f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>', '<g class="map__names">']
+    parts = [
+        f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>',
+        '<g class="map__names">',
+    ]
     for (title, topics), (x, y) in zip(graph.chapters, corners):
         parts += region(title, topics, x, y)
     parts.append('</g><g class="map__edges">')
