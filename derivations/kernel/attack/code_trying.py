@@ -1,8 +1,8 @@
 """Corrupted snippets before the code witness: each has to be killed, or be shown by numbers to compute what the snippet does.
 
 Killed is one of which the witness says less than of the snippet: that it computes something else, that it is not read, or that it is proved
-at fewer shapes or under more conditions. What it says as much of is judged by numbers, at sizes up to 9, one alone at 101, and at tiny and whole entries,
-where the snippet and its corrupted form have to give the same.
+at fewer shapes or under more conditions. What it says as much of is judged by numbers, at sizes up to 9, one alone at 101, and at tiny
+and whole entries, where the snippet and its corrupted form have to give the same.
 """
 
 from __future__ import annotations
