@@ -11,6 +11,8 @@ function turn([first, second], angle) {
   return [first * cosine - second * sine, first * sine + second * cosine];
 }
 
+export const caption = "One pair of features of a query and of a key. Moved together, they keep the angle between them, and so their score.";
+
 export function start(stage, { query, key, omega, places }) {
   const at = [...places];
   const arrows = ["query", "key"].map((role) => draw("path", { class: `play__arrow role--${role}` }));

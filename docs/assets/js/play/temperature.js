@@ -5,6 +5,8 @@ import { dot, entropy, integer, make, readout, shown, slider, softmax, strength 
 
 const TEMPERATURES = [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
 
+export const caption = "The weights of four scores, at the temperature that you set.";
+
 export function start(stage, { scores }) {
   const bars = scores.map(() => make("span", { class: "play__bar" }));
   const numbers = scores.map(() => make("span", { class: "play__number", "data-number": "weight" }));
