@@ -26,7 +26,8 @@ document.addEventListener("keydown", (event) => {
   else if (event.key.length === 1) typed += event.key;
   else return;
   event.preventDefault();
-});
+  event.stopPropagation(); // letters are the theme's keys elsewhere
+}, true);
 
 const button = document.createElement("button");
 button.type = "button";

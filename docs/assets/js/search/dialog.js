@@ -51,7 +51,7 @@ const set = (piece) => piece.split(/(ᵀ|_(?:(?!ᵀ)[\p{L}\p{Nd}])+)/u).map((par
 // What is in brackets, or one letter, after ^ stands high, and in brackets after _ low: e^(ts), x_(i+1).
 const RAISED = /([_^]\((?:[^()]|\([^()]*\))*\)|\^[\p{L}\p{Nd}](?:_[\p{L}\p{Nd}]+)?)/u;
 
-function marked(text, terms, isFormula = false) {
+export function marked(text, terms, isFormula = false) {
   const word = (piece, k) => (k % 2 && isFound(piece, terms, isFormula) ? element("mark", {}, ...set(piece)) : set(piece));
   const inner = (part) => marked(part.slice(1).replace(/^\((.*)\)$/u, "$1"), terms, isFormula);
   return text.split(RAISED).flatMap((part, k) => (k % 2 ? element(part[0] === "_" ? "sub" : "sup", {}, ...inner(part)) : pieces(part).flatMap(word)));
