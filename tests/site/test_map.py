@@ -456,7 +456,9 @@ def test_all_in_the_panel_and_in_the_list_has_one_left_edge(browse):
     for look in ({}, {"width": 390, "height": 844, "phone": True}):
         tab = browse(f"map/#{USED}", **look)
         shown_at(tab, USED)
-        lefts = tab.run(f"[...{PANEL}.querySelectorAll('.map__title, h2, li a, summary')].filter((one) => one.checkVisibility()).map({LEFT})")
+        lefts = tab.run(
+            f"[...{PANEL}.querySelectorAll('.map__title, h2, li a, summary')].filter((one) => one.checkVisibility()).map({LEFT})"
+        )
         assert tab.run(f"{PANEL}.querySelector('summary').checkVisibility()") and max(lefts) - min(lefts) < 1
         listed = tab.run(f"[...document.querySelectorAll('.map__list > details > summary')].map({LEFT})")
         assert {round(left) for left in listed} == {round(box(tab, ".map__list")["left"])}
