@@ -559,6 +559,7 @@ def test_on_a_phone_four_hits_are_seen_and_their_count_leaves_the_field_its_widt
     seen = phone.run("[...document.querySelectorAll('.map__hits a')].map((one) => one.getBoundingClientRect().toJSON())")
     assert sum(within(one, hits) for one in seen) >= 4 and hits["right"] <= 390
     assert field["width"] == wide > 200 and within(count, field) and count["height"] < 25
+    assert field["right"] - count["right"] >= 8
 
 
 def test_a_formula_that_goes_on_has_a_shadow_where_it_does(browse):
