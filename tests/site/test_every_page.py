@@ -21,7 +21,7 @@ PLANTED = {
     "faint words that are folded": ("axe", "<details><summary>more</summary><p style='color: #aaa'>faint</p></details>"),
     "a picture without words": ("axe", "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>"),
     "a field without a name": ("axe", "<input>"),
-    "targets too small for a finger": ("axe", "<button style='width: 8px; height: 8px; padding: 0'>a</button>" * 2),
+    "targets too small for a finger": ("axe", "<button style='display: block; width: 8px; height: 8px; padding: 0'>a</button>" * 2),
     "small targets far below": (
         "axe",
         "<div style='height: 9000px'></div><div style='content-visibility: auto; contain-intrinsic-size: 9000px'>"
