@@ -6,7 +6,7 @@ from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..printing.maths import MathsError
-from ..run import coq_open, whole_runs
+from ..run import certificates, coq_open, fuzz_kept, whole_runs
 from ..run.certificates import ROOT, CertificateError, topics
 from . import charting, playing, resting, traces
 from .api import ApiError, api
@@ -20,7 +20,7 @@ from .trust import LISTS, TABLES, counted
 
 def count(page: Page, parent: Element, name: str) -> Element:
     """Append one of the trust page's tables, with the command that makes its numbers again."""
-    traces.note("all")
+    traces.note("all", f"within:{certificates.STORE / 'mutants'}", f"file:{fuzz_kept.path()}")
     line = page.source.line_of(f"/// trust | {name}")
     if name not in (*TABLES, *LISTS):
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, *LISTS))}, found {name!r}")
@@ -98,6 +98,7 @@ def list_sources(page: Page, parent: Element, group: str) -> Element:
     """Append the table of a group of rows, each with links to the claims that hold it."""
     line = page.source.line_of(f"/// sources | {group}".rstrip())
     traces.note("all", f"file:{page.source.docs / 'sources.toml'}")
+    traces.note_files(page.source.docs.rglob("*.md"))  # whose titles its links have
     try:
         chosen = rows(page.source.docs, group)
         for row in chosen:

@@ -68,7 +68,7 @@ def render(page, execute) -> None:
             execute()
         except CellExecutionError as error:
             raise PageError(f"docs/labs/{notebook.name}: a cell fails with {error.ename}: {error.evalue}") from None
-        lab = {"key": wanted, "title": page.title, "toc": _tokens(page.toc), "content": light(page.content, notebook)}
+        lab = {"key": wanted, "title": page.title, "toc": tokens(page.toc), "content": light(page.content, notebook)}
         kept.parent.mkdir(parents=True, exist_ok=True)
         partial = kept.with_suffix(f".{os.getpid()}")
         partial.write_text(json.dumps(lab), encoding="utf-8")
@@ -198,6 +198,6 @@ def _named(figure: str, prefix: str) -> str:
     return re.sub(r'(href="|url\()#', rf"\1#{prefix}", figure)
 
 
-def _tokens(toc) -> list[dict]:
+def tokens(toc) -> list[dict]:
     """A table of contents as what get_toc makes it from."""
-    return [{"name": item.title, "id": item.id, "level": item.level, "children": _tokens(item.children)} for item in toc]
+    return [{"name": item.title, "id": item.id, "level": item.level, "children": tokens(item.children)} for item in toc]

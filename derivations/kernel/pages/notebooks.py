@@ -98,6 +98,8 @@ def modules(code: list[Block]) -> dict[str, str]:
 
 
 def _add(name: str, found: dict[str, str]) -> None:
+    if name in found:
+        return
     parent = name.rpartition(".")[0]
     if parent:
         _add(parent, found)
@@ -118,16 +120,22 @@ def plain(text: str) -> str:
 
 def imported(text: str) -> list[str]:
     """The modules of the snippets that code imports."""
+    found = [one for one, is_sure in _imports(text) if is_sure or (ROOT / f"{one.replace('.', '/')}.py").is_file()]
+    return list(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=1024)
+def _imports(text: str) -> list[tuple[str, bool]]:
+    """The modules of the snippets that code imports; and what it imports from them, of which it is not sure that it is a module."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except SyntaxError:  # an example of that
         return []
-    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    found = [(alias.name, True) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            whole = [f"{node.module}.{alias.name}" for alias in node.names]
-            named += [node.module, *(one for one in whole if (ROOT / f"{one.replace('.', '/')}.py").is_file())]
-    return [one for one in dict.fromkeys(named) if one.partition(".")[0] == "snippets"]
+            found += [(node.module, True), *((f"{node.module}.{alias.name}", False) for alias in node.names)]
+    return [(one, is_sure) for one, is_sure in found if one.partition(".")[0] == "snippets"]
 
 
 def quoted(sources: dict[str, str]) -> str:

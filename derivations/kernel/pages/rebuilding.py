@@ -57,11 +57,16 @@ def end(address: str, source: Path, into: Path, url: str, more=()) -> None:
 
 def later(name: str) -> bool:
     """Whether this may have changed while the page was rendered: then the page is made again next time."""
-    kind, _, rest = name.partition(":")
-    paths = {"file": [Path(rest)], "topic": [certificates.path_of(rest), refusals.path_of(rest), coq_results.path_of(rest)]}.get(
-        kind, [refusals.bell()]
-    )
-    return any(path.exists() and path.stat().st_mtime_ns >= _began[0] for path in paths)
+    return any(path.exists() and path.stat().st_mtime_ns >= _began[0] for path in paths_of(*name.partition(":")[::2]))
+
+
+def paths_of(kind: str, rest: str) -> list[Path]:
+    """The files by which a noted name changes."""
+    if kind == "file":
+        return [Path(rest)]
+    if kind == "within":
+        return files_within(rest)
+    return [refusals.bell()] if kind == "all" else [certificates.path_of(rest), refusals.path_of(rest), coq_results.path_of(rest)]
 
 
 def state_now() -> State:
@@ -72,11 +77,17 @@ def state_now() -> State:
         kind, _, rest = name.partition(":")
         if kind == "file":
             return file_hash(Path(rest)) if Path(rest).is_file() else ""
+        if kind == "within":
+            return [(path.as_posix(), file_hash(path)) for path in files_within(rest)]
         if kind == "topic":
             return of_topic(rest)
-        return (refusals.bell().read_text(), *(of_topic(topic) for topic in certificates.topics()))
+        return [state(f"topic:{topic}") for topic in certificates.topics()]
 
     return state
+
+
+def files_within(folder: str) -> list[Path]:
+    return sorted(path for path in Path(folder).rglob("*") if path.is_file())
 
 
 def of_topic(topic: str) -> object:

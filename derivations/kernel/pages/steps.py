@@ -71,13 +71,20 @@ def _short(text: str) -> str:
 # SymPy's program ----------------------------------------------------------------------------------------------------------------
 
 
+def _part(program: str, start: str) -> str:
+    """The statement of a program that begins like this, up to the next one; "" if there is none. Only this is parsed: programs are long."""
+    found = re.search(rf"^{re.escape(start)}.*\n(?:(?![\w@#'\"]).*\n?)*", program, flags=re.M)
+    return found[0] if found else ""
+
+
 def checked(program: str, step: int) -> str:
     """What the program computes for a step: the lines of its `claim`, without those of other steps."""
-    claim = next((one for one in _statements(program) if isinstance(one, ast.FunctionDef) and one.name == "claim"), None)
+    text = _part(program, "def claim(")
+    claim = next((one for one in _statements(text) if isinstance(one, ast.FunctionDef)), None)
     if claim is None:
         return ""
     others = {line for one in ast.walk(claim) if _of_another(one, step) for line in range(one.lineno, one.end_lineno + 1)}
-    body = [line for at, line in enumerate(program.split("\n"), start=1) if claim.body[1].lineno <= at <= claim.end_lineno]
+    body = [line for at, line in enumerate(text.split("\n"), start=1) if claim.body[1].lineno <= at <= claim.end_lineno]
     kept = [line for at, line in enumerate(body, start=claim.body[1].lineno) if at not in others]
     return _short(dedent("\n".join(kept)))
 
@@ -95,7 +102,7 @@ def sizes(program: str) -> str:
     """The sizes that the program writes out, in words; "" where it has none, or leaves some out."""
     if "possible(SIZES" in program:
         return ""
-    found = next((one.value for one in _statements(program) if isinstance(one, ast.Assign) and _named(one) == "SIZES"), None)
+    found = next((one.value for one in _statements(_part(program, "SIZES = ")) if isinstance(one, ast.Assign)), None)
     tried = [one for one in getattr(found, "elts", []) if isinstance(one, ast.Call) and one.keywords]
     if not tried:
         return ""
@@ -103,10 +110,6 @@ def sizes(program: str) -> str:
     if len(names) == 1:
         return f"{names[0]} = {', '.join(ast.unparse(one.keywords[0].value) for one in tried)}"
     return f"{len(tried)} choices of {', '.join(names[:-1])} and {names[-1]}"
-
-
-def _named(node: ast.Assign) -> str:
-    return node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
 
 
 # Coq's file ---------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What the page that is being rendered is made from, so that a server knows which pages a change concerns.
 
-Names noted: "topic:chapter/topic", a certificate or what was refused instead; "file:PATH"; "all", whatever there is.
+Names noted: "topic:chapter/topic", a certificate or what was refused instead; "file:PATH"; "within:PATH", the files of a folder; "all",
+whatever there is.
 """
 
 import re

@@ -55,12 +55,12 @@ def kernel() -> Path:
 
 def kernel_files() -> list:
     """All of the kernel's sources, room by room."""
-    return sorted(p for p in kernel().rglob("*") if p.suffix in (".py", ".v"))
+    return sorted(Path(folder, name) for folder, _, names in os.walk(kernel()) for name in names if name.endswith((".py", ".v")))
 
 
 def room(path: Path) -> str:
     """The room that one of the kernel's files stands in; "" for the kernel's own folder."""
-    return path.relative_to(kernel()).parent.as_posix().removeprefix(".")
+    return "/".join(path.parts[len(kernel().parts) : -1])
 
 
 def checker_files() -> list:
@@ -69,7 +69,8 @@ def checker_files() -> list:
 
 
 def is_aside(path: Path) -> bool:
-    return room(path).partition("/")[0] in ASIDE or path.relative_to(kernel()).as_posix() in ASIDE
+    within = path.parts[len(kernel().parts) :]
+    return within[0] in ASIDE or "/".join(within) in ASIDE
 
 
 @cache
@@ -219,7 +220,7 @@ def load(topic: str) -> dict:
 
 def changes(content: dict) -> list:
     """What a certificate depended on that is not as it was."""
-    new = [relative(p) for p in checker_files() if relative(p) not in content["inputs"]]
+    new = [name for p in checker_files() if (name := os.fspath(p)[len(f"{ROOT}{os.sep}") :]) not in content["inputs"]]
     libraries = [
         name
         for name, stated in (versions() | content["versions"]).items()

@@ -1,0 +1,151 @@
+"""Pages that are kept: taken for as long as nothing changed that they are made from, and looked at again now and then."""
+
+import logging
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+from mkdocs.structure.toc import get_toc
+
+from derivations.kernel.pages import PageError, mistakes, rebuilding, traces, unchanged
+from derivations.kernel.run import certificates
+
+TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder with a page and what the page includes; nothing is rendered again unless it must be."""
+    monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
+    monkeypatch.setattr(unchanged.random, "randrange", lambda n: 1)
+    monkeypatch.setattr(rebuilding, "later", lambda name: False)  # files here are as young as the page
+    (tmp_path / "page.md").write_text("words")
+    (tmp_path / "included.py").write_text("1")
+    began(monkeypatch)
+    return tmp_path
+
+
+def began(monkeypatch, around="as it was"):
+    """Another build."""
+    monkeypatch.setattr(unchanged, "_build", [unchanged.Build(around)])
+
+
+@dataclass(frozen=True)
+class File:
+    src_uri: str
+    abs_src_path: str
+
+
+def page_of(site, markdown="words"):
+    file = File("a/page.md", str(site / "page.md"))
+    return SimpleNamespace(
+        file=file, markdown=markdown, content=None, title="", toc=get_toc([]), present_anchor_ids=None, links_to_anchors=None
+    )
+
+
+def built(site, **given):
+    """The page, rendered or taken, and whether it was rendered."""
+    page, runs = page_of(site, **given), []
+
+    def execute():
+        runs.append(1)
+        traces.note_files([site / "included.py"])
+        page.content, page.title, page.toc = f"<p>{(site / 'included.py').read_text()}</p>", "One", get_toc(TOC)
+        page.present_anchor_ids, page.links_to_anchors = {"one"}, {page.file: {"one": "page.md#one"}}
+
+    unchanged.render(page, SimpleNamespace(get_file_from_path=lambda name: page.file if name == "a/page.md" else None), execute)
+    return page, bool(runs)
+
+
+def test_what_is_as_it_was_is_taken_whole(site, monkeypatch):
+    first, was_rendered = built(site)
+    assert was_rendered
+    began(monkeypatch)
+    second, was_rendered = built(site)
+    assert not was_rendered
+    assert unchanged.stored(second) == unchanged.stored(first) and second.content == "<p>1</p>"
+    assert second.present_anchor_ids == {"one"} and second.links_to_anchors == {second.file: {"one": "page.md#one"}}
+
+
+@pytest.mark.parametrize("name", ["page.md", "included.py"])
+def test_what_was_made_from_something_that_changed_is_rendered(site, monkeypatch, name):
+    built(site)
+    (site / name).write_text("2, and longer")
+    began(monkeypatch)
+    page, was_rendered = built(site)
+    assert was_rendered and page.content == f"<p>{(site / 'included.py').read_text()}</p>"
+    began(monkeypatch)
+    assert not built(site)[1]
+
+
+def test_what_every_page_may_depend_on_is_asked(site, monkeypatch):
+    built(site)
+    began(monkeypatch, "another kernel")
+    assert built(site)[1]
+
+
+def test_what_somebody_else_wrote_is_not_taken(site):
+    built(site)
+    path = unchanged.folder() / "a/page.md.json"
+    path.write_text(path.read_text().replace("<p>1</p>", "<p>2</p>"))
+    page, was_rendered = built(site)
+    assert was_rendered and page.content == "<p>1</p>"
+
+
+def test_one_that_comes_out_otherwise_stops_the_build_and_all_are_gone(site, monkeypatch):
+    built(site)
+    path = unchanged.folder() / "a/page.md.json"
+    kept = certificates.read(path, "", "")
+    certificates.write(path, kept | {"page": kept["page"] | {"content": "<p>2</p>"}})
+    assert built(site)[0].content == "<p>2</p>"  # the seal is good, so that only rendering tells
+    monkeypatch.setattr(unchanged.random, "randrange", lambda n: 0)
+    with pytest.raises(PageError, match="docs/a/page.md: .*build again"):
+        built(site)
+    assert not unchanged.folder().exists()
+    assert built(site)[0].content == "<p>1</p>"
+
+
+def test_a_page_of_which_mkdocs_warns_is_not_kept(site):
+    page = page_of(site)
+    unchanged.render(page, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
+    assert not unchanged.folder().exists()
+
+
+def test_a_page_with_a_reference_is_not_kept(site):
+    assert built(site, markdown="words\n\n::: a.module\n")[1] and not unchanged.folder().exists()
+
+
+def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):
+    monkeypatch.setattr(rebuilding, "later", lambda name: name.endswith("included.py"))
+    assert built(site)[1] and not unchanged.folder().exists()
+
+
+def test_a_page_that_is_served_is_left_to_the_server(site, monkeypatch):
+    page = page_of(site)
+    page.render = object()
+    before = page.render
+    monkeypatch.setattr(mistakes, "are_shown", lambda: True)
+    assert unchanged.on_pre_page(page).render is before
+    monkeypatch.setattr(mistakes, "are_shown", lambda: False)
+    assert unchanged.on_pre_page(page).render is not before
+
+
+def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depends_on(tmp_path, monkeypatch):
+    (tmp_path / "mkdocs.yml").write_text("site_name: One")
+    (tmp_path / "kernel.py").write_text("1")
+    monkeypatch.setattr(certificates, "kernel_files", lambda: [tmp_path / "kernel.py"])
+    config = SimpleNamespace(
+        config_file_path=str(tmp_path / "mkdocs.yml"), docs_dir="docs", site_url="http://a/", repo_url="", use_directory_urls=True
+    )
+    files = [SimpleNamespace(src_uri="a.md")]
+    seen = {unchanged.around(config, files)}
+    assert unchanged.around(config, files) in seen
+    for change in (
+        lambda: (tmp_path / "kernel.py").write_text("22"),
+        lambda: (tmp_path / "mkdocs.yml").write_text("site_name: Two!"),
+        lambda: setattr(config, "repo_url", "http://b/"),
+        lambda: files.append(SimpleNamespace(src_uri="b.md")),
+    ):
+        change()
+        seen.add(unchanged.around(config, files))
+    assert len(seen) == 5
