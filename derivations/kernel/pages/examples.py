@@ -18,7 +18,6 @@ from doctest import DocTestParser
 from functools import cache, lru_cache
 
 from ..printing.names import FUNCTIONS
-from ..pytorch.known import known
 from ..run import as_shown
 
 # Beside what no snippet does either: ways to write to what an example did not make.
@@ -39,6 +38,8 @@ Said = tuple[int, str]  # a line of the file, and what is wrong there
 @cache
 def reserved() -> frozenset[str]:
     """Names that a reader takes for a function of PyTorch, of mathematics, of the claim language or of Python."""
+    from ..pytorch.known import known  # PyTorch: a second, which most builds need not wait
+
     return frozenset([*known(), *as_shown.KNOWN, *FUNCTIONS.split()]) - {*NOT_CALLED, "__doc__"}
 
 

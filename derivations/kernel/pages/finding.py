@@ -15,14 +15,16 @@ import math
 import posixpath
 import re
 import shutil
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import unescape
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
+from ..run import certificates
 from . import plain, terms
 
 FOLDER = "search"
@@ -292,22 +294,58 @@ def name_pages(pages: list[Found]) -> None:
 
 # Writing ------------------------------------------------------------------------------------------------------------------
 
-_kept: dict[str, tuple[str, Found | None]] = {}  # by address: a hash of the page's HTML, and what was read
+_kept: dict[str, Found | None] = {}  # what was read, by a hash of the page's address and of its HTML
+_remembered: set[str] = set()  # those hashes that are stored
 
 
 def gather(site: Path) -> list[Found]:
-    """All pages of a site; those that are as they were are not read again."""
-    found = []
+    """All pages of a site; those that are as they were are not read again, in this build or in a later one."""
+    if not _kept:
+        _kept.update(remembered())
+    found = {}
     for path in sorted(site.rglob("index.html")):
         url = path.relative_to(site).as_posix().removesuffix("index.html")
         html = path.read_text(encoding="utf-8")
-        digest = hashlib.sha256(html.encode()).hexdigest()
-        if _kept.get(url, ("",))[0] != digest:
-            _kept[url] = digest, read(html, url)
-        if page := _kept[url][1]:
-            page.records[0].fields.pop("names", None)
-            found.append(page)
-    return found
+        digest = hashlib.sha256(f"{url}\0{html}".encode()).hexdigest()
+        found[digest] = _kept[digest] if digest in _kept else read(html, url)
+    _kept.clear()
+    _kept.update(found)
+    for page in filter(None, found.values()):
+        page.records[0].fields.pop("names", None)
+    return [page for page in found.values() if page]
+
+
+def memory() -> Path:
+    return certificates.STORE / "found.json"
+
+
+def readers() -> list[str]:
+    """Hashes of what reads a page."""
+    return [certificates.file_hash(Path(module.__file__ or "")) for module in (sys.modules[__name__], plain, terms)]
+
+
+def remember() -> None:
+    """Keep what was read, unless it is kept already."""
+    if _remembered != set(_kept):
+        certificates.write(memory(), {"readers": readers(), "found": {digest: page and asdict(page) for digest, page in _kept.items()}})
+        _remembered.clear()
+        _remembered.update(_kept)
+
+
+def remembered() -> dict[str, Found | None]:
+    """What an earlier build read, if it was read as it would be now."""
+    try:
+        kept = certificates.read(memory(), "", "")
+    except certificates.CertificateError:
+        return {}
+    if kept["readers"] == readers():
+        _remembered.update(kept["found"])
+    return {digest: page and made(page) for digest, page in kept["found"].items()} if kept["readers"] == readers() else {}
+
+
+def made(page: dict) -> Found:
+    records = [Record(**record | {"weighed": tuple(record["weighed"])}) for record in page["records"]]
+    return Found(page["url"], records, [(names, address) for names, address in page["glossary"]])
 
 
 def write(site: Path) -> None:
@@ -319,6 +357,7 @@ def write(site: Path) -> None:
     (folder / "pages").mkdir(parents=True)
     files = {f"pages/{number}.json": _json(_said(page)) for number, page in enumerate(pages)}
     begins, shards = [], list(_shards(postings(pages)))
+    remember()  # with what its words weigh
     for number, shard in enumerate(shards):
         begins.append(next(iter(shard)))
         files[f"words{number}.json"] = _json(shard)

@@ -116,7 +116,12 @@ def binds(table: symtable.SymbolTable) -> set[str]:
 
 
 def table_of(node: ast.stmt) -> symtable.SymbolTable:
-    return symtable.symtable(ast.unparse(_Apart().visit(deepcopy(node))), "a statement", "exec")
+    if any(isinstance(one, COMPREHENSIONS) for one in ast.walk(node)):
+        node = _Apart().visit(deepcopy(node))
+    return symtable.symtable(ast.unparse(node), "a statement", "exec")
+
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 
 
 class _Apart(ast.NodeTransformer):

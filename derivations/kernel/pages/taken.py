@@ -54,7 +54,8 @@ def on_post_build(*, config):
     if mistakes.are_shown():
         return
     site, pages = Path(config.site_dir), KEPT["pages"]
-    claims = [one for page in pages for one in claims_of(page, config)]
+    loaded: dict[str, dict] = {}  # certificates
+    claims = [one for page in pages for one in claims_of(page, config, loaded)]
     write(site / "claims.json", json.dumps({"about": ABOUT, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1))
     write(site / "llms.txt", for_machines(pages, config))
     write(site / "robots.txt", for_robots(config))
@@ -66,7 +67,7 @@ def on_post_build(*, config):
     for page in pages:
         source = source_of(page.file, config)
         if notebooks.has_one(source):
-            text = notebooks.made(source, address=page.canonical_url or "", repository=repository(config))
+            text = notebooks.made(source, address=page.canonical_url or "", repository=repository(config), certificates=loaded)
             write(site / Path(page.file.dest_uri).parent / notebooks.name_of(source), text)
 
 
@@ -136,9 +137,9 @@ def about(page, config) -> str:
 # claims.json ------------------------------------------------------------------------------------------------------------------------
 
 
-def claims_of(page, config) -> list[dict]:
-    """The records of all claims that a page shows, in its order."""
-    shown = Page(source_of(page.file, config))
+def claims_of(page, config, certificates: dict[str, dict] | None = None) -> list[dict]:
+    """The records of all claims that a page shows, in its order; certificates are those that were loaded already."""
+    shown = Page(source_of(page.file, config), certificates=certificates)
     return [
         telling.record(
             claim,

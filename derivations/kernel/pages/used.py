@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ..pytorch.known import known
 from ..run.as_shown import KEPT, is_command
 from . import examples
 from .names import DEFINES, Imported, bound, statement
@@ -152,6 +151,8 @@ def unshown(root: Path, start: Used | None, where: dict[Used, list[str]], consta
 
 def taken(root: Path, page: str, text: str, where: dict[Used, list[str]]) -> Iterator[tuple[int, str]]:
     """Uses on a page of names that a reader takes for another's, where nothing on it or on a page that it links says what they are."""
+    from ..pytorch.known import known  # as in examples.py
+
     near = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
     for place in included(text):
         wants = [(one.line, *want) for one in of_section(root, place.topic, place.section) for want in one.wants.items()]
