@@ -35,7 +35,7 @@ derivation.identity(
     total((r - 1) * c + t, t),
     (r - 1) * c**2 + c * (c + 1) / 2,
     uses=["order/causal#pairs"],
-    title="Pairs of device $r$ under a causal mask, if it holds the $r$-th piece of the text",
+    title="Pairs of device $r$ under a causal mask, if it holds piece $r$ of the text",
 )
 
 derivation.chain(
@@ -74,7 +74,7 @@ derivation.chain(
     (total((2 * p - 1) * b + 2 * s, s), "what the early chunk lacks, the late one has: $r$ cancels"),
     (zigzag, "sum up"),
     uses=["own"],
-    title="Pairs of device $r$ with the $r$-th chunk from the start and the $r$-th from the end",
+    title="Pairs of device $r$ with chunk $r$ from the start and chunk $r$ from the end",
 )
 
 derivation.identity(

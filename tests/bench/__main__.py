@@ -1,6 +1,6 @@
 """What checking costs, and what a page costs a browser, as ratios measured in one run: `make bench`. Nothing here passes or fails.
 
-1. An unchanged build of the site against the same pages built without the extension that shows claims.
+1. An unchanged build of the site against the same pages built by plain Material: without claims, and without what is written beside them.
 2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
 3. Drawing a picture, on the average of all.
 4. Attention as the pages show it against the plain formula, and against PyTorch's own on its math backend.
@@ -66,18 +66,23 @@ def absolute(config: dict) -> dict:
 
 
 def unchanged_build(folder: Path) -> float:
-    """Seconds of a build with the extension over seconds of one without: the least of several, taken in turns."""
+    """Seconds of a build of the site over seconds of one by plain Material: the least of several, taken in turns.
+
+    Both run no lab that was run before, and nothing else of ours has a part in the plain one.
+    """
     timed("derivations", "check")
     config = absolute(yaml.load((ROOT / "mkdocs.yml").read_text(), _Loader))
     with_ = write_config(folder, "with.yml", config)
     config["markdown_extensions"] = [e for e in config["markdown_extensions"] if "derivations" not in str(e)]
+    config["hooks"] = [hook for hook in config["hooks"] if hook.endswith("labs.py")]
+    del config["theme"]["custom_dir"]
     without = write_config(folder, "without.yml", config)
     builds = {"with": [], "without": []}
     for round_ in range(ROUNDS + 1):
         for name, path in (("with", with_), ("without", without)):
             seconds = timed("mkdocs", "build", "--quiet", "-f", path, "-d", str(folder / "site"), PYTHONPATH=str(ROOT))
             builds[name] += [seconds] * (round_ > 0)  # the first round warms caches
-    print(f"unchanged build: {min(builds['with']):.2f} s with claims, {min(builds['without']):.2f} s without")
+    print(f"unchanged build: {min(builds['with']):.2f} s of the site, {min(builds['without']):.2f} s by plain Material")
     return min(builds["with"]) / min(builds["without"])
 
 
@@ -222,8 +227,8 @@ def main():
         lacking = in_a_browser(folder)
     finally:
         shutil.rmtree(folder)
-    print(f"ratio, unchanged build to build without claims   {unchanged:.2f}   (aim: at most 1.2)")
-    print(f"ratio, cold check to notebooks                   {cold:.2f}   (aim: at most 0.2)")
+    print(f"ratio, unchanged build to one by plain Material   {unchanged:.2f}   (aim: at most 1.15)")
+    print(f"ratio, cold check to notebooks                   {cold:.2f}   (aim: at most 0.12)")
     print(f"seconds, to draw a picture                       {drawn:.2f}   (aim: at most 4)")
     for *shape, formula, math, masked, microseconds in fast:
         print(

@@ -238,7 +238,7 @@ def test_a_claim_is_copied_as_latex_and_as_a_link_and_it_is_said_aloud(one):
         const writeText = async (text) => { if (text === window.refused) throw 1; window.copied = text; };
         Object.defineProperty(navigator, "clipboard", {value: {writeText}});
     })()""")
-    latex, address = (f"document.querySelectorAll('#mean .take__button')[{number}]" for number in (0, 1))
+    latex, address = (f"document.querySelectorAll('#mean button.take__button')[{number}]" for number in (0, 1))
     names = [one.run(f"{button}.getAttribute('aria-label')") for button in (latex, address)]
     assert names == ["Copy this claim as LaTeX, (2)", "Copy a link to this claim, (2)"]
     said, given = "document.querySelector('[role=status]').textContent", "document.querySelector('#mean .claim__base').dataset.latex"
@@ -253,6 +253,12 @@ def test_a_claim_is_copied_as_latex_and_as_a_link_and_it_is_said_aloud(one):
     one.until(f"{latex}.textContent === 'LaTeX'")
     one.run(f"window.refused = {given}")
     assert press(latex, "LaTeX") == ("Not copied", "LaTeX: not copied")
+
+
+def test_a_claim_leads_to_its_place_on_the_map(one):
+    there = "document.querySelector('#mean a.take__button')"
+    assert one.run(f"{there}.hash") == one.run("`#${document.querySelector('#mean .claim__base').dataset.claim.replace('#', '--')}`")
+    assert one.run(f"{there}.pathname").endswith("map/")
 
 
 def test_the_scripts_are_small_and_none_writes_markup():

@@ -4,7 +4,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from derivations.kernel.pages.formulas import in_pieces
+from derivations.kernel.pages.formulas import in_pieces, with_their_signs
 from derivations.kernel.printing.maths import mathml
 
 LONG = "abcdefghij" * 3
@@ -34,3 +34,10 @@ def test_where_a_line_may_end(latex, expected):
     assert texts == expected
     assert grouped[1:] == [text[0] in "+−" for text in texts[1:]]
     assert "".join(texts) == "".join(fromstring(mathml(latex, display=True)).itertext())
+
+
+def test_a_sign_stays_on_the_line_of_its_formula():
+    formula, block = "<math><mi>T</mi></math>", '<math display="block"><mi>T</mi></math>'
+    assert with_their_signs(f"of {formula}, and {formula} of it.") == f'of <span class="held">{formula},</span> and {formula} of it.'
+    assert with_their_signs(f"{formula}{formula}).") == f'{formula}<span class="held">{formula}).</span>'
+    assert with_their_signs(f"{block}, {formula} <b>,</b>") == f"{block}, {formula} <b>,</b>"

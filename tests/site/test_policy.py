@@ -31,8 +31,9 @@ def test_a_page_without_the_policy_is_left_alone():
 
 
 def test_an_index_stands_low_where_a_title_is_shown_and_nowhere_else():
-    kept = '<title>Why √d_k?</title><svg><text>Why √d_k</text></svg><p>d_k</p><a href="#x" title="Why √d_k?">'
+    kept = '<title>Why √d_k?</title><p>d_k</p><a href="#x" title="Why √d_k?">'
     assert policy.on_post_page(f"{kept}Why √d_k?</a>") == f"{kept}Why √d<sub>k</sub>?</a>"
+    assert policy.on_post_page("<text>Why √d_k</text>") == '<text>Why √d<tspan baseline-shift="sub" font-size="70%">k</tspan></text>'
     assert policy.on_post_page('<h1 id="d_k">Why √d_k?<a') == '<h1 id="d_k">Why √d<sub>k</sub>?<a'
     assert policy.on_post_page('<h1 id="d_k">The wrong d_k</h1>') == '<h1 id="d_k">The wrong d<sub>k</sub></h1>'
 

@@ -88,6 +88,15 @@ def test_a_word_of_the_glossary_leads_to_its_page(page):
     assert missed == {}
 
 
+def test_an_entry_of_the_glossary_is_found_itself(page):
+    hits = searched(page, ["class token", "modern Hopfield network"])
+    assert "/glossary/#class-token" in hits["class token"]
+    assert (
+        hits["modern Hopfield network"][0].startswith("/kin/memory/")
+        and "/glossary/#modern-hopfield-network" in hits["modern Hopfield network"]
+    )
+
+
 def test_what_people_ask_leads_to_the_page_that_is_about_it(page):
     hits = searched(page, QUERIES)
     missed = {query: (where, hits[query][:3]) for query, where in QUERIES.items() if hits[query][:1] != [f"/{where}/"]}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from mkdocs.structure.toc import get_toc
 
-from derivations.kernel.pages import PageError, mistakes, rebuilding, traces, unchanged
+from derivations.kernel.pages import PageError, keeping, mistakes, rebuilding, traces, unchanged
 from derivations.kernel.run import certificates
 
 TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
@@ -17,7 +17,7 @@ TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 def site(tmp_path, monkeypatch):
     """A folder with a page and what the page includes; nothing is rendered again unless it must be."""
     monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
-    monkeypatch.setattr(unchanged.random, "randrange", lambda n: 1)
+    monkeypatch.setattr(keeping.random, "randrange", lambda n: 1)
     monkeypatch.setattr(rebuilding, "later", lambda name: False)  # files here are as young as the page
     (tmp_path / "page.md").write_text("words")
     (tmp_path / "included.py").write_text("1")
@@ -27,7 +27,7 @@ def site(tmp_path, monkeypatch):
 
 def began(monkeypatch, around="as it was"):
     """Another build."""
-    monkeypatch.setattr(unchanged, "_build", [unchanged.Build(around)])
+    monkeypatch.setattr(keeping, "_build", [keeping.Build(around)])
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def test_what_every_page_may_depend_on_is_asked(site, monkeypatch):
 
 def test_what_somebody_else_wrote_is_not_taken(site):
     built(site)
-    path = unchanged.folder() / "a/page.md.json"
+    path = keeping.folder() / "a/page.md.json"
     path.write_text(path.read_text().replace("<p>1</p>", "<p>2</p>"))
     page, was_rendered = built(site)
     assert was_rendered and page.content == "<p>1</p>"
@@ -94,30 +94,30 @@ def test_what_somebody_else_wrote_is_not_taken(site):
 
 def test_one_that_comes_out_otherwise_stops_the_build_and_all_are_gone(site, monkeypatch):
     built(site)
-    path = unchanged.folder() / "a/page.md.json"
+    path = keeping.folder() / "a/page.md.json"
     kept = certificates.read(path, "", "")
-    certificates.write(path, kept | {"page": kept["page"] | {"content": "<p>2</p>"}})
+    certificates.write(path, kept | {"made": kept["made"] | {"content": "<p>2</p>"}})
     assert built(site)[0].content == "<p>2</p>"  # the seal is good, so that only rendering tells
-    monkeypatch.setattr(unchanged.random, "randrange", lambda n: 0)
+    monkeypatch.setattr(keeping.random, "randrange", lambda n: 0)
     with pytest.raises(PageError, match="docs/a/page.md: .*build again"):
         built(site)
-    assert not unchanged.folder().exists()
+    assert not keeping.folder().exists()
     assert built(site)[0].content == "<p>1</p>"
 
 
 def test_a_page_of_which_mkdocs_warns_is_not_kept(site):
     page = page_of(site)
     unchanged.render(page, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
-    assert not unchanged.folder().exists()
+    assert not keeping.folder().exists()
 
 
 def test_a_page_with_a_reference_is_not_kept(site):
-    assert built(site, markdown="words\n\n::: a.module\n")[1] and not unchanged.folder().exists()
+    assert built(site, markdown="words\n\n::: a.module\n")[1] and not keeping.folder().exists()
 
 
 def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):
     monkeypatch.setattr(rebuilding, "later", lambda name: name.endswith("included.py"))
-    assert built(site)[1] and not unchanged.folder().exists()
+    assert built(site)[1] and not keeping.folder().exists()
 
 
 def test_a_page_that_is_served_is_left_to_the_server(site, monkeypatch):

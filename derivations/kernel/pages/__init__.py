@@ -73,7 +73,7 @@ from pymdownx.blocks.block import Block
 
 from ..printing.maths import MathsError, notation
 from ..printing.signs import STRAY, fault_of_code, is_relation, named, proportion_in, relation_in, running_in, stray_in
-from . import beside, course, fences, includes, markup, mistakes, posing, roles, whole
+from . import beside, course, fences, formulas, includes, markup, mistakes, posing, roles, whole
 from .front import refuse_front_matter, refuse_stated
 from .page import TOKEN, Page, refuse_tokens
 from .source import PageError, Source
@@ -276,7 +276,7 @@ class _Restore(Postprocessor):
         prose.feed(_CODE.sub(_blank, text))
         for at, error in reversed(prose.mistakes):
             text = text[:at] + mistakes.box(error.format_message()) + text[at:]
-        return roles.coloured(page.restore(whole.touched(text, page.source)))
+        return formulas.with_their_signs(roles.coloured(page.restore(whole.touched(text, page.source))))
 
 
 def _blank(match: re.Match) -> str:

@@ -111,7 +111,9 @@ class _Writer(Elements):
         if claim.get("code"):
             self._code(section, claim["code"])
         latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # what a button copies
-        base = self.add(section, "div", "claim__base", **{"data-latex": latex})
+        topic = self.behind.stated.script.removeprefix("derivations/").removesuffix(".py")
+        id_ = self.stash(escape(f"{topic}#{claim['id']}"))
+        base = self.add(section, "div", "claim__base", **{"data-latex": latex, "data-claim": id_})
         self.behind.vouching(base, claim)
         self._script(base, int(claim["line"]))
         return outer

@@ -104,7 +104,7 @@ def read(html: str, url: str) -> Found | None:
     for one in body.find_all(lambda one: "data-search-exclude" in one.attrs or not _ASIDE.isdisjoint(one.get("class", ()))):
         one.extract()
     heading.extract()
-    sections = list(_sections(body, title))
+    sections = list(_sections(body, title, with_terms=url == "glossary/"))
     lead = next((text for one in body.find_all("p") if (text := _text(one))), "")
     page = Record("page", "", title, sections[0].text if sections and not sections[0].anchor else lead)
     page.fields = {
@@ -158,11 +158,11 @@ def _claim(section: Tag, page: str) -> Record:
     return record
 
 
-def _sections(body: BeautifulSoup, page: str) -> Iterator[Record]:
-    """What stands before the first heading, with no anchor, and then under each."""
+def _sections(body: BeautifulSoup, page: str, with_terms: bool = False) -> Iterator[Record]:
+    """What stands before the first heading, with no anchor, and then under each; and under each term of a list of definitions."""
     current, texts = Record("section", "", ""), []
     for one in body.find_all(("h2", "h3", "h4", "p", "li", "dt", "dd", "td", "th", "summary", "figcaption")):
-        if one.name in _HEADINGS:
+        if one.name in _HEADINGS or with_terms and one.name == "dt" and one.get("id"):
             yield _finished(current, texts, page)
             current, texts = Record("section", one.get("id", ""), _text(one), prior=SECTIONS), []
         elif not one.find(("p", "li", "td", "dd")):

@@ -1,10 +1,17 @@
 """Formulas as they were made for a page, changed in how they look alone: wide ones get places where a line may end."""
 
+import re
 from xml.etree import ElementTree
 
 from ..printing.maths import breadth, tree_of
 
 NARROW = 30  # letters: as wide as a telephone
+_BEFORE_A_SIGN = re.compile(r'(<math(?![^>]*display="block")[^>]*>(?:(?!</math>).)*</math>)([,.;:!?)\]’”]+)', re.DOTALL)
+
+
+def with_their_signs(html: str) -> str:
+    """A page on which no line begins with the comma that follows a formula: browsers would end a line before it."""
+    return _BEFORE_A_SIGN.sub(r'<span class="held">\1\2</span>', html)
 
 
 def written(tree: ElementTree.Element) -> str:

@@ -63,9 +63,9 @@ def has_one(source: Source) -> bool:
     return bool(code) and all(one.place.topic != RECIPES for one in code) and not any(map(FILES.search, modules(code).values()))
 
 
-def made(source: Source, address: str = "", repository: str = "", certificates: dict[str, dict] | None = None) -> str:
-    """The notebook, as JSON; certificates are those that were loaded already."""
-    code, page = code_of(source), Page(source, repository, certificates=certificates)
+def made(source: Source, address: str = "", repository: str = "") -> str:
+    """The notebook, as JSON."""
+    code, page = code_of(source), Page(source, repository)
     cells = list(_Cells(page, address).cells(code))
     needed = modules(code)
     intro = new_markdown_cell(_INTRO.format(site="a site about attention", address=address) if address else _INTRO.split("\n")[1])

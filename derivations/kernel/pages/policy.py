@@ -12,9 +12,9 @@ from derivations.kernel.pages import PageError, mistakes, typed
 _INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content="[^"]*?script-src \'self\') \'unsafe-inline\'')
 
-# Titles are plain text, in the navigation too. In what is shown of them (no attribute, not the name of a tab, no picture) an index stands
-# low.
-_INDEX = re.compile(r"√d_k(?=[^<>]*<(?!/(?:title|text|tspan)\b))")
+# Titles are plain text, in the navigation too. In what is shown of them (no attribute, not the name of a tab) an index stands low.
+_INDEX = re.compile(r"√d_k(?=[^<>]*<(?!/(?:title|text)\b))")
+_INDEX_OF_PICTURE = re.compile(r"√d_k(?=[^<>]*</text>)")
 _INDEX_OF_HEADING = re.compile(r"(<h[123]\b[^>]*>[^<>]*\bd)_k")
 
 
@@ -27,6 +27,7 @@ def on_config(config):
 
 def on_post_page(output, **_):
     """Replace 'unsafe-inline' in the page's policy by the hashes of the inline scripts that the page holds; and set an index in a title low."""
+    output = _INDEX_OF_PICTURE.sub('√d<tspan baseline-shift="sub" font-size="70%">k</tspan>', output)
     output = _INDEX_OF_HEADING.sub(r"\1<sub>k</sub>", _INDEX.sub("√d<sub>k</sub>", output))
     if mistakes.are_shown():  # `mkdocs serve` adds a script of its own to each answer: the one that loads a rebuilt page
         return output

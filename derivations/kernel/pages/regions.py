@@ -10,6 +10,8 @@ from doctest import DocTestParser
 from functools import lru_cache
 from pathlib import Path
 
+from . import traces
+
 FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)(?P=fence)[ \t]*$", re.M | re.S)
 # The claim language's examples are one script, and tests/kernel/test_recipes.py checks its claims.
 RECIPES = "tests/kernel/recipes"
@@ -148,6 +150,7 @@ def misread(section: Section, docstring: str) -> str:
 
 
 def text_of(path: Path) -> str:
+    traces.note_files([path])
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 

@@ -73,7 +73,7 @@ def _short(text: str) -> str:
 
 def _part(program: str, start: str) -> str:
     """The statement of a program that begins like this, up to the next one; "" if there is none. Only this is parsed: programs are long."""
-    found = re.search(rf"^{re.escape(start)}.*\n(?:(?![\w@#'\"]).*\n?)*", program, flags=re.M)
+    found = re.search(rf"^{re.escape(start)}.*(?:\n(?![\w@#'\"]).*)*", program, flags=re.M)
     return found[0] if found else ""
 
 

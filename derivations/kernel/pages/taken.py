@@ -12,19 +12,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from derivations.kernel.pages import Source, cards, changes, mistakes, notebooks, summary, telling
+from derivations.kernel.pages import Source, cards, changes, keeping, mistakes, notebooks, summary, telling
 from derivations.kernel.pages.page import Page
 from derivations.kernel.pages.source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
 LINK = '<p class="notebook">'
-KEPT: dict[str, Any] = {}  # the navigation and the pages of this build: at its end MkDocs hands over its settings alone
+# The navigation, the pages and their notebooks, of this build: at its end MkDocs hands over its settings alone.
+KEPT: dict[str, Any] = {"notebooks": {}}
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
 ABOUT = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
 
 
 def on_config(config):
     """An edit link needs to know where the repository is."""
+    KEPT["notebooks"] = {}
     if config.repo_url and not config.edit_uri:
         config.edit_uri = EDIT
     return config
@@ -44,7 +46,7 @@ def on_page_markdown(markdown, *, page, config, **_):
 def on_page_content(html, *, page, config, **_):
     """A link to the page's notebook, at its end."""
     source = None if mistakes.are_shown() else source_of(page.file, config)
-    if not source or not notebooks.has_one(source):
+    if not source or not notebook(page, source, config):
         return html
     name = notebooks.name_of(source)
     return f'{html}\n{LINK}<a href="{name}" download>This page as a notebook</a></p>\n'
@@ -54,8 +56,7 @@ def on_post_build(*, config):
     if mistakes.are_shown():
         return
     site, pages = Path(config.site_dir), KEPT["pages"]
-    loaded: dict[str, dict] = {}  # certificates
-    claims = [one for page in pages for one in claims_of(page, config, loaded)]
+    claims = [one for page in pages for one in claims_of(page, config)]
     write(site / "claims.json", json.dumps({"about": ABOUT, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1))
     write(site / "llms.txt", for_machines(pages, config))
     write(site / "robots.txt", for_robots(config))
@@ -66,9 +67,21 @@ def on_post_build(*, config):
         cards.draw(site / cards.name_of(page.file.src_uri), **of)
     for page in pages:
         source = source_of(page.file, config)
-        if notebooks.has_one(source):
-            text = notebooks.made(source, address=page.canonical_url or "", repository=repository(config), certificates=loaded)
+        if text := notebook(page, source, config):
             write(site / Path(page.file.dest_uri).parent / notebooks.name_of(source), text)
+
+
+def notebook(page, source: Source, config) -> str:
+    """The page's notebook; "" if it has none."""
+
+    def made() -> str:
+        given = {"address": page.canonical_url or "", "repository": repository(config)}
+        return notebooks.made(source, **given) if notebooks.has_one(source) else ""
+
+    name, found = page.file.src_uri, KEPT["notebooks"]
+    if name not in found:
+        found[name] = keeping.kept(f"{name}.notebook", page.file.abs_src_path, made)
+    return found[name]
 
 
 def write(path: Path, text: str) -> None:
@@ -137,9 +150,9 @@ def about(page, config) -> str:
 # claims.json ------------------------------------------------------------------------------------------------------------------------
 
 
-def claims_of(page, config, certificates: dict[str, dict] | None = None) -> list[dict]:
-    """The records of all claims that a page shows, in its order; certificates are those that were loaded already."""
-    shown = Page(source_of(page.file, config), certificates=certificates)
+def claims_of(page, config) -> list[dict]:
+    """The records of all claims that a page shows, in its order."""
+    shown = Page(source_of(page.file, config))
     return [
         telling.record(
             claim,

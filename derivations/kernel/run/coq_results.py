@@ -11,11 +11,35 @@ from . import certificates, coq_open, programs
 NOT_STATED = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}  # steps: those proved
 
 
+_held: dict[str, dict] = {}
+_is_held = [False]
+
+
+def hold() -> None:
+    """From here on what was loaded once stands: all pages of a build show the same certificates."""
+    release()
+    _is_held[0] = True
+
+
+def release() -> None:
+    _held.clear()
+    _is_held[0] = False
+
+
 def load(topic: str) -> dict:
     """The certificate of a topic with Coq's verdicts beside those of the other witnesses, and beside the steps that it proves.
 
     Where Coq was not asked, it is not named.
     """
+    if topic not in _held:
+        content = loaded(topic)
+        if not _is_held[0]:
+            return content
+        _held[topic] = content
+    return _held[topic]
+
+
+def loaded(topic: str) -> dict:
     content = programs.load(topic)
     results = results_for(topic, content)
     for claim in content["claims"] if results else ():

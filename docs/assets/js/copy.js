@@ -1,4 +1,5 @@
-// Two buttons at the foot of each claim: its LaTeX, and its address. What was copied is said where a screen reader hears it.
+// At the foot of each claim: its place on the map, and two buttons, for its LaTeX and its address. What was copied is said where a screen
+// reader hears it.
 
 const WORDS = { latex: "LaTeX", link: "Link" };
 const LASTS = 2000; // milliseconds for which a button says that it has copied
@@ -20,6 +21,18 @@ function button(claim, what) {
   made.title = what === "latex" ? "Copy this claim as LaTeX" : "Copy a link to this claim";
   made.setAttribute("aria-label", `${made.title}, ${claim.querySelector(".claim__number").textContent.trim()}`);
   made.addEventListener("click", () => copy(made, claim, what));
+  return made;
+}
+
+/** Where the claim stands among all others. */
+function onMap(claim) {
+  const made = document.createElement("a");
+  const number = claim.querySelector(".claim__number").textContent.trim();
+  made.className = "take__button";
+  made.textContent = "Map";
+  made.title = "What this claim rests on, and what rests on it";
+  made.setAttribute("aria-label", `${made.title}, ${number}`);
+  made.href = new URL(`../../map/#${claim.querySelector(".claim__base").dataset.claim.replace("#", "--")}`, import.meta.url).href;
   return made;
 }
 
@@ -49,7 +62,7 @@ for (const claim of document.querySelectorAll(".claim:has(.claim__base[data-late
   const take = document.createElement("span");
   foot.className = "claim__foot";
   take.className = "take";
-  take.append("Copy ", button(claim, "latex"), button(claim, "link"));
+  take.append(onMap(claim), "Copy ", button(claim, "latex"), button(claim, "link"));
   script.replaceWith(foot); // beside the script, so that on a narrow page the two go to a line of their own
   foot.append(script, take);
 }
