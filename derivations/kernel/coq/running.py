@@ -1,4 +1,7 @@
-"""Running `coqc` on files, and what counts as a proof: that it ends well and says of every theorem that it assumes nothing."""
+"""Running `coqc` on files, and what counts as a proof: that it ends well and says of every theorem that it assumes nothing.
+
+Over the reals, that it assumes nothing but the axioms that `reals/axioms.py` names.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .prelude import PRELUDE, PRELUDE_NAME
-from .reading import suspicious, theorems
+from .reading import over_the_reals, suspicious, theorems
+from .reals.axioms import assumed, in_words, unexpected
+from .reals.prelude import REALS_NAME, REALS_PRELUDE
 
 TIME_LIMIT = 300  # seconds for one file
 CLOSED = "Closed under the global context"
@@ -20,6 +25,8 @@ NO_PROOF = "Coq does not prove it: "  # our script finds no proof, which is not 
 STOPPED = "coqc was stopped after"
 NOT_RUN = "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra"
 NO_LIBRARY = "not run: Coq is here but MathComp's algebra is not; apt-get install libcoq-mathcomp-algebra"
+NO_REALS = "not run: Coq is here but its libraries for the reals are not; apt-get install libcoq-coquelicot libcoq-interval"
+LIBRARIES = (("MathComp", "mathcomp/algebra/matrix.vo"), ("Coquelicot", "Coquelicot/Derive.vo"), ("Interval", "Interval/Tactic.vo"))
 
 
 def available() -> bool:
@@ -34,8 +41,9 @@ def version() -> str:
         subprocess.run(["coqc", option], capture_output=True, text=True, timeout=30, env=environment()).stdout.strip()
         for option in ("--version", "-where")
     ]
-    library = Path(said[1]) / "user-contrib" / "mathcomp" / "algebra" / "matrix.vo"
-    return f"{said[0].splitlines()[0]}, {library.stat().st_size if library.is_file() else 'no MathComp'}"
+    paths = [(name, Path(said[1], "user-contrib", path)) for name, path in LIBRARIES]
+    found = [str(path.stat().st_size) if path.is_file() else f"no {name}" for name, path in paths]
+    return ", ".join([said[0].splitlines()[0], *found])
 
 
 def prove(sources: dict, folder: Path | str | None = None, jobs: int | None = None, limit: float = TIME_LIMIT, told=None) -> dict:
@@ -52,16 +60,13 @@ def prove(sources: dict, folder: Path | str | None = None, jobs: int | None = No
     folder.mkdir(parents=True, exist_ok=True)
     if len({file_of(key, folder) for key in sources}) < len(sources):
         raise ValueError("two names of claims give one file")
-    prelude = folder / f"{PRELUDE_NAME}.v"
-    prelude.write_text(PRELUDE, encoding="utf-8")
-    code, _, errors = coqc(prelude, folder, max(limit, TIME_LIMIT))
-    if code != 0:
-        missing = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
-        problem = NO_LIBRARY if missing else f"not run: Coq does not accept the prelude: {shortened(errors)}"
-        return {key: (False, problem) for key in sources}
+    shared = ((False, PRELUDE_NAME, PRELUDE, NO_LIBRARY), (True, REALS_NAME, REALS_PRELUDE, NO_REALS))
+    needed = {over_the_reals(text) for text in sources.values()}
+    problems = {reals: compiled(name, text, folder, limit, missing) for reals, name, text, missing in shared if reals in needed}
 
     def check(key):
-        result = prove_one(key, sources[key], folder, limit)
+        problem = problems[over_the_reals(sources[key])]
+        result = (False, problem) if problem else prove_one(key, sources[key], folder, limit)
         if told:
             told(key)
         return result
@@ -70,10 +75,21 @@ def prove(sources: dict, folder: Path | str | None = None, jobs: int | None = No
         return dict(zip(sources, pool.map(check, sources)))
 
 
+def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> str:
+    """Compile what files share; the reason why it cannot be, or ""."""
+    path = folder / f"{name}.v"
+    path.write_text(text, encoding="utf-8")
+    code, _, errors = coqc(path, folder, max(limit, TIME_LIMIT))
+    if code == 0:
+        return ""
+    absent = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
+    return missing if absent else f"not run: Coq does not accept the prelude: {shortened(errors)}"
+
+
 def file_of(key: str, folder: Path) -> Path:
     """Where the source of a claim, as topic#id or any such name, is written."""
     parts = [re.sub(r"[^A-Za-z0-9]", "_", part) for part in re.split(r"[/#]", key)]
-    if not all(parts) or parts[-1] == PRELUDE_NAME:
+    if not all(parts) or parts[-1] in (PRELUDE_NAME, REALS_NAME):
         raise ValueError(f"{key!r} does not name a claim")
     last = parts.pop()
     return Path(folder, *parts, (last if last[0].isalpha() else f"claim_{last}") + ".v")
@@ -92,9 +108,24 @@ def prove_one(key: str, text: str, folder: Path, limit: float) -> tuple:
     if code:
         return False, f"{NO_PROOF}{shortened(errors)}"
     names = theorems(text)
+    if over_the_reals(text):
+        return judged(names, said)
     if said.split("\n") != [CLOSED] * len(names) + [""]:
         return False, f"Coq's proof assumes something, or does not say that it does not: {shortened(said)}"
     return True, f"{len(names)} theorem{'s' if len(names) > 1 else ''} proved, nothing assumed"
+
+
+def judged(names: list, said: str) -> tuple:
+    """Whether the theorems over the reals assume nothing but what they may, and what they assume."""
+    try:
+        each = assumed(said)
+    except ValueError as line:
+        return False, f"Coq printed something else than what is assumed: {shortened(str(line))}"
+    together = set().union(*each)
+    if len(each) != len(names) or unexpected(together):
+        more = f": {', '.join(unexpected(together))}" if unexpected(together) else ""
+        return False, f"Coq's proof assumes something, or does not say that it does not{more}"
+    return True, f"{len(names)} theorem{'s' if len(names) > 1 else ''} proved, {in_words(together)}"
 
 
 def coqc(path: Path, folder: Path, limit: float) -> tuple:
