@@ -20,7 +20,8 @@ def load(topic: str) -> dict:
     results = results_for(topic, content)
     for claim in content["claims"] if results else ():
         result = results["claims"].get(claim["id"], NOT_STATED)
-        verdict, scope = ("proved", result["scope"]) if result["ok"] else ("not applicable", "")
+        proves = "refuted" if claim["kind"] == "refutation" else "proved"
+        verdict, scope = (proves, result["scope"]) if result["ok"] else ("not applicable", "")
         claim["witnesses"].append(
             {
                 "name": "coq",

@@ -1,7 +1,7 @@
 """The part of the Coq witness that is over the real numbers, of Coq's standard library and Coquelicot.
 
-  what has to be right     `notation.py` says what a tree is over the reals, `defined.py` where it has a value; `axioms.py` names what a
-                           theorem here may assume
-  what Coq judges          `refuting.py` states that what is refuted does not hold in general, and proves it at the counterexample;
-                           `prelude_reals.v` holds what claims speak of, and the tactics
+what has to be right     `notation.py` says what a tree is over the reals, `defined.py` where it has a value; `axioms.py` names what a
+                         theorem here may assume
+what Coq judges          `refuting.py` states that what is refuted does not hold in general, and proves it at the counterexample;
+                         `prelude_reals.v` holds what claims speak of, and the tactics
 """

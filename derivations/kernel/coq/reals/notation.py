@@ -145,7 +145,9 @@ def of_fill(e: Expr, places: list) -> tuple:
 def of_array(e: Expr) -> tuple:
     if len(e.shape) > 2:
         raise NotForCoq("a tensor of more than two axes, written out")
-    return written([[show(x) for x in e.args[k : k + int(e.shape[-1].data)]] for k in range(0, len(e.args), int(e.shape[-1].data))], e.shape)
+    return written(
+        [[show(x) for x in e.args[k : k + int(e.shape[-1].data)]] for k in range(0, len(e.args), int(e.shape[-1].data))], e.shape
+    )
 
 
 def written(rows: list, shape: tuple) -> tuple:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from itertools import product
 
 from ...core.claims import Claim
-from ...core.expr import Expr, free_indices, show as shown, symbols
+from ...core.expr import Expr, free_indices, symbols
+from ...core.expr import show as shown
 from ..files import comment, header
 from ..stating import Source
 from ..structures import NotForCoq
