@@ -112,7 +112,7 @@ def test_where_a_tree_has_a_value_is_a_premise(tree, found):
         (x**-2, "(/ (x ^ 2))"),
         (total(z[k] * x, k) + 1, "\\sum_(k < n) z k * x + 1"),
         (total(z[k] + x, k) * 2, "(\\sum_(k < n) (z k + x)) * 2"),
-        ((S.T)[i, 1], "transposed S i 0"),
+        ((S.T)[i, 1], "transposed S i 0%nat"),
         ((S + 2 * T)[i, j], "(fun row column => S row column + 2 * T row column) i j"),
         (k * x, "(number k + 1) * x"),
         (n * x, "number n * x"),

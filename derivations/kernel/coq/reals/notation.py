@@ -171,7 +171,7 @@ def of_entry(e: Expr) -> tuple:
 
 def place(i: Expr) -> str:
     """An index is counted from 0 here."""
-    return name_of(i.data[0]) if i.op == "index" else str(int(i.data) - 1)
+    return name_of(i.data[0]) if i.op == "index" else f"{int(i.data) - 1}%nat"
 
 
 def of_function(e: Expr, places: list) -> tuple:
