@@ -3,5 +3,7 @@
 what has to be right     `notation.py` says what a tree is over the reals, `defined.py` where it has a value; `axioms.py` names what a
                          theorem here may assume
 what Coq judges          `refuting.py` states that what is refuted does not hold in general, and proves it at the counterexample;
-                         `prelude_reals.v` holds what claims speak of, and the tactics
+                         `prelude_reals.v`, which `prelude.py` reads, holds what claims speak of, and the tactics
+
+Not stated yet, each with its reason: rounding, laws, derivatives, limits, ranks and inverses.
 """
