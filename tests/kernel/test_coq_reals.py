@@ -65,7 +65,7 @@ def wrong(of):
     of.refute("sum", total(1 / z[k], k), 1 / total(z[k], k), at={z: [1, 2, 4]})
     of.refute("written", array([[1, 2], [3, 4]]) @ array([x, 1]), array([x, 1]), at={x: 0})
     of.refute("bound", norm(z), z[1], relation="<=", at={z: [1, 1]})
-    of.refute("numbers", exp(z[1]) * n, exp(n * z[1]), at={z: [log(2), 0]})
+    of.refute("numbers", exp(z[1]) * n, exp(n * z[1]), at={z: [log(3), 0]})
 
 
 def test_the_theorem_speaks_of_all_values_and_its_proof_of_the_counterexample():
