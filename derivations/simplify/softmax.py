@@ -60,7 +60,7 @@ derivation.identity(
     "shift",
     softmax(z + c * ones(n)),
     softmax(z),
-    title="A constant added to every score does drop out",
+    title="Shift invariance: a constant added to every score drops out",
 )
 
 derivation.identity(

@@ -30,7 +30,7 @@ ROUNDS = 5
 FORMULAS = 150
 
 # One page of each kind, and for the first ones the same text as a stock page.
-PAGES = ("index", "softmax/temperature", "scaling/variance", "glossary", "bibliography", "notation", "trust", "sources", "wrong",
+PAGES = ("index", "softmax/temperature", "scaling/variance", "glossary", "bibliography", "notation", "trust", "sources", "wrong", "map",
          "labs/scores", "contributing/language", "seeing/heads")  # fmt: skip
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from types import CodeType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -42,6 +42,27 @@ A, B = matrix("A", n, m), matrix("B", n, m)
 derivation = Derivation("A sum transposed")
 derivation.identity("sum", (A + B).T, A.T + B.T)
 """
+
+
+@pytest.fixture
+def computing(monkeypatch, tmp_path):
+    """A function that states of a body of code that it computes `want`, and gives the claim; its module is snippets.planted."""
+
+    def state(body: str, arguments: list, want, given=(), head: str = "import torch\n", names: str = "x, y, z, u"):
+        path = tmp_path / "snippets" / "planted.py"
+        path.parent.mkdir(exist_ok=True)
+        lines = "".join(f"    {line}\n" for line in body.strip("\n").split("\n"))
+        path.write_text(f"{head}\ndef f({', '.join(names.split(', ')[: len(arguments)])}):\n{lines}")
+        module = ModuleType("snippets.planted")
+        module.__file__ = str(path)
+        exec(compile(path.read_text(), str(path), "exec"), vars(module))
+        monkeypatch.setitem(sys.modules, "snippets.planted", module)
+        derivation = Derivation("planted")
+        right = want if want.shape else want + 0 * want
+        derivation.identity("planted", want, right, given=list(given), code=[("snippets.planted.f", *arguments)])
+        return derivation.claims[0]
+
+    return state
 
 
 @pytest.fixture

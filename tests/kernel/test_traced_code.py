@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 import pytest
 
 from derivations.kernel import (
@@ -23,8 +20,7 @@ from derivations.kernel import (
     vector,
     zero_or_one,
 )
-from derivations.kernel.core.claims import Refused
-from derivations.kernel.traced import witness
+from derivations.kernel.core.claims import EVERY, Refused
 from derivations.kernel.traced.witness import asked, code
 
 n, m, d = sizes("n m d")
@@ -41,28 +37,17 @@ SCALE = torch.tensor([2.0, 3.0], dtype=torch.float64)
 
 
 @pytest.fixture
-def said(monkeypatch, tmp_path):
+def said(computing):
     """What is said of a body of code whose arguments are those of the call, and which has to compute `want`."""
 
-    def ask(body: str, arguments: list, want, kind: str = "identity", given=(), whole: bool = False, names: str = "x, y, z, *rest"):
-        path = tmp_path / "snippets" / "planted.py"
-        path.parent.mkdir(exist_ok=True)
-        lines = "".join(f"    {line}\n" for line in body.strip("\n").split("\n"))
-        path.write_text(f"{HEAD}\ndef f({', '.join(names.split(', ')[: len(arguments)])}):\n{lines}")
-        module = ModuleType("snippets.planted")
-        module.__file__ = str(path)
-        exec(compile(path.read_text(), str(path), "exec"), vars(module))
-        monkeypatch.setitem(sys.modules, "snippets.planted", module)
-        derivation = Derivation("planted")
-        derivation.identity(
-            "planted", want, want + 0 * want if not want.shape else want, given=list(given), code=[("snippets.planted.f", *arguments)]
-        )
-        return code(derivation.claims[0]) if whole else asked(derivation.claims[0], 0)
+    def ask(body: str, arguments: list, want, given=(), whole: bool = False, names: str = "x, y, z, *rest"):
+        claim = computing(body, arguments, want, given, HEAD, names)
+        return code(claim) if whole else asked(claim, 0)
 
     return ask
 
 
-def proved(found, scope=witness.EVERY, conditions=()):
+def proved(found, scope=EVERY, conditions=()):
     assert (found.state, found.scope, list(found.conditions)) == ("proved", scope, list(conditions)), found
     return True
 
@@ -135,7 +120,7 @@ def test_code_that_is_wrong_at_a_size_of_one_is_not_proved_there(said):
 
 def test_a_quotient_that_is_rounded_is_not_read_at_every_shape(said):
     found = said("return x // 2 * 2", [n], n + 0 * n)
-    assert found.state != "proved" or found.scope != witness.EVERY
+    assert found.state != "proved" or found.scope != EVERY
 
 
 # Which values

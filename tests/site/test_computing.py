@@ -17,10 +17,10 @@ UNREAD = {"state": "not read", "reason": "f: no rule for <b>erfinv</b>", "second
 @pytest.mark.parametrize(
     "said, verdict, note",
     [
-        (PROVED, "this code computes this formula, at every shape, for every input", ""),
+        (PROVED, "this code computes this formula, at every shape, for every input, rounding aside", ""),
         (
             PARTLY,
-            "this code computes this formula, where n = 1; n = 2, where c < 3; d is not zero",
+            "this code computes this formula, where n = 1; n = 2, where c < 3; d is not zero, rounding aside",
             "read as exact numbers: 0.1 as 1/10",
         ),
         (UNREAD, "the code is compared in numbers alone", "f: no rule for <b>erfinv</b>"),
@@ -50,7 +50,7 @@ def shown(certificates, page):
 def test_a_claim_shows_that_its_code_computes_it(shown):
     witnesses, rows = shown(PROVED)
     assert witnesses[-1] == "code"
-    assert rows["✓ code"].text.strip() == "this code computes this formula, at every shape, for every input"
+    assert rows["✓ code"].text.strip() == "this code computes this formula, at every shape, for every input, rounding aside"
 
 
 def test_a_claim_shows_why_its_code_is_not_read(shown):

@@ -50,6 +50,11 @@ def test_words_that_are_one(texts, words):
     assert [terms.words(terms.folded(text)) for text in texts] == [words] * len(texts)
 
 
+def test_what_contributors_read_comes_after_what_readers_do():
+    ours, theirs = (finding.read(page(), url).records for url in ("a/b/", "contributing/b/"))
+    assert all(0 < there.prior < here.prior for here, there in zip(ours, theirs, strict=True))
+
+
 def test_a_page_is_read_without_what_is_drawn_typed_or_hidden():
     found = finding.read(page(), "a/b/")
     whole, section, claim = found.records

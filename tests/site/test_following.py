@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
 CLAIM = "/// claim | scaling/variance#{}\n///\n"
-SCRIPTS = ("preview.js", "copy.js")
+SCRIPTS = ("preview.js", "copy.js", "unfold.js")
 
 
 def used(html, name):
@@ -108,7 +108,9 @@ def one(page, tmp_path, chromium, visits):
     scripts = "".join(f'<script type="module" src="{name}"></script>' for name in SCRIPTS)
     html = page(LINKS, name="scaling/variance.md")
     (site / "one.html").write_text(PAGE.format(policy=policy, html=html, scripts=scripts), encoding="utf-8")
-    (site / "two.html").write_text(PAGE.format(policy=policy, html=TWO, scripts=""), encoding="utf-8")
+    (site / "two.html").write_text(
+        PAGE.format(policy=policy, html=TWO, scripts='<script type="module" src="unfold.js"></script>'), encoding="utf-8"
+    )
     for name in (*(f"js/{one}" for one in SCRIPTS), "css/site.css", "css/following.css"):
         (site / Path(name).name).write_bytes((ROOT / "docs/assets" / name).read_bytes())
     with visits.served(site) as address, chromium() as browser:
@@ -134,6 +136,18 @@ def focus(browser, name, shows=True):
     """Go to a link as the Tab key does, and wait until something is shown."""
     browser.run(f'document.querySelector("{link(name)}").focus()')
     browser.until(f"{BOX}.hidden === {str(not shows).lower()}")
+
+
+def test_a_link_to_a_folded_claim_opens_it(one):
+    is_open = "document.querySelector('.claim__folded')?.open"
+    one.run(f'document.querySelector("{link("folded")}").click()')
+    one.until_at("/two.html#folded")
+    one.until(is_open)
+    one.page.goto(one.page.url.split("#")[0])
+    assert one.run(f"{is_open} === false")
+    one.run("location.hash = 'far'")
+    one.run("location.hash = 'folded'")
+    one.until(is_open)
 
 
 def test_a_link_that_is_pointed_at_shows_what_it_leads_to(one):

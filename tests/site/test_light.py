@@ -98,7 +98,7 @@ SHIFTED = """new Promise((done) => {
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["desktop", "phone"])
-@pytest.mark.parametrize("page", [PAGE, "scaling/variance/"])
+@pytest.mark.parametrize("page", ["", PAGE, "scaling/variance/"])
 def test_a_page_stands_still_when_its_fonts_come(browse, page, look):
     """Those that are asked for early come before the first words are shown, the others after."""
     one = browse(page, **look)

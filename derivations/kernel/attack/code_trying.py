@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from math import isfinite
 from typing import Any
 
-from ..core.claims import Claim
+from ..core.claims import EVERY, SNIPPET, Claim
 from ..core.expr import symbols
 from ..errors import KernelError
 from ..pytorch.calling import copied, double_by_default
@@ -21,7 +21,6 @@ from ..pytorch.drawing import draw
 from ..pytorch.snippets import prepared
 from ..pytorch.trial import Trial
 from ..traced import witness
-from ..traced.arguments import SNIPPET
 from ..traced.witness import Said
 from .code_slips import Slip, slips
 
@@ -62,7 +61,7 @@ def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
     """Whether a corrupted function gives what the snippet gives, wherever numbers are drawn: 'equivalent', 'survived' or, if none, 'unclassified'."""
     name, arguments, keywords = claim.code[k]
     told = 0
-    for t in trials(claim, LARGEST if before.scope == witness.EVERY else max(witness.TRIED)):
+    for t in trials(claim, LARGEST if before.scope == EVERY else max(witness.TRIED)):
         for point in range(points_of(t)):
             with suppress(KernelError):
                 run, bound, which = prepared(name, arguments, dict(keywords), t, point)
@@ -89,19 +88,22 @@ def trials(claim: Claim, largest: int) -> Iterator[Trial]:
 
 def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
     """Do two functions give the same, up to roundings? None where the snippet gives nothing, or no number."""
-    try:
-        want = numbers(once(run, bound), which)
-    except Exception:
-        return None
-    try:
-        have = numbers(once(other, bound), which)
-    except Exception:
-        return False
+    want, have = given(run, bound, which), given(other, bound, which)
+    if want is None or have is None:
+        return None if want is None else False
     if len(want) != len(have) or any(shape_of(a) != shape_of(b) for a, b in zip(want, have)):
         return False
     if not all(is_finite(a) for a in want) or is_large(bound) and not all(is_finite(b) for b in have):
         return None
     return all(largest(a - b) <= NEAR * (1 + largest(a)) for a, b in zip(want, have))
+
+
+def given(run: Any, bound: Any, which: str | None) -> list | None:
+    """What one call gives; None where it stops, for whatever reason: what corrupted code raises can be anything."""
+    try:
+        return numbers(once(run, bound), which)
+    except Exception:
+        return None
 
 
 def once(run: Any, bound: Any) -> Any:

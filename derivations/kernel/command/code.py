@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from ..core import claims
-from ..core.claims import Refused
+from ..core.claims import EVERY, Refused
 from ..run.worker import load_script
-from ..traced.witness import EVERY, Code, code
+from ..traced.witness import Code, code
 
 
 def main(targets: list[tuple[str, Path]], as_json: bool) -> int:

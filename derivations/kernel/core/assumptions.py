@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ..errors import KernelError
 from ..printing.latex import latex
-from .expr import Expr, Term, free_indices, lift, matmul, real_of, scalar_of, show, show_shape, walk
+from ..printing.plain import show_shape
+from .expr import Expr, Term, free_indices, lift, matmul, real_of, scalar_of, show, walk
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ from typing import Any
 from ..errors import KernelError
 from ..printing.alike import Prints
 from .assumptions import Assumption
-from .expr import Expr, Term, lift, named, show, strip, take_name, walk
+from .expr import Expr, Term, free_indices, lift, named, show, strip, take_name, walk
 
 Value = Term | Sequence["Value"]  # what a counterexample gives a symbol: a number, or nested lists of numbers
+EVERY = "every shape"  # the widest scope of a verdict
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+SNIPPET = re.compile(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?")  # a module, its function, and which of its results is meant
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,12 @@ class Claim:
     @property
     def trees(self) -> tuple[Expr, ...]:
         return self.start, *(s.expr for s in self.steps), *(x for a in self.given for x in a.args), *self.because
+
+    @property
+    def free(self) -> list[Expr]:
+        """The free indices in the order in which the claim first has them; what a snippet gives has an axis for each."""
+        sides = (self.start, *(s.expr for s in self.steps))
+        return list(dict.fromkeys(n for e in sides for free in [free_indices(e)] for n in walk(e) if n in free))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from ..errors import KernelError, scripts
 from ..printing.names import refuse_word
+from ..printing.plain import describe, show_shape
 from ..printing.plain import plain as show  # a plain-text form for messages
 
 Term = Union["Expr", int, Fraction]  # what may stand where an expression is expected; SymPy's expressions may as well
@@ -647,16 +648,3 @@ def free_indices(e: Expr) -> set[Expr]:
     """The index variables that nothing binds: the claim is about each of their values."""
     inside = {i for a in e.args for i in free_indices(a)}
     return {e} if e.op == "index" else inside - {Expr("index", (), (), e.data)} if e.op in BINDERS else inside
-
-
-def describe(s: Expr) -> str:
-    if s.op == "index":
-        return f"an index up to {show(s.data[1])}"
-    if s.op == "defined":
-        return f"a definition, {show(s.args[0])}"
-    what = f"tensor of shape {show_shape(s.shape)}" if s.shape else "real number"
-    return {"size": "a size", "random": f"a random {what}"}.get(s.data[1], f"a {what}")
-
-
-def show_shape(shape: tuple[Expr, ...]) -> str:
-    return "(" + ", ".join(map(show, shape)) + ")"

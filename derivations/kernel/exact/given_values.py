@@ -7,8 +7,9 @@ from math import prod
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, show_shape, symbols, walk
+from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
 from ..errors import KernelError
+from ..printing.plain import show_shape
 from ..printing.script import script
 from . import values
 from .search import Found, failure, holds, show_array, shown

@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
-from ..core.claims import Claim, Refused, Verdict
-from ..core.expr import BINDERS, Expr, free_indices, lift, named, show, show_shape, strip, symbols, walk
+from ..core.claims import EVERY, Claim, Refused, Verdict
+from ..core.expr import BINDERS, Expr, free_indices, lift, named, show, strip, symbols, walk
 from ..errors import KernelError
+from ..printing.plain import show_shape
 from . import logarithms, values
 from .clearing import clear_denominators
 from .facts import facts_of, require_variances
@@ -510,7 +511,7 @@ def verdict(claim: Claim) -> Verdict:
     if claim.kind in scopes:
         return Verdict("exact", *scopes[claim.kind])
     symbolic = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    shapes = "every shape that the assumptions allow" if ruled_sizes(claim.given) else "every shape"
+    shapes = f"{EVERY} that the assumptions allow" if ruled_sizes(claim.given) else EVERY
     note = {
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",

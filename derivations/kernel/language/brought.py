@@ -13,8 +13,9 @@ from typing import Any
 
 from ..core.assumptions import Assumption, assumption_text, gaussian, independent, mean, nonnegative, nonzero, positive, variance
 from ..core.claims import Claim
-from ..core.expr import Expr, describe, index, named
+from ..core.expr import Expr, index, named
 from ..errors import KernelError
+from ..printing.plain import describe
 
 STATED = {"positive": positive, "nonnegative": nonnegative, "nonzero": nonzero}
 INDICES = ("i", "j", "l", "a", "b", "r", "s", "t")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.expr import Expr, Term, function, lift, show, show_shape
+from ..core.expr import Expr, Term, function, lift, show
 from ..errors import KernelError
+from ..printing.plain import show_shape
 
 
 def cos(x: Term) -> Expr:

@@ -85,7 +85,9 @@ def chart(page: Page, parent: Element, argument: str) -> Element:
         if missing := graph.missing():
             raise ClaimError(f"{missing[0][0]} uses {missing[0][1]!r}, and there is no such claim")
         box = SubElement(parent, "div", {"class": "map"})
-        SubElement(box, "div", {"class": "map__stage"}).text = page.stash(charting.drawn(graph))
+        SubElement(box, "div", {"class": "map__bar"})
+        frame = SubElement(box, "div", {"class": "map__frame"})
+        SubElement(frame, "div", {"class": "map__stage"}).text = page.stash(charting.drawn(graph))
         charting.listed(graph, box, page.stash, lambda path: posixpath.relpath(path, folder_of(page)))
     except (ClaimError, CertificateError, MathsError) as error:
         raise page.source.error(line, f"the map cannot be drawn: {' '.join(str(error).split())}") from None

@@ -87,10 +87,13 @@ def key(id_: str) -> str:
 def drawn(graph: Resting) -> str:
     """The picture. Who cannot see it has the list, so that nothing here is read aloud until a script makes it work."""
     corners, dots, (wide, tall) = laid(graph)
-    parts = [f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>']
+    parts = [
+        f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>',
+        '<g class="map__names">',
+    ]
     for (title, topics), (x, y) in zip(graph.chapters, corners):
         parts += region(title, topics, x, y)
-    parts.append('<g class="map__edges">')
+    parts.append('</g><g class="map__edges">')
     parts += [edge(graph.nodes[start], graph.nodes[end], dots) for start, end in graph.edges if end in dots]
     parts.append('</g><g class="map__dots">')
     parts += [dot(node, *dots[node.id], node.id in graph.linked) for node in graph.nodes.values()]
@@ -157,7 +160,7 @@ def listed(graph: Resting, parent: Element, stash: Callable[[str], str], way: Ca
 
 
 def entry(graph: Resting, node: Node, parent: Element, stash: Callable[[str], str], way: Callable[[str], str]) -> None:
-    item = SubElement(parent, "li", {"id": key(node.id)})
+    item = SubElement(parent, "li", {"id": key(node.id), "data-rank": stash(node.rank)})
     if node.page:
         address = f"{way(node.page)}#{node.anchor}"
         SubElement(item, "a", {"href": address}).text = stash(f"({node.number}) {called(node)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-EVERY = "every shape"
+EVERY = "every shape"  # as a certificate writes it
 
 
 def is_proved(claim: dict) -> bool:
@@ -16,7 +16,7 @@ def verdict(claim: dict) -> str:
     if said.get("state") == "proved":
         where = "at every shape" if said["scope"] == EVERY else f"where {said['scope']}"
         inputs = "for every input" if not said.get("conditions") else f"where {'; '.join(said['conditions'])}"
-        return f"this code computes this formula, {where}, {inputs}"
+        return f"this code computes this formula, {where}, {inputs}, rounding aside"
     return "the code is compared in numbers alone" if said.get("state") == "not read" else ""
 
 

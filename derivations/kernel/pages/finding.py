@@ -34,6 +34,7 @@ PAGE = {"title": 9, "names": 9, "label": 5, "headings": 3, "lead": 2, "text": 1,
 SECTION = {"title": 6, "text": 1, "page": 0.5}
 CLAIM = {"title": 6, "statement": 4, "text": 1, "page": 1}
 RANKS = {"theorem": 1.0, "claim": 0.85, "routine": 0.7}
+TO_CONTRIBUTORS = 0.6  # their pages speak of the examples of others
 WITHOUT_THEOREM = 0.7  # a page that lists, beside one that proves
 SECTIONS = 0.5
 LEAST_RARE = 0.15  # what a word on every page counts for still
@@ -111,7 +112,10 @@ def read(html: str, url: str) -> Found | None:
         "claims": " . ".join(f"{one.title} {OPEN}{one.statement}{CLOSE}" for one in claims),
     }
     page.prior = 1.0 if any(one.kind == "theorem" for one in claims) else WITHOUT_THEOREM
-    return Found(url, [page, *(one for one in sections if one.anchor), *claims], glossary)
+    records = [page, *(one for one in sections if one.anchor), *claims]
+    for record in records if url.startswith("contributing/") else ():
+        record.prior *= TO_CONTRIBUTORS
+    return Found(url, records, glossary)
 
 
 def _escaped(text: str) -> str:

@@ -96,3 +96,17 @@ class Plain(Printer):
 
 def plain(e) -> str:
     return Plain().show(e) if hasattr(e, "op") else str(e)
+
+
+def show_shape(shape) -> str:
+    return f"({', '.join(map(plain, shape))})"
+
+
+def describe(s) -> str:
+    """What a name stands for."""
+    if s.op == "index":
+        return f"an index up to {plain(s.data[1])}"
+    if s.op == "defined":
+        return f"a definition, {plain(s.args[0])}"
+    what = f"tensor of shape {show_shape(s.shape)}" if s.shape else "real number"
+    return {"size": "a size", "random": f"a random {what}"}.get(s.data[1], f"a {what}")

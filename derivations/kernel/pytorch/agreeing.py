@@ -18,7 +18,7 @@ from .comparing import at_sizes, settled
 from .errors import Disagrees
 from .ledger import Ledger
 from .rounding import COVER, U, Value
-from .snippets import also, call, free_order, prepared, shown
+from .snippets import also, call, prepared, shown
 from .trial import Trial, at_point
 
 SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
@@ -40,7 +40,7 @@ class Snippets:
         which = [k for k in (self.ran if which is None else which) if k in self.ran]
         if not which:
             return
-        free = free_order(self.claim)
+        free = self.claim.free
         points = max(len(x.v) for x in (*values, *t.values.values()))
         for point in range(points):
             wanted = [shown(Value(at_point(x.v, point), at_point(x.e, point)), t, free) for x in values]

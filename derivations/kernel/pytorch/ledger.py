@@ -27,7 +27,7 @@ from .comparing import at_sizes
 from .errors import Disagrees, NotForTorch
 from .formats import FORMATS, Format, bounded
 from .rounding import Value
-from .snippets import call, free_order, shown
+from .snippets import call, shown
 from .trial import Trial, at_point
 
 SLACK = 1 + 2.0**-20  # covers fp64's errors, in the value and in the bound
@@ -62,7 +62,7 @@ class Ledger:
                 self.at(point, waiting, low, f, sides, reasons)
 
     def at(self, point: int, waiting: list, low: Trial, f: Format, sides: dict, reasons: list):
-        free = free_order(self.claim)
+        free = self.claim.free
         wanted = {end: shown(Value(*(at_point(y, point) for y in x)), low, free) for end, x in sides.items()}
         ran = [self.run(k, point, low, f, wanted, reasons) for k in waiting]
         if any(ran):

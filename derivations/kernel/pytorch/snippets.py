@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import re
 from importlib import import_module
 from types import ModuleType
 
 import torch
 
-from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, walk
+from ..core.claims import SNIPPET, Claim
+from ..core.expr import Expr, free_indices, show
 from . import calling
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
 from .rounding import Value
 from .trial import OUTCOME, Trial, at_point
-
-SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
-
-
-def free_order(claim: Claim) -> list:
-    """The free indices in the order in which the claim first has them; a snippet's result has an axis for each."""
-    found = []
-    for tree in (claim.start, *(s.expr for s in claim.steps)):
-        free = free_indices(tree)
-        found += [n for n in walk(tree) if n.op == "index" and n in free and n not in found]
-    return list(dict.fromkeys(found))
 
 
 def shown(x: Value, t: Trial, free: list) -> Value:
@@ -97,7 +85,7 @@ def prepared(
 
 def home(name: str) -> tuple[ModuleType, str, str | None]:
     """The module that a name begins with, the function's own name, and which of its results is meant, if one is. Disagrees where none is there."""
-    matched = re.fullmatch(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?", name)
+    matched = SNIPPET.fullmatch(name)
     try:
         if matched:
             return import_module(matched[1]), matched[2], matched[3]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -11,24 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, lift, walk
-from .axes import Count, Place, along
+from ..core.claims import SNIPPET, Claim
+from ..core.expr import BINDERS, Expr, free_indices, index, lift, walk
+from .axes import FRESH, Count, Place, along
 from .entries import Entry
 from .errors import NotRead
 from .tracing import Reading
 from .values import Value
-
-SNIPPET = re.compile(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?")
-
-
-def free_order(claim: Claim) -> list[Expr]:
-    """The free indices in the order in which the claim has them: what a snippet gives has an axis for each."""
-    found = []
-    for tree in (claim.start, *(s.expr for s in claim.steps)):
-        free = free_indices(tree)
-        found += [n for n in walk(tree) if n.op == "index" and n in free]
-    return list(dict.fromkeys(found))
 
 
 def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
@@ -40,7 +28,12 @@ def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
     if e.op in ("index", *BINDERS):
         data = (data[0], what.get(data[1], data[1]))
     if e.op in BINDERS:
-        what = {key: one for key, one in what.items() if key != Expr("index", (), (), e.data)}
+        own = Expr("index", (), (), e.data)
+        what = {key: one for key, one in what.items() if key != own}
+        bound = Expr("index", (), (), data)
+        if any(bound in free_indices(one) for one in what.values()):  # which this binder would take for its own
+            data = index(f"at{next(FRESH)}", data[1]).data
+            what[own] = Expr("index", (), (), data)
     made = Expr(e.op, tuple(put(a, what) for a in e.args), shape, data)
     return e if made == e else made
 
@@ -75,7 +68,7 @@ class Given:
     """One call of a claim, prepared: its tensors, and how it is made of them."""
 
     def __init__(self, claim: Claim, reading: Reading) -> None:
-        self.reading, self.free = reading, free_order(claim)
+        self.reading, self.free = reading, claim.free
         self.tensors: list[Tensor] = []
 
     def call(self, name: str, arguments: tuple, keywords: dict) -> Callable[..., Any]:

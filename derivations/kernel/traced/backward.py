@@ -10,10 +10,11 @@ from .axes import ONE, Axis
 from .entries import Entry, minus, number, over, plus, times
 from .rules import Call, rule
 from .spots import place_of, same_place
-from .values import Value, axis_number, entrywise, summed
+from .values import Value, axis_number, broadcast, entrywise, summed
 
 
 def beside(g: Value, y: Value, dim: int, f: Callable[[Axis, Callable, Callable, Any], Entry]) -> Value:
+    _, (g, y) = broadcast([g, y])
     dim = axis_number(dim, y.axes)
     if not y.axes:
         return Value((), lambda p: f(ONE, lambda q: g.at(()), lambda q: y.at(()), 0))
@@ -62,7 +63,7 @@ def silu(call: Call, g: Value, x: Value) -> Value:
 @rule("select_backward.default")
 def select(call: Call, g: Value, shape: Any, dim: int, k: Any) -> Value:
     """Zero everywhere but at one place of an axis."""
-    axes = tuple(call.reading.sizes.axis(n) for n in call.out.shape)
-    dim = axis_number(dim, axes)
+    dim = axis_number(dim, call.out.shape)
+    axes = (*g.axes[:dim], call.reading.sizes.axis(call.out.shape[dim]), *g.axes[dim:])
     place = place_of(call, axes[dim], k)
     return Value(axes, lambda p: times(same_place(axes[dim], place, p[dim]), g.at((*p[:dim], *p[dim + 1 :]))))

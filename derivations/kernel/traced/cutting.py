@@ -98,14 +98,19 @@ def bound(at: dict, whole: dict) -> dict:
     return added(whole, at) if at.keys() == {()} and at[()] < 0 else at
 
 
+def alike(*axes: tuple) -> None:
+    """Entries that stand side by side have places that do: axes of one length may be cut in other ways."""
+    if len(set(axes)) > 1:
+        raise Sized("axes that are cut in different ways are joined")
+
+
 @rule("cat.default")
 def cat(call: Call, values: list[Value], dim: int = 0) -> Value:
     values = [v for v in values if v.axes != (Count(0),)]
     dim = axis_number(dim, values[0].axes)
     whole, ways = joined([v.axes[dim] for v in values])
     others = {(*v.axes[:dim], *v.axes[dim + 1 :]) for v in values}
-    if len(others) > 1:
-        raise Sized("axes that are cut in different ways are joined")
+    alike(*others)
 
     def at(p: tuple) -> Entry:
         k, own = located(p[dim], whole, ways)
@@ -118,8 +123,7 @@ def cat(call: Call, values: list[Value], dim: int = 0) -> Value:
 def stack(call: Call, values: list[Value], dim: int = 0) -> Value:
     dim = axis_number(dim, values[0].axes, 1)
     axes = values[0].axes
-    if any(v.axes != axes for v in values):
-        raise Sized("axes that are cut in different ways are joined")
+    alike(*(v.axes for v in values))
     return Value((*axes[:dim], Count(len(values)), *axes[dim:]), lambda p: values[p[dim]].at((*p[:dim], *p[dim + 1 :])))
 
 
@@ -128,6 +132,7 @@ def select_scatter(call: Call, a: Value, new: Value, dim: int, k: Any) -> Value:
     """Other entries at one place of an axis."""
     dim = axis_number(dim, a.axes)
     place = place_of(call, a.axes[dim], k)
+    alike(new.axes, (*a.axes[:dim], *a.axes[dim + 1 :]))
 
     def at(p: tuple) -> Entry:
         here = truth(same_place(a.axes[dim], place, p[dim]))
@@ -141,6 +146,7 @@ def slice_scatter(call: Call, a: Value, new: Value, dim: int = 0, start: Any = N
     """Other entries at some places of an axis, one after another."""
     dim = axis_number(dim, a.axes)
     axis = a.axes[dim]
+    alike((*new.axes[:dim], *new.axes[dim + 1 :]), (*a.axes[:dim], *a.axes[dim + 1 :]))
     if isinstance(axis, Count):
         taken = range(axis.n)[slice(*(None if x is None else int(x) for x in (start, end)), step)]
         inside = {q: k for k, q in enumerate(taken)}
@@ -161,6 +167,7 @@ def diagonal_scatter(call: Call, a: Value, new: Value, offset: int = 0, one: int
     one, other = axis_number(one, a.axes), axis_number(other, a.axes)
     if offset or a.axes[one] != a.axes[other]:
         raise Sized("a diagonal beside the main one, or of what is not square")
+    alike(new.axes, (*(axis for k, axis in enumerate(a.axes) if k not in (one, other)), a.axes[one]))
 
     def at(p: tuple) -> Entry:
         here = truth(same_place(a.axes[one], p[one], p[other]))

@@ -74,7 +74,7 @@ def times(a: Entry, b: Entry) -> Entry:
 
 def plain(e: Expr) -> bool:
     """Does it have a value wherever its symbols do?"""
-    return e.op not in ("div", "pow", "inverse", "function") and all(map(plain, e.args))
+    return e.op not in ("div", "pow", "inverse", "function", "log") and all(map(plain, e.args))
 
 
 def over(a: Entry, b: Entry) -> Entry:
@@ -110,12 +110,21 @@ def exponential(a: Entry) -> Expr:
     """exp(-inf) = 0."""
     keep, value = parts(a)
     here = UNIT if is_const(value, 0) else exp(value)
-    return ZERO if is_const(keep, 0) else times(keep, here)
+    return number(times(keep, here))
 
 
 def opposite(e: Entry) -> Entry:
     """Not."""
-    return not e if isinstance(e, bool) else truth(minus(UNIT, number(e)))
+    if isinstance(e, bool):
+        return not e
+    undone = hidden(e)
+    return truth(minus(UNIT, number(e))) if undone is None else undone
+
+
+def hidden(e: Entry) -> Expr | None:
+    """x of 1 - x."""
+    negated = isinstance(e, Expr) and e.op == "add" and is_const(e.args[0], 1) and e.args[1].op == "neg"
+    return e.args[1].args[0] if negated else None
 
 
 def both(a: Entry, b: Entry) -> Entry:
@@ -138,5 +147,6 @@ def chosen(test: Entry, one: Entry, other: Entry) -> Entry:
     if isinstance(one, Masked) or isinstance(other, Masked):
         (keep, x), (held, y) = parts(one), parts(other)
         kept = plus(times(test, keep), times(opposite(test), held))
-        return Masked(number(kept), y if is_const(keep, 0) else x if is_const(held, 0) else number(chosen(test, x, y)))
+        nothing = is_const(keep, 0) and plain(x), is_const(held, 0) and plain(y)  # what goes away has a value
+        return Masked(number(kept), y if nothing[0] else x if nothing[1] else number(chosen(test, x, y)))
     return plus(times(test, number(one)), times(number(opposite(test)), number(other)))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from ..core.expr import lift
 from .axes import ONE, Count, Run
 from .entries import Entry, plus, times
 from .errors import NotRead, Sized
 from .rules import Call, is_truth, is_whole, rule
 from .spots import numbered, same_place
+from .truths import as_truth
 from .values import Value
 
 
@@ -56,7 +59,7 @@ def full_like(call: Call, a: Value, x: Any, **how: Any) -> Value:
 
 @rule("fill.Tensor")
 def fill_tensor(call: Call, a: Value, x: Value) -> Value:
-    return Value(a.axes, lambda p: x.at(()))
+    return Value(a.axes, lambda p: as_truth(call.reading, x.at(())) if is_truth(call) else x.at(()))
 
 
 @rule("scalar_tensor.default")
@@ -80,6 +83,8 @@ def entry_of(call: Call, x: Any) -> Entry:
 
 @rule("arange.default", "arange.start", "arange.start_step")
 def arange(call: Call, *limits: Any, **how: Any) -> Value:
+    if is_whole(call) and any(isinstance(x, (float, torch.SymFloat)) for x in limits):
+        raise NotRead("whole numbers from one that is none, or in such steps")
     axis, tree = call.reading.sizes.axis(call.out.shape[0]), call.reading.sizes.tree
     start, step = (tree(limits[0]) if len(limits) > 1 else lift(0)), (tree(limits[2]) if len(limits) > 2 else lift(1))
     return Value((axis,), lambda p: plus(start, times(step, numbered(axis, p[0]))))

@@ -10,6 +10,7 @@ from .entries import (
     Entry,
     Masked,
     chosen,
+    either,
     exponential,
     is_const,
     minus,
@@ -20,8 +21,9 @@ from .entries import (
     times,
 )
 from .errors import NotRead
+from .kinds import is_bit
 from .rules import Call, Number, is_truth, rule, value
-from .truths import is_bit
+from .truths import as_truth
 from .values import Value, broadcast, entrywise
 
 HALF = Fraction(1, 2)
@@ -82,12 +84,24 @@ on_numbers("cosh.default")(lambda x: (exp(x) + exp(-x)) / 2)
 on_numbers("sinh.default")(lambda x: (exp(x) - exp(-x)) / 2)
 on_numbers("relu.default")(lambda x: larger_of(x, lift(0)))
 on_numbers("silu.default")(lambda x: x / (1 + exp(-x)))
-on_numbers("softplus.default")(lambda x: log(1 + exp(x)))
 
 
 @rule("sigmoid.default")
 def sigmoid(call: Call, a: Value) -> Value:
     return a.map(lambda x: over(lift(1), plus(lift(1), exponential(times(lift(-1), number(x))))))
+
+
+@rule("softplus.default")
+def softplus(call: Call, a: Value, beta: Number = 1, threshold: Number = 20) -> Value:
+    """Beyond the threshold PyTorch gives the number itself, which is not this."""
+    slope, most = number(value(call, beta).at(())), number(value(call, threshold).at(()))
+
+    def one(x: Entry) -> Entry:
+        steep = number(times(slope, number(x)))
+        call.reading.decided("nonnegative", number(minus(most, steep)))
+        return over(log(1 + exp(steep)), slope)
+
+    return a.map(one)
 
 
 @rule("log.default")
@@ -152,11 +166,15 @@ def extreme(call: Call, a: Value, b: Value, told: Callable) -> Value:
 
     def at(p: tuple) -> Entry:
         x, y = one.at(p), other.at(p)
-        if isinstance(x, Masked) and is_const(x.keep, 0):
-            return y
-        if isinstance(y, Masked) and is_const(y.keep, 0):
-            return x
+        for e, beside in ((x, y), (y, x)):
+            if isinstance(e, Masked) and is_const(e.keep, 0):
+                call.reading.needs(e)
+                return beside if told is larger_of else e
         if isinstance(x, Masked) or isinstance(y, Masked):
+            if told is smaller_of:
+                raise NotRead("the smaller of what may be minus infinity")
+            if isinstance(x, Masked) and isinstance(y, Masked):  # one of the two is a number
+                call.reading.decided("nonzero", number(either(x.keep, y.keep)))
             return unknown.at(p)
         if is_const(x) and is_const(y):
             return lift(max(x.data, y.data) if told is larger_of else min(x.data, y.data))
@@ -188,7 +206,8 @@ def where(call: Call, test: Value, a: Value | Number, b: Value | Number) -> Valu
 
 @rule("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(call: Call, a: Value, test: Value, filler: Value | Number) -> Value:
-    return entrywise(chosen, test, value(call, filler), a)
+    filler = value(call, filler)
+    return entrywise(chosen, test, filler.map(lambda x: as_truth(call.reading, x)) if is_truth(call) else filler, a)
 
 
 @rule("nan_to_num.default")

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from ..core.expr import Expr, each, function, lift, log
+import torch
+
+from ..core.expr import Expr, each, function, lift, log, show
 from .axes import ONE, Axis, Count, Run, known, names_in, places
-from .entries import Entry, Masked, both, either, exponential, is_const, minus, number, over, plus, raised, times
+from .entries import Entry, Masked, both, either, exponential, hidden, is_const, minus, number, over, plus, raised, times
 from .errors import NotRead, Sized
+from .kinds import is_bit
 from .pointwise import larger_of, smaller_of
-from .rules import Call, rule
+from .rules import Call, rule, tensors
+from .shaping import as_type
 from .truths import as_truth
 from .values import Value, axis_number, summed
 
@@ -58,14 +62,30 @@ def summed_ones(axis: Axis) -> Expr:
     return result
 
 
+def of_type(call: Call, a: Value, dtype: Any) -> Value:
+    """The numbers as those of another kind, which a rule was asked to make of them before anything else."""
+    if dtype is None:
+        return a
+    if dtype == torch.bool:
+        raise NotRead("truth values that are taken together as numbers")
+    return as_type(call, a, dtype)
+
+
 @rule("sum.dim_IntList", "sum.default")
 def sum_(call: Call, a: Value, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+    a = of_type(call, a, dtype)
     return over_axes(a, dims, keepdim, lambda axes, inside, p: sum_of(axes, inside))
 
 
 @rule("mean.dim", "mean.default")
 def mean(call: Call, a: Value, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+    a = of_type(call, a, dtype)
     return over_axes(a, dims, keepdim, lambda axes, inside, p: over(sum_of(axes, inside), how_many(axes)))
+
+
+def difference(a: Expr, b: Expr) -> Expr:
+    """a - b, as a reader would write it."""
+    return lift(a.data - b.data) if is_const(a) and is_const(b) else a - b
 
 
 @rule("var.correction")
@@ -74,14 +94,21 @@ def var(call: Call, a: Value, dims: Any = None, correction: Any = 1, keepdim: bo
 
     def one(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
         count = how_many(axes)
+        left = difference(count, less)
+        if is_const(left) and left.data <= 0:
+            raise NotRead(f"a variance of {show(count)} numbers that is divided by {show(left)}")
+        call.reading.decided("positive", left)
         middle = over(sum_of(axes, inside), count)
-        return over(sum_of(axes, lambda q: raised(minus(inside(q), middle), Fraction(2))), minus(count, less))
+        return over(sum_of(axes, lambda q: raised(minus(inside(q), middle), Fraction(2))), left)
 
     return over_axes(a, dims, keepdim, one)
 
 
 @rule("linalg_vector_norm.default", "norm.ScalarOpt_dim", "norm.Scalar")
 def vector_norm(call: Call, a: Value, order: Any = 2, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+    if any(x.dtype.is_complex for x in tensors(call.given)):
+        raise NotRead("a norm of complex numbers")
+    a = of_type(call, a, dtype)
     if order not in (2, 2.0):
         raise NotRead(f"a norm of order {order}")
     return over_axes(
@@ -91,6 +118,8 @@ def vector_norm(call: Call, a: Value, order: Any = 2, dims: Any = None, keepdim:
 
 @rule("prod.default", "prod.dim_int")
 def prod(call: Call, a: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+    a = of_type(call, a, dtype)
+
     def one(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
         result: Entry = lift(1)
         for place in every(axes):
@@ -145,9 +174,16 @@ def extreme(call: Call, a: Value, dims: Any, keepdim: bool, which: str) -> Value
             body = inside((i,))
             if not isinstance(body, Masked):
                 return function("largest", each(number(body), *bound))
-        for place, _ in list(places(axes[0]))[:1]:
-            if len(axes) == 1 and isinstance(body := inside((place,)), Masked):
-                call.reading.suppose("in each row something is kept")
+        found = [inside(place) for place in product_of(axes)]
+        if any(isinstance(x, Masked) for x in found):
+            for x in found:
+                call.reading.needs(x)
+            if which == "smallest":
+                raise NotRead("the smallest of what may be minus infinity")
+            if all(isinstance(x, Masked) and is_const(x.keep, 0) for x in found):
+                return found[0]
+            if all(isinstance(x, Masked) and not is_const(x.keep, 1) for x in found):
+                kept_somewhere(call, *(x.keep for x in found if not is_const(x.keep, 0)))
         return unknown.at(p)
 
     return over_axes(a, dims, keepdim, one)
@@ -168,6 +204,8 @@ def along(a: Value, dim: int, f: Callable[[Axis, Callable, Any], Entry]) -> Valu
 
 @rule("_softmax.default", "_safe_softmax.default")
 def softmax(call: Call, a: Value, dim: int, half: bool = False, dtype: Any = None) -> Value:
+    a = of_type(call, a, dtype)
+
     def one(axis: Axis, inside: Callable, place: Any) -> Entry:
         return over(exponential(inside(place)), summed(axis, lambda q: exponential(inside(q))))
 
@@ -184,6 +222,8 @@ def log_softmax(call: Call, a: Value, dim: int, half: bool = False) -> Value:
 
 @rule("cumsum.default")
 def cumsum(call: Call, a: Value, dim: int, dtype: Any = None) -> Value:
+    a = of_type(call, a, dtype)
+
     def one(axis: Axis, inside: Callable, place: Any) -> Entry:
         if not isinstance(axis, Count):
             raise Sized("sums up to each place of an axis whose length is not known", names_in(axis))
@@ -211,10 +251,23 @@ def truth_of(call: Call, axes: list[Axis], inside: Callable, join: Callable, sta
     for place in product_of(axes):
         here = as_truth(call.reading, inside(place))
         if not isinstance(here, bool) and not all(map(known, axes)):
-            call.reading.suppose("in each row something is kept")
-            return False
+            return supposed(call, here, start)
         result = join(result, here)
     return result
+
+
+def supposed(call: Call, here: Entry, all_of: bool) -> bool:
+    """Where something is kept: not all is left out, and something is not. Nothing else follows."""
+    kept = hidden(here) if all_of else here
+    if not isinstance(kept, Expr) or not all_of and hidden(kept) is not None or not is_bit(call.reading, kept):
+        raise NotRead("whether something holds at each place, or at any")
+    kept_somewhere(call, kept)
+    return not all_of
+
+
+def kept_somewhere(call: Call, *kept: Expr) -> None:
+    """A condition, which says of what it speaks."""
+    call.reading.suppose(f"in each row something is kept, where {' or '.join(dict.fromkeys(map(show, kept)))} is 1")
 
 
 def product_of(axes: list[Axis]) -> list[tuple]:

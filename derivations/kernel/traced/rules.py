@@ -22,6 +22,20 @@ class Call:
 
     reading: Any  # a tracing.Reading
     out: Any
+    given: tuple = ()  # PyTorch's own arguments, which have kinds and no numbers
+
+    def __post_init__(self) -> None:
+        """Of complex numbers no rule says what real ones come of them."""
+        came = [self.out] if hasattr(self.out, "dtype") else [x for x in self.out if hasattr(x, "dtype")]
+        if any(x.dtype.is_complex for x in tensors(self.given)) and not all(x.dtype.is_complex for x in came):
+            raise NotRead("real numbers that are made of complex ones")
+
+
+def tensors(x: Any) -> list:
+    """The tensors among arguments."""
+    if isinstance(x, (tuple, list)):
+        return [one for part in x for one in tensors(part)]
+    return [x] if hasattr(x, "dtype") and hasattr(x, "shape") else []
 
 
 def rule(*names: str) -> Callable:

@@ -93,7 +93,9 @@ def expand(call: Call, a: Value, shape: list, implicit: bool = False) -> Value:
 
 
 @rule("view.default", "_unsafe_view.default", "_reshape_alias.default", "view.dtype")
-def view(call: Call, a: Value, shape: list, *more: Any) -> Value:
+def view(call: Call, a: Value, shape: Any, *more: Any) -> Value:
+    if call.given[0].dtype != call.out.dtype:
+        raise NotRead(f"numbers of {call.given[0].dtype} read as if they were of {call.out.dtype}")
     sizes = call.reading.sizes
     before, after = regrouped(list(a.axes), [sizes.length(n) for n in call.out.shape])
     old, new = [Group(tuple(g)) for g in before], [Group(tuple(g)) for g in after]

@@ -25,6 +25,7 @@ from .axes import ONE, Axis, Count, Group, Joined, Length, Run, quotient
 from .constants import Constants
 from .errors import NotRead, Sized
 from .guards import SIGNS, Guard, polynomial
+from .worth import HOLDS, worth
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
 SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -39,6 +40,7 @@ class Sizes:
         self.fake.cache_enabled = False  # what is remembered from another trace takes no guard in this one
         self.constants = Constants()
         self.trees: dict[str, Expr] = {}  # what each of PyTorch's symbols stands for, by its name
+        self.refused: Exception | None = None  # what was asked of a number and not read, which the code may have caught
         self.made: dict[Expr, Any] = {}  # the numbers that were made, by what they stand for
 
     def size(self, tree: Expr) -> Any:
@@ -49,7 +51,10 @@ class Sizes:
         """A number of the claim, which is none of its sizes."""
         if tree.op == "const":
             return float(tree.data)
-        return self.made[tree] if tree in self.made else self.new(tree, 0.625 + len(self.made) / 8)
+        if tree in self.made:
+            return self.made[tree]
+        known = worth(tree, {of: hint(x) for of, x in self.made.items()})
+        return self.new(tree, 0.625 + len(self.made) / 8 if known is None else known)
 
     def new(self, tree: Expr, hint: float) -> Any:
         source = ConstantSource(f"x{len(self.trees)}")
@@ -113,6 +118,12 @@ class Sizes:
                 left, right, kind = right, left, kind.replace("Less", "Greater")
             found.append(Guard(left, SIGNS[kind], right))
         return list(dict.fromkeys(found))
+
+    def contradicted(self) -> list[Guard]:
+        """Guards that do not hold at the numbers of the trace: what they are about was taken for another number than it is."""
+        at = {tree: hint(x) for tree, x in self.made.items() if tree.op == "symbol"}
+        numbers = [(guard, worth(guard.left, at), worth(guard.right, at)) for guard in self.guards()]
+        return [guard for guard, one, other in numbers if one is not None and other is not None and not HOLDS[guard.sign](one, other)]
 
 
 def axis_of(length: Length, sizes: dict[str, Expr]) -> Axis:
@@ -240,7 +251,11 @@ def functions_of_numbers(sizes: Sizes) -> Iterator[None]:
         def called(x: Any, *more: Any) -> Any:
             if not isinstance(x, SYMBOLS) or more:
                 return before[name](x, *more)
-            tree = FUNCTIONS[name](sizes.tree(x))
+            try:
+                tree = FUNCTIONS[name](sizes.tree(x))
+            except NotRead as error:
+                sizes.refused = sizes.refused or error
+                raise
             return sizes.made.get(tree) if tree in sizes.made else sizes.new(tree, before[name](hint(x)))
 
         return called

@@ -61,7 +61,7 @@ def place_of(call: Call, axis: Axis, k: Any) -> Any:
     at = call.reading.sizes.length(k)
     if any(c < 0 for c in at.values()) and at.keys() <= {()}:
         at = added(length(axis), at)
-    if isinstance(axis, Count):
+    if isinstance(axis, Count) and at.keys() <= {()}:
         return at.get((), 0)
     if isinstance(axis, Run) and at.keys() <= {()}:
         return first_of(axis, at.get((), 0))
@@ -91,14 +91,15 @@ def shifted(e: Expr) -> tuple[Expr | None, Fraction]:
     return None, Fraction(0)
 
 
-def place_at(axis: Axis, e: Entry) -> Any:
-    """A number that code has for a place, as that place."""
+def place_at(axis: Axis, e: Entry, negative: bool = False) -> Any:
+    """A number that code has for a place, as that place; some operations count backwards from the end too."""
     if isinstance(e, bool):
         raise NotRead("a place that is a truth value")
     e = number(e)
     if is_const(e) and isinstance(axis, Count):
-        k = int(e.data)
-        return k if k >= 0 else axis.n + k
+        if e.data.denominator != 1 or not (-axis.n if negative else 0) <= e.data < axis.n:
+            raise NotRead(f"place {e.data} of {axis.n}")
+        return int(e.data) % axis.n
     if is_const(e) and isinstance(axis, Run) and e.data == 0:
         return lift(1)
     i, k = shifted(e)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import torch
@@ -19,14 +21,16 @@ from ..exact.normal import Facts
 from ..exact.payloads import Unknown
 from ..exact.reading import read
 from .axes import Axis, Count, length
-from .entries import Entry, Masked
+from .entries import Entry, Masked, plain
 from .errors import NotRead, Sized
 from .guards import Guard
+from .kinds import fitting
 from .rules import Call, rule_of
 from .sizes import Sizes, functions_of_numbers, line_of
 from .values import Value
 
 MOST = 4096  # entries of a tensor of numbers
+MOST_SUPPOSED, MOST_MET = 40, 4000  # conditions of one call, and operations: a loop that these decide may never end
 
 
 class InPlace(Exception):
@@ -36,33 +40,49 @@ class InPlace(Exception):
 class Reading(TorchDispatchMode):
     """What each tensor of a call is, as mathematics."""
 
-    def __init__(self, sizes: Sizes, given: tuple[Assumption, ...], largest: bool = False) -> None:
+    def __init__(self, sizes: Sizes, given: tuple[Assumption, ...], largest: bool = False, names: Iterable[str] = ()) -> None:
         super().__init__()
         self.sizes, self.given, self.largest = sizes, given, largest
-        self.values: dict[int, tuple[Tensor, Value, int]] = {}  # the tensor, what it is, and where its numbers would lie
+        self.names = frozenset(names)  # those that the claim has: nothing that is made here takes one
+        self.values: dict[int, tuple[Tensor, Value, tuple]] = {}  # the tensor, what it is, and where its numbers would lie
+        self.turned: Counter[int] = Counter()  # views in place, by where the numbers lie: PyTorch counts each as a write, once it is over
+        self.writes: Counter[int] = Counter()  # as counted there when a tensor was last met: a view has the count once it is made
         self.conditions: list[str] = []  # under which what was read is what the code computes
         self.supposed: list[Assumption] = []  # the same, as far as the normal form knows of them
         self.opaque: set[str] = set()  # names of numbers of which nothing is known
+        self.unknowns = count()
+        self.refused: Exception | None = None  # the first operation that was not read, which the code may have caught
+        self.met = 0  # operations
         self.line = ""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-        kwargs, name = kwargs or {}, str(func).removeprefix("aten.")
+        try:
+            self.met += 1
+            if self.met > MOST_MET:
+                raise NotRead(f"more than {MOST_MET} operations")
+            return self.operation(func, args, kwargs or {})
+        except Exception as error:
+            self.refused = self.refused or error
+            if isinstance(error, NotRead):
+                self.line = self.line or line_of("snippets")
+            raise
+
+    def operation(self, func: Any, args: tuple, kwargs: dict) -> Any:
+        name = str(func).removeprefix("aten.")
         if func.namespace == "prim" or name == "promote_types.default":  # which asks of what kind a tensor is, and not what stands in it
             return func(*args, **kwargs)
-        try:
-            if name == "_local_scalar_dense.default":
-                return self.taken_out(self.value(args[0]))
-            if torch.Tag.inplace_view in func.tags:  # which changes the axes of this one tensor, and no entry
-                name = name.replace("_.", ".")
-            elif func._schema.is_mutable:
-                raise InPlace(name)
-            meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
-            out = func(*args, **kwargs)
-            self.hold(out, meaning(Call(self, out), *before[0], **before[1]))
-            return out
-        except NotRead as error:
-            self.line = self.line or line_of("snippets")
-            raise error
+        if name == "_local_scalar_dense.default":
+            return self.taken_out(self.value(args[0]))
+        if torch.Tag.inplace_view in func.tags:  # which changes the axes of this one tensor, and no entry
+            name = name.replace("_.", ".")
+        elif func._schema.is_mutable:
+            raise InPlace(name)
+        meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
+        out = func(*args, **kwargs)
+        self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
+        if torch.Tag.inplace_view in func.tags:
+            self.turned[out.untyped_storage()._cdata] += 1
+        return out
 
     def facts(self) -> Facts:
         """What the normal form may use: what the claim assumes, and what was supposed on the way."""
@@ -83,13 +103,16 @@ class Reading(TorchDispatchMode):
         elif isinstance(out, Tensor) and value is not None:
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
                 raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
-            self.values[id(out)] = out, value, home(out)
+            where, written = home(out)
+            self.values[id(out)] = out, fitting(self, out.dtype, value), (where, written, self.writes[where[0]], self.turned[where[0]])
 
     def value(self, x: Tensor) -> Value:
         if id(x) in self.values:
-            _, value, before = self.values[id(x)]
-            if home(x) != before:
+            _, value, (before, first, writes, turned) = self.values[id(x)]
+            where, written = home(x)
+            if where != before or written != first and written - writes not in range(self.turned[where[0]] - turned + 1):
                 raise NotRead("a tensor that was made another without an operation, as by .data")
+            self.writes[where[0]] = max(written, self.writes[where[0]])
             return value
         if type(x) is Tensor or type(x) is torch.nn.Parameter:
             return self.written(x)
@@ -127,12 +150,9 @@ class Reading(TorchDispatchMode):
 
     def decided(self, test: str, e: Expr) -> bool:
         """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
-        if self.opaque & set(symbols(e)):
-            raise NotRead("a comparison with the largest of what moves")
-        facts = self.facts()
-        ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
         try:
-            p = read(e, facts)
+            p, facts = self.read(e)
+            ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
             if ask(p):
                 return True
             minus = read(lift(-1) * e, facts)
@@ -147,17 +167,39 @@ class Reading(TorchDispatchMode):
                 return False
         except Unknown:
             pass
+        if self.opaque & set(symbols(e)):
+            raise NotRead("a comparison with the largest of what moves")
+        if len(self.supposed) >= MOST_SUPPOSED:
+            raise NotRead(f"more than {MOST_SUPPOSED} conditions")
         self.supposed.append(Assumption(test, (e,)))
         self.suppose(f"{show(e)} {WORDS[test]}")
         return True
+
+    def needs(self, e: Entry) -> None:
+        """That a number has a value is a condition, unless it is seen to have one."""
+        for one in (e.keep, e.value) if isinstance(e, Masked) else [e] if isinstance(e, Expr) else []:
+            if not plain(one):
+                try:
+                    self.read(one)
+                except Unknown as error:
+                    raise NotRead(f"whether {show(one)} has a value: {error}") from None
+
+    def read(self, e: Expr) -> tuple[dict, Facts]:
+        """The normal form, and what it knows. What e needs to have a value, unless it is seen, is a condition."""
+        facts = self.facts()
+        facts.near = (e,)
+        p = read(e, facts)
+        for condition in facts.unstated:
+            self.suppose(condition)
+        return p, facts
 
     def guarded(self, guard: Guard) -> None:
         """What Python asked of a number, as a condition, unless it is seen to be so."""
         less = guard.left - guard.right
         if guard.sign == "=":
             self.suppose(str(guard))
-        else:
-            self.decided({"!=": "nonzero", ">": "positive", ">=": "nonnegative"}[guard.sign], less)
+        elif not self.decided({"!=": "nonzero", ">": "positive", ">=": "nonnegative"}[guard.sign], less):
+            raise NotRead(f"it was read where {guard}, which never holds")
 
     def suppose(self, condition: str) -> None:
         if condition not in self.conditions:
@@ -165,20 +207,25 @@ class Reading(TorchDispatchMode):
 
     def unknown(self, axes: tuple[Axis, ...], kind: str = "some") -> Value:
         """New real numbers, one for each place, of which nothing is known: what is shown holds whatever they are."""
-        name = f"{kind}{len(self.opaque)}"
+        name = next(name for k in self.unknowns for name in [f"{kind}{k}"] if not any(one.startswith(name) for one in self.names))
         self.opaque.add(name)
 
         def at(p: tuple) -> Entry:
             fixed, moving = told(p)
-            whole = symbol(name + "".join(f"p{k}" for k in fixed), "real", tuple(i.data[1] for i in moving))
+            here = name + "".join(f"p{k}" for k in fixed)
+            self.opaque.add(here)
+            whole = symbol(here, "real", tuple(i.data[1] for i in moving))
             return whole[tuple(moving)] if moving else whole
 
         return Value(axes, at)
 
 
-def home(x: Tensor) -> int:
-    """Which storage a tensor has: another one is another tensor."""
-    return x.untyped_storage()._cdata
+def home(x: Tensor) -> tuple:
+    """Where the numbers of a tensor lie, how it goes through them, and how often they were written: where that is another, so is the tensor."""
+    steps = [
+        getattr(getattr(n, "node", None), "expr", n) for n in (*x.shape, *x.stride(), x.storage_offset())
+    ]  # which asks nothing of sizes
+    return (x.untyped_storage()._cdata, *map(str, steps)), 0 if x.is_inference() else x._version
 
 
 def told(place: Any) -> tuple[list[int], list[Expr]]:
@@ -206,11 +253,12 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def without_files() -> Iterator[None]:
+def without_files(reading: Reading) -> Iterator[None]:
     """A tensor that lies in a file is met here: behind it stands an operator that a script is not to ask."""
 
     def refused(*arguments: Any, **keywords: Any) -> Any:
-        raise NotRead("numbers that are read from a file")
+        reading.refused = reading.refused or NotRead("numbers that are read from a file")
+        raise reading.refused
 
     own, torch.from_file = torch.from_file, refused
     try:
@@ -221,17 +269,28 @@ def without_files() -> Iterator[None]:
 
 def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
     """What a call gives, its operations read. Where it writes to a tensor, that is another one from there on."""
-    with quiet(), without_files(), reading.sizes.fake, functions_of_numbers(reading.sizes):
+    with quiet(), without_files(reading), reading.sizes.fake, functions_of_numbers(reading.sizes):
         before = dict(reading.values)
         try:
-            with reading:
-                return run(*tensors)
+            return in_full(run, tensors, reading)
         except InPlace:
-            reading.values = before
+            reading.values, reading.refused, reading.met = before, None, 0
             del reading.conditions[:], reading.supposed[:]
-            reading.opaque.clear()
+            for counted in (reading.opaque, reading.turned, reading.writes):
+                counted.clear()
         try:
-            with reading:
-                return torch.func.functionalize(run, remove="mutations")(*tensors)
+            return in_full(torch.func.functionalize(run, remove="mutations"), tensors, reading)
         except InPlace as error:
             raise NotRead(f"a tensor that the call was given, or that it keeps, is written to ({error})") from None
+
+
+def in_full(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
+    """What a call gives, if all that it met was read: code that catches an error goes another way than it would with numbers."""
+    try:
+        with reading:
+            result = run(*tensors)
+    except Exception as error:
+        raise reading.refused or reading.sizes.refused or error from None
+    if refused := reading.refused or reading.sizes.refused:
+        raise refused
+    return result

@@ -8,6 +8,7 @@ from operator import eq, ge, gt, le, lt, ne
 from ..core.expr import Expr, eye, lift, show, walk
 from .entries import Entry, Masked, both, chosen, either, is_const, minus, number, opposite, parts, truth
 from .errors import NotRead, Sized
+from .kinds import is_bit
 from .rules import Call, Number, is_truth, rule, value
 from .spots import shifted
 from .tracing import Reading
@@ -45,21 +46,10 @@ def as_truth(reading: Reading, x: Entry) -> Entry:
     return test(reading, ne, x, lift(0))
 
 
-def is_bit(reading: Reading, e: Expr) -> bool:
-    """Is it 0 or 1 for a reason that can be seen?"""
-    if e.op == "const":
-        return e.data in (0, 1)
-    if e.op == "entry":
-        return e.args[0].op == "eye" or e.args[0].op == "symbol" and e.args[0].data[0] in reading.facts().bits
-    if e.op == "add" and is_const(e.args[0], 1) and e.args[1].op == "neg":
-        return is_bit(reading, e.args[1].args[0])
-    return e.op == "symbol" and e.data[0] in reading.facts().bits or e.op == "mul" and all(is_bit(reading, a) for a in e.args)
-
-
 def test(reading: Reading, how: Callable, a: Entry, b: Entry) -> Entry:
     """A comparison of two entries, as a truth value."""
     if isinstance(a, Masked) or isinstance(b, Masked):
-        return of_infinities(how, a, b)
+        return of_infinities(reading, how, a, b)
     a, b = number(a), number(b)
     if is_const(a) and is_const(b):
         return how(a.data, b.data)
@@ -78,9 +68,11 @@ def test(reading: Reading, how: Callable, a: Entry, b: Entry) -> Entry:
     return unlike if how is ne else not unlike
 
 
-def of_infinities(how: Callable, a: Entry, b: Entry) -> Entry:
+def of_infinities(reading: Reading, how: Callable, a: Entry, b: Entry) -> Entry:
     """Where one of the two is known to be minus infinity, and the other is or is not."""
     keep, held = parts(a)[0], parts(b)[0]
+    for one in (a, b):
+        reading.needs(one)
     infinite = -float("inf")
     if is_const(held, 0):
         return chosen(truth(keep), how(0, infinite), how(infinite, infinite))
@@ -121,10 +113,19 @@ for _name, _how in (("eq", eq), ("ne", ne), ("gt", gt), ("ge", ge), ("lt", lt), 
 
 @rule("isinf.default", "isneginf.default")
 def isinf(call: Call, a: Value) -> Value:
-    return a.map(lambda x: opposite(truth(x.keep)) if isinstance(x, Masked) else False)
+    def one(x: Entry) -> Entry:
+        call.reading.needs(x)
+        return opposite(truth(x.keep)) if isinstance(x, Masked) else False
+
+    return a.map(one)
 
 
 @rule("isnan.default")
 def isnan(call: Call, a: Value) -> Value:
-    """What is read has a value."""
-    return a.map(lambda x: False)
+    """What has a value is a number; that it has one may be a condition."""
+
+    def one(x: Entry) -> Entry:
+        call.reading.needs(x)
+        return False
+
+    return a.map(one)

@@ -7,18 +7,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from inspect import unwrap
-from itertools import combinations
 from typing import Any
 
 from torch import Tensor
 
 from ..core.assumptions import Assumption
-from ..core.claims import Claim, Refused, Step
-from ..core.expr import Expr, lift, symbols, walk
+from ..core.claims import EVERY, Claim, Refused, Step
+from ..core.expr import Expr, lift, show, symbols, walk
 from ..errors import Untracked
 from ..exact.leaving import example
 from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
 from .arguments import Given, function, put
+from .asking import nothing_asked
 from .comparing import same
 from .errors import Different, NotRead, Sized
 from .sizes import SYMBOLS, Sizes
@@ -26,9 +26,9 @@ from .tracing import Reading, traced
 from .values import Value
 
 OPERATIONS = (backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths)  # which register their rules
-EVERY = "every shape"
 TRIED = (1, 2, 3)  # what a size is where it has to be a number
 MANY = 4  # sizes at once, of which fewer shapes are tried
+MOST_ONES = 16  # choices of sizes that are 1, of one call
 INDICES = "ijklrstuvw"
 
 
@@ -43,6 +43,13 @@ class Said:
     reason: str = ""  # why it is not read, or in what it is different
     line: str = ""  # of the snippets, where what is not read stands
     seconds: float = 0.0
+
+
+@dataclass
+class Ones:
+    """How often one call was read again with a size that is 1."""
+
+    read: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ def in_general(claim: Claim, k: int) -> Said:
     every = sizes_of(claim)
     said, fixed = proved(claim, k)
     if said.state == "proved":
-        return with_ones(claim, k, said, fixed, every)
+        return with_ones(claim, k, said, fixed, every, Ones())
     if said.state == "different" or not every:
         return said
     ways = dict.fromkeys(tuple(sorted(names)) for names in (fixed, every) if names)
@@ -96,18 +103,30 @@ def in_general(claim: Claim, k: int) -> Said:
     return said
 
 
-def with_ones(claim: Claim, k: int, said: Said, asked: list[str], every: dict[str, Expr]) -> Said:
-    """Where what ran asked whether some sizes are 1, it is read again with each choice of them 1."""
-    asked = [name for name in asked if name in every]
-    for names in (some for count in range(1, len(asked) + 1) for some in combinations(asked, count)):
-        again, _ = proved(at_sizes(claim, {every[name]: 1 for name in names}), k)
+def with_ones(claim: Claim, k: int, said: Said, asked: list[str], every: dict[str, Expr], ones: Ones) -> Said:
+    """Where what ran asked whether a size is 1, it is read again with it 1: what is said there is told beside the rest.
+
+    What that asks in its turn is read again too; with an earlier size 1 it was read already, as far as it was asked.
+    """
+    said, scopes = replace(said, conditions=[*said.conditions], constants=[*said.constants]), [said.scope] * (said.scope != EVERY)
+    left = dict(every)
+    for name in (name for name in asked if name in every):
+        again, more = Said("not read"), []
+        here, size = at_sizes(claim, {every[name]: 1}), left.pop(name)
+        ones.read += 1
+        if ones.read <= MOST_ONES:
+            again, more = proved(here, k)
+        if again.state == "proved":
+            again = with_ones(here, k, again, more, left, ones)
         if again.state == "different":
-            return replace(again, reason=f"at {stated(dict.fromkeys(names, 1))}: {again.reason}")
+            return replace(again, reason=f"at {show(size)} = 1: {again.reason}")
         if again.state != "proved":
-            shapes = " and ".join(f"{name} >= 2" for name in asked)
-            return replace(said, scope=shapes if said.scope == EVERY else f"{said.scope} and {shapes}")
-        said.conditions = said.conditions or [f"{one} at {stated(dict.fromkeys(names, 1))}" for one in again.conditions]
-    return said
+            scopes.append(f"{name} >= 2")
+            continue
+        scopes += [f"({again.scope} at {name} = 1)"] * (again.scope != EVERY)
+        said.conditions += [f"{one} at {name} = 1" for one in again.conditions if one not in said.conditions]
+        said.constants += [one for one in again.constants if one not in said.constants]
+    return replace(said, scope=" and ".join(scopes) or EVERY)
 
 
 def at_some(claim: Claim, k: int, names: list[str], every: dict[str, Expr]) -> Said | None:
@@ -117,7 +136,10 @@ def at_some(claim: Claim, k: int, names: list[str], every: dict[str, Expr]) -> S
     proofs: list[Said] = []
     shapes: list[dict[str, int]] = []
     for at in shapes_of(names):
-        said, asked = proved(at_sizes(claim, {every[name]: n for name, n in at.items()}), k)
+        here = at_sizes(claim, {every[name]: n for name, n in at.items()})
+        said, asked = proved(here, k)
+        if said.state == "proved":
+            said = with_ones(here, k, said, asked, {name: size for name, size in every.items() if name not in at}, Ones())
         if said.state == "different":
             return replace(said, reason=f"at {stated(at)}: {said.reason}")
         if said.state != "proved":
@@ -186,12 +208,14 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
     """What one trace shows, and the sizes that stand in the way of more: that had to be numbers, or were asked whether they are 1."""
     sizes = Sizes()
     largest = any(n.op == "function" and n.data == "largest" for t in claim.trees for n in walk(t))
-    reading = Reading(sizes, claim.given, largest)
+    own = set(symbols(*claim.trees, *expressions(claim.code)))
+    reading = Reading(sizes, claim.given, largest, own)
     try:
         name, arguments, keywords = claim.code[k]
         given = Given(claim, reading)
         call = given.call(name, arguments, dict(keywords))
-        result = traced(lambda *tensors: call(tensors), given.tensors, reading)
+        with nothing_asked(function(name), sizes):
+            result = traced(lambda *tensors: call(tensors), given.tensors, reading)
         if fixed := sorted({name for guard in sizes.guards() for name in guard.fixes}):
             raise Sized(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
         needed = compare(result, claim, k, given, reading)
@@ -203,25 +227,36 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
         return Said("different", reason=str(error), line=home_of(claim.code[k][0])), []
     except Untracked:
         raise  # whatever it computes
+    except RecursionError:
+        return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), []
     except Exception as error:  # what PyTorch says of a call that it cannot trace is a reason too
         return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), []
     asked = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
     bounds = [str(guard) for guard in guards if guard.of_sizes and not guard.holds_from(2)]
-    for guard in guards:
-        if not guard.of_sizes:
-            reading.guarded(guard)
+    try:
+        if wrong := sizes.contradicted():
+            raise NotRead(f"{wrong[0]} is not so at the sizes that it was read at")
+        for guard in guards:
+            if not guard.of_sizes:
+                reading.guarded(guard)
+    except NotRead as error:
+        return Said("not read", reason=str(error)), []
     constants = [f"{x} as {y}" for x, y in sizes.constants.read.items()]
     if reading.supposed and not example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
         return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}"), []
-    conditions = list(dict.fromkeys(map(with_plain_indices, reading.conditions + needed)))
+    indices = {n.data[0] for tree in (*claim.trees, *expressions(claim.code)) for n in walk(tree) if n.op == "index"}
+    conditions = list(dict.fromkeys(with_plain_indices(one, own | indices) for one in reading.conditions + needed))
     return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), asked
 
 
-def with_plain_indices(text: str) -> str:
-    """A condition with i, j, ... for indices that were made on the way, and without numbers behind what is the largest."""
-    text = re.sub(r"\b(largest|smallest|some)\d+(?:p\d+)*", r"\1", text)
-    found = list(dict.fromkeys(re.findall(r"\bat\d+\b", text)))
-    return re.sub(r"\bat\d+\b", lambda m: INDICES[found.index(m[0]) % len(INDICES)], text)
+def with_plain_indices(text: str, names: set[str]) -> str:
+    """A condition with i, j, ... for indices that were made on the way, which take no name of the claim: it holds for all of them."""
+    text = re.sub(r"\b(largest|smallest|some)\d+(?:p\d+)*", lambda m: m[0] if m[0] in names else m[1], text)
+    found = [one for one in dict.fromkeys(re.findall(r"\bat\d+\b", text)) if one not in names]
+    fresh = (f"{letter}{number}" for number in ("", *range(1, len(found) + len(names))) for letter in INDICES)
+    called = dict(zip(found, (name for name in fresh if name not in names)))
+    shown = re.sub(r"\bat\d+\b", lambda m: called.get(m[0], m[0]), text)
+    return f"{shown} for all {', '.join(called.values())}" if called else shown
 
 
 def home_of(name: str) -> str:
@@ -241,6 +276,8 @@ def compare(result: Any, claim: Claim, k: int, given: Given, reading: Reading) -
     found: list[str] = []
     if not isinstance(result, (Tensor, tuple, int, float, *SYMBOLS)):
         raise NotRead(f"it gives a {type(result).__name__}, and no tensor or number")
+    if result == () and isinstance(result, tuple):
+        raise NotRead("it gives nothing")
     for one in result if isinstance(result, tuple) else [result]:
         value = reading.value(one) if isinstance(one, Tensor) else Value((), lambda p, one=one: reading.sizes.tree(one))
         found += same_as_a_side(value, claim, k, given, reading)

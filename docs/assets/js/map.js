@@ -2,14 +2,18 @@
 // lit. All that is said of a claim comes from its entry in the list below the map.
 
 import { view } from "./map/view.js";
+import { shownFor } from "./preview.js";
 
 const REACH = 16; // pixels around a dot that choose it
 const HITS = 8;
+const RANKS = ["theorem", "claim", "routine"]; // what a search finds first
+const LETTER = 6.6; // pixels, in the name beside a dot
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const box = document.querySelector(".map");
 const stage = box.querySelector(".map__stage");
 const svg = stage.querySelector("svg");
+const middle = svg.viewBox.baseVal.width / 2;
 const claims = new Map();
 let chosen = null;
 
@@ -29,17 +33,25 @@ function read() {
     const topic = item.parentElement;
     const link = item.firstElementChild;
     const said = item.querySelector(".map__said").textContent.trim();
-    const text = `${link.textContent} ${topic.dataset.topic} ${said}`.toLowerCase();
-    claims.set(item.id, { key: item.id, link, said, text, page: topic.previousElementSibling.firstElementChild, uses, users: [] });
+    const title = link.textContent.toLowerCase();
+    const text = `${title} ${topic.dataset.topic} ${said}`.toLowerCase();
+    const rank = RANKS.indexOf(item.dataset.rank) + 1 || RANKS.length + 1;
+    claims.set(item.id, { key: item.id, link, said, title, text, rank, page: topic.previousElementSibling.firstElementChild, uses, users: [] });
     item.removeAttribute("id"); // from here on its address leads to the map
   }
   for (const { key, uses } of claims.values()) for (const use of uses) claims.get(use).users.push(key);
   for (const dot of svg.querySelectorAll(".map__dots a")) {
     const claim = claims.get(dot.getAttribute("href").slice(1));
-    const { x, y, width, height } = dot.getBBox();
-    Object.assign(claim, { dot, x: x + width / 2, y: y + height / 2 });
+    Object.assign(claim, { dot, ...centre(dot.firstElementChild) });
     dot.setAttribute("aria-label", `${claim.link.textContent.trim()}, ${claim.said}`);
   }
+}
+
+/** Where a dot lies, or a diamond, whose path begins at its left: read, since to measure would have the browser lay all out. */
+function centre(shape) {
+  if (shape.localName === "circle") return { x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")) };
+  const [left, y, half] = shape.getAttribute("d").match(/[\d.]+/g).map(Number);
+  return { x: left + half, y };
 }
 
 /** All claims that one leads to, the direct ones first. */
@@ -51,7 +63,8 @@ function reached(key, way) {
 
 // A choice -----------------------------------------------------------------------------------------------------------------------
 
-function choose(key) {
+/** `move` is what becomes of the view. */
+function choose(key, move) {
   chosen = claims.get(key);
   const below = reached(key, "uses");
   const above = reached(key, "users");
@@ -60,8 +73,26 @@ function choose(key) {
   panel.replaceChildren(closing, ...told(chosen, below, above));
   panel.hidden = false;
   panel.scrollTop = 0;
-  const covers = getComputedStyle(panel).position === "absolute";
-  shown.show(chosen, covers ? panel.offsetWidth : 0);
+  panel.classList.toggle("is-left", chosen.x > middle); // away from the dot
+  move();
+  mark(chosen);
+}
+
+/** The chosen claim and those it uses or that use it, as large as they fit. */
+function near() {
+  stage.scrollIntoView({ block: getComputedStyle(panel).position === "sticky" ? "start" : "nearest", behavior: "instant" });
+  shown.fit(chosen, [...chosen.uses, ...chosen.users].map((key) => claims.get(key)));
+}
+
+/** A ring about a dot, and its name on the side with more room. */
+function mark({ x, y, link }) {
+  const { left, right } = shown.around({ x, y });
+  const [name, room] = [link.textContent.trim(), Math.floor(Math.max(left, right) / LETTER) - 3];
+  ring.setAttribute("cx", x);
+  ring.setAttribute("cy", y);
+  for (const [attribute, value] of Object.entries({ x, y, dx: right < left ? "-1em" : "1em", dy: "-1em", "text-anchor": right < left ? "end" : "start" }))
+    label.setAttribute(attribute, value);
+  label.textContent = name.length > room ? `${name.slice(0, room)}…` : name;
 }
 
 function light(key, below, above) {
@@ -82,7 +113,19 @@ function light(key, below, above) {
 function told(claim, below, above) {
   const name = made("p", { class: "map__title" }, claim.link.cloneNode(true));
   const said = made("p", { class: "map__said" }, `${claim.said}; on `, claim.page.cloneNode(true));
-  return [name, said, ...ends("What it rests on", claim.uses, below), ...ends("What rests on it", claim.users, above)];
+  return [name, said, formula(claim), ...ends("What it rests on", claim.uses, below), ...ends("What rests on it", claim.users, above)];
+}
+
+/** What a claim states, once its page is read. */
+function formula({ link }) {
+  const place = made("div", { class: "map__formula" });
+  const put = ([claim]) => {
+    for (const reason of claim?.querySelectorAll(".claim__reason") ?? []) reason.remove();
+    place.append(...(claim?.querySelectorAll(".claim__steps") ?? []));
+    if (place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight) place.setAttribute("tabindex", "0");
+  };
+  if (link.hash) shownFor(link).then(put);
+  return place;
 }
 
 /** Claims at the other ends of uses, as links that choose them; those further away are folded. */
@@ -103,20 +146,23 @@ function copied({ link, page }) {
 }
 
 function clear() {
-  chosen?.dot.focus({ preventScroll: true });
+  if (panel.contains(document.activeElement)) chosen.dot.focus({ preventScroll: true });
   chosen = null;
   light(null, new Set(), new Set());
   panel.hidden = true;
+}
+
+function close() {
+  clear();
   history.replaceState(null, "", location.pathname + location.search);
 }
 
 /** What the address says is chosen; a reader who came by a link goes on where it led, in what is told. */
 function follow(event) {
   const key = decodeURIComponent(location.hash.slice(1));
-  if (!claims.has(key)) return;
+  if (!claims.has(key)) return chosen && clear();
   const stays = !event || stage.contains(document.activeElement);
-  choose(key);
-  stage.scrollIntoView({ block: "nearest" });
+  choose(key, near);
   if (!stays) panel.focus({ preventScroll: true });
 }
 
@@ -143,7 +189,7 @@ function beside(from, [right, down]) {
 function step(direction) {
   const next = beside(chosen ?? claims.values().next().value, direction);
   history.replaceState(null, "", `#${next.key}`);
-  choose(next.key);
+  choose(next.key, () => shown.show(next));
   next.dot.focus({ preventScroll: true });
 }
 
@@ -166,11 +212,13 @@ function press(event) {
 function search() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all = words.length ? [...claims.values()].filter(({ text }) => words.every((word) => text.includes(word))) : [];
-  const hits = all.sort((a, b) => a.text.indexOf(words[0]) - b.text.indexOf(words[0])); // a title says more than a page
+  const elsewhere = ({ title }) => words.some((word) => !title.includes(` ${word}`)); // a title says more than a page
+  const hits = all.sort((a, b) => elsewhere(a) - elsewhere(b) || a.rank - b.rank || a.text.indexOf(words[0]) - b.text.indexOf(words[0]));
   svg.classList.toggle("has-hits", words.length > 0);
   for (const one of claims.values()) one.dot.classList.toggle("is-hit", hits.includes(one));
   found.replaceChildren(...(hits.length ? [links(hits.slice(0, HITS).map(({ key }) => key))] : []));
   status.textContent = words.length ? `${hits.length} claim${hits.length === 1 ? "" : "s"}` : "";
+  if (hits.length) shown.fit(hits[0], hits.slice(1));
 }
 
 function searchKey(event) {
@@ -195,8 +243,12 @@ const panel = made("div", { class: "map__panel", role: "region", "aria-label": "
 const closing = made("button", { type: "button", class: "map__close", "aria-label": "Close" }, "×");
 const field = made("input", { type: "search", placeholder: "Find a claim", "aria-label": "Find a claim on the map", autocomplete: "off" });
 const status = made("span", { class: "map__status", role: "status" });
-const frame = made("div", { class: "map__frame" });
 const found = made("div", { class: "map__hits" });
+const drawn = (tag, css, within) => {
+  const one = document.createElementNS(svg.namespaceURI, tag);
+  one.setAttribute("class", css);
+  return within.appendChild(one);
+};
 const button = (sign, name, act) => {
   const one = made("button", { type: "button", "aria-label": name }, sign);
   one.addEventListener("click", act);
@@ -216,24 +268,27 @@ const zooming = [
   button("−", "Zoom out", () => shown.zoom(1 / 1.4)),
   button("All", "Show all", () => shown.home()),
 ];
-stage.replaceWith(frame);
-frame.append(stage, panel);
-frame.before(made("div", { class: "map__bar" }, finder, ...zooming));
+const marks = drawn("g", "map__marks", svg);
+marks.setAttribute("aria-hidden", "true"); // the panel says the same
+const ring = drawn("circle", "map__ring", marks);
+const label = drawn("text", "map__label", marks);
+stage.after(panel);
+box.querySelector(".map__bar").append(finder, ...zooming);
 
 box.classList.add("is-alive");
-const shown = view(svg, stage);
+const shown = view(svg, stage, () => (found.firstChild ? found : panel));
 
-closing.addEventListener("click", clear);
+closing.addEventListener("click", close);
 field.addEventListener("input", search);
 finder.addEventListener("keydown", searchKey);
 found.addEventListener("click", endSearch);
 stage.addEventListener("keydown", press);
-box.addEventListener("keydown", (event) => event.key === "Escape" && chosen && !finder.contains(event.target) && clear());
+box.addEventListener("keydown", (event) => event.key === "Escape" && chosen && !finder.contains(event.target) && close());
 svg.addEventListener("click", (event) => {
   event.preventDefault();
   const one = event.detail ? nearest(event) : claims.get(document.activeElement.getAttribute("href")?.slice(1)); // a key has no place
   if (one) location.hash = one.key;
-  else if (chosen) clear();
+  else if (chosen) close();
 });
 svg.addEventListener("pointerover", ({ target }) => {
   const dot = target.closest(".map__dots a:not(:has(title))");

@@ -44,6 +44,11 @@ async function fetched(address) {
   }
 }
 
+/** What a link leads to, as it is shown beside one; nothing where that is no claim, work or word. */
+export async function shownFor(link) {
+  return piecesOf(await pageOf(link), decodeURIComponent(link.hash.slice(1)));
+}
+
 /** Copies of the elements that a link leads to, or none where that is nothing to show. */
 function piecesOf(page, id) {
   const target = page?.getElementById(id);
@@ -94,7 +99,7 @@ function copyOf(element) {
 }
 
 async function show(link) {
-  const pieces = piecesOf(await pageOf(link), decodeURIComponent(link.hash.slice(1)));
+  const pieces = await shownFor(link);
   if (link !== wanted || !pieces.length) return;
   hide();
   box.replaceChildren(...pieces);

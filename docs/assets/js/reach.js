@@ -2,10 +2,11 @@
 
 const SCROLLS = [
   ".claim__left, .claim__right, .claim__value, .picture__box, .play, .trust, .trace, .lab__output, .lab__output pre, .lab__figure",
-  ".md-typeset__scrollwrap, .md-typeset__table, .md-content math, .md-content pre",
+  ".md-typeset__scrollwrap, .md-typeset__table, .md-content math, .md-content pre, .md-content pre > code",
 ].join(", ");
 
-const scrolls = (box) => box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
+// What is folded is not laid out, and is asked again once it is open: to ask now would have the browser lay it out.
+const scrolls = (box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX);
 
 /** All are measured before one is changed: else the browser would lay the page out anew for each. */
 function reach(boxes) {

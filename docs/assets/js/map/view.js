@@ -4,25 +4,47 @@ const NEAREST = 160; // units across, at most enlarged
 const PHONE = 600; // pixels; below, one column of regions is shown at first
 const COLUMN = 330; // units
 const MARGIN = 14;
+const EDGE = 40; // pixels that a chosen claim keeps from what is not seen
+const CLOSE = 0.6; // units to a pixel for a choice, at least
+const FAR = 1.9; // and at most
 
-/** Take over a picture in its stage. `stage` says how large it is seen. */
-export function view(svg, stage) {
+/** Take over a picture in its stage. `stage` says how large it is seen, `covering()` what lies over it. */
+export function view(svg, stage, covering) {
   const whole = svg.viewBox.baseVal;
   const size = { width: whole.width, height: whole.height };
   const seen = { x: 0, y: 0, width: size.width };
+  const sized = svg.querySelectorAll(".map__names, .map__marks"); // not all: what has a size of its own would be styled anew for nothing
   const unit = () => seen.width / (stage.clientWidth || 1); // units to a pixel
-  const furthest = () => Math.max(size.width + 2 * MARGIN, ((size.height + 2 * MARGIN) * stage.clientWidth) / (stage.clientHeight || 1));
   const clamped = (value, least, most) => Math.min(Math.max(value, least), Math.max(least, most));
 
+  /** The largest part of the stage beside, above or below what lies over it, in pixels. */
+  function room() {
+    const [width, height] = [stage.clientWidth || 1, stage.clientHeight || 1];
+    const [box, over] = [stage.getBoundingClientRect(), covering().getBoundingClientRect()];
+    const [left, right] = [over.left, over.right].map((at) => clamped(at - box.left, 0, width));
+    const [top, bottom] = [over.top, over.bottom].map((at) => clamped(at - box.top, 0, height));
+    const part = (x, y, wide, tall) => ({ x, y, width: wide, height: tall });
+    const parts = [part(right, 0, width - right, height), part(0, 0, left, height), part(0, 0, width, top), part(0, bottom, width, height - bottom)];
+    return parts.reduce((a, b) => (b.width * b.height > a.width * a.height ? b : a));
+  }
+
+  /** How many units across show all in a room. */
+  function furthest({ width, height } = room()) {
+    return stage.clientWidth * Math.max((size.width + 2 * MARGIN) / width, (size.height + 2 * MARGIN) / height);
+  }
+
   function draw() {
-    seen.width = clamped(seen.width, NEAREST, furthest());
-    const height = stage.clientHeight * unit();
-    const within = (start, length, all) =>
-      length >= all + 2 * MARGIN ? (all - length) / 2 : clamped(start, -length / 2, all - length / 2);
-    seen.x = within(seen.x, seen.width, size.width);
-    seen.y = within(seen.y, height, size.height);
-    svg.setAttribute("viewBox", `${seen.x} ${seen.y} ${seen.width} ${height}`);
-    svg.style.setProperty("--unit", unit()); // names keep a size that can be read
+    const free = room();
+    seen.width = clamped(seen.width, NEAREST, furthest(free));
+    const within = (start, before, pixels, all) => {
+      const [aside, length] = [before * unit(), pixels * unit()];
+      const middle = length >= all + 2 * MARGIN ? all / 2 : clamped(start + aside + length / 2, 0, all);
+      return middle - length / 2 - aside;
+    };
+    seen.x = within(seen.x, free.x, free.width, size.width);
+    seen.y = within(seen.y, free.y, free.height, size.height);
+    svg.setAttribute("viewBox", `${seen.x} ${seen.y} ${seen.width} ${stage.clientHeight * unit()}`);
+    for (const names of sized) names.style.setProperty("--unit", unit()); // they keep a size that can be read
   }
 
   /** Where a point of the window lies on the map. */
@@ -32,8 +54,10 @@ export function view(svg, stage) {
   }
 
   function home() {
+    const { x, y } = room();
     seen.width = stage.clientWidth < PHONE ? COLUMN : furthest();
-    seen.x = seen.y = -MARGIN / 2;
+    seen.x = -MARGIN / 2 - x * unit();
+    seen.y = -MARGIN / 2 - y * unit();
     draw();
   }
 
@@ -58,20 +82,42 @@ export function view(svg, stage) {
     return { x: seen.x + seen.width / 2, y: seen.y + (stage.clientHeight * unit()) / 2 };
   }
 
-  /** Have a point lie in what is seen, left of what covers the right of the stage (in pixels). */
-  function show(point, covered) {
-    const edge = 30 * unit();
-    const wide = seen.width - covered * unit();
-    const tall = stage.clientHeight * unit();
-    if (point.x < seen.x + edge || point.x > seen.x + wide - edge) seen.x = point.x - wide / 2;
-    if (point.y < seen.y + edge || point.y > seen.y + tall - edge) seen.y = point.y - tall / 2;
+  /** Have a point lie in what is seen. */
+  function show(point) {
+    const { left, right, above, below } = around(point);
+    if (Math.min(left, right) < EDGE) seen.x += ((left - right) / 2) * unit();
+    if (Math.min(above, below) < EDGE) seen.y += ((above - below) / 2) * unit();
+    draw();
+  }
+
+  /** How many pixels of room there are on each side of a point. */
+  function around({ x, y }) {
+    const free = room();
+    const left = (x - seen.x) / unit() - free.x;
+    const above = (y - seen.y) / unit() - free.y;
+    return { left, right: free.width - left, above, below: free.height - above };
+  }
+
+  /** Show one claim and others as large as they fit; where they do not, the one and what lies towards them. */
+  function fit(one, others) {
+    const free = room();
+    const least = (name) => Math.min(...[one, ...others].map((each) => each[name]));
+    const most = (name) => Math.max(...[one, ...others].map((each) => each[name]));
+    const scale = (name, pixels) => (most(name) - least(name)) / Math.max(pixels - 2 * EDGE, 1);
+    const to = clamped(Math.max(scale("x", free.width), scale("y", free.height)), CLOSE, FAR);
+    const start = (name, before, pixels) => {
+      const half = Math.max(pixels / 2 - EDGE, 0) * to;
+      const middle = clamped((least(name) + most(name)) / 2, one[name] - half, one[name] + half);
+      return middle - (before + pixels / 2) * to;
+    };
+    Object.assign(seen, { x: start("x", free.x, free.width), y: start("y", free.y, free.height), width: to * stage.clientWidth });
     draw();
   }
 
   followPointers(stage, { at, move, zoom });
   new ResizeObserver(draw).observe(stage);
   home();
-  return { at, home, move, zoom, show, unit };
+  return { around, at, fit, home, move, show, unit, zoom };
 }
 
 /** One pointer drags, two pinch, the wheel zooms once the map has the focus: until then it scrolls the page. */

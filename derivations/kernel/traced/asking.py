@@ -1,0 +1,122 @@
+"""What code may not ask while it is read: things that are answered otherwise of symbols and of tensors without numbers.
+
+Then the code would go another way than it goes with numbers, and what was read would say nothing of it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType, ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .errors import NotRead
+from .sizes import SYMBOLS, Sizes
+
+ASKED = ("isinstance", "issubclass", "type", "hasattr", "getattr", "str", "repr", "format", "id", "vars", "dir")
+PRIVATE = {
+    *("fake_mode", "fake_device", "is_compiling", "is_fake", "statically_known_true", "guard_or_true", "guard_or_false", "symbolic_shapes"),
+    *("_python_dispatch", "_mode_utils", "_subclasses", "_dispatch", "overrides", "_C", "__class__", "__subclasses__", "node"),
+    *("_getframe", "currentframe", "stack_trace", "settrace", "threading", "Thread", "ThreadPoolExecutor"),
+    *("numpy", "from_numpy", "data_ptr", "untyped_storage", "storage", "ctypes"),
+}  # names by which code sees that it is traced, or goes round it
+TEXTS = ("__str__", "__repr__", "__format__")
+
+
+def snippets_of(run: Callable) -> list[ModuleType]:
+    """The module of a function, and those of its package that it has names of."""
+    found: list[ModuleType] = []
+    ahead = [sys.modules[run.__module__]]
+    for module in ahead:  # which grows
+        if module not in found and module.__name__.startswith("snippets"):
+            found.append(module)
+            homes = {x.__name__ if isinstance(x, ModuleType) else getattr(x, "__module__", None) for x in vars(module).values()}
+            ahead += [sys.modules[name] for name in sorted(filter(None, homes)) if name in sys.modules]
+    return found
+
+
+def refuse_private(modules: list[ModuleType]) -> None:
+    for module in modules:
+        for x in list(vars(module).values()):
+            code = getattr(inspect.unwrap(x), "__code__", None) if callable(x) else None
+            if code is not None and getattr(x, "__module__", "") == module.__name__ and (met := names_of(code) & PRIVATE):
+                raise NotRead(f"it asks how it is run, by {min(met)}")
+
+
+def names_of(code: CodeType) -> set[str]:
+    """The names that a function uses, and those within it."""
+    inside = [one for one in code.co_consts if isinstance(one, CodeType)]
+    return {*code.co_names, *(part for name in code.co_names for part in name.split("."))}.union(*map(names_of, inside))
+
+
+@contextmanager
+def nothing_asked(run: Callable, sizes: Sizes) -> Iterator[None]:
+    """Within this the modules of a function refuse such questions, and have kept nothing when it ends."""
+    modules = snippets_of(run)
+    refuse_private(modules)
+    forget(modules)
+    before = [held(module) for module in modules]
+    tensors = [(x, x.detach().clone()) for module in modules for x in vars(module).values() if type(x) is Tensor]
+    own = [(vars(module), {name: vars(module)[name] for name in ASKED if name in vars(module)}) for module in modules]
+    texts = [(kind, name, getattr(kind, name)) for kind in SYMBOLS for name in TEXTS]
+    for names, has in own:
+        names.update({name: asker(name, sizes) for name in ASKED if name not in has})
+    for kind, name, how in texts:
+        setattr(kind, name, text_of(how, sizes))
+    try:
+        yield
+    finally:
+        for names, has in own:
+            for name in set(ASKED) - set(has):
+                names.pop(name, None)
+        for kind, name, how in texts:
+            setattr(kind, name, how)
+        forget(modules)
+        changed = [x.copy_(numbers) for x, numbers in tensors if not torch.equal(x, numbers) and not (x != x).any()]
+    if changed or before != [held(module) for module in modules]:
+        raise NotRead("it changes what its module keeps")
+
+
+def held(module: ModuleType) -> dict[str, tuple]:
+    """What stands in a module, and how much each of its collections holds."""
+    return {name: (id(x), repr(x) if isinstance(x, (list, dict, set)) else "") for name, x in vars(module).items() if name not in ASKED}
+
+
+def forget(modules: list[ModuleType]) -> None:
+    """What a function remembers was made of other numbers."""
+    for module in modules:
+        for x in list(vars(module).values()):
+            if callable(clear := getattr(x, "cache_clear", None)):
+                clear()
+
+
+def asker(name: str, sizes: Sizes) -> Any:
+    own = getattr(builtins, name)
+
+    def asked(*arguments: Any, **keywords: Any) -> Any:
+        if arguments and isinstance(arguments[0], (Tensor, *SYMBOLS)) and not (name == "isinstance" and arguments[1] is Tensor):
+            refuse(sizes, f"{name} of a tensor or a size")
+        return own(*arguments, **keywords)
+
+    return asked
+
+
+def text_of(own: Callable, sizes: Sizes) -> Callable:
+    def text(self: Any, *more: Any) -> str:
+        code = sys._getframe(1).f_code.co_filename
+        if "/snippets/" in code:
+            refuse(sizes, "a size as a text")
+        return own(self, *more)
+
+    return text
+
+
+def refuse(sizes: Sizes, reason: str) -> None:
+    sizes.refused = sizes.refused or NotRead(reason)
+    raise sizes.refused

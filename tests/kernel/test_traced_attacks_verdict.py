@@ -1,0 +1,149 @@
+"""What an adversary tried on the verdict: code that is another where a size is 1, that catches, asks, remembers, or goes round what reads it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+
+from derivations.kernel import each, index, matrix, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel.core.expr import free_indices, symbol
+from derivations.kernel.traced.arguments import put
+from derivations.kernel.traced.witness import asked, with_plain_indices
+
+n, m = sizes("n m")
+x, y, z = vector("x", n), vector("y", n), vector("z", n)
+A, B, P, S = matrix("A", n, m), matrix("B", n, n), matrix("P", 2, 2), matrix("S", n, n)
+i, j = index("i", n), index("j", n)
+a, c = scalars("a c")
+X = x + 0 * x
+HEAD = """
+import contextlib
+import functools
+import math
+import threading
+import torch
+SCALE = torch.tensor([2.0, 3.0], dtype=torch.float64)
+STATE = []
+@functools.lru_cache
+def kept(n):
+    return torch.ones(n, dtype=torch.float64)
+"""
+
+
+@pytest.fixture
+def said(computing):
+    return lambda body, arguments, want, given=(): asked(computing(body, arguments, want, given, HEAD), 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["n, m = x.shape\nif n == 1 and m == 1:\n    return 0 * x\nreturn x", "for _ in range(x.shape[0]):\n    pass\nif x.shape[1] == 1:\n    return 2 * x\nreturn x"],
+)  # fmt: skip
+def test_what_is_asked_where_a_size_is_1_is_read_too(said, body):
+    found = said(body, [A], A + 0 * A)
+    assert found.state == "different" and "m = 1" in found.reason
+
+
+def test_a_scope_where_a_size_is_1_is_told(said):
+    found = said("n, m = x.shape\nif n == 1 and m > 64:\n    return 0 * x\nreturn x", [A], A + 0 * A)
+    assert found.state == "proved" and "64 >= m at n = 1" in found.scope
+
+
+def test_conditions_and_constants_where_a_size_is_1_are_told(said):
+    body = "if x.shape[0] == 1:\n    return torch.where(y > 0.25, x * 0.1, 9.0)\nreturn torch.where(z > 0, x / 10, 9.0)"
+    found = said(body, [x, y, z], x / 10)
+    assert any("y" in one and "n = 1" in one for one in found.conditions) and any("z" in one for one in found.conditions)
+    assert found.constants == ["0.1 as 1/10"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "try:\n    return x.erfinv()\nexcept Exception:\n    return x",
+        "with contextlib.suppress(Exception):\n    return x.erfinv()\nreturn x",
+        "y = x.clone()\ntry:\n    y.add_(1)\nexcept Exception:\n    pass\nreturn y",
+        "return ()",
+        "if isinstance(x.shape[0], int):\n    return 2 * x\nreturn x",
+        "if str(x.shape[0]) == '3':\n    return 2 * x\nreturn x",
+        "return x * {'3': 2}.get(f'{x.shape[0]}', 1)",
+        "return x if type(x) is not torch.Tensor else 2 * x",
+        "return x if hasattr(x, 'fake_mode') else 2 * x",
+        "return x if torch.compiler.is_compiling() else 2 * x",
+        "return x if torch.fx.experimental.symbolic_shapes.statically_known_true(x.shape[0] > 0) else 2 * x",
+        "STATE.append(1)\nreturn x if len(STATE) < 2 else 2 * x",
+        "y = x.clone()\nt = threading.Thread(target=lambda: y.mul_(2))\nt.start()\nt.join()\nreturn y",
+        "SCALE.numpy()[0] = 5\nreturn x",
+    ],
+)
+def test_what_goes_round_the_reading_is_not_proved(said, body):
+    found = said(body, [x], X)
+    assert found.state != "proved", found
+
+
+@pytest.mark.parametrize(
+    "body", ["y = x.clone()\ny.data = y.mT\nreturn y", "z = torch.stack([x, 2 * x])\ny = z[0]\ny.data = z[1]\nreturn y",
+     "y = (x[0] @ x)[None]\nz = y @ x\ny.data = z\nreturn x + 0 * y"],
+)  # fmt: skip
+def test_a_tensor_that_goes_through_its_numbers_otherwise_is_not_read(said, body):
+    assert said(body, [S], S + 0 * S).state == "not read"
+
+
+@pytest.mark.parametrize("body", ["return (x @ y).unsqueeze(-2)[0]", "z = x @ y\nw = z[None]\nreturn (w + z)[0] / 2"])
+def test_a_view_of_what_was_turned_in_place_is_read(said, body):
+    """A vector by a matrix is a product of matrices whose result drops an axis in place, which PyTorch counts as a write."""
+    assert said(body, [x, B], x @ B).state == "proved"
+
+
+def test_a_condition_holds_for_all_its_indices_and_takes_no_name_of_the_claim(said):
+    made = with_plain_indices("x[i] - y[at7] is positive", {"i", "x", "y"})
+    assert made == "x[i] - y[j] is positive for all j"
+    many = with_plain_indices(" ".join(f"at{k}" for k in range(25)), {"i"})
+    assert len(set(many.split(" for all ")[0].split())) == 25
+    found = said("return torch.where(x[:, None] - y[None, :] > 0, 1.0, 0.0).sum(1)", [x[i], y], n + 0 * x[i])
+    assert found.state == "proved" and "for all" in found.conditions[0]
+
+
+def test_right_code_with_what_is_the_largest_of_numbers_is_not_refused(said):
+    assert said("return torch.maximum(x, y) + torch.minimum(x, y)", [x, y], each(x[i] + y[i], i)).state != "different"
+    p = [P[1, k] for k in (1, 2)]
+    assert said("return x.amax(1)[0]", [P], (p[0] + p[1] + sqrt((p[0] - p[1]) ** 2)) / 2).state != "different"
+
+
+def test_a_name_that_the_claim_has_is_not_taken_for_what_is_unknown(said):
+    some = symbol("some0", "real", ())
+    assert said("return torch.maximum(x, y)", [a, c], some + 0 * some).state != "proved"
+
+
+def test_a_loop_that_suppositions_keep_up_ends(said):
+    found = said("while x > 0.5:\n    x = x / 2\nreturn x", [a], a + 0 * a)
+    assert found.state == "not read" and "conditions" in found.reason
+    found = said("y = x\nfor _ in range(3000):\n    y = y + x\nreturn y", [x], 3001 * x)
+    assert found.state == "not read" and "too many operations" in found.reason
+
+
+@pytest.mark.parametrize("number", ["(x.new_full((), x.shape[0]) + 1).item()", "x.new_full((), 2.0).sqrt().item()"])
+def test_no_scope_is_told_at_which_nothing_is(said, number):
+    found = said(f"c = {number}\nreturn x if c < 1 else 2 * x", [x], X)
+    assert found.state != "proved"
+
+
+def test_what_takes_the_place_of_an_index_is_not_bound():
+    bound = put(total(B[i, j], j), {i: j})
+    assert j in free_indices(bound)
+    bound = put(total(B[i, j], j), {j: i})
+    assert bound == total(B[i, j], j)
+
+
+def test_a_trace_leaves_nothing_behind(said):
+    said("return x * kept(x.shape[0])", [x], X)
+    assert type(sys.modules["snippets.planted"].kept(2)) is torch.Tensor
+    said("SCALE.numpy()[0] = 5\nreturn x", [x], X)
+    assert sys.modules["snippets.planted"].SCALE[0] == 2 and "isinstance" not in vars(sys.modules["snippets.planted"])
+
+
+def test_what_a_comparison_needs_to_have_a_value_is_a_condition(said):
+    found = said("return torch.where(x / x > 0, x, 7)", [x], X)
+    assert found.state != "proved" or any("not zero" in one for one in found.conditions)
+    assert said("return x if x > 1 else x + 1", [a], a + 1, given=[positive(1 - a)]).state == "proved"
