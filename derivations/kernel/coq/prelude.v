@@ -691,7 +691,7 @@ Ltac hide_all :=
     (have : above_zero (exp a) by [exact: P]); move=> ?; hide (exp a) ltac:(fun _ => apply: (f_equal exp); by_ring)
   | |- context [@Num.sqrt ?T ?a] => hide (@Num.sqrt T a) ltac:(fun _ => apply: (f_equal (@Num.sqrt T)); by_ring)
   | |- context [@Num.norm ?T ?V ?a] => hide (@Num.norm T V a) ltac:(fun _ => apply: (f_equal (@Num.norm T V)); by_ring)
-  | |- context [nat_of_bool (@eq_op ?T ?a ?b)] => hide (@eq_op T a b) ltac:(fun _ => apply: eq_sym)
+  | |- context [nat_of_bool (@eq_op ?T ?a ?b)] => hide (@eq_op T a b) ltac:(fun _ => first [reflexivity | apply: eq_sym])
   end
 with hide_reciprocals := repeat match goal with
   | |- context [@reciprocal ?F ?a] => hide (@reciprocal F a) ltac:(fun _ => apply: (f_equal (@reciprocal F)); by_ring)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from .prelude import PRELUDE_NAME
-from .reals.prelude import REALS_NAME
+from .reals.prelude import REALS_NAME, SLOPES_NAME
 from .words import FORBIDDEN
 
 # All that a source is made of: what it imports, what it declares, theorems, and tactics, whose names begin with a small letter.
 EXPECTED = re.compile(
-    rf"From Derivations Require Import ({PRELUDE_NAME}|{REALS_NAME})|Local Open Scope (ring|R)_scope|(Section|End) Claim|"
+    rf"From Derivations Require Import ({PRELUDE_NAME}|{REALS_NAME}|{SLOPES_NAME})|Local Open Scope (ring|R)_scope|(Section|End) Claim|"
     r"Variables? [^:]+ : .+|Hypothesis \w+ : .+|Add Ring R_ring : \(ring_of R\)|Add Field R_field : \(field_of R\)|"
     r"Theorem [\w']+ : .+|Proof|Qed|Print Assumptions [\w']+|[a-z].*"
 )
@@ -35,8 +35,14 @@ def suspicious(text: str) -> str:
     return f"the source contains the sentence '{strange[0]}'" if strange else ""
 
 
+def preludes_of(text: str) -> set:
+    """The preludes that the source imports."""
+    found = sentences(uncommented(text))
+    return {name for name in (PRELUDE_NAME, REALS_NAME, SLOPES_NAME) if f"From Derivations Require Import {name}" in found}
+
+
 def over_the_reals(text: str) -> bool:
-    return f"From Derivations Require Import {REALS_NAME}" in map(" ".join, map(str.split, sentences(uncommented(text))))
+    return bool(preludes_of(text) & {REALS_NAME, SLOPES_NAME})
 
 
 def theorems(text: str) -> list:

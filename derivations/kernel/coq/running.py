@@ -15,18 +15,26 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .prelude import PRELUDE, PRELUDE_NAME
-from .reading import over_the_reals, suspicious, theorems
+from .reading import over_the_reals, preludes_of, suspicious, theorems
 from .reals.axioms import assumed, in_words, unexpected
-from .reals.prelude import REALS_NAME, REALS_PRELUDE
+from .reals.prelude import REALS_NAME, REALS_PRELUDE, SLOPES_NAME, SLOPES_PRELUDE
 
 TIME_LIMIT = 300  # seconds for one file
 CLOSED = "Closed under the global context"
 NO_PROOF = "Coq does not prove it: "  # our script finds no proof, which is not to say that there is none
 STOPPED = "coqc was stopped after"
-NOT_RUN = "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra libcoq-coquelicot libcoq-interval"
+NOT_RUN = (
+    "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
+)
 NO_LIBRARY = "not run: Coq is here but MathComp's algebra is not; apt-get install libcoq-mathcomp-algebra"
 NO_REALS = "not run: Coq is here but its libraries for the reals are not; apt-get install libcoq-coquelicot libcoq-interval"
-LIBRARIES = (("MathComp", "mathcomp/algebra/matrix.vo"), ("Coquelicot", "Coquelicot/Derive.vo"), ("Interval", "Interval/Tactic.vo"))
+NO_SLOPES = "not run: Coq is here but its libraries for derivatives are not; apt-get install libcoq-coquelicot libcoq-mathcomp-analysis"
+LIBRARIES = (
+    ("Analysis", "mathcomp/analysis/Rstruct.vo"),
+    ("MathComp", "mathcomp/algebra/matrix.vo"),
+    ("Coquelicot", "Coquelicot/Derive.vo"),
+    ("Interval", "Interval/Tactic.vo"),
+)
 
 
 def available() -> bool:
@@ -60,12 +68,10 @@ def prove(sources: dict, folder: Path | str | None = None, jobs: int | None = No
     folder.mkdir(parents=True, exist_ok=True)
     if len({file_of(key, folder) for key in sources}) < len(sources):
         raise ValueError("two names of claims give one file")
-    shared = ((False, PRELUDE_NAME, PRELUDE, NO_LIBRARY), (True, REALS_NAME, REALS_PRELUDE, NO_REALS))
-    needed = {over_the_reals(text) for text in sources.values()}
-    problems = {reals: compiled(name, text, folder, limit, missing) for reals, name, text, missing in shared if reals in needed}
+    problems = prepared(set().union(*map(preludes_of, sources.values())), folder, limit)
 
     def check(key):
-        problem = problems[over_the_reals(sources[key])]
+        problem = "; ".join(filter(None, (problems[name] for name in preludes_of(sources[key]))))
         result = (False, problem) if problem else prove_one(key, sources[key], folder, limit)
         if told:
             told(key)
@@ -73,6 +79,13 @@ def prove(sources: dict, folder: Path | str | None = None, jobs: int | None = No
 
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         return dict(zip(sources, pool.map(check, sources)))
+
+
+def prepared(needed: set, folder: Path, limit: float) -> dict:
+    """{name: why it cannot be had, or ""} of what these files import. That about derivatives imports the general one."""
+    shared = ((PRELUDE_NAME, PRELUDE, NO_LIBRARY), (REALS_NAME, REALS_PRELUDE, NO_REALS), (SLOPES_NAME, SLOPES_PRELUDE, NO_SLOPES))
+    needed = needed | ({PRELUDE_NAME} if SLOPES_NAME in needed else set())
+    return {name: compiled(name, text, folder, limit, missing) for name, text, missing in shared if name in needed}
 
 
 def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> str:
@@ -89,7 +102,7 @@ def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> 
 def file_of(key: str, folder: Path) -> Path:
     """Where the source of a claim, as topic#id or any such name, is written."""
     parts = [re.sub(r"[^A-Za-z0-9]", "_", part) for part in re.split(r"[/#]", key)]
-    if not all(parts) or parts[-1] in (PRELUDE_NAME, REALS_NAME):
+    if not all(parts) or parts[-1] in (PRELUDE_NAME, REALS_NAME, SLOPES_NAME):
         raise ValueError(f"{key!r} does not name a claim")
     last = parts.pop()
     return Path(folder, *parts, (last if last[0].isalpha() else f"claim_{last}") + ".v")

@@ -19,13 +19,27 @@ from __future__ import annotations
 
 from ..core.claims import Claim
 from .prelude import PRELUDE, PRELUDE_NAME
-from .reals.prelude import REALS_NAME, REALS_PRELUDE
+from .reals import slopes
+from .reals.prelude import REALS_NAME, REALS_PRELUDE, SLOPES_NAME, SLOPES_PRELUDE
 from .reals.refuting import refutation
 from .running import available, file_of, prove, version
 from .stating import Source, chain, inequality
 from .structures import NotForCoq
 
-__all__ = ["PRELUDE", "PRELUDE_NAME", "REALS_NAME", "REALS_PRELUDE", "Source", "available", "file_of", "prove", "source", "version"]
+__all__ = [
+    "PRELUDE",
+    "PRELUDE_NAME",
+    "REALS_NAME",
+    "REALS_PRELUDE",
+    "SLOPES_NAME",
+    "SLOPES_PRELUDE",
+    "Source",
+    "available",
+    "file_of",
+    "prove",
+    "source",
+    "version",
+]
 
 
 KINDS_WITHOUT = {
@@ -39,6 +53,8 @@ def source(claim: Claim, topic: str = "") -> Source:
     if claim.kind in KINDS_WITHOUT:
         return Source(None, KINDS_WITHOUT[claim.kind])
     try:
+        if slopes.has_slopes(claim) and claim.kind != "refutation":
+            return slopes.stated(claim, topic)
         return STATED[claim.kind](claim, topic)
     except NotForCoq as reason:
         return Source(None, str(reason))

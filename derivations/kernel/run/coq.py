@@ -79,6 +79,7 @@ def publish(results: dict, every: bool):
     proved = {FOLDER.parent / r["file"]: r["source"] for claims in results.values() for r in claims.values() if r["steps"]}
     proved[FOLDER / f"{coq_witness.PRELUDE_NAME}.v"] = coq_witness.PRELUDE
     proved[FOLDER / f"{coq_witness.REALS_NAME}.v"] = coq_witness.REALS_PRELUDE
+    proved[FOLDER / f"{coq_witness.SLOPES_NAME}.v"] = coq_witness.SLOPES_PRELUDE
     homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
     for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
         old.unlink(missing_ok=True)

@@ -10,6 +10,9 @@ REALS = frozenset(
     FunctionalExtensionality.functional_extensionality_dep
     """.split()  # noqa: SIM905
 )
+# MathComp has its real numbers by choosing: of what some thing satisfies, one thing.
+CHOICE = frozenset({"Epsilon.epsilon_statement"})
+CHOICE_WORDS = "of choice"
 # `interval` computes with integers of the machine, whose operations Coq takes to be what they are said to be.
 OPERATIONS = (
     "add addc addcarryc addmuldiv compare div diveucl diveucl_21 eqb head0 int land leb lor lsl lsr ltb lxor mod mul mulc sub subc "
@@ -41,11 +44,12 @@ def assumed(said: str) -> list:
 
 
 def unexpected(names: set) -> list:
-    return sorted(names - REALS - MACHINE)
+    return sorted(names - REALS - CHOICE - MACHINE)
 
 
 def in_words(names: set) -> str:
     """What is assumed, as a reader is told."""
     if not names:
         return "nothing assumed"
-    return "assumed are the axioms of Coq's reals" + (" and of its machine integers" if names & MACHINE else "")
+    further = [words for found, words in ((CHOICE, CHOICE_WORDS), (MACHINE, "of its machine integers")) if names & found]
+    return " and ".join(["assumed are the axioms of Coq's reals", *further])

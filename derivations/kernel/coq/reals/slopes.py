@@ -1,0 +1,81 @@
+"""Derivatives: claims in the notation of the other files, over Coq's real numbers, where functions have slopes.
+
+What a symbol stands for is replaced, at the place by which is derived, with a number that moves. That the derivative exists is a
+theorem of its own beside those of the steps.
+"""
+
+from __future__ import annotations
+
+from ...core.claims import Claim
+from ...core.expr import Expr, free_indices, walk
+from ..notation import APPLIED, ATOM, Notation, place
+from ..stating import Source, chain, inequality
+from ..structures import ROOTS, NotForCoq
+from .prelude import SCOPE, SLOPES_NAME
+
+MOVING = "moving"
+
+
+class Slopes(Notation):
+    """The notation of MathComp over Coq's reals, with derivatives."""
+
+    prelude = SLOPES_NAME
+    scope = SCOPE
+    before = ("exponential_known.",)
+    simplified = "take_slopes."
+
+    def __init__(self):
+        super().__init__()
+        self.need(ROOTS)
+        self.derived = {}  # each derivative as (a function, where): its tree
+
+    def translate(self, e: Expr) -> tuple:
+        if e.op == "derivative":
+            return of_derivative(self, e)
+        if e.op == "function" and e.data == "log" and not e.args[0].shape:
+            return f"ln {self.show(e.args[0], ATOM)}", APPLIED
+        return super().translate(e)
+
+    def declared(self) -> list:
+        """The reals are declared in the prelude, and their exponential is no variable."""
+        return ["Add Field R_field : (field_of R)."]
+
+    def exponential(self, increasing: bool) -> list:
+        return []
+
+    def first_theorems(self, free: set) -> list:
+        """That each derivative exists."""
+        found = []
+        for k, ((function, at), e) in enumerate(self.derived.items(), 1):
+            bound = sorted(free_indices(e) - free, key=lambda i: i.data[0])
+            every = "".join(f"forall {self.name(i.data[0])} : 'I_{self.size(i.data[1])}, " for i in bound)
+            name = "derivative" if len(self.derived) == 1 else f"derivative_{k}"
+            proof = ["exponential_known. a_slope_exists."]
+            found.append((name, "The derivative exists", f"{every}has_slope ({function}) {at}", proof))
+        return found
+
+
+def of_derivative(to: Slopes, e: Expr) -> tuple:
+    body, by = e.args
+    if any(n.op == "derivative" for n in walk(body)):
+        raise NotForCoq("a derivative of a derivative, which is not stated over the reals yet")
+    exponents = list(to.exponents)
+    target = by.args[0] if by.op == "entry" else by
+    name, at, function = to.show(target), to.show(by, ATOM), to.show(body)
+    to.exponents = exponents  # those of the body are moving
+    if by.op == "entry":
+        places = [place(to, i, s) for i, s in zip(by.args[1:], target.shape)]
+        marked = " ".join(places if len(places) == 2 else [places[0], "ord0"])
+        function = f"let {name} := marked {name} {marked} {MOVING} in {function}"
+    text = f"fun {MOVING if by.op == 'entry' else name} => {function}"
+    to.derived[text, at] = e
+    return f"slope ({text}) {at}", APPLIED
+
+
+def has_slopes(claim: Claim) -> bool:
+    trees = [claim.start, *(s.expr for s in claim.steps)]
+    return any(n.op == "derivative" for t in trees for n in walk(t))
+
+
+def stated(claim: Claim, topic: str) -> Source:
+    return (inequality if claim.kind == "inequality" else chain)(claim, topic, Slopes)
