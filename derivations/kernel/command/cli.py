@@ -130,7 +130,7 @@ def coq(targets, fresh, jobs):
     if not coq_witness.available():
         raise click.ClickException(
             "not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra "
-            "libcoq-coquelicot libcoq-interval"
+            "libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
         )
     wanted = chosen(targets)
     with Progress() as progress:
