@@ -199,7 +199,6 @@ def test_operands_keep_their_brackets():
 @pytest.mark.parametrize(
     "state, reason",
     [
-        (lambda of: of.identity("claim", diff(x**2, x), 2 * x), "derivative"),
         (lambda of: of.identity("claim", E(random("q")), 0, given=[mean(random("q"), 0)]), "expectation"),
         (lambda of: of.identity("claim", rounded(x), x), "rounding"),
         (lambda of: of.identity("claim", log(exp(x)), x), "log"),
@@ -210,7 +209,7 @@ def test_operands_keep_their_brackets():
         (lambda of: of.refute("claim", rounded(x), x, at={x: 16777217}), "rounding"),
         (lambda of: of.inequality("claim", rank(A), x, because=(A, eye(m))), "not a size"),
     ],
-    ids=["derivative", "expectation", "rounding", "logarithm", "power", "cube root", "inverse", "limit", "rounded refutation", "rank"],
+    ids=["expectation", "rounding", "logarithm", "power", "cube root", "inverse", "limit", "rounded refutation", "rank"],
 )
 def test_what_coq_cannot_state_is_given_back_with_a_reason(state, reason):
     source = one(state)

@@ -45,14 +45,24 @@ Proof. by move=> fg; apply: is_derive_ext => t; rewrite fg. Qed.
 Lemma slope_const (c : R) x : is_slope (fun _ => c) x 0. Proof. exact: is_derive_const. Qed.
 Lemma slope_id x : is_slope (fun t => t) x 1. Proof. exact: is_derive_id. Qed.
 
+Lemma slope_add_two f g (x a b : R) : is_slope f x a -> is_slope g x b -> is_slope (fun t => f t + g t) x (a + b).
+Proof. exact: (is_derive_plus f g). Qed.
+Lemma slope_mul_two f g (x a b : R) : is_slope f x a -> is_slope g x b -> is_slope (fun t => f t * g t) x (a * g x + f x * b).
+Proof. by move=> fa gb; apply: (is_derive_mult f g) => // ? ?; apply: Rmult_comm. Qed.
+
 Section Operations.
-Variables (f g : R -> R) (x a b : R).
+Variables (f : R -> R) (x a : R).
 Hypothesis fa : is_slope f x a.
-Hypothesis gb : is_slope g x b.
-Lemma slope_add : is_slope (fun t => f t + g t) x (a + b). Proof. exact: (is_derive_plus f g). Qed.
 Lemma slope_opp : is_slope (fun t => - f t) x (- a). Proof. exact: (is_derive_opp f). Qed.
-Lemma slope_mul : is_slope (fun t => f t * g t) x (a * g x + f x * b).
-Proof. by apply: (is_derive_mult f g) => // ? ?; apply: Rmult_comm. Qed.
+(* Where one of two does not move *)
+Lemma slope_add_const (c : R) : is_slope (fun t => f t + c) x a.
+Proof. by apply: slope_as (slope_add_two fa (slope_const c x)) _; rewrite addr0. Qed.
+Lemma slope_const_add (c : R) : is_slope (fun t => c + f t) x a.
+Proof. by apply: slope_as (slope_add_two (slope_const c x) fa) _; rewrite add0r. Qed.
+Lemma slope_mul_const (c : R) : is_slope (fun t => f t * c) x (a * c).
+Proof. by apply: slope_as (slope_mul_two fa (slope_const c x)) _; rewrite mulr0 addr0. Qed.
+Lemma slope_const_mul (c : R) : is_slope (fun t => c * f t) x (c * a).
+Proof. by apply: slope_as (slope_mul_two (slope_const c x) fa) _; rewrite mul0r add0r. Qed.
 End Operations.
 
 Lemma slope_comp h f (x a c : R) : is_slope h (f x) c -> is_slope f x a -> is_slope (fun t => h (f t)) x (a * c).
@@ -91,7 +101,7 @@ Lemma slope_pow f x a n : is_slope f x a -> is_slope (fun t => f t ^+ n) x (n%:R
 Proof.
 move=> fa; elim: n => [|n IH]; first by rewrite !mul0r; apply: slope_const.
 apply: (@slope_ext _ (fun t => f t * f t ^+ n)) => [t|]; first by rewrite exprS.
-apply: slope_as (slope_mul fa IH) _ => /=; case: n {IH} => [|n] /=; first by rewrite !mul0r mulr0 addr0 mul1r mulr1.
+apply: slope_as (slope_mul_two fa IH) _ => /=; case: n {IH} => [|n] /=; first by rewrite !mul0r mulr0 addr0 mul1r mulr1.
 by rewrite [in RHS]mulrS !mulrDl mul1r exprS; congr (_ + _); rewrite mulrCA.
 Qed.
 Lemma slope_norm_of_positive f x a : is_slope f x a -> 0 < f x -> is_slope (fun t => `|f t|) x a.
@@ -114,7 +124,7 @@ elim: n f d => [|n IH] f d fd.
   by rewrite big_ord0; apply: (@slope_ext _ (fun _ => 0)) => [t|]; [rewrite big_ord0 | apply: slope_const].
 rewrite big_ord_recl; apply: (@slope_ext _ (fun t => f t ord0 + \sum_(k < n) f t (lift ord0 k))) => [t|].
   by rewrite big_ord_recl.
-by apply: slope_add; [apply: fd | apply: IH => k; apply: fd].
+by apply: slope_add_two; [apply: fd | apply: IH => k; apply: fd].
 Qed.
 
 Lemma slope_marked m n (A : 'M[R]_(m, n)) i j k l x : is_slope (fun t => marked A i j t k l) x ((k == i)%:R * (l == j)%:R).
@@ -136,9 +146,21 @@ Ltac sign_of_part := cbv beta; rewrite ?marked_same;
 Ltac differentiate := cbv beta zeta; lazymatch goal with
   | |- is_slope (fun _ => ?c) _ _ => exact: slope_const
   | |- is_slope (fun t => t) _ _ => exact: slope_id
-  | |- is_slope (fun t => @?f t + @?g t) _ _ => refine (@slope_add f g _ _ _ _ _); differentiate
+  | |- is_slope (fun t => @?f t + @?g t) _ _ => lazymatch f with
+    | fun _ => ?c => refine (@slope_const_add g _ _ _ c); differentiate
+    | _ => lazymatch g with
+      | fun _ => ?c => refine (@slope_add_const f _ _ _ c); differentiate
+      | _ => refine (@slope_add_two f g _ _ _ _ _); differentiate
+      end
+    end
   | |- is_slope (fun t => - @?f t) _ _ => refine (@slope_opp f _ _ _); differentiate
-  | |- is_slope (fun t => @?f t * @?g t) _ _ => refine (@slope_mul f g _ _ _ _ _); differentiate
+  | |- is_slope (fun t => @?f t * @?g t) _ _ => lazymatch f with
+    | fun _ => ?c => refine (@slope_const_mul g _ _ _ c); differentiate
+    | _ => lazymatch g with
+      | fun _ => ?c => refine (@slope_mul_const f _ _ _ c); differentiate
+      | _ => refine (@slope_mul_two f g _ _ _ _ _); differentiate
+      end
+    end
   | |- is_slope (fun t => (@?f t)^-1) _ _ => refine (@slope_inv f _ _ _ _); [differentiate | sign_of_part]
   | |- is_slope (fun t => (@?f t) ^+ ?n) _ _ => refine (@slope_pow f _ _ n _); differentiate
   | |- is_slope (fun t => exp (@?f t)) _ _ => refine (@slope_exp f _ _ _); differentiate
@@ -180,3 +202,6 @@ Ltac take_slopes :=
   try (apply/matrixP => ? ?);
   (etransitivity; [slopes_taken |]); symmetry; (etransitivity; [slopes_taken |]); symmetry.
 Ltac a_slope_exists := intros; eapply slope_exists; differentiate.
+
+(* What is computed from here on is not what the real numbers are made of. *)
+Global Opaque reals exp ln.
