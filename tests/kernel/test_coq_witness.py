@@ -12,7 +12,6 @@ from derivations.kernel import (
     E,
     absolute,
     array,
-    diff,
     exp,
     eye,
     index,
