@@ -172,7 +172,7 @@ def shared(house: House) -> set:
 
 def named_as_shared(page: str) -> set:
     """What the trust page names in the sentence that begins so."""
-    sentence = re.search(r"Of the kernel the witnesses share (.*?)\.\s", page, re.DOTALL)[1]
+    sentence = re.search(r"Of the kernel the witnesses share (.*?)\. ", " ".join(page.split()))[1]
     return set(re.findall(r"`([^`]+)`", sentence))
 
 

@@ -28,6 +28,9 @@ def page(**formulas):
         (r"\sum_{i = 1}^{d} q_{i} k_{i}", "∑(i=1…d) q_i k_i"),
         (r"x^{2} \le e^{-c}", "x² ≤ e^(−c)"),
         (r"\log n", "log n"),
+        (r"\frac{Q K^{\top}}{\sqrt{h m d_k}}", "QKᵀ/√(hmd_k)"),
+        (r"e^{t s} s + e^{2 t} t", "e^(ts)s + e^(2t)t"),
+        (r"\frac{1}{4} (b - a)^{2} \le c \frac{1}{n d}", "(1/4)(b − a)² ≤ c(1/(nd))"),
     ],
 )
 def test_a_formula_in_a_line(latex, line):

@@ -40,7 +40,7 @@ def test_a_claim_of_another_page_is_used_by_that_pages_title_and_its_own(page, t
     other.parent.mkdir(parents=True)
     other.write_text("# Circuits of $Q$ & <b>more</b>\n\nText.\n")
     html = page(CLAIM.format("variance"), name="scaling/variance.md")
-    assert used(html, "variance") == ["The mean is zero", "Circuits of Q & <b>more</b>, The scores are a bilinear form"]
+    assert used(html, "variance") == ["The mean is zero", "Circuits of Q & <b>more</b> · The scores are a bilinear form"]
 
 
 def test_a_certificate_that_is_not_there_leaves_the_name(page, certificates):
@@ -197,11 +197,27 @@ def test_a_folded_claim_and_a_word_are_shown_and_a_heading_is_not(one):
     assert one.run(TEXT) == "a termIts words." and fetched(one) == 1  # once for both
 
 
+def styled(one, css):
+    one.run(f"document.adoptedStyleSheets.push(new CSSStyleSheet()) && document.adoptedStyleSheets.at(-1).replaceSync(`{css}`)")
+
+
+@pytest.mark.parametrize("above", [200, 500])
+def test_what_is_shown_neither_covers_its_link_nor_leaves_the_window(one, above):
+    """Though it is longer than any room beside the link."""
+    styled(one, f".preview::after {{ content: ''; display: block; height: 300vh }} body {{ padding: {above}px 0 150vh }}")
+    focus(one, "far")
+    sides = "(({ top, bottom }) => [top, bottom])(%s.getBoundingClientRect())"
+    top, bottom = one.run(sides % BOX)
+    start, end = one.run(sides % f'document.querySelector("{link("far")}")')
+    assert 0 <= top < bottom <= one.run("innerHeight")
+    assert bottom <= start or end <= top
+
+
 def test_what_is_longer_than_its_box_is_scrolled_by_keyboard(one):
     focus(one, "term")
     one.press("Tab")
     assert one.run(f"document.activeElement !== {BOX}")  # nothing to scroll: on to what follows
-    one.run(f"{BOX}.style.maxHeight = '2rem'")
+    styled(one, ".preview { max-height: 2rem !important }")
     focus(one, "far")
     one.press("Tab")
     assert one.run(f"document.activeElement === {BOX}")

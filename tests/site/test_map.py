@@ -138,6 +138,22 @@ def test_every_use_is_a_curve_and_nothing_else_is(whole):
     assert [dot["href"][1:] for dot in picture.select(".map__dots a")] == list(map(charting.key, whole.nodes))
 
 
+def test_names_lie_over_the_curves_and_under_the_dots(graph):
+    groups = [group["class"] for group in parsed(charting.drawn(graph())).select("svg > g")]
+    assert groups == [["map__edges"], ["map__names"], ["map__dots"]]
+
+
+def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch):
+    title = "A name of a topic that no one line holds"
+    before = charting.laid(graph())[1]
+    monkeypatch.setattr(resting, "navigation", lambda settings: [("First", title, "a/one.md"), ("First", "Of two", "b/two.md")])
+    picture, (_, after, _) = parsed(charting.drawn(graph())), charting.laid(graph())
+    long = picture.select_one(".map__topic")
+    lines = [long.contents[0], *(span.text for span in long("tspan"))]
+    assert " ".join(lines) == title and len(lines) == 2 and max(map(len, lines)) <= charting.NAME
+    assert after["a/one#p"][1] == min(y for _, y in before.values()) + charting.LINE
+
+
 def test_marks_say_what_a_claim_is(graph):
     dots = {dot["href"]: dot for dot in parsed(charting.drawn(graph())).select(".map__dots a")}
     assert dots["#b/two--wrong"]["class"] == ["map__refuted"] and dots["#b/two--wrong"].path
@@ -169,7 +185,7 @@ def test_the_list_holds_every_claim_and_leads_to_it_and_to_what_it_uses(html, wh
 
 def test_the_page_and_its_scripts_are_light(html):
     assert len(html) < 500_000 and len(gzip.compress(html.encode())) < 90_000
-    assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_200
+    assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_400
 
 
 def test_no_other_page_asks_for_the_map(built):
@@ -315,6 +331,7 @@ def middle_of(key):
     return f"(() => {{ const at = document.querySelector({json.dumps(dot_of(key))}).getBoundingClientRect(); return [at.x + at.width / 2, at.y + at.height / 2]; }})()"
 
 
+FIRST = "document.querySelector('.map__dots a').getAttribute('href').slice(1)"
 LAST = "together/gpt--tied"  # at the right end of the map; USED is at the left
 
 
@@ -355,6 +372,93 @@ def test_a_choice_among_near_ones_is_large(browse, whole):
     near = float(tab.run(VIEW).split()[2])
     tab.run("document.querySelector('[aria-label=\"Show all\"]').click()")
     assert near < 0.5 * float(tab.run(VIEW).split()[2])
+
+
+@pytest.mark.parametrize("key", [None, USED, LAST], ids=["first", "left", "right"])
+def test_a_choice_shows_no_ground_beyond_the_map_where_no_panel_lies(browse, key):
+    tab = browse("map/")
+    tab.until(ALIVE)
+    key = key or tab.run(FIRST)
+    tab.run(f"location.hash = {json.dumps(key)}")
+    shown_at(tab, key)
+    tab.settle()
+    stage, panel = box(tab, ".map__stage"), box(tab, ".map__panel")
+    regions = tab.run("[...document.querySelectorAll('.map__region')].map((one) => one.getBoundingClientRect().toJSON())")
+    assert min(one["top"] for one in regions) - stage["top"] < 30
+    if panel["left"] - stage["left"] > 30:
+        assert min(one["left"] for one in regions) - stage["left"] < 30
+    else:
+        assert stage["right"] - max(one["right"] for one in regions) < 30
+
+
+@pytest.mark.parametrize("look", [{}, {"width": 390, "height": 844, "phone": True}], ids=["desk", "phone"])
+def test_closing_goes_back_to_what_was_seen(browse, look):
+    tab = browse("map/", **look)
+    tab.until(ALIVE)
+    tab.run("document.querySelector('[aria-label=\"Zoom in\"]').click()")
+    before = tab.run(VIEW)
+    for key in (USED, LAST):
+        tab.run(f"location.hash = '{key}'")
+        shown_at(tab, key)
+        assert tab.run(VIEW) != before
+    tab.press("Escape")
+    assert tab.run(f"{PANEL}.hidden") and tab.run(VIEW) == before
+    tab.run("document.querySelector('.map__finder input').focus()")
+    tab.type("variance")
+    assert tab.run(VIEW) != before
+    tab.press("Escape")
+    assert tab.run(VIEW) == before
+
+
+def test_closing_stays_where_the_reader_went(chart):
+    before = chart.run(VIEW)
+    chart.run(f"location.hash = '{USED}'")
+    shown_at(chart, USED)
+    chart.run("document.querySelector('.map__picture').focus()")
+    chart.press("+")
+    gone = chart.run(VIEW)
+    chart.press("Escape")
+    assert chart.run(VIEW) == gone != before
+
+
+def test_all_of_it_begins_at_the_top_and_its_names_can_be_read(browse):
+    tab = browse("map/", width=1280)
+    tab.until(ALIVE)
+    tab.settle()
+    assert box(tab, ".map__region")["top"] - box(tab, ".map__stage")["top"] < 12
+    across = float(tab.run(VIEW).split()[2]) / box(tab, ".map__stage")["width"]
+    size = tab.run("parseFloat(getComputedStyle(document.querySelector('.map__topic')).fontSize)")
+    assert size / across >= 9.5
+    style = "getComputedStyle(document.querySelector('.map__topic'))"
+    assert tab.run(f"{style}.paintOrder").startswith("stroke") and tab.run(f"{style}.pointerEvents") == "none"
+    assert tab.run(f"{style}.stroke") == tab.run("getComputedStyle(document.querySelector('.map__region')).fill")
+    regions, names = (
+        tab.run(f"[...document.querySelectorAll('{css}')].map((one) => one.getBoundingClientRect().toJSON())")
+        for css in (".map__region", ".map__names text")
+    )
+    assert all(any(within(name, region) for region in regions) for name in names)
+
+
+def test_the_name_of_a_choice_can_be_read_over_others(chart):
+    chart.run(f"location.hash = '{USED}'")
+    shown_at(chart, USED)
+    across = float(chart.run(VIEW).split()[2]) / box(chart, ".map__stage")["width"]
+    assert chart.run("parseFloat(getComputedStyle(document.querySelector('.map__label')).strokeWidth)") / across >= 5
+
+
+LEFT = "((one) => { const text = document.createRange(); text.selectNodeContents(one); return text.getBoundingClientRect().left; })"
+
+
+def test_all_in_the_panel_and_in_the_list_has_one_left_edge(browse):
+    for look in ({}, {"width": 390, "height": 844, "phone": True}):
+        tab = browse(f"map/#{USED}", **look)
+        shown_at(tab, USED)
+        lefts = tab.run(
+            f"[...{PANEL}.querySelectorAll('.map__title, h2, li a, summary')].filter((one) => one.checkVisibility()).map({LEFT})"
+        )
+        assert tab.run(f"{PANEL}.querySelector('summary').checkVisibility()") and max(lefts) - min(lefts) < 1
+        listed = tab.run(f"[...document.querySelectorAll('.map__list > details > summary')].map({LEFT})")
+        assert {round(left) for left in listed} == {round(box(tab, ".map__list")["left"])}
 
 
 def test_the_panel_stands_away_from_the_dot(browse):
@@ -431,6 +535,36 @@ def test_on_a_phone_a_tap_chooses_and_shows(browse):
     shown_at(phone, key)
     sheet = box(phone, ".map__panel")
     assert sheet["bottom"] <= 844 and box(phone, ".map__ring")["bottom"] < sheet["top"]
+
+
+def test_on_a_phone_a_finger_need_not_be_exact(browse):
+    phone = browse("map/", width=390, height=844, phone=True)
+    phone.until(ALIVE)
+    key = phone.run(FIRST)
+    x, y = phone.run(middle_of(key))
+    phone.page.touchscreen.tap(x - 20, y)
+    assert phone.run("location.hash") == f"#{key}"
+
+
+def test_on_a_phone_four_hits_are_seen_and_their_count_leaves_the_field_its_width(browse):
+    phone = browse("map/", width=390, height=844, phone=True)
+    phone.until(ALIVE)
+    wide = box(phone, ".map__finder input")["width"]
+    phone.run("document.querySelector('.map__finder input').focus()")
+    phone.type("variance")
+    hits, field, count = (box(phone, css) for css in (".map__hits", ".map__finder input", ".map__status"))
+    seen = phone.run("[...document.querySelectorAll('.map__hits a')].map((one) => one.getBoundingClientRect().toJSON())")
+    assert sum(within(one, hits) for one in seen) >= 4 and hits["right"] <= 390
+    assert field["width"] == wide > 200 and within(count, field) and count["height"] < 25
+    assert field["right"] - count["right"] >= 8
+
+
+def test_a_formula_that_goes_on_has_a_shadow_where_it_does(browse):
+    phone = browse(f"map/#{USED}", width=390, height=844, phone=True)
+    shown_at(phone, USED)
+    phone.until(f"{PANEL}.querySelector('.map__formula math')")
+    attached = phone.run("getComputedStyle(document.querySelector('.map__formula')).backgroundAttachment").split(", ")
+    assert attached == ["local"] * 4 + ["scroll"] * 4
 
 
 def test_without_javascript_a_dot_leads_to_its_entry(browse):

@@ -79,7 +79,7 @@ def test_a_capital_that_is_no_matrix_is_said_to_be_none(page, certificates):
     one["letters"] = [matrix, {"latex": "A", "is": "a number", "axes": []}, {"latex": "B", "is": "a vector", "axes": ["n"]}]
     (section,) = soup(page(CLAIM.format("mean"))).select("section.claim")
     (row,) = (row for row in section.select(".claim__rows") if row.select_one(".claim__label").text == "where")
-    assert row.select_one(".claim__value").text == "A, a number; B, a vector of n"
+    assert row.select_one(".claim__value").text == "A is a number; B is a vector of n"
     assert "C, a matrix n by dk; A, a number; B, a vector of n" in section.select_one(".claim__witnesses dl").text
     one["letters"] = [matrix]
     assert ">where<" not in page(CLAIM.format("mean"))

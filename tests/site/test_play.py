@@ -233,9 +233,70 @@ def test_temperature(widget):
     one.press("Tab", "-", "7")  # typed over
     scores[2] = -7
     shows()
-    one.press("9", "Tab")  # beyond what a cell takes: nothing happens, and the cell says so
+    one.press("9", "Tab")  # beyond what a cell takes: the last that it takes
+    scores[2] = -9
     shows()
-    assert one.run(f"{one.inside}.querySelectorAll('.play__integer')[2].value") == "-7"
+    assert one.run(f"{one.inside}.querySelectorAll('.play__integer')[2].value") == "-9"
+
+
+@pytest.mark.parametrize("name", ["temperature", "integers"])
+def test_a_cell_says_what_it_takes_and_what_it_took(widget, name):
+    one = widget(name)
+    cell = f"{one.inside}.querySelector('.play__integer')"
+    assert any("−9 to 9" in text for text in one.texts(".play__heads, .play__title"))
+    assert one.run(f"{cell}.title") == "a whole number, −9 to 9" and one.run(f"{cell}.getAttribute('aria-label')")
+
+    def leaves(typed):
+        one.run(f"{cell}.focus(); {cell}.select()")
+        one.press(*(typed or ["Delete"]))
+        while_typed = one.run(f"{cell}.matches(':invalid')")
+        one.press("Enter")
+        return one.run(f"{cell}.value"), while_typed, one.texts(".play__number, .play__cell")
+
+    assert leaves("5")[:2] == ("5", False)
+    nine = leaves("9")[2]
+    assert leaves("-99999")[:2] == ("-9", True)
+    assert leaves("57") == ("9", True, nine)  # and not the 5 on the way there
+    assert leaves("") == ("9", False, nine)
+    assert leaves("-0.4")[0] == "0"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_under_a_finger_the_page_does_not_move_when_a_widget_starts(widget, name):
+    one = widget(name, width=390, height=844, phone=True)
+    height = f"document.querySelector('[data-play={name}]').offsetHeight"
+    played = one.run(height)
+    one.run(f"delete document.querySelector('[data-play={name}]').dataset.played; {one.inside}.remove()")
+    assert one.run(height) == played
+
+
+def test_numbers_beside_one_another_do_not_touch_on_a_phone(widget):
+    one = widget("cache", width=390, height=844, phone=True)
+    room = (
+        f"[...{one.inside}.querySelectorAll('.play__cell')].filter((cell) => cell.textContent).map((cell) => {{ const text = document.createRange(); "
+        "text.selectNodeContents(cell); return cell.getBoundingClientRect().width - text.getBoundingClientRect().width; })"
+    )
+    assert min(one.run(room)) >= 5
+
+
+def test_the_plane_has_no_more_above_and_below_than_its_names_need(widget):
+    one = widget("rotary", width=390, height=844, phone=True, dark=True)
+    plane = f"{one.inside}.querySelector('.play__plane')"
+    circle, whole = one.run(f"[{plane}.querySelector('circle'), {plane}].map((part) => part.getBoundingClientRect().toJSON())")
+    assert 0 < circle["top"] - whole["top"] < 20 and 0 < whole["bottom"] - circle["bottom"] < 20
+    grid = "getComputedStyle({}).stroke"
+    hairline = one.run(
+        f"(() => {{ const line = {plane}.cloneNode(true); line.classList.remove('play__plane'); {plane}.after(line); "
+        "const is = getComputedStyle(line.querySelector('circle')).stroke; line.remove(); return is; })()"
+    )
+    assert one.run(grid.format(f"{plane}.querySelector('circle')")) != hairline
+
+
+def test_the_heads_can_be_chosen_by_a_finger(browse):
+    for look, least in (({"width": 390, "height": 844, "phone": True}, 40), ({}, 24)):
+        tab = browse("seeing/heads/", **look)
+        sizes = tab.run("[...document.querySelectorAll('.heads__head')].map((one) => one.getBoundingClientRect().height)")
+        assert sizes and min(sizes) >= least
 
 
 def test_integers(widget):

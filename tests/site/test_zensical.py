@@ -122,3 +122,12 @@ def test_search_finds_the_claims_of_both_sites_in_the_same_places(built, zensica
 @pytest.mark.parametrize("name", ["stix-two-math.woff2", "OFL.txt"])
 def test_assets_are_there(zensical, name):
     assert (zensical / "assets/fonts" / name).stat().st_size > 1000
+
+
+def test_a_page_finds_the_style_sheets_that_it_asks_for(zensical):
+    asked = {
+        (page.parent / href.partition("?")[0]).resolve()
+        for page in zensical.rglob("index.html")
+        for href in re.findall(r'<link rel="stylesheet" href="([^"]*)"', page.read_text(encoding="utf-8"))
+    }
+    assert len(asked) > 5 and [str(path) for path in asked if not path.is_file()] == []

@@ -37,6 +37,11 @@ KINDS = {
 
 # Everything is opened: what is folded, and one of the boxes that show what a link leads to.
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true; 0"
+# And laid out: of what is far below the browser knows no place yet, and axe-core would take its neighbours for what covers it.
+LAID_OUT = """const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { content-visibility: visible !important }");
+  document.adoptedStyleSheets.push(sheet);
+  0"""
 PREVIEW = """(() => {
     const page = location.href.split("#")[0];
     const shows = (link) => link.href.split("#")[0] === page && document.getElementById(decodeURIComponent(link.hash.slice(1)))?.matches(".claim, dt");
@@ -82,6 +87,8 @@ def visit(browser, site: str, page: str, audited: bool) -> dict:
         browser.until("document.querySelector('.preview:not([hidden])')")
     browser.settle()
     found = browser.page.evaluate(LAYOUT)
+    if audited:
+        browser.run(LAID_OUT)
     found["axe"] = browser.audit() if audited else []
     found["console"] = list(browser.errors)
     found["foreign"] = [one for one in browser.requested if not one.startswith((site, "data:", "blob:"))]

@@ -1,8 +1,8 @@
 """Corrupted snippets before the code witness: each has to be killed, or be shown by numbers to compute what the snippet does.
 
 Killed is one of which the witness says less than of the snippet: that it computes something else, that it is not read, or that it is proved
-at fewer shapes or under more conditions. What it says as much of is judged by numbers, at sizes up to 9 and at tiny and whole entries,
-where the snippet and its corrupted form have to give the same.
+at fewer shapes or under more conditions. What it says as much of is judged by numbers, at sizes up to 9, one alone at 101, and at tiny
+and whole entries, where the snippet and its corrupted form have to give the same.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from math import isfinite
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..pytorch.snippets import prepared
 from ..pytorch.trial import Trial
 from ..traced import witness
 from ..traced.witness import Said
-from .code_slips import Slip, slips
+from .code_slips import LARGE, Slip, slips
 
 LARGEST = 9
 NEAR = 1e-8
@@ -61,7 +62,8 @@ def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
     """Whether a corrupted function gives what the snippet gives, wherever numbers are drawn: 'equivalent', 'survived' or, if none, 'unclassified'."""
     name, arguments, keywords = claim.code[k]
     told = 0
-    for t in trials(claim, LARGEST if before.scope == EVERY else max(witness.TRIED)):
+    everywhere = before.scope == EVERY
+    for t in trials(claim, LARGEST if everywhere else max(witness.TRIED), (LARGE + 1,) * everywhere):
         for point in range(points_of(t)):
             with suppress(KernelError):
                 run, bound, which = prepared(name, arguments, dict(keywords), t, point)
@@ -76,14 +78,20 @@ def points_of(t: Trial) -> int:
     return min(2, max((len(x.v) for x in t.values.values()), default=1))
 
 
-def trials(claim: Claim, largest: int) -> Iterator[Trial]:
-    """Each size at each number up to the largest, alike and unlike; and there entries of every size, and small whole ones."""
+def trials(claim: Claim, largest: int, beyond: tuple[int, ...]) -> Iterator[Trial]:
+    """Each size at each number up to the largest, alike and unlike; and there entries of every size, and small whole ones.
+
+    Then each size alone at those beyond.
+    """
     names = sorted(n for n, s in symbols(*claim.trees, *witness.expressions(claim.code)).items() if s.data[1] == "size")
     for k in range(1, largest + 1):
         for sizes in [{n: k for n in names}, {n: 1 + (k + 2 * j) % largest for j, n in enumerate(names)}][: 2 if names else 1]:
             for how in ({}, {"small": True}, {"scale": 1e-3}):
                 with suppress(KernelError):
                     yield from filter(None, [draw(claim, sizes, k, with_random=False, **how)])
+    for k, name in product(beyond, names):
+        with suppress(KernelError):
+            yield from filter(None, [draw(claim, dict.fromkeys(names, 2) | {name: k}, k, with_random=False)])
 
 
 def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:

@@ -148,11 +148,11 @@ class Behind(Elements):
             self.add(item, "a", "", called, href=address) if address else self.add(item, "span", "", called)
 
 
-def letter(one: dict) -> str:
+def letter(one: dict, joined: str = ", ") -> str:
     """A letter, what it is, and its size, as HTML."""
     lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(one["is"], "")
     size = " by ".join(f"${axis}$" for axis in one["axes"])
-    return prose(" ".join(filter(None, (f"${one['latex']}$, {one['is']}", lead if size else "", size))))
+    return prose(" ".join(filter(None, (f"${one['latex']}${joined}{one['is']}", lead if size else "", size))))
 
 
 def name(witness: dict) -> str:

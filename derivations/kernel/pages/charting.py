@@ -8,6 +8,7 @@ the list; where JavaScript runs, docs/assets/js/map.js reads all that it shows f
 from collections.abc import Callable
 from html import escape
 from math import hypot
+from textwrap import wrap
 from xml.etree.ElementTree import Element, SubElement
 
 from ..printing.maths import authored
@@ -23,6 +24,7 @@ MORE = 22.0  # how far down the next row of the same topic stands
 EDGE, HEAD, GAP = 16.0, 44.0, 22.0  # of a region: its margin, its title's room, and the distance to the next
 WIDTH = 2 * EDGE + MOST * STEP
 DOTS = 34.0  # from the top of a topic down to its dots
+NAME, LINE = 30, 18.0  # characters of a topic's name in a line, as large as it gets, and from one line to the next
 
 Parts = list[str]
 
@@ -30,8 +32,17 @@ Parts = list[str]
 # Where everything stands -------------------------------------------------------------------------------------------------------
 
 
+def lines(topic: Topic) -> list[str]:
+    return wrap(topic.title, NAME) or [""]
+
+
+def head_of(topic: Topic) -> float:
+    """From the top of a topic down to its first dots."""
+    return DOTS + LINE * (len(lines(topic)) - 1)
+
+
 def height_of(topic: Topic) -> float:
-    return ROW + MORE * ((max(len(topic.nodes), 1) - 1) // MOST)
+    return ROW - DOTS + head_of(topic) + MORE * ((max(len(topic.nodes), 1) - 1) // MOST)
 
 
 def height(topics: tuple[Topic, ...]) -> float:
@@ -70,7 +81,7 @@ def laid(graph: Resting) -> tuple[list[Point], dict[str, Point], Point]:
         y += HEAD
         for topic in topics:
             for at, node in enumerate(topic.nodes):
-                dots[node.id] = (x + EDGE + (at % MOST + 0.5) * STEP, y + DOTS + MORE * (at // MOST))
+                dots[node.id] = (x + EDGE + (at % MOST + 0.5) * STEP, y + head_of(topic) + MORE * (at // MOST))
             y += height_of(topic)
     size = (WIDTH * len(tops) + GAP * (len(tops) - 1), max(tops.values()) - GAP) if tops else (0.0, 0.0)
     return corners, dots, size
@@ -89,25 +100,31 @@ def drawn(graph: Resting) -> str:
     corners, dots, (wide, tall) = laid(graph)
     parts = [
         f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>',
-        '<g class="map__names">',
     ]
-    for (title, topics), (x, y) in zip(graph.chapters, corners):
-        parts += region(title, topics, x, y)
-    parts.append('</g><g class="map__edges">')
+    placed = list(zip(graph.chapters, corners))
+    parts += [region(topics, x, y) for (_, topics), (x, y) in placed]
+    parts.append('<g class="map__edges">')
     parts += [edge(graph.nodes[start], graph.nodes[end], dots) for start, end in graph.edges if end in dots]
+    parts.append('</g><g class="map__names">')  # above the curves, which would strike them through
+    for (title, topics), (x, y) in placed:
+        parts += names(title, topics, x, y)
     parts.append('</g><g class="map__dots">')
     parts += [dot(node, *dots[node.id], node.id in graph.linked) for node in graph.nodes.values()]
     return "\n".join([*parts, "</g></svg>"])
 
 
-def region(title: str, topics: tuple[Topic, ...], x: float, y: float) -> Parts:
-    parts = [
-        f'<rect class="map__region" x="{short(x)}" y="{short(y)}" width="{short(WIDTH)}" height="{short(height(topics))}" rx="6"/>',
-        f'<text class="map__chapter" x="{short(x + EDGE)}" y="{short(y + 27)}">{escape(title)}</text>',
-    ]
+def region(topics: tuple[Topic, ...], x: float, y: float) -> str:
+    return f'<rect class="map__region" x="{short(x)}" y="{short(y)}" width="{short(WIDTH)}" height="{short(height(topics))}" rx="6"/>'
+
+
+def names(title: str, topics: tuple[Topic, ...], x: float, y: float) -> Parts:
+    """The name of a chapter and of its topics, a long one in more than one line."""
+    at = short(x + EDGE)
+    parts = [f'<text class="map__chapter" x="{at}" y="{short(y + 27)}">{escape(title)}</text>']
     y += HEAD
     for topic in topics:
-        parts.append(f'<text class="map__topic" x="{short(x + EDGE)}" y="{short(y + 10)}">{escape(topic.title)}</text>')
+        spans = "".join(f'<tspan x="{at}" dy="{short(LINE)}">{escape(line)}</tspan>' for line in lines(topic)[1:])
+        parts.append(f'<text class="map__topic" x="{at}" y="{short(y + 10)}">{escape(lines(topic)[0])}{spans}</text>')
         y += height_of(topic)
     return parts
 

@@ -171,7 +171,7 @@ class _Writer(Elements):
         """What is a number though it looks like a matrix."""
         rows = self.add(section, "div", "claim__rows")
         self.add(rows, "span", "claim__label", "where")
-        self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(map(letter, letters)))
+        self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(letter(one, " is ") for one in letters))
 
     def _assumptions(self, section, assumptions):
         box = self.add(section, "div", "claim__rows claim__assumptions")

@@ -11,7 +11,7 @@ from mkdocs.structure.files import get_files
 from mkdocs.structure.nav import get_navigation
 
 from derivations.kernel.errors import KernelError
-from derivations.kernel.pages import finding, policy, taken
+from derivations.kernel.pages import finding, policy, sheets, taken
 
 _ABOUT = re.compile(r'(<meta (?:name="description"|property="og:description") content=")[^"]*(")')
 _END = re.compile(r"\s*</article>")
@@ -40,6 +40,7 @@ def finish(site: Path, settings: Path) -> list[str]:
             one = site / page.file.dest_uri
             one.write_text(finished(one.read_text(encoding="utf-8"), page, config), encoding="utf-8")
     taken.on_post_build(config=config)
+    sheets.write(site)
     finding.write(site)
     return lacking
 

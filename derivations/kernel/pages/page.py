@@ -198,7 +198,7 @@ class Page:
         return {one: number for number, one in enumerate(shown, start=1)}
 
     def _named(self, use: str, topic: str) -> str:
-        """What a claim that another one uses is called, as HTML: number and title here, the page's title before its own elsewhere."""
+        """What a claim that another one uses is called, as HTML: number and title here, the way by its page's title elsewhere."""
         used, name = used_by(topic, use)
         number = self.numbers().get((used, name))
         try:
@@ -206,4 +206,4 @@ class Page:
         except CertificateError:  # the page that shows it says so
             title = ""
         called = authored(title) if title else escape(name)
-        return f"({number}) {called}" if number else ", ".join(filter(None, (self.ways.heading(f"{used}.md"), called)))
+        return f"({number}) {called}" if number else " · ".join(filter(None, (self.ways.heading(f"{used}.md"), called)))

@@ -23,8 +23,27 @@ def _of(node: Element) -> str:
     tag = node.tag.rpartition("}")[2]
     if tag in ("mi", "mn", "mo", "mtext"):
         return _sign((node.text or "").strip(), tag)
-    parts = [_of(child) for child in node]
+    parts = _factors(node, [_of(child) for child in node])
     return _JOINED.get(tag, _beside)(parts) if parts else ""
+
+
+def _factors(node: Element, parts: list[str]) -> list[str]:
+    """A fraction in brackets where it is one factor of several: what follows it would pass for a part of what it is divided by."""
+    if node.tag.rpartition("}")[2] in _JOINED:
+        return parts
+    bare = [None, *parts, None]
+    return [
+        f"({part})" if child.tag.endswith("mfrac") and (_ends_in_a_factor(before) or _begins_with_a_factor(after)) else part
+        for child, before, part, after in zip(node, bare, parts, bare[2:])
+    ]
+
+
+def _begins_with_a_factor(text: str | None) -> bool:
+    return bool(text and re.match(r"[^\W_]|[(√∑]", text))
+
+
+def _ends_in_a_factor(text: str | None) -> bool:
+    return bool(text and re.search(r"[\w)′ᵀ]$", text))
 
 
 def _beside(parts: list[str]) -> str:
@@ -51,6 +70,12 @@ def _grouped(text: str) -> str:
     return text if re.fullmatch(r"√?[\w′]+ᵀ?|[(\[][^()\[\]]*[)\]]|[^\w\s]", text) else f"({text})"
 
 
+def _one(text: str) -> str:
+    """In brackets unless it is one letter or one number: of a product, only the first factor would be taken."""
+    text = text.strip()
+    return text if re.fullmatch(r"√?([^\W\d_](_\w+)?|\d+)′*ᵀ?|√?[(\[][^()\[\]]*[)\]]|[^\w\s]", text) else f"({text})"
+
+
 def _lowered(base: str, index: str) -> str:
     return f"{base}_{_grouped(index.replace(' ', ''))}" if not base.strip().startswith("∑") else f"{base}({index.strip()}) "
 
@@ -60,7 +85,7 @@ def _raised(base: str, exponent: str) -> str:
     if exponent in ("⊤", "T"):
         return f"{base}ᵀ"
     small = exponent.replace(" ", "")
-    return base + (small.translate(SMALL) if re.fullmatch("−?[0-9]+", small) else f"^{_grouped(exponent)}")
+    return base + (small.translate(SMALL) if re.fullmatch("−?[0-9]+", small) else f"^{_one(exponent)}")
 
 
 def _bounded(parts: list[str]) -> str:
@@ -79,8 +104,8 @@ _JOINED = {
     "msubsup": lambda parts: _raised(_lowered(*parts[:2]), parts[2]),
     "mover": lambda parts: f" →({parts[1].strip()}) " if parts[0].strip() == "→" else "".join(parts),
     "munderover": _bounded,
-    "msqrt": lambda parts: f"√{_grouped(''.join(parts))}",
-    "mfrac": lambda parts: "/".join(map(_grouped, parts)),
+    "msqrt": lambda parts: f"√{_one(''.join(parts))}",
+    "mfrac": lambda parts: f"{_grouped(parts[0])}/{_one(parts[1])}",
     "mtable": _rows,
     "mtr": lambda parts: ", ".join(part.strip() for part in parts),
 }

@@ -4,7 +4,7 @@
 import { view } from "./map/view.js";
 import { shownFor } from "./preview.js";
 
-const REACH = 16; // pixels around a dot that choose it
+const REACH = matchMedia("(pointer: coarse)").matches ? 24 : 16; // pixels around a dot that choose it
 const HITS = 8;
 const RANKS = ["theorem", "claim", "routine"]; // what a search finds first
 const LETTER = 6.6; // pixels, in the name beside a dot
@@ -65,6 +65,7 @@ function reached(key, way) {
 
 /** `move` is what becomes of the view. */
 function choose(key, move) {
+  shown.keep();
   chosen = claims.get(key);
   const below = reached(key, "uses");
   const above = reached(key, "users");
@@ -150,6 +151,7 @@ function clear() {
   chosen = null;
   light(null, new Set(), new Set());
   panel.hidden = true;
+  shown.back();
 }
 
 function close() {
@@ -218,7 +220,10 @@ function search() {
   for (const one of claims.values()) one.dot.classList.toggle("is-hit", hits.includes(one));
   found.replaceChildren(...(hits.length ? [links(hits.slice(0, HITS).map(({ key }) => key))] : []));
   status.textContent = words.length ? `${hits.length} claim${hits.length === 1 ? "" : "s"}` : "";
-  if (hits.length) shown.fit(hits[0], hits.slice(1));
+  if (hits.length) {
+    shown.keep();
+    shown.fit(hits[0], hits.slice(1));
+  }
 }
 
 function searchKey(event) {
@@ -235,6 +240,7 @@ function searchKey(event) {
 function endSearch() {
   field.value = "";
   search();
+  if (!chosen) shown.back();
 }
 
 // Begin --------------------------------------------------------------------------------------------------------------------------

@@ -129,14 +129,18 @@ function hide() {
   box.hidden = true;
 }
 
-/** Below the link, or above it where there is more room; within the window. */
+/** Below the link, or above it where there is more room; no higher than that room, so that it covers neither the link nor the header. */
 function place(at) {
+  box.style.maxHeight = "";
   const width = document.documentElement.clientWidth;
   const left = Math.max(GAP, Math.min(at.left, width - box.offsetWidth - GAP));
-  const above = at.bottom + GAP + box.offsetHeight > innerHeight && at.top > innerHeight - at.bottom;
-  const top = above ? at.top - GAP - box.offsetHeight : at.bottom + GAP;
+  const head = document.querySelector(".md-header")?.offsetHeight ?? 0;
+  const [above, below] = [at.top - head - 2 * GAP, innerHeight - at.bottom - 2 * GAP];
+  const isAbove = box.offsetHeight > below && above > below;
+  box.style.maxHeight = `${Math.min(box.offsetHeight, isAbove ? above : below)}px`;
+  const top = isAbove ? at.top - GAP - box.offsetHeight : at.bottom + GAP;
   box.style.left = `${left + scrollX}px`;
-  box.style.top = `${Math.max(top, 0) + scrollY}px`;
+  box.style.top = `${top + scrollY}px`;
 }
 
 function soon(what, wait) {

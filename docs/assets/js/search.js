@@ -2,24 +2,32 @@
 
 let failures = 0;
 
+let typed = null; // while the dialog is fetched
+
 async function open() {
   said.textContent = "";
+  typed = "";
   try {
-    (await import(`./search/dialog.js${failures ? `?${failures}` : ""}`)).open();
+    const dialog = await import(`./search/dialog.js${failures ? `?${failures}` : ""}`);
+    await dialog.open(() => typed);
   } catch {
     failures += 1; // a browser may keep a failed import, under its address
     said.textContent = "Search could not be fetched. Are you offline?";
   }
+  typed = null;
 }
 
 const isTyping = (target) => target.closest("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]");
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || !["/", "s"].includes(event.key) || isTyping(event.target)) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
+  if (typed === null && !["/", "s"].includes(event.key)) return;
+  if (typed === null) open();
+  else if (event.key.length === 1) typed += event.key;
+  else return;
   event.preventDefault();
-  open();
-});
+  event.stopPropagation(); // letters are the theme's keys elsewhere
+}, true);
 
 const button = document.createElement("button");
 button.type = "button";

@@ -13,6 +13,7 @@ export function view(svg, stage, covering) {
   const whole = svg.viewBox.baseVal;
   const size = { width: whole.width, height: whole.height };
   const seen = { x: 0, y: 0, width: size.width };
+  let before = null; // what was seen before a choice or a search moved the map
   const sized = svg.querySelectorAll(".map__names, .map__marks"); // not all: what has a size of its own would be styled anew for nothing
   const unit = () => seen.width / (stage.clientWidth || 1); // units to a pixel
   const clamped = (value, least, most) => Math.min(Math.max(value, least), Math.max(least, most));
@@ -36,13 +37,13 @@ export function view(svg, stage, covering) {
   function draw() {
     const free = room();
     seen.width = clamped(seen.width, NEAREST, furthest(free));
-    const within = (start, before, pixels, all) => {
-      const [aside, length] = [before * unit(), pixels * unit()];
-      const middle = length >= all + 2 * MARGIN ? all / 2 : clamped(start + aside + length / 2, 0, all);
-      return middle - length / 2 - aside;
+    // No further than the edges of the map; of what is left over where all of it is seen, `share` stands before it.
+    const within = (start, before, pixels, all, share) => {
+      const [aside, over] = [before * unit(), pixels * unit() - all - 2 * MARGIN];
+      return (over > 0 ? -over * share - MARGIN : clamped(start + aside, -MARGIN, -over - MARGIN)) - aside;
     };
-    seen.x = within(seen.x, free.x, free.width, size.width);
-    seen.y = within(seen.y, free.y, free.height, size.height);
+    seen.x = within(seen.x, free.x, free.width, size.width, 0.5);
+    seen.y = within(seen.y, free.y, free.height, size.height, 0);
     svg.setAttribute("viewBox", `${seen.x} ${seen.y} ${seen.width} ${stage.clientHeight * unit()}`);
     for (const names of sized) names.style.setProperty("--unit", unit()); // they keep a size that can be read
   }
@@ -55,14 +56,27 @@ export function view(svg, stage, covering) {
 
   function home() {
     const { x, y } = room();
+    before = null;
     seen.width = stage.clientWidth < PHONE ? COLUMN : furthest();
     seen.x = -MARGIN / 2 - x * unit();
     seen.y = -MARGIN / 2 - y * unit();
     draw();
   }
 
+  /** Keep what is seen for `back`, until the reader moves the map. */
+  function keep() {
+    before ??= { ...seen };
+  }
+
+  function back() {
+    Object.assign(seen, before);
+    before = null;
+    draw();
+  }
+
   /** Move what is seen, in pixels. */
   function move(right, down) {
+    before = null;
     seen.x += right * unit();
     seen.y += down * unit();
     draw();
@@ -70,12 +84,13 @@ export function view(svg, stage, covering) {
 
   /** Enlarge around a point of the map, or around the middle; true if that changed anything. */
   function zoom(factor, fixed = middle()) {
-    const before = seen.width;
+    const wide = seen.width;
+    before = null;
     seen.width = clamped(seen.width / factor, NEAREST, furthest());
-    seen.x = fixed.x - ((fixed.x - seen.x) * seen.width) / before;
-    seen.y = fixed.y - ((fixed.y - seen.y) * seen.width) / before;
+    seen.x = fixed.x - ((fixed.x - seen.x) * seen.width) / wide;
+    seen.y = fixed.y - ((fixed.y - seen.y) * seen.width) / wide;
     draw();
-    return seen.width !== before;
+    return seen.width !== wide;
   }
 
   function middle() {
@@ -117,7 +132,7 @@ export function view(svg, stage, covering) {
   followPointers(stage, { at, move, zoom });
   new ResizeObserver(draw).observe(stage);
   home();
-  return { around, at, fit, home, move, show, unit, zoom };
+  return { around, at, back, fit, home, keep, move, show, unit, zoom };
 }
 
 /** One pointer drags, two pinch, the wheel zooms once the map has the focus: until then it scrolls the page. */

@@ -2,7 +2,7 @@
 // snippets/example/integers.py and `scores` of snippets/attention/formula.py (with a scale of one) make them. Whoever goes to a number
 // sees the row and the column that it is made of.
 
-import { cell, choice, each, integer, make, matrix, product, put, readout, roving, shown, titled, transposed } from "./parts.js";
+import { cell, choice, each, integer, limits, make, matrix, product, put, readout, roving, shown, titled, transposed } from "./parts.js";
 
 const ROLES = [["query", "queries"], ["key", "keys"], ["value", "values"]];
 const MOST = 9;
@@ -76,7 +76,7 @@ export function start(stage, { tokens, projections }) {
   const names = tokens.map((_, i) => `token ${i + 1}`);
   stage.append(
     choose,
-    make("div", { class: "play__line play__line--integers" }, titled("tokens", matrix("tokens", inputs, { rows: names })), titled("matrix", make("div", {}, ...shelves))),
+    make("div", { class: "play__line play__line--integers" }, titled(`tokens, ${limits(MOST)}`, matrix("tokens", inputs, { rows: names })), titled(`matrix, ${limits(MOST)}`, make("div", {}, ...shelves))),
     make("div", { class: "play__line play__line--integers" }, ...made.map((cells, role) => titled(ROLES[role][1], matrix(ROLES[role][1], cells, { css: `role--${ROLES[role][0]}` }), ROLES[role][0]))),
     titled("scores", matrix("scores", scores, {
       rows: tokens.map((_, i) => `query ${i + 1}`),

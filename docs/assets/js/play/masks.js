@@ -3,6 +3,8 @@
 
 import { cell, choice, each, make, matrix, put, readout, roving, shown, softmax, titled } from "./parts.js";
 
+export const caption = "Two queries and four keys. Press a square, and the mask keeps that key or takes it out; the weights follow.";
+
 export function start(stage, { scores }) {
   const [n, m] = [scores.length, scores[0].length];
   const presets = [["upper left", (i, j) => j <= i], ["lower right", (i, j) => j <= i + m - n], ["all", () => true]];

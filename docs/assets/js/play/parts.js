@@ -71,18 +71,28 @@ export function slider(label, values, first, act, digits = 0) {
   return { element: make("label", { class: "play__slider" }, make("span", {}, label), range, says), range, says, moved };
 }
 
-// A cell that holds a whole number; the arrow keys change it by one. What is no number is put back when the cell is left.
+// What a cell takes, for who sees it and, as its description, for who hears it.
+export const limits = (most = 9) => `−${most} to ${most}`;
+
+// A cell that holds a whole number; the arrow keys change it by one. Once it is left, what is beyond its limits or between two numbers
+// becomes the nearest that it takes, and what is no number is put back.
 export function integer(value, label, act, most = 9) {
-  const input = make("input", { type: "number", step: 1, min: -most, max: most, class: "play__integer", "aria-label": label });
+  const title = `a whole number, ${limits(most)}`;
+  const input = make("input", { type: "number", step: 1, min: -most, max: most, class: "play__integer", "aria-label": label, title });
   let last = value;
   input.value = value;
+  const take = (typed) => {
+    if (typed !== last) act((last = typed));
+  };
   input.addEventListener("input", () => {
     const typed = input.valueAsNumber;
-    if (!Number.isInteger(typed) || Math.abs(typed) > most) return;
-    last = typed;
-    act(typed);
+    if (Number.isInteger(typed) && Math.abs(typed) <= most) take(typed);
   });
-  input.addEventListener("change", () => (input.value = last));
+  input.addEventListener("change", () => {
+    const typed = input.valueAsNumber;
+    if (!Number.isNaN(typed)) take(Math.max(-most, Math.min(most, Math.round(typed))) + 0); // no minus zero
+    input.value = last;
+  });
   input.addEventListener("focus", () => input.select());
   return input;
 }

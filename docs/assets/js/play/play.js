@@ -1,5 +1,6 @@
 // Finds the figures that a widget plays, and loads the widgets that this page asks for, and no others.
 // A widget is a module that exports `start(stage, numbers)`: it fills an element that is shown in place of the picture when it is done.
+// It may export a `caption`, no longer than the picture's, where that one speaks of what the widget does not show.
 // Until then, and wherever anything fails, the picture stands.
 
 const WIDGETS = {
@@ -15,6 +16,14 @@ const WIDGETS = {
   temperature: () => import("./temperature.js"),
 };
 
+function caption(place, text) {
+  for (const own of place.children) own.classList.add("play__instead");
+  const said = document.createElement("p");
+  said.className = "play__caption";
+  said.textContent = text;
+  place.append(said);
+}
+
 async function play(figure) {
   const widget = await WIDGETS[figure.dataset.play]?.();
   if (!widget) return;
@@ -24,6 +33,7 @@ async function play(figure) {
   stage.setAttribute("aria-label", figure.querySelector("title").textContent);
   widget.start(stage, JSON.parse(figure.dataset.numbers));
   figure.querySelector(".play__stage").append(stage);
+  if (widget.caption) caption(figure.querySelector("figcaption"), widget.caption);
   figure.dataset.played = ""; // from here on the style sheet hides the picture
 }
 

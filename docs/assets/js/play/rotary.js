@@ -11,12 +11,14 @@ function turn([first, second], angle) {
   return [first * cosine - second * sine, first * sine + second * cosine];
 }
 
+export const caption = "One pair of features of a query and of a key. Moved together, they keep the angle between them, and so their score.";
+
 export function start(stage, { query, key, omega, places }) {
   const at = [...places];
   const arrows = ["query", "key"].map((role) => draw("path", { class: `play__arrow role--${role}` }));
   const names = ["query", "key"].map((role) => draw("text", { class: `role--${role}`, "font-size": 13 }, role));
   const between = draw("path", { class: "picture__thin" });
-  const plane = draw("svg", { class: "picture__svg play__plane", viewBox: "-126 -126 252 252", "aria-hidden": "true" },
+  const plane = draw("svg", { class: "picture__svg play__plane", viewBox: "-126 -106 252 212", "aria-hidden": "true" },
     draw("circle", { class: "picture__grid", r: UNIT }), draw("path", { class: "picture__grid", d: `M${-UNIT} 0H${UNIT}M0 ${-UNIT}V${UNIT}` }),
     between, ...arrows, ...names);
   const said = readout();

@@ -1,9 +1,11 @@
 // Softmax at a temperature that a reader sets, for scores that a reader sets: as `softmax_with_temperature` in
 // snippets/softmax/temperature.py, with `entropy` of snippets/scaling/saturation.py.
 
-import { dot, entropy, integer, make, readout, shown, slider, softmax, strength } from "./parts.js";
+import { dot, entropy, integer, limits, make, readout, shown, slider, softmax, strength } from "./parts.js";
 
 const TEMPERATURES = [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
+
+export const caption = "The weights of four scores, at the temperature that you set.";
 
 export function start(stage, { scores }) {
   const bars = scores.map(() => make("span", { class: "play__bar" }));
@@ -31,7 +33,7 @@ export function start(stage, { scores }) {
     temperature = value;
     show();
   }, (value) => String(value));
-  const heads = make("div", { class: "play__row play__heads" }, make("span", {}, "score"), make("span", {}, "weight"));
+  const heads = make("div", { class: "play__row play__heads" }, make("span", {}, `score, ${limits()}`), make("span", {}, "weight"));
   stage.append(knob.element, heads, ...rows, said);
   knob.moved();
 }

@@ -25,27 +25,36 @@ const arrived = new Promise((done) => ["load", "error"].forEach((name) => looks.
 document.head.append(looks);
 document.body.append(dialog);
 
-export async function open() {
+/** `typed()` is what was typed ahead. */
+export async function open(typed) {
   await arrived; // not without its looks
   dialog.showModal();
-  field.select();
+  if (!typed()) return field.select();
+  field.value = typed();
+  search();
 }
 
 // Hits -------------------------------------------------------------------------------------------------------------------
 
 // The words and formulas of a text, and what stands between them.
-const pieces = (text) => text.split(/([\p{L}\p{N}][\p{L}\p{N}_·ᵀ²³’'-]*)/u);
+const pieces = (text) => text.split(/([\p{L}\p{N}][\p{L}\p{N}_·ᵀ²³’'-]*|_[\p{L}\p{Nd}]+)/u);
 
 function isFound(piece, terms, isFormula) {
   const made = words(folded(piece)).concat(isFormula ? [] : words(piece));
   return made.some((word) => [...terms].some((term) => term === word || (term.length > 1 && (word.startsWith(term) || (isFormula && word.includes(term))))));
 }
 
-// An index stands low: of x_ij, ij.
-const lowered = (piece) => piece.split(/_([\p{L}\p{N}]+)/u).map((part, k) => (k % 2 ? element("sub", {}, part) : part));
+// An index stands low, of x_ij², ij; and the sign of a transpose is a T that stands high, which not every font has.
+const script = (part) => (part === "ᵀ" ? element("sup", {}, "T") : element("sub", {}, part.slice(1)));
+const set = (piece) => piece.split(/(ᵀ|_(?:(?!ᵀ)[\p{L}\p{Nd}])+)/u).map((part, k) => (k % 2 ? script(part) : part));
 
-function marked(text, terms, isFormula = false) {
-  return pieces(text).flatMap((piece, k) => (k % 2 && isFound(piece, terms, isFormula) ? element("mark", {}, ...lowered(piece)) : lowered(piece)));
+// What is in brackets, or one letter, after ^ stands high, and in brackets after _ low: e^(ts), x_(i+1).
+const RAISED = /([_^]\((?:[^()]|\([^()]*\))*\)|\^[\p{L}\p{Nd}](?:_[\p{L}\p{Nd}]+)?)/u;
+
+export function marked(text, terms, isFormula = false) {
+  const word = (piece, k) => (k % 2 && isFound(piece, terms, isFormula) ? element("mark", {}, ...set(piece)) : set(piece));
+  const inner = (part) => marked(part.slice(1).replace(/^\((.*)\)$/u, "$1"), terms, isFormula);
+  return text.split(RAISED).flatMap((part, k) => (k % 2 ? element(part[0] === "_" ? "sub" : "sup", {}, ...inner(part)) : pieces(part).flatMap(word)));
 }
 
 // Of a text, the sentence in which most of the words are; from the first of them on, where it is long.
@@ -64,9 +73,9 @@ function option(hit, number, terms, before) {
   const isClaim = !["page", "section"].includes(hit.kind);
   const link = element("a", { id: `find-${number}`, class: `find__hit find__hit--${isClaim ? "claim" : hit.kind}`, role: "option", "aria-selected": "false", tabindex: "-1", href: hit.href });
   if (before?.page === hit.page && hit.kind !== "page") link.classList.add("find__hit--inner");
-  else if (hit.kind !== "page") link.append(element("span", { class: "find__where" }, ...lowered(hit.page)));
+  else if (hit.kind !== "page") link.append(element("span", { class: "find__where" }, ...set(hit.page)));
   link.append(element("span", { class: "find__title" }, ...marked(hit.title, terms)));
-  if (isClaim) link.append(element("span", { class: "find__kind" }, hit.kind));
+  if (isClaim) link.append(element("span", { class: `find__kind find__kind--${hit.kind}` }, hit.kind));
   if (hit.statement) link.append(element("span", { class: "find__statement" }, ...marked(hit.statement, terms, true)));
   else if (hit.text) link.append(element("span", { class: "find__text" }, ...marked(excerpt(hit.text, terms), terms)));
   return link;
@@ -74,13 +83,18 @@ function option(hit, number, terms, before) {
 
 const count = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 
+function told(hits, places, pages) {
+  const all = `${count(places, "hit")} on ${count(pages, "page")}`;
+  return hits.length < places ? `${all}, of which the first ${hits.length} are here` : all;
+}
+
 function show({ hits, count: places, pages, terms }) {
   list.replaceChildren(...hits.map((hit, number) => option(hit, number, terms, hits[number - 1])));
   list.removeAttribute("aria-busy");
   list.scrollTop = 0;
   field.setAttribute("aria-expanded", String(hits.length > 0));
   choose(0);
-  said.textContent = !field.value.trim() ? "" : hits.length ? `${count(places, "hit")} on ${count(pages, "page")}` : "Nothing was found.";
+  said.textContent = !field.value.trim() ? "" : hits.length ? told(hits, places, pages) : "Nothing was found. Try another word, a name, or a formula.";
 }
 
 const NOTHING = { hits: [], count: 0, pages: 0, terms: new Set() };
