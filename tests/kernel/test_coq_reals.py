@@ -135,6 +135,8 @@ def test_what_must_not_be_zero_stands_before_what_is_denied():
 
 # What a theorem may rest on
 
+OVER_THE_REALS = f"From Derivations Require Import {prelude.REALS_NAME}.\nTheorem claim : True.\n"
+
 SAID = (
     "Axioms:\nUint63.sub_spec\n  : forall x y : PrimInt63.int,\n    x = y\n"
     "Classical_Prop.classic : forall P : Prop, P \\/ ~ P\nClosed under the global context\n"
@@ -151,7 +153,7 @@ def test_what_coq_says_is_assumed_is_read_theorem_by_theorem():
 def test_anything_else_that_coq_says_is_refused(said):
     with pytest.raises(ValueError):
         axioms.assumed(said)
-    assert not running.judged(["claim"], said)[0]
+    assert not running.judged(OVER_THE_REALS, said, 1)[0]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_anything_else_that_coq_says_is_refused(said):
     ],
 )
 def test_a_theorem_may_rest_on_the_axioms_that_are_named(said, ok, message):
-    found = running.judged(["claim"], said)
+    found = running.judged(OVER_THE_REALS, said, 1)
     assert found[0] is ok and message in found[1]
 
 

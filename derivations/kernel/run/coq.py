@@ -26,7 +26,7 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
         else:
             results[topic] = kept
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
-    verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)))
+    verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)), apart=frozenset(coq_open.reasons()))
     for topic, found in wanted.items():
         known = coq_open.reasons(topic)
         results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts, known.pop(f"{topic}#{id_}", "")) for id_, s in found.items()}
