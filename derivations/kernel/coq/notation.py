@@ -34,6 +34,7 @@ class Notation:
     scope = ""  # over what a theorem is, where that is not the structure
     before = ()  # what each proof begins with
     simplified = ""  # what stands before the general tactic
+    general = ""  # this tactic, where it is not one of the two of every structure
 
     def __init__(self):
         self.level = RING  # the structure needed so far

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from .prelude import PRELUDE_NAME
-from .reals.prelude import REALS_NAME, SLOPES_NAME
+from .preludes import PRELUDES
 from .words import FORBIDDEN
 
+NAMES = "|".join(PRELUDES)
 # All that a source is made of: what it imports, what it declares, theorems, and tactics, whose names begin with a small letter.
 EXPECTED = re.compile(
-    rf"From Derivations Require Import ({PRELUDE_NAME}|{REALS_NAME}|{SLOPES_NAME})|Local Open Scope (ring|R)_scope|(Section|End) Claim|"
+    rf"From Derivations Require Import ({NAMES})|Local Open Scope (ring|R)_scope|(Section|End) Claim|"
     r"Variables? [^:]+ : .+|Hypothesis \w+ : .+|Add Ring R_ring : \(ring_of R\)|Add Field R_field : \(field_of R\)|"
     r"Theorem [\w']+ : .+|Proof|Qed|Print Assumptions [\w']+|[a-z].*"
 )
@@ -38,11 +38,11 @@ def suspicious(text: str) -> str:
 def preludes_of(text: str) -> set:
     """The preludes that the source imports."""
     found = sentences(uncommented(text))
-    return {name for name in (PRELUDE_NAME, REALS_NAME, SLOPES_NAME) if f"From Derivations Require Import {name}" in found}
+    return {name for name in PRELUDES if f"From Derivations Require Import {name}" in found}
 
 
 def over_the_reals(text: str) -> bool:
-    return bool(preludes_of(text) & {REALS_NAME, SLOPES_NAME})
+    return any(PRELUDES[name].over_the_reals for name in preludes_of(text))
 
 
 def theorems(text: str) -> list:

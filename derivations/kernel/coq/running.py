@@ -15,21 +15,18 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .prelude import PRELUDE, PRELUDE_NAME
+from .preludes import PRELUDES, with_imports
 from .reading import over_the_reals, preludes_of, suspicious, theorems
 from .reals.axioms import assumed, in_words, unexpected
-from .reals.prelude import REALS_NAME, REALS_PRELUDE, SLOPES_NAME, SLOPES_PRELUDE
 from .together import joined, shared_out
 
 TIME_LIMIT = 300  # seconds for one file
+OPEN_LIMIT = 40  # for one of which it is known that it is not proved
 NO_PROOF = "Coq does not prove it: "  # our script finds no proof, which is not to say that there is none
 STOPPED = "coqc was stopped after"
 NOT_RUN = (
     "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
 )
-NO_LIBRARY = "not run: Coq is here but MathComp's algebra is not; apt-get install libcoq-mathcomp-algebra"
-NO_REALS = "not run: Coq is here but its libraries for the reals are not; apt-get install libcoq-coquelicot libcoq-interval"
-NO_SLOPES = "not run: Coq is here but its libraries for derivatives are not; apt-get install libcoq-coquelicot libcoq-mathcomp-analysis"
 LIBRARIES = (
     ("Analysis", "mathcomp/analysis/Rstruct.vo"),
     ("MathComp", "mathcomp/algebra/matrix.vo"),
@@ -85,7 +82,7 @@ def prove(
         rest = [key for key in group if key not in found]
         found |= prove_together({key: sources[key] for key in rest}, folder, limit) if len(rest) > 1 else {}
         for key in group:
-            found[key] = found.get(key) or prove_one(key, sources[key], folder, limit)
+            found[key] = found.get(key) or prove_one(key, sources[key], folder, min(limit, OPEN_LIMIT) if key in apart else limit)
             if told:
                 told(key)
         return found
@@ -101,10 +98,13 @@ def fault(text: str, problems: dict) -> str:
 
 
 def prepared(needed: set, folder: Path, limit: float) -> dict:
-    """{name: why it cannot be had, or ""} of what these files import. That about derivatives imports the general one."""
-    shared = ((PRELUDE_NAME, PRELUDE, NO_LIBRARY), (REALS_NAME, REALS_PRELUDE, NO_REALS), (SLOPES_NAME, SLOPES_PRELUDE, NO_SLOPES))
-    needed = needed | ({PRELUDE_NAME} if SLOPES_NAME in needed else set())
-    return {name: compiled(name, text, folder, limit, missing) for name, text, missing in shared if name in needed}
+    """{name: why it cannot be had, or ""} of what these files import, and of what that imports."""
+    found = {}
+    for name in with_imports(needed):
+        shared = PRELUDES[name]
+        missed = [found[other] for other in shared.imports if found[other]]
+        found[name] = missed[0] if missed else compiled(name, shared.text, folder, limit, shared.missing)
+    return found
 
 
 def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> str:
@@ -121,7 +121,7 @@ def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> 
 def file_of(key: str, folder: Path) -> Path:
     """Where the source of a claim, as topic#id or any such name, is written."""
     parts = [re.sub(r"[^A-Za-z0-9]", "_", part) for part in re.split(r"[/#]", key)]
-    if not all(parts) or parts[-1] in (PRELUDE_NAME, REALS_NAME, SLOPES_NAME):
+    if not all(parts) or parts[-1] in PRELUDES:
         raise ValueError(f"{key!r} does not name a claim")
     last = parts.pop()
     return Path(folder, *parts, (last if last[0].isalpha() else f"claim_{last}") + ".v")

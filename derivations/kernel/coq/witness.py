@@ -19,21 +19,15 @@ premise.
 from __future__ import annotations
 
 from ..core.claims import Claim
-from .prelude import PRELUDE, PRELUDE_NAME
+from .preludes import PRELUDES
 from .reals import slopes
-from .reals.prelude import REALS_NAME, REALS_PRELUDE, SLOPES_NAME, SLOPES_PRELUDE
 from .reals.refuting import refutation
 from .running import available, file_of, prove, version
 from .stating import Source, chain, inequality
 from .structures import NotForCoq
 
 __all__ = [
-    "PRELUDE",
-    "PRELUDE_NAME",
-    "REALS_NAME",
-    "REALS_PRELUDE",
-    "SLOPES_NAME",
-    "SLOPES_PRELUDE",
+    "PRELUDES",
     "Source",
     "available",
     "file_of",
@@ -45,7 +39,7 @@ __all__ = [
 
 KINDS_WITHOUT = {
     "definition": "a definition has nothing to prove; where its name is used, Coq works with what it stands for",
-    "limit": "a limit: MathComp's algebra has no limits",
+    "limit": "a limit, which is not stated over the reals yet",
 }
 
 
@@ -54,7 +48,7 @@ def source(claim: Claim, topic: str = "") -> Source:
     if claim.kind in KINDS_WITHOUT:
         return Source(None, KINDS_WITHOUT[claim.kind])
     try:
-        if slopes.has_slopes(claim) and claim.kind != "refutation":
+        if claim.kind in ("identity", "chain", "inequality") and slopes.is_over_the_reals(claim):
             return slopes.stated(claim, topic)
         return STATED[claim.kind](claim, topic)
     except NotForCoq as reason:

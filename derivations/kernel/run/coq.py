@@ -77,9 +77,7 @@ def no_claim(key: str) -> dict:
 def publish(results: dict, every: bool):
     """Write what Coq proved where the site links to it, and what all of it imports. What no longer stands there is removed."""
     proved = {FOLDER.parent / r["file"]: r["source"] for claims in results.values() for r in claims.values() if r["steps"]}
-    proved[FOLDER / f"{coq_witness.PRELUDE_NAME}.v"] = coq_witness.PRELUDE
-    proved[FOLDER / f"{coq_witness.REALS_NAME}.v"] = coq_witness.REALS_PRELUDE
-    proved[FOLDER / f"{coq_witness.SLOPES_NAME}.v"] = coq_witness.SLOPES_PRELUDE
+    proved |= {FOLDER / f"{name}.v": shared.text for name, shared in coq_witness.PRELUDES.items()}
     homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
     for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
         old.unlink(missing_ok=True)

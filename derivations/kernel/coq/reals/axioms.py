@@ -13,17 +13,6 @@ REALS = frozenset(
 # MathComp has its real numbers by choosing: of what some thing satisfies, one thing.
 CHOICE = frozenset({"Epsilon.epsilon_statement"})
 CHOICE_WORDS = "of choice"
-# `interval` computes with integers of the machine, whose operations Coq takes to be what they are said to be.
-OPERATIONS = (
-    "add addc addcarryc addmuldiv compare div diveucl diveucl_21 eqb head0 int land leb lor lsl lsr ltb lxor mod mul mulc sub subc "
-    "subcarryc tail0"
-)
-SPECIFIED = (
-    "add_spec addc_def_spec addcarryc_def_spec addmuldiv_def_spec compare_def_spec div_spec diveucl_21_spec diveucl_def_spec eqb_correct "
-    "eqb_refl head0_spec land_spec leb_spec lor_spec lsl_spec lsr_spec ltb_spec lxor_spec mod_spec mul_spec mulc_spec of_to_Z sub_spec "
-    "subc_def_spec subcarryc_def_spec tail0_spec"
-)
-MACHINE = frozenset([f"PrimInt63.{name}" for name in OPERATIONS.split()] + [f"Uint63.{name}" for name in SPECIFIED.split()])
 CLOSED = "Closed under the global context"
 NAMED = re.compile(r"([A-Za-z_][\w.']*)(?: :.*)?")
 
@@ -44,12 +33,11 @@ def assumed(said: str) -> list:
 
 
 def unexpected(names: set) -> list:
-    return sorted(names - REALS - CHOICE - MACHINE)
+    return sorted(names - REALS - CHOICE)
 
 
 def in_words(names: set) -> str:
     """What is assumed, as a reader is told."""
     if not names:
         return "nothing assumed"
-    further = [words for found, words in ((CHOICE, CHOICE_WORDS), (MACHINE, "of its machine integers")) if names & found]
-    return " and ".join(["assumed are the axioms of Coq's reals", *further])
+    return "assumed are the axioms of Coq's reals" + (f" and {CHOICE_WORDS}" if names & CHOICE else "")

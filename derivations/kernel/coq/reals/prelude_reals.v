@@ -2,10 +2,10 @@
 
    A tensor is a function of its places, which are counted from 0: a vector gives a number for a place, a matrix for a row and a
    column. How far it goes is said where it is used: a sum runs over the places below a size. All is proved here; what it rests on
-   are the axioms of Coq's real numbers, and those of its machine integers where `interval` computes. *)
+   are the axioms of Coq's real numbers. *)
 From Coq Require Export Reals Lra Lia List Arith.
 From Coquelicot Require Export Coquelicot.
-From Interval Require Export Tactic.
+From Interval Require Import Float.Specific_stdz Float.Specific_ops Tactic.
 Export ListNotations.
 Local Open Scope R_scope.
 
@@ -41,6 +41,11 @@ Ltac written_out_in H :=
 Ltac write_out :=
   cbv beta iota zeta delta [total number dot matrix_vector vector_matrix product transposed identity softmax_vector softmax_rows
     length_of vector_of matrix_of nth Nat.eqb Z.of_nat Pos.of_succ_nat Pos.succ tanh sinh cosh Rpower pow].
+
+(* Intervals between numbers of Coq's own integers: with those of the machine, a proof would rest on what they are taken to do. *)
+Module Floats := SpecificFloat StdZRadix2.
+Module Intervals := IntervalTactic Floats.
+Import Intervals.
 
 (* One number is below another: by arithmetic if that does, else by computing with intervals. *)
 Ltac by_numbers := first [ lra | interval with (i_prec 60) | interval with (i_prec 240) ].

@@ -35,6 +35,13 @@ move=> /RleP xy; apply/RleP; case: xy => [xy | ->]; last by apply: Rle_refl.
 by apply: Rlt_le; apply: exp_increasing.
 Qed.
 
+Lemma exp_exceeds (x : R) : 0 < x -> x < exp x.
+Proof.
+move=> /RltP x0; apply/RltP; apply: (Rlt_trans _ (1 + x)%coqR); first by rewrite Rplus_comm; apply: Rlt_plus_1.
+exact: (exp_ineq1 x (Rgt_not_eq _ _ x0)).
+Qed.
+Lemma norm_of_real (x : R) : Rabs x = `|x|. Proof. by []. Qed.
+
 (* ---- The slopes of what claims are made of ---- *)
 
 Lemma slope_value f x v : is_slope f x v -> slope f x = v. Proof. exact: is_derive_unique. Qed.
@@ -137,6 +144,148 @@ Proof. by have := slope_marked z i ord0 k ord0 x; rewrite eqxx mulr1. Qed.
 Lemma marked_same m n (A : 'M[R]_(m, n)) i j : marked A i j (A i j) = A.
 Proof. by apply/matrixP => k l; rewrite mxE; case: andP => // -[/eqP -> /eqP ->]. Qed.
 
+(* ---- Logarithms, powers, sines and cosines ---- *)
+
+Definition cos : R -> R := Rtrigo_def.cos.
+Definition sin : R -> R := Rtrigo_def.sin.
+(* Of a positive number, any power *)
+Definition power_of (x y : R) : R := exp (y * ln x).
+
+Lemma ln_of_product (x y : R) : 0 < x -> 0 < y -> ln (x * y) = ln x + ln y.
+Proof. by move=> /RltP x0 /RltP y0; exact: ln_mult. Qed.
+Lemma ln_of_inverse (x : R) : 0 < x -> ln x^-1 = - ln x.
+Proof. by move=> x0; rewrite -RinvE ?lt0r_neq0 //; apply: ln_Rinv; exact/RltP. Qed.
+Lemma ln_of_exp (x : R) : ln (exp x) = x. Proof. exact: ln_exp. Qed.
+Lemma ln_of_one : ln 1 = 0. Proof. exact: ln_1. Qed.
+Lemma ln_of_power (x : R) n : 0 < x -> ln (x ^+ n) = n%:R * ln x.
+Proof.
+move=> x0; elim: n => [|n IH]; first by rewrite mul0r expr0 ln_of_one.
+by rewrite exprS ln_of_product ?exprn_gt0 // IH mulrS mulrDl mul1r.
+Qed.
+Lemma ln_of_root (x : R) : 0 < x -> ln (Num.sqrt x) = 2%:R^-1 * ln x.
+Proof.
+move=> x0; have t0 : (2%:R : R) != 0 by rewrite pnatr_eq0.
+by rewrite -[in RHS](@sqr_sqrtr _ x) ?ltW // ln_of_power ?sqrtr_gt0 // mulrA mulVf // mul1r.
+Qed.
+Lemma exp_of_ln (x : R) : 0 < x -> exp (ln x) = x. Proof. by move=> /RltP x0; exact: exp_ln. Qed.
+Lemma exp_of_opposite (x : R) : exp (- x) = (exp x)^-1. Proof. exact: exp_opposite exp_of_sum exp_above_zero x. Qed.
+Lemma exp_of_multiple n (x : R) : exp (n%:R * x) = exp x ^+ n. Proof. exact: exp_multiple exp_of_sum exp_above_zero n x. Qed.
+Lemma exp_of_zero : exp 0 = 1. Proof. exact: exp_zero exp_of_sum exp_above_zero. Qed.
+
+Lemma cos_of_sum (x y : R) : cos (x + y) = cos x * cos y - sin x * sin y. Proof. exact: cos_plus. Qed.
+Lemma sin_of_sum (x y : R) : sin (x + y) = sin x * cos y + cos x * sin y. Proof. exact: sin_plus. Qed.
+Lemma cos_of_opposite (x : R) : cos (- x) = cos x. Proof. exact: cos_neg. Qed.
+Lemma sin_of_opposite (x : R) : sin (- x) = - sin x. Proof. exact: sin_neg. Qed.
+Lemma cos_of_zero : cos 0 = 1. Proof. exact: cos_0. Qed.
+Lemma sin_of_zero : sin 0 = 0. Proof. exact: sin_0. Qed.
+Lemma twice (x y : R) : x = 2%:R * y -> x = y + y. Proof. by move=> ->; rewrite mulr_natl mulr2n. Qed.
+Lemma sine_squared (x : R) : sin x * sin x = 1 - cos x * cos x.
+Proof.
+have : sin x * sin x + cos x * cos x = 1 by exact: sin2_cos2.
+by move=> <-; rewrite addrK.
+Qed.
+
+Lemma slope_cos f x a : is_slope f x a -> is_slope (fun t => cos (f t)) x (a * - sin (f x)).
+Proof. by move=> fa; apply: (@slope_comp cos f) => //; apply/is_derive_Reals; apply: derivable_pt_lim_cos. Qed.
+Lemma slope_sin f x a : is_slope f x a -> is_slope (fun t => sin (f t)) x (a * cos (f x)).
+Proof. by move=> fa; apply: (@slope_comp sin f) => //; apply/is_derive_Reals; apply: derivable_pt_lim_sin. Qed.
+
+(* Goal: a = ?x. The entries among the factors of a are what they stand for. *)
+Ltac factors_seen := lazymatch goal with
+  | |- ?a * ?b = _ => apply: (f_equal2 *%R); factors_seen
+  | |- ?a ^-1 = _ => apply: (f_equal GRing.inv); factors_seen
+  | |- fun_of_matrix _ _ _ = _ =>
+    tryif (etransitivity; [first [apply: softmax_columnE | apply: softmax_rowsE | apply: mxE] |]) then (cbv beta; factors_seen) else reflexivity
+  | |- _ => reflexivity
+  end.
+
+(* Goal: cos a = ?x or sin a = ?x, where a is a sum of products *)
+Ltac angles_apart :=
+  lazymatch goal with
+  | |- cos (_ + _) = _ => etransitivity; [apply: cos_of_sum |];
+    apply: (f_equal2 +%R); [apply: (f_equal2 *%R); angles_apart | apply: (f_equal -%R); apply: (f_equal2 *%R); angles_apart]
+  | |- sin (_ + _) = _ => etransitivity; [apply: sin_of_sum |]; apply: (f_equal2 +%R); apply: (f_equal2 *%R); angles_apart
+  | |- cos (- _) = _ => etransitivity; [apply: cos_of_opposite | angles_apart]
+  | |- sin (- _) = _ => etransitivity; [apply: sin_of_opposite | apply: (f_equal -%R); angles_apart]
+  | |- cos 0 = _ => exact: cos_of_zero
+  | |- sin 0 = _ => exact: sin_of_zero
+  | |- ?f ?b = _ =>
+    let R := lazymatch type of b with ?R => constr:(R) end in
+    tryif (let p := take_factor R ltac:(fun x => lazymatch x with @GRing.natmul _ _ 2%N => idtac end) b in
+           lazymatch p with (_, ?r) => etransitivity; [apply: (f_equal f); apply: (@twice b r); by_factors |] end)
+    then angles_apart else reflexivity
+  end.
+
+Ltac exponents_apart :=
+  lazymatch goal with
+  | |- exp (_ + _) = _ => etransitivity; [apply: exp_of_sum |]; apply: (f_equal2 *%R); exponents_apart
+  | |- exp (- _) = _ => etransitivity; [apply: exp_of_opposite |]; apply: (f_equal GRing.inv); exponents_apart
+  | |- exp (ln _) = _ => apply: exp_of_ln; positive
+  | |- exp 0 = _ => exact: exp_of_zero
+  | |- exp ?b = _ =>
+    let R := lazymatch type of b with ?R => constr:(R) end in
+    tryif (let p := take_factor R is_numeral b in
+           lazymatch p with (@GRing.natmul _ _ ?n, ?r) =>
+             etransitivity; [etransitivity; [apply: (f_equal exp); assert (e : b = n%:R * r) by by_factors; exact: e | apply: exp_of_multiple] |] end)
+    then (apply: (f_equal (fun t => t ^+ _)); exponents_apart) else reflexivity
+  end.
+
+Ltac speaks_of_functions e := lazymatch e with
+  | context [ln] => idtac | context [cos] => idtac | context [sin] => idtac | context [Num.sqrt _ ^+ 2] => idtac
+  end.
+
+(* Goal: e = ?x. Logarithms of products, exponentials of logarithms, sines and cosines of sums are taken apart. *)
+Ltac functions_apart :=
+  lazymatch goal with |- ?e = _ =>
+  tryif speaks_of_functions e then
+    lazymatch e with
+    | ?a + ?b => apply: (f_equal2 +%R); functions_apart
+    | ?a * ?b => apply: (f_equal2 *%R); functions_apart
+    | - ?a => apply: (f_equal -%R); functions_apart
+    | ?a ^-1 => apply: (f_equal GRing.inv); functions_apart
+    | Num.sqrt ?a ^+ 2 => tryif (etransitivity; [apply: sqr_sqrtr; solve [nonnegative] |]) then functions_apart
+      else (apply: (f_equal (fun t => t ^+ 2)); apply: (f_equal Num.sqrt); functions_apart)
+    | ?a ^+ ?n => apply: (f_equal (fun t => t ^+ n)); functions_apart
+    | Num.sqrt ?a => apply: (f_equal Num.sqrt); functions_apart
+    | `|?a| => apply: (f_equal Num.norm); functions_apart
+    | exp ?a => etransitivity; [apply: (f_equal exp); functions_apart |];
+      lazymatch goal with
+      | |- exp ?b = _ => tryif lazymatch b with context [ln _] => idtac end
+        then (etransitivity; [apply: (f_equal exp); normal |]; exponents_apart) else reflexivity
+      end
+    | ln ?a => etransitivity; [apply: (f_equal ln); factors_seen |]; ln_apart
+    | cos ?a => etransitivity; [apply: (f_equal cos); normal |]; angles_apart
+    | sin ?a => etransitivity; [apply: (f_equal sin); normal |]; angles_apart
+    | @BigOp.bigop _ _ _ (index_enum (ordinal_finType ?n)) _ => apply: each => ?; cbv beta; functions_apart
+    | fun_of_matrix _ _ _ =>
+      tryif (etransitivity; [first [apply: softmax_columnE | apply: softmax_rowsE | apply: writtenE | apply: mxE] |])
+      then (cbv beta; functions_apart) else reflexivity
+    | _ => reflexivity
+    end else reflexivity
+  end
+(* Goal: ln a = ?x *)
+with ln_apart :=
+  lazymatch goal with
+  | |- ln (_ * _) = _ => tryif (etransitivity; [apply: ln_of_product; solve [positive] |])
+    then (apply: (f_equal2 +%R); ln_apart) else reflexivity
+  | |- ln (_ ^-1) = _ => tryif (etransitivity; [apply: ln_of_inverse; solve [positive] |])
+    then (apply: (f_equal -%R); ln_apart) else reflexivity
+  | |- ln (_ ^+ _) = _ => tryif (etransitivity; [apply: ln_of_power; solve [positive] |])
+    then (apply: (f_equal2 *%R); [reflexivity | ln_apart]) else reflexivity
+  | |- ln (Num.sqrt _) = _ => tryif (etransitivity; [apply: ln_of_root; solve [positive] |])
+    then (apply: (f_equal2 *%R); [reflexivity | ln_apart]) else reflexivity
+  | |- ln (exp _) = _ => etransitivity; [apply: ln_of_exp |]; functions_apart
+  | |- ln 1 = _ => exact: ln_of_one
+  | |- ln _ = _ =>
+    etransitivity; [apply: (f_equal ln); functions_apart |];
+    etransitivity; [apply: (f_equal ln); normal |];
+    lazymatch goal with |- ln (_ * _) = _ => ln_apart | |- _ => reflexivity end
+  end.
+
+Ltac take_functions :=
+  unfold power_of; try (apply/matrixP => ? ?);
+  (etransitivity; [functions_apart |]); symmetry; (etransitivity; [functions_apart |]); symmetry.
+
 (* ---- Taking a derivative ---- *)
 
 Ltac sign_of_part := cbv beta; rewrite ?marked_same;
@@ -165,6 +314,8 @@ Ltac differentiate := cbv beta zeta; lazymatch goal with
   | |- is_slope (fun t => (@?f t) ^+ ?n) _ _ => refine (@slope_pow f _ _ n _); differentiate
   | |- is_slope (fun t => exp (@?f t)) _ _ => refine (@slope_exp f _ _ _); differentiate
   | |- is_slope (fun t => ln (@?f t)) _ _ => refine (@slope_ln f _ _ _ _); [differentiate | sign_of_part]
+  | |- is_slope (fun t => cos (@?f t)) _ _ => refine (@slope_cos f _ _ _); differentiate
+  | |- is_slope (fun t => sin (@?f t)) _ _ => refine (@slope_sin f _ _ _); differentiate
   | |- is_slope (fun t => Num.sqrt (@?f t)) _ _ => refine (@slope_sqrt f _ _ _ _); [differentiate | sign_of_part]
   | |- is_slope (fun t => `|@?f t|) _ _ => first
     [ refine (@slope_norm_of_positive f _ _ _ _); [differentiate | solve [sign_of_part]]
@@ -203,5 +354,33 @@ Ltac take_slopes :=
   (etransitivity; [slopes_taken |]); symmetry; (etransitivity; [slopes_taken |]); symmetry.
 Ltac a_slope_exists := intros; eapply slope_exists; differentiate.
 
+(* ---- What is left ---- *)
+
+Ltac sines_squared := repeat match goal with |- context [sin ?x] =>
+    lazymatch goal with H : @GRing.mul _ (sin x) (sin x) = _ |- _ => fail | _ => have := sine_squared x; move=> ? end
+  end.
+Ltac compare R ::= denominators; root_facts; sines_squared; spell R; hide_all; first [by_ring | field_with_roots; nonzero].
+
+(* Two places are one, or they are not. *)
+Ltac one_place_or_two := match goal with |- context [@eq_op _ ?i ?j] =>
+    let same := fresh "same" in
+    have [same | same] := eqVneq i j; [rewrite ?same ?eqxx | rewrite ?[j == i]eq_sym ?(negbTE same)]
+  end.
+
+(* Two sums over the same places, term by term *)
+Ltac termwise R :=
+  rewrite ?mxE ?(mulr_sumr, mulr_suml) -?sumrN -?big_split /=; apply: eq_bigr => ? _; rewrite ?mxE; compare R.
+
+Ltac settled R := first [ solve [entrywise R] | solve [termwise R] | solve [one_place_or_two; entrywise R] ].
+
+(* Equal arguments make equal logarithms, cosines and sines. *)
+Ltac hide_function ::=
+  let same f := first [reflexivity | apply: (f_equal f); by_ring | apply: (f_equal f); field; nonzero] in
+  match goal with
+  | |- context [ln ?a] => hide (ln a) ltac:(fun _ => same ln)
+  | |- context [cos ?a] => hide (cos a) ltac:(fun _ => same cos)
+  | |- context [sin ?a] => hide (sin a) ltac:(fun _ => same sin)
+  end.
+
 (* What is computed from here on is not what the real numbers are made of. *)
-Global Opaque reals exp ln.
+Global Opaque reals exp ln cos sin.

@@ -1,7 +1,7 @@
-"""Derivatives: claims in the notation of the other files, over Coq's real numbers, where functions have slopes.
+"""Claims in the notation of the other files, over Coq's real numbers: those that speak of derivatives, logarithms, sines, any powers.
 
-What a symbol stands for is replaced, at the place by which is derived, with a number that moves. That the derivative exists is a
-theorem of its own beside those of the steps.
+In a derivative, what a symbol stands for is replaced, at the place by which is derived, with a number that moves. That the derivative
+exists is a theorem of its own beside those of the steps.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from ..structures import ROOTS, NotForCoq
 from .prelude import SCOPE, SLOPES_NAME
 
 MOVING = "moving"
+FUNCTIONS = {"log": "ln", "cos": "cos", "sin": "sin"}
+SQUARE_ROOTS = (1, 2, 4)  # denominators of powers that are taken by square roots
 
 
 class Slopes(Notation):
@@ -22,7 +24,8 @@ class Slopes(Notation):
     prelude = SLOPES_NAME
     scope = SCOPE
     before = ("exponential_known.",)
-    simplified = "take_slopes."
+    simplified = "take_slopes. take_functions."
+    general = "settled R."
 
     def __init__(self):
         super().__init__()
@@ -32,9 +35,17 @@ class Slopes(Notation):
     def translate(self, e: Expr) -> tuple:
         if e.op == "derivative":
             return of_derivative(self, e)
-        if e.op == "function" and e.data == "log" and not e.args[0].shape:
-            return f"ln {self.show(e.args[0], ATOM)}", APPLIED
+        if e.op == "function" and e.data in FUNCTIONS:
+            return self.function(FUNCTIONS[e.data], e.args[0])
+        if e.op == "function" and e.data == "norm" and len(e.args[0].shape) == 1:
+            x = self.show(e.args[0], ATOM)
+            return f"Num.sqrt (({x}^T *m {x}) ord0 ord0)", APPLIED
+        if e.op == "pow" and is_any_power(e):
+            return f"power_of {self.show(e.args[0], ATOM)} {self.show(e.args[1], ATOM)}", APPLIED
         return super().translate(e)
+
+    def function(self, name: str, x: Expr) -> tuple:
+        return f"{'map_mx ' if x.shape else ''}{name} {self.show(x, ATOM)}", APPLIED
 
     def declared(self) -> list:
         """The reals are declared in the prelude, and their exponential is no variable."""
@@ -72,9 +83,19 @@ def of_derivative(to: Slopes, e: Expr) -> tuple:
     return f"slope ({text}) {at}", APPLIED
 
 
-def has_slopes(claim: Claim) -> bool:
-    trees = [claim.start, *(s.expr for s in claim.steps)]
-    return any(n.op == "derivative" for t in trees for n in walk(t))
+def is_any_power(e: Expr) -> bool:
+    exponent = e.args[1]
+    return exponent.op != "const" or exponent.data.denominator not in SQUARE_ROOTS
+
+
+def is_over_the_reals(claim: Claim) -> bool:
+    """Whether the claim speaks of what other structures have not."""
+    trees = [claim.start, *(s.expr for s in claim.steps), *claim.because]
+    return any(
+        n.op == "derivative" or n.op == "function" and n.data in (*FUNCTIONS, "norm") or n.op == "pow" and is_any_power(n)
+        for t in trees
+        for n in walk(t)
+    )
 
 
 def stated(claim: Claim, topic: str) -> Source:
