@@ -29,7 +29,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ROUNDS = 5
 FORMULAS = 150
 
-# One page of each kind, and for the first ones the same text as a stock page.
+# One page of each kind.
 PAGES = ("index", "softmax/temperature", "scaling/variance", "glossary", "bibliography", "notation", "trust", "sources", "wrong", "map",
          "labs/scores", "contributing/language", "seeing/heads")  # fmt: skip
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
@@ -118,24 +118,51 @@ def median(runs: list[dict]) -> dict:
     return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
 
 
+STOCK_PAGE = "softmax/temperature"
+# What Material's own manual says for KaTeX, from the same host.
+STOCK_FORMULAS = """document$.subscribe(({ body }) => renderMathInElement(body, { throwOnError: false, delimiters: [
+  { left: "\\\\(", right: "\\\\)", display: false }, { left: "\\\\[", right: "\\\\]", display: true }] }));"""
+
+
 def stock(site: Path) -> str:
-    """Builds into a folder of the site the same text by Material as it comes, without claims or formulas; returns the folder's name."""
+    """Builds into a folder of the site a page's text by Material as it comes, without claims or formulas; returns the folder's name."""
+    return _stock(site, "stock", (ROOT / "docs" / f"{STOCK_PAGE}.md").read_text(encoding="utf-8"), {}, None)
+
+
+def stock_with_formulas(site: Path, node_modules: Path) -> str:
+    """The same, and each claim is its formula, which KaTeX lays out in the browser; returns the folder's name."""
+    of = {claim["id"]: claim["latex"] for claim in json.loads((site / "claims.json").read_text(encoding="utf-8"))["claims"]}
+    text = (ROOT / "docs" / f"{STOCK_PAGE}.md").read_text(encoding="utf-8")
+    text = re.sub(r"^/// \w+ \| (\S+#\S+)$", lambda found: f"$$\n{of[found[1]]}\n$$\n", text, flags=re.M)
+    settings = {
+        "extra_css": ["katex/katex.min.css"],
+        "extra_javascript": ["katex/katex.min.js", "katex/contrib/auto-render.min.js", "formulas.js"],
+    }
+    return _stock(site, "stock-formulas", text, settings, node_modules / "katex/dist")
+
+
+def _stock(site: Path, name: str, text: str, settings: dict, katex: Path | None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         docs = Path(folder, "docs")
         docs.mkdir()
-        shutil.copy(ROOT / "docs/softmax/temperature.md", docs / "index.md")
+        (docs / "index.md").write_text(text, encoding="utf-8")
         extensions = ["attr_list", "tables", {"toc": {"permalink": True}}, "pymdownx.highlight", "pymdownx.superfences"]
-        config = {"site_name": "Stock", "site_url": "http://127.0.0.1/", "theme": {"name": "material", "font": False}}
+        if katex is not None:
+            shutil.copytree(katex, docs / "katex")
+            (docs / "formulas.js").write_text(STOCK_FORMULAS)
+            extensions.append({"pymdownx.arithmatex": {"generic": True}})
+        config = {"site_name": "Stock", "site_url": "http://127.0.0.1/", "theme": {"name": "material", "font": False}, **settings}
         Path(folder, "mkdocs.yml").write_text(yaml.safe_dump(config | {"docs_dir": str(docs), "markdown_extensions": extensions}))
-        command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "-f", str(Path(folder, "mkdocs.yml")), "-d", str(site / "stock")]
+        command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "-f", str(Path(folder, "mkdocs.yml")), "-d", str(site / name)]
         subprocess.run(command, check=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
-    return "stock"
+    return name
 
 
 def looked_at(site: Path) -> None:
-    """Prints, for each kind of page, the median of five runs on a phone and on a desktop, beside that of a stock page."""
+    """Prints, for each kind of page, the median of five runs on a phone and on a desktop, beside that of a stock page, without its formulas and with them."""
     node_modules = tools()
-    pages = [*(page for page in PAGES if (site / page / "index.html").exists() or page == "index"), stock(site)]
+    pages = [*(page for page in PAGES if (site / page / "index.html").exists() or page == "index")]
+    pages += [stock(site), stock_with_formulas(site, node_modules)]
     with served(site) as address:
         for preset in ("phone", "desktop"):
             runs: dict[str, list[dict]] = {page: [] for page in pages}

@@ -67,6 +67,13 @@ def test_a_corrupted_function_keeps_its_lines_and_what_it_sees():
     assert [*inspect.signature(slip.run).parameters] == [*inspect.signature(run).parameters]
 
 
+def test_the_judge_sees_by_itself_what_is_wrong_beyond_a_hundred(claim):
+    weights = sys.modules["snippets.attacked"].weights
+    slip = next(one for one in slips(weights) if "more than 100" in one.what)
+    assert judged(claim["weights"], 0, slip, asked(claim["weights"], 0)) == "survived"
+    assert judged(claim["weights"], 0, slip, Said("proved", "n = 1")) == "equivalent"  # at the shapes that are said
+
+
 def test_every_false_one_is_killed(claim):
     found = outcomes(claim["weights"])
     alike = [what for what, outcome in found.items() if outcome != "killed"]

@@ -21,6 +21,13 @@ PLANTED = {
     "faint words that are folded": ("axe", "<details><summary>more</summary><p style='color: #aaa'>faint</p></details>"),
     "a picture without words": ("axe", "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>"),
     "a field without a name": ("axe", "<input>"),
+    "targets too small for a finger": ("axe", "<button style='display: block; width: 8px; height: 8px; padding: 0'>a</button>" * 2),
+    "small targets far below": (
+        "axe",
+        "<div style='height: 9000px'></div><div style='content-visibility: auto; contain-intrinsic-size: 9000px'>"
+        + "<button style='display: block; width: 8px; height: 8px; padding: 0'>a</button>" * 2
+        + "</div>",
+    ),
     "a link in what opens": ("axe", "<details><summary>more <a href='#top' id='top'>up</a></summary><p>more</p></details>"),
     "a wide box": ("wide", "<div style='width: 2000px'>x</div>"),
     "a wide formula": ("wide", "<math><mtext style='white-space: nowrap'>" + "x" * 400 + "</mtext></math>"),

@@ -30,6 +30,11 @@ def test_a_page_without_the_policy_is_left_alone():
     assert policy.on_post_page("<p>x</p><script>1</script>") == "<p>x</p><script>1</script>"
 
 
+def test_an_index_stands_low_where_a_title_is_shown_and_nowhere_else():
+    kept = '<title>Why √d_k?</title><a href="#x" title="Why √d_k?">'
+    assert policy.on_post_page(f"{kept}Why √d_k?</a>") == f"{kept}Why √d<sub>k</sub>?</a>"
+
+
 SETTINGS = "site_name: Sums\nsite_description: Of sums.\nextra:\n  more: a = b\nnav:\n  - Home: index.md\n  - Often said:\n      - One of them: a/b.md\n"
 
 

@@ -60,10 +60,10 @@ def test_a_link_in_the_drawer_is_followed_by_keyboard(narrow):
 
 def test_each_level_of_the_drawer_is_reached_and_no_other_is_in_the_way(narrow):
     narrow.press("Enter")
-    below = f"{AT}.matches('.md-nav__title') && {AT}.innerText.trim() === 'Why √d_k'"
+    below = f"{AT}.matches('.md-nav__title') && {AT}.innerText.trim() === 'Why √dk'"
     assert narrow.run(below)  # the page's own chapter is shown first, by its title, which leads back
     narrow.press("Space")
-    assert narrow.run(f"{AT}.matches('.md-nav__link') && {AT}.innerText.trim() === 'Why √d_k'")
+    assert narrow.run(f"{AT}.matches('.md-nav__link') && {AT}.innerText.trim() === 'Why √dk'")
     narrow.press("Tab")
     assert narrow.run(f"{AT}.innerText.trim()") == "Softmax, closely"
     narrow.press("Tab", shift=True)
@@ -79,6 +79,17 @@ def test_who_leaves_the_drawer_sees_the_page_again(narrow):
     narrow.press("Enter")
     tabbed_to(narrow, f"!{IN_DRAWER}")
     assert not expanded(narrow)
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_colours_are_switched_by_keyboard(browse, key):
+    page = browse("scaling/variance/")
+    switch = f"{AT}.closest('[data-md-component=palette]')"
+    tabbed_to(page, switch)
+    before = page.run(f"{AT}.id")
+    page.press(key)
+    assert page.run(f"Boolean({switch})") and page.run(f"{AT}.id") != before
+    assert page.run(f"{AT}.checked") and page.run("window.scrollY") == 0
 
 
 @pytest.mark.parametrize("look", LOOKS[2:], ids=str)

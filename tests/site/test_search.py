@@ -102,13 +102,33 @@ def test_a_formula_is_found_however_it_is_typed(page):
     assert any(hit == "/scaling/variance/#scaled" for hit in hits["Var(q·k)"][:FIRST])
 
 
+def claimed(topic, name):
+    """What is kept of a claim."""
+    kept = json.loads((ROOT / ".certificates" / f"{topic}.json").read_text(encoding="utf-8"))["claims"]
+    return next(claim for claim in kept if claim["id"] == name)
+
+
+def test_a_claim_that_stands_on_several_pages_is_found_once(page):
+    """Those of the page of what is often said, and wrong, stand on the pages of their topics too."""
+    twice = re.findall(r"^/// \w+ \| ([\w/-]+)#([\w-]+)$", (ROOT / "docs/wrong.md").read_text(encoding="utf-8"), flags=re.M)
+    titles = [claimed(*one)["title"].replace("$", "") for one in twice]
+    script = """(async () => {
+        const { find } = await import(new URL("../../assets/js/search/index.js", location));
+        const answers = [];
+        for (const query of %s) answers.push((await find(query)).hits.filter((hit) => hit.statement).map((hit) => hit.title + hit.statement));
+        return answers;
+    })()"""
+    answers = page.run(script % json.dumps([*filter(None, titles)]))
+    assert len(answers) >= 20 and all(answers)
+    assert [found for found in answers if len(set(found)) < len(found)] == []
+
+
 def theorems():
     """The theorems that pages show: where each stands, and its record."""
     for path in sorted((ROOT / "docs").rglob("*.md")):
         topic = path.relative_to(ROOT / "docs").with_suffix("").as_posix()
         for name in re.findall(rf"^/// theorem \| {topic}#([\w-]+)$", path.read_text(encoding="utf-8"), flags=re.M):
-            kept = json.loads((ROOT / ".certificates" / f"{topic}.json").read_text(encoding="utf-8"))["claims"]
-            yield f"/{topic}/#{name}", next(claim for claim in kept if claim["id"] == name)
+            yield f"/{topic}/#{name}", claimed(topic, name)
 
 
 def test_a_theorem_is_found_by_its_name_and_by_its_latex(page):
@@ -197,7 +217,8 @@ def test_keys_open_it_and_move_and_go_and_close(opened):
     assert opened.run("document.activeElement.getAttribute('role')") == "combobox"
     typed(opened, "softmax jacobian")
     status = opened.run("document.querySelector('.find [role=status]').textContent")
-    assert re.fullmatch(r"(\d+) hits? on \d+ pages?(, of which the first (\d+) are here)?", status)
+    of, here = re.fullmatch(r"(\d+) hits? on \d+ pages?(?:, of which the first (\d+) are here)?", status).groups()
+    assert opened.run(f"{HITS}.length") == int(here or of)
     chosen = f"{HITS}.findIndex((hit) => hit.getAttribute('aria-selected') === 'true')"
     active = f"{HITS}.findIndex((hit) => hit.id === document.activeElement.getAttribute('aria-activedescendant'))"
     assert opened.run(chosen) == opened.run(active) == 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import product
 from math import isfinite
 from typing import Any
 
@@ -62,8 +61,7 @@ def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
     """Whether a corrupted function gives what the snippet gives, wherever numbers are drawn: 'equivalent', 'survived' or, if none, 'unclassified'."""
     name, arguments, keywords = claim.code[k]
     told = 0
-    everywhere = before.scope == EVERY
-    for t in trials(claim, LARGEST if everywhere else max(witness.TRIED), (LARGE + 1,) * everywhere):
+    for t in trials(claim, before.scope == EVERY):
         for point in range(points_of(t)):
             with suppress(KernelError):
                 run, bound, which = prepared(name, arguments, dict(keywords), t, point)
@@ -78,25 +76,24 @@ def points_of(t: Trial) -> int:
     return min(2, max((len(x.v) for x in t.values.values()), default=1))
 
 
-def trials(claim: Claim, largest: int, beyond: tuple[int, ...]) -> Iterator[Trial]:
-    """Each size at each number up to the largest, alike and unlike; and there entries of every size, and small whole ones.
-
-    Then each size alone at those beyond.
-    """
+def trials(claim: Claim, everywhere: bool) -> Iterator[Trial]:
+    """Each size at each small number, alike and unlike; and there entries of every size, and small whole ones. Then, where every shape is
+    meant, each size alone beyond what looks large to a slip."""
+    largest = LARGEST if everywhere else max(witness.TRIED)
     names = sorted(n for n, s in symbols(*claim.trees, *witness.expressions(claim.code)).items() if s.data[1] == "size")
     for k in range(1, largest + 1):
         for sizes in [{n: k for n in names}, {n: 1 + (k + 2 * j) % largest for j, n in enumerate(names)}][: 2 if names else 1]:
             for how in ({}, {"small": True}, {"scale": 1e-3}):
                 with suppress(KernelError):
                     yield from filter(None, [draw(claim, sizes, k, with_random=False, **how)])
-    for k, name in product(beyond, names):
+    for name in names if everywhere else ():
         with suppress(KernelError):
-            yield from filter(None, [draw(claim, dict.fromkeys(names, 2) | {name: k}, k, with_random=False)])
+            yield from filter(None, [draw(claim, dict.fromkeys(names, 2) | {name: LARGE + 1}, LARGE, with_random=False)])
 
 
 def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
     """Do two functions give the same, up to roundings? None where the snippet gives nothing, or no number."""
-    want, have = given(run, bound, which), given(other, bound, which)
+    want, have = result_of(run, bound, which), result_of(other, bound, which)
     if want is None or have is None:
         return None if want is None else False
     if len(want) != len(have) or any(shape_of(a) != shape_of(b) for a, b in zip(want, have)):
@@ -106,7 +103,7 @@ def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
     return all(largest(a - b) <= NEAR * (1 + largest(a)) for a, b in zip(want, have))
 
 
-def given(run: Any, bound: Any, which: str | None) -> list | None:
+def result_of(run: Any, bound: Any, which: str | None) -> list | None:
     """What one call gives; None where it stops, for whatever reason: what corrupted code raises can be anything."""
     try:
         return numbers(once(run, bound), which)

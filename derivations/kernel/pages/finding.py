@@ -74,6 +74,7 @@ class Found:
 _ARTICLE = re.compile(r"<article\b.*?</article>", re.DOTALL)
 _LABEL = re.compile(r'data-md-component="header-topic">\s*<span class="md-ellipsis">(.*?)</span>', re.DOTALL)
 _MATH = re.compile(r"<math\b.*?</math>", re.DOTALL)
+_LOW = re.compile(r"<sub>(\w)</sub>")  # an index in a title
 _NOT_READ = re.compile(
     r'<svg\b.*?</svg>|<pre\b.*?</pre>|<a class="headerlink".*?</a>|<details class="claim__witnesses">.*?</details>'
     r'|<span class="claim__script">.*?</span>|<div class="heads".*?</figure>|<wbr ?/?>',
@@ -86,6 +87,7 @@ _ASIDE = {"claim", "claim__refused", "whole-file"}  # classes of what is no pros
 
 def read(html: str, url: str) -> Found | None:
     """A page of the finished site; None where there is nothing to read."""
+    html = _LOW.sub(r"_\1", html)
     article = _ARTICLE.search(html)
     if not article:
         return None

@@ -64,16 +64,15 @@ def _sign(text: str, tag: str) -> str:
     return f" {text}" if tag == "mi" and len(text) > 1 else text
 
 
-def _grouped(text: str) -> str:
+def _grouped(text: str, bare: str = r"[\w′]+") -> str:
     """In brackets where it has parts."""
     text = text.strip()
-    return text if re.fullmatch(r"√?[\w′]+ᵀ?|[(\[][^()\[\]]*[)\]]|[^\w\s]", text) else f"({text})"
+    return text if re.fullmatch(rf"√?(?:{bare})ᵀ?|√?[(\[][^()\[\]]*[)\]]|[^\w\s]", text) else f"({text})"
 
 
 def _one(text: str) -> str:
     """In brackets unless it is one letter or one number: of a product, only the first factor would be taken."""
-    text = text.strip()
-    return text if re.fullmatch(r"√?([^\W\d_](_\w+)?|\d+)′*ᵀ?|√?[(\[][^()\[\]]*[)\]]|[^\w\s]", text) else f"({text})"
+    return _grouped(text, r"(?:[^\W\d_](?:_\w+)?|\d+)′*")
 
 
 def _lowered(base: str, index: str) -> str:

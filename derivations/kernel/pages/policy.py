@@ -1,5 +1,5 @@
 """MkDocs hook for what lies around the pages: the content security policy names the theme's inline scripts by hash, so that no other
-can run, and what mkdocs.yml says to readers states no relation."""
+can run, what mkdocs.yml says to readers states no relation, and a sign in a title is set as a sign."""
 
 import base64
 import hashlib
@@ -12,6 +12,9 @@ from derivations.kernel.pages import PageError, mistakes, typed
 _INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content="[^"]*?script-src \'self\') \'unsafe-inline\'')
 
+# Titles are plain text, in the navigation too. In what is shown of them (no attribute, not the name of a tab) an index stands low.
+_INDEX = re.compile(r"√d_k(?=[^<>]*<(?!/title))")
+
 
 def on_config(config):
     """PageError at a relation in the navigation, in the site's name or in its description."""
@@ -21,7 +24,8 @@ def on_config(config):
 
 
 def on_post_page(output, **_):
-    """Replace 'unsafe-inline' in the page's policy by the hashes of the inline scripts that the page holds."""
+    """Replace 'unsafe-inline' in the page's policy by the hashes of the inline scripts that the page holds; and set the index of √d_k."""
+    output = _INDEX.sub("√d<sub>k</sub>", output)
     if mistakes.are_shown():  # `mkdocs serve` adds a script of its own to each answer: the one that loads a rebuilt page
         return output
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(output))

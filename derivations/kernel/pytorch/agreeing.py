@@ -21,7 +21,7 @@ from .rounding import COVER, U, Value
 from .snippets import also, call, prepared, shown
 from .trial import Trial, at_point
 
-SNIPPET = 16  # a snippet's roundings, against those of the expression it is compared with
+ROUNDINGS = 16  # a snippet's roundings, against those of the expression it is compared with
 ATOMS = ("symbol", "index", "const", "imaginary")
 WATCHED = 4  # one point in so many is where a snippet is called twice
 
@@ -106,7 +106,7 @@ def answers(code: tuple, t: Trial, point: int, wanted: list) -> Iterable[str]:
 
 def refuse_unlike(name: str, found: object, wanted: list, bounded: torch.Tensor, sizes: dict, given: str):
     """Disagrees unless what a snippet gives has the shape and, where that is bounded, the value of what is wanted."""
-    room = COVER * SNIPPET * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in wanted))).amax(0)
+    room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in wanted))).amax(0)
     parts = [
         torch.Tensor.detach(x) if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
         for x in (found if isinstance(found, tuple) else (found,))

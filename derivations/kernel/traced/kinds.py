@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ..core.expr import Expr
-from .entries import Entry, Masked
+from .entries import Entry, Masked, hidden
 from .errors import NotRead
 from .values import Value
 
@@ -41,8 +41,8 @@ def is_bit(reading: Any, e: Expr) -> bool:
         return e.data in (0, 1)
     if e.op == "entry":
         return e.args[0].op == "eye" or e.args[0].op == "symbol" and e.args[0].data[0] in reading.facts().bits
-    if e.op == "add" and e.args[0].op == "const" and e.args[0].data == 1 and e.args[1].op == "neg":
-        return is_bit(reading, e.args[1].args[0])
+    if (undone := hidden(e)) is not None:
+        return is_bit(reading, undone)
     return e.op == "symbol" and e.data[0] in reading.facts().bits or e.op == "mul" and all(is_bit(reading, a) for a in e.args)
 
 

@@ -151,7 +151,7 @@ class Reading(TorchDispatchMode):
     def decided(self, test: str, e: Expr) -> bool:
         """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
         try:
-            p, facts = self.read(e)
+            p, facts = self.normal(e)
             ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
             if ask(p):
                 return True
@@ -180,11 +180,11 @@ class Reading(TorchDispatchMode):
         for one in (e.keep, e.value) if isinstance(e, Masked) else [e] if isinstance(e, Expr) else []:
             if not plain(one):
                 try:
-                    self.read(one)
+                    self.normal(one)
                 except Unknown as error:
                     raise NotRead(f"whether {show(one)} has a value: {error}") from None
 
-    def read(self, e: Expr) -> tuple[dict, Facts]:
+    def normal(self, e: Expr) -> tuple[dict, Facts]:
         """The normal form, and what it knows. What e needs to have a value, unless it is seen, is a condition."""
         facts = self.facts()
         facts.near = (e,)

@@ -41,3 +41,10 @@ new MutationObserver((changes) => {
   for (const { addedNodes } of changes) for (const added of addedNodes) for (const bar of bars(added)) unmark(bar);
 }).observe(document.querySelector(".md-content") ?? document.body, { childList: true, subtree: true });
 document.querySelectorAll("nav.md-code__nav").forEach(unmark);
+
+// Of the theme's switch of colours one button of a group is shown, the one that is pressed: the space bar would press it again.
+document.querySelector("[data-md-component=palette]")?.addEventListener("keydown", (event) => {
+  if (event.key !== " ") return;
+  event.preventDefault();
+  event.target.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+});

@@ -2,7 +2,7 @@
 
 let failures = 0;
 
-let typed = null; // while the dialog is fetched
+let typed = null; // ahead, while the dialog is fetched
 
 async function open() {
   said.textContent = "";

@@ -46,13 +46,13 @@ function isFound(piece, terms, isFormula) {
 
 // An index stands low, of x_ij², ij; and the sign of a transpose is a T that stands high, which not every font has.
 const script = (part) => (part === "ᵀ" ? element("sup", {}, "T") : element("sub", {}, part.slice(1)));
-const set = (piece) => piece.split(/(ᵀ|_(?:(?!ᵀ)[\p{L}\p{Nd}])+)/u).map((part, k) => (k % 2 ? script(part) : part));
+const typeset = (piece) => piece.split(/(ᵀ|_(?:(?!ᵀ)[\p{L}\p{Nd}])+)/u).map((part, k) => (k % 2 ? script(part) : part));
 
 // What is in brackets, or one letter, after ^ stands high, and in brackets after _ low: e^(ts), x_(i+1).
 const RAISED = /([_^]\((?:[^()]|\([^()]*\))*\)|\^[\p{L}\p{Nd}](?:_[\p{L}\p{Nd}]+)?)/u;
 
 export function marked(text, terms, isFormula = false) {
-  const word = (piece, k) => (k % 2 && isFound(piece, terms, isFormula) ? element("mark", {}, ...set(piece)) : set(piece));
+  const word = (piece, k) => (k % 2 && isFound(piece, terms, isFormula) ? element("mark", {}, ...typeset(piece)) : typeset(piece));
   const inner = (part) => marked(part.slice(1).replace(/^\((.*)\)$/u, "$1"), terms, isFormula);
   return text.split(RAISED).flatMap((part, k) => (k % 2 ? element(part[0] === "_" ? "sub" : "sup", {}, ...inner(part)) : pieces(part).flatMap(word)));
 }
@@ -73,7 +73,7 @@ function option(hit, number, terms, before) {
   const isClaim = !["page", "section"].includes(hit.kind);
   const link = element("a", { id: `find-${number}`, class: `find__hit find__hit--${isClaim ? "claim" : hit.kind}`, role: "option", "aria-selected": "false", tabindex: "-1", href: hit.href });
   if (before?.page === hit.page && hit.kind !== "page") link.classList.add("find__hit--inner");
-  else if (hit.kind !== "page") link.append(element("span", { class: "find__where" }, ...set(hit.page)));
+  else if (hit.kind !== "page") link.append(element("span", { class: "find__where" }, ...typeset(hit.page)));
   link.append(element("span", { class: "find__title" }, ...marked(hit.title, terms)));
   if (isClaim) link.append(element("span", { class: `find__kind find__kind--${hit.kind}` }, hit.kind));
   if (hit.statement) link.append(element("span", { class: "find__statement" }, ...marked(hit.statement, terms, true)));

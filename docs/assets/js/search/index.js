@@ -149,6 +149,12 @@ async function shown(found, { page, hits }) {
   });
 }
 
+// A claim that stands on several pages is shown where it is found first.
+function once(hits) {
+  const seen = new Set();
+  return hits.filter(({ title, statement }) => !statement || (!seen.has(title + statement) && seen.add(title + statement)));
+}
+
 const NOTHING = { hits: [], pages: 0, count: 0, terms: new Set() };
 
 // What the query finds, best first, how much there is of it, and the words that were found; undefined where nobody waits for it any more.
@@ -161,6 +167,8 @@ export async function find(query, isAwaited = () => true) {
   if (!isAwaited()) return undefined;
   if (!scores?.size) return NOTHING;
   const pages = byPage(found, scores, best);
-  const hits = await Promise.all(pages.slice(0, MOST_PAGES).map((page) => shown(found, page)));
-  return { hits: hits.flat(), pages: pages.length, count: pages.reduce((sum, page) => sum + page.hits.length, 0), terms };
+  const all = (await Promise.all(pages.slice(0, MOST_PAGES).map((page) => shown(found, page)))).flat();
+  const hits = once(all);
+  const count = pages.reduce((sum, page) => sum + page.hits.length, 0) - (all.length - hits.length);
+  return { hits, pages: pages.length, count, terms };
 }
