@@ -230,6 +230,9 @@ Ltac exponents_apart :=
     then (apply: (f_equal (fun t => t ^+ _)); exponents_apart) else reflexivity
   end.
 
+(* Goal: a = ?x. What stands above and below a fraction line is gone from a sum's terms too. *)
+Ltac normal_cancelled := etransitivity; [normal |]; cancel.
+
 Ltac speaks_of_functions e := lazymatch e with
   | context [ln] => idtac | context [cos] => idtac | context [sin] => idtac | context [Num.sqrt _ ^+ 2] => idtac
   end.
@@ -251,11 +254,11 @@ Ltac functions_apart :=
     | exp ?a => etransitivity; [apply: (f_equal exp); functions_apart |];
       lazymatch goal with
       | |- exp ?b = _ => tryif lazymatch b with context [ln _] => idtac end
-        then (etransitivity; [apply: (f_equal exp); normal |]; exponents_apart) else reflexivity
+        then (etransitivity; [apply: (f_equal exp); normal_cancelled |]; exponents_apart) else reflexivity
       end
     | ln ?a => etransitivity; [apply: (f_equal ln); factors_seen |]; ln_apart
-    | cos ?a => etransitivity; [apply: (f_equal cos); normal |]; angles_apart
-    | sin ?a => etransitivity; [apply: (f_equal sin); normal |]; angles_apart
+    | cos ?a => etransitivity; [apply: (f_equal cos); normal_cancelled |]; angles_apart
+    | sin ?a => etransitivity; [apply: (f_equal sin); normal_cancelled |]; angles_apart
     | @BigOp.bigop _ _ _ (index_enum (ordinal_finType ?n)) _ => apply: each => ?; cbv beta; functions_apart
     | fun_of_matrix _ _ _ =>
       tryif (etransitivity; [first [apply: softmax_columnE | apply: softmax_rowsE | apply: writtenE | apply: mxE] |])

@@ -11,6 +11,7 @@ from ...core.expr import Expr, free_indices, walk
 from ..notation import APPLIED, ATOM, Notation, place
 from ..stating import Source, chain, inequality
 from ..structures import ROOTS, NotForCoq
+from .defined import surely_positive
 from .prelude import SCOPE, SLOPES_NAME
 
 MOVING = "moving"
@@ -41,6 +42,8 @@ class Slopes(Notation):
             x = self.show(e.args[0], ATOM)
             return f"Num.sqrt (({x}^T *m {x}) ord0 ord0)", APPLIED
         if e.op == "pow" and is_any_power(e):
+            if not surely_positive(e.args[0]) and is_whole(e.args[1]):
+                raise NotForCoq("a power with a size in its exponent, of what may be negative")
             return f"power_of {self.show(e.args[0], ATOM)} {self.show(e.args[1], ATOM)}", APPLIED
         return super().translate(e)
 
@@ -81,6 +84,13 @@ def of_derivative(to: Slopes, e: Expr) -> tuple:
     text = f"fun {MOVING if by.op == 'entry' else name} => {function}"
     to.derived[text, at] = e
     return f"slope ({text}) {at}", APPLIED
+
+
+def is_whole(e: Expr) -> bool:
+    """A number made of sizes and whole numbers, without division."""
+    if e.op == "const":
+        return e.data.denominator == 1
+    return e.op in ("add", "mul", "neg", "paren") and all(map(is_whole, e.args)) or e.op == "symbol" and e.data[1] == "size"
 
 
 def is_any_power(e: Expr) -> bool:
