@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from derivations.kernel import Derivation, diff, exp, eye, index, log, matrix, scalars, sizes, softmax, sqrt, total, vector
+from derivations.kernel import Derivation, cos, diff, exp, eye, index, log, matrix, scalars, sin, sizes, softmax, sqrt, total, vector
 from derivations.kernel.coq import reading, running
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.reals import axioms, prelude
@@ -32,6 +32,13 @@ def true(of):
     of.identity("log", diff(log(total(exp(z[k]), k)), z[j]), softmax(z)[j])
     of.identity("product", diff(total(total(G[r, c] * (W @ V)[r, c], c), r), W[i, a]), (G @ V.T)[i, a])
     of.identity("number", diff(exp(x * y) + x**3, x), y * exp(x * y) + 3 * x**2)
+    of.identity("log-of-a-weight", log(softmax(z)[i]) - log(softmax(z)[j]), z[i] - z[j])
+    of.identity("exp-of-log", exp(2 * log(1 + exp(x)) - x), (1 + exp(x)) ** 2 / exp(x))
+    of.identity("cosine", cos(x - y), cos(x) * cos(y) + sin(x) * sin(y))
+    of.identity("circle", cos(x * y) ** 2 + sin(y * x) ** 2, 1)
+    of.identity("lengths", total((g[k] * cos(z[k])) ** 2, k) + total((g[k] * sin(z[k])) ** 2, k), total(g[k] ** 2, k))
+    of.identity("power", exp(x) ** (y + 1), exp(x) ** y * exp(x))
+    of.identity("symmetric", diff(softmax(z)[i], z[j]), diff(softmax(z)[j], z[i]))
     of.identity("root", diff(sqrt(1 + exp(x)), x), exp(x) / (2 * sqrt(1 + exp(x))))
 
 
@@ -40,6 +47,9 @@ def false(of):
     of.identity("place", diff(log(total(exp(z[k]), k)), z[j]), softmax(z)[i])
     of.identity("turned", diff(total(total(G[r, c] * (W @ V)[r, c], c), r), W[i, a]), (G.T @ V.T)[i, a])
     of.identity("factor", diff(exp(x * y), x), exp(x * y))
+    of.identity("log-of-a-sum", log(exp(x) + exp(y)), x + y)
+    of.identity("cosine", cos(x + y), cos(x) * cos(y) + sin(x) * sin(y))
+    of.identity("power", exp(x) ** (y + 1), exp(x) ** y)
 
 
 def test_the_derivative_is_by_a_number_that_moves_and_its_existence_is_a_theorem():

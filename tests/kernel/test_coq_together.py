@@ -8,7 +8,7 @@ from derivations.kernel import Derivation, exp, matrix, scalars, sizes
 from derivations.kernel.coq import running, together
 from derivations.kernel.coq import witness as coq
 
-(n,) = sizes("n")
+n = sizes("n")
 S, T = matrix("S", n, n), matrix("T", n, n)
 x, y = scalars("x y")
 
