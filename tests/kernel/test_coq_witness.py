@@ -17,7 +17,6 @@ from derivations.kernel import (
     index,
     inverse,
     invertible,
-    log,
     matrix,
     mean,
     nonnegative,
