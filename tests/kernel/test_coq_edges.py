@@ -32,6 +32,8 @@ from derivations.kernel import (
 )
 from derivations.kernel.coq import reading, running
 from derivations.kernel.coq import witness as coq
+from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
+from derivations.kernel.coq.reals import axioms
 from derivations.kernel.core.expr import lift, symbol
 
 n, m, p, d = sizes("n m p d")
@@ -291,7 +293,7 @@ def section(source: str) -> str:
 
 def in_one_file(sections: list) -> str:
     """Each section in a module of its own; and, of each theorem that has a proof, what it assumes."""
-    parts = [f"From Derivations Require Import {running.PRELUDE_NAME}.", "Local Open Scope ring_scope."]
+    parts = [f"From Derivations Require Import {PRELUDE_NAME}.", "Local Open Scope ring_scope."]
     for number, content in enumerate(sections):
         parts += [f"Module M{number}.", content, f"End M{number}."]
     names = [
@@ -311,8 +313,8 @@ def fails(content: str, theorem: str = "claim") -> str:
 @pytest.fixture
 def coqc(program, tmp_path):
     program("coqc")
-    (tmp_path / f"{running.PRELUDE_NAME}.v").write_text(running.PRELUDE)
-    assert running.coqc(tmp_path / f"{running.PRELUDE_NAME}.v", tmp_path, 60)[0] == 0
+    (tmp_path / f"{PRELUDE_NAME}.v").write_text(PRELUDE)
+    assert running.coqc(tmp_path / f"{PRELUDE_NAME}.v", tmp_path, 60)[0] == 0
 
     def run(sections):
         path = tmp_path / "all.v"
@@ -330,7 +332,7 @@ def test_what_is_true_is_proved(coqc):
     ]
     code, said, errors = coqc(sections)
     assert code == 0, errors
-    assert said.splitlines() == [running.CLOSED] * sum(len(reading.theorems(content)) for content in sections)
+    assert said.splitlines() == [axioms.CLOSED] * sum(len(reading.theorems(content)) for content in sections)
 
 
 @pytest.mark.coq

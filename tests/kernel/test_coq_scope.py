@@ -112,7 +112,7 @@ def test_one_that_cannot_be_written_is_missed(site, monkeypatch, fault):
 
 def test_part_of_a_chain_is_not_the_claim(site, monkeypatch):
     chain = next(c for c in every(site).values() if len(c.steps) > 1)
-    monkeypatch.setattr(stating, "statable", lambda ends: ([1], ["step 2 has planted"]))
+    monkeypatch.setattr(stating, "statable", lambda ends, notation_of: ([1], ["step 2 has planted"]))
     assert without_theorem({"topic#chain": chain})
 
 

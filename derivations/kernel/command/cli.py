@@ -112,6 +112,12 @@ def flat(result, record: dict) -> dict:
     }
 
 
+def told_of_axioms(results: dict) -> str:
+    """On what the proofs rest: on nothing, or how many of them on axioms of Coq's libraries."""
+    resting = sum(bool(r["ok"]) and "nothing assumed" not in r["message"] for found in results.values() for r in found.values())
+    return f"of which {resting} rest on the axioms of its reals, the others on nothing" if resting else "nothing assumed"
+
+
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
@@ -122,7 +128,10 @@ def coq(targets, fresh, jobs):
     from ..run import coq as coq_run
 
     if not coq_witness.available():
-        raise click.ClickException("not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra")
+        raise click.ClickException(
+            "not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra "
+            "libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
+        )
     wanted = chosen(targets)
     with Progress() as progress:
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
@@ -149,7 +158,7 @@ def coq(targets, fresh, jobs):
             if r["ok"] is False:
                 click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
     more = "".join(f"; {all_[outcome]} {outcome}" for outcome in ("open", "NOT proved") if all_[outcome])
-    click.echo(f"{all_['proved']} claims proved by Coq, nothing assumed{more}")
+    click.echo(f"{all_['proved']} claims proved by Coq, {told_of_axioms(results)}{more}")
     sys.exit(bool(all_["NOT proved"]))
 
 

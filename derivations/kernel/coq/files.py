@@ -8,8 +8,7 @@ from ..core.claims import Claim
 from ..core.expr import BINDERS, free_indices, walk
 from .assumptions import DISTRIBUTIONS, hypotheses
 from .notation import Notation
-from .prelude import PRELUDE_NAME
-from .structures import FIELD, REAL, STRUCTURES
+from .structures import REAL
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ def file(claim: Claim, topic: str, notation: Notation, trees: list, theorems: li
     trees = [*trees, *(x for a in claim.given if a.kind not in DISTRIBUTIONS for x in a.args)]
     parts = [
         header(claim, topic),
-        f"From Derivations Require Import {PRELUDE_NAME}.",
+        f"From Derivations Require Import {notation.prelude}.",
         "Local Open Scope ring_scope.",
         "",
         "Section Claim.",
@@ -57,9 +56,8 @@ def qed(proof: list) -> list:
 
 def context(claim: Claim, notation: Notation, free: set, trees: list, assumed: list) -> list:
     """The section's structure, sizes, symbols and assumptions."""
-    known = "Add Ring R_ring : (ring_of R)." if notation.level < FIELD else "Add Field R_field : (field_of R)."
     sizes = sizes_of(notation, trees)
-    lines = [f"Variable R : {STRUCTURES[notation.level]}.", known, *variables(map(notation.name, sizes), "nat")]
+    lines = [*notation.declared(), *variables(map(notation.name, sizes), "nat")]
     by_type = {}
     for name, e in notation.names.items():
         by_type.setdefault(notation.type(e.shape), []).append(notation.name(name))
@@ -68,13 +66,7 @@ def context(claim: Claim, notation: Notation, free: set, trees: list, assumed: l
         lines += variables([notation.name(i.data[0])], f"'I_{notation.size(i.data[1])}")
     lines += [f"Variable first_{n} : 'I_{notation.size(size)}." for n, size in notation.firsts.items()]
     if notation.uses_exp:
-        lines += [
-            "Variable exp : R -> R.",
-            "Hypothesis exp_add : forall x y, exp (x + y) = exp x * exp y.",
-            "Hypothesis exp_positive : forall x, 0 < exp x.",
-        ]
-    if notation.uses_exp and claim.kind == "inequality":
-        lines.append("Hypothesis exp_increasing : forall x y, x <= y -> exp x <= exp y.")
+        lines += notation.exponential(increasing=claim.kind == "inequality")
     if notation.level >= REAL:  # a sum of exponentials is positive where there is one to add
         positive = sizes if notation.uses_exp else notation.numbers
         lines += [f"Hypothesis size_{s} : (0 < {notation.name(s)})%N." for s in positive]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..core.expr import Expr, walk
-from .structures import FIELD, REAL, RING, ROOTS, UNITS, NotForCoq
+from .prelude import PRELUDE_NAME
+from .structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
 from .words import coq_name
 
 LARGEST = 64  # numerals up to here are written as they are; Coq counts them out one by one
@@ -28,6 +29,12 @@ ATOM, POSTFIX, APPLIED, POWER, SIGN, PRODUCT, SUM = range(7)  # what binds tight
 
 class Notation:
     """Coq's notation for the trees of one claim, and what must be declared for it."""
+
+    prelude = PRELUDE_NAME
+    scope = ""  # over what a theorem is, where that is not the structure
+    before = ()  # what each proof begins with
+    simplified = ""  # what stands before the general tactic
+    general = ""  # this tactic, where it is not one of the two of every structure
 
     def __init__(self):
         self.level = RING  # the structure needed so far
@@ -51,6 +58,24 @@ class Notation:
     def need_exp(self):
         self.need(REAL)
         self.uses_exp = True
+
+    def declared(self) -> list:
+        """The structure that the theorems are over."""
+        known = "Add Ring R_ring : (ring_of R)." if self.level < FIELD else "Add Field R_field : (field_of R)."
+        return [f"Variable R : {STRUCTURES[self.level]}.", known]
+
+    def exponential(self, increasing: bool) -> list:
+        """What is known of the exponential."""
+        return [
+            "Variable exp : R -> R.",
+            "Hypothesis exp_add : forall x y, exp (x + y) = exp x * exp y.",
+            "Hypothesis exp_positive : forall x, 0 < exp x.",
+            *(["Hypothesis exp_increasing : forall x y, x <= y -> exp x <= exp y."] if increasing else []),
+        ]
+
+    def first_theorems(self, free: set) -> list:
+        """(name, reason, statement, proof) of what is proved before the claim, where these indices are free."""
+        return []
 
     def name(self, name: str) -> str:
         return coq_name(name)

@@ -684,6 +684,9 @@ Ltac hide t same :=
   let s := fresh "s" in let known := fresh "known" in
   set (s := t) in *; pose proof (@Logic.eq_refl _ s : t = s) as known; clearbody s.
 
+(* What else becomes a variable, where more functions are known *)
+Ltac hide_function := fail.
+
 Ltac hide_all :=
   repeat match goal with |- context [@total ?C ?n ?f] => hide (@total C n f) ltac:(fun _ => same_sum) end;
   repeat match goal with
@@ -691,8 +694,9 @@ Ltac hide_all :=
     (have : above_zero (exp a) by [exact: P]); move=> ?; hide (exp a) ltac:(fun _ => apply: (f_equal exp); by_ring)
   | |- context [@Num.sqrt ?T ?a] => hide (@Num.sqrt T a) ltac:(fun _ => apply: (f_equal (@Num.sqrt T)); by_ring)
   | |- context [@Num.norm ?T ?V ?a] => hide (@Num.norm T V a) ltac:(fun _ => apply: (f_equal (@Num.norm T V)); by_ring)
-  | |- context [nat_of_bool (@eq_op ?T ?a ?b)] => hide (@eq_op T a b) ltac:(fun _ => apply: eq_sym)
-  end
+  | |- context [nat_of_bool (@eq_op ?T ?a ?b)] => hide (@eq_op T a b) ltac:(fun _ => first [reflexivity | apply: eq_sym])
+  end;
+  repeat hide_function
 with hide_reciprocals := repeat match goal with
   | |- context [@reciprocal ?F ?a] => hide (@reciprocal F a) ltac:(fun _ => apply: (f_equal (@reciprocal F)); by_ring)
   end

@@ -21,8 +21,9 @@ def script(notation: Notation, claim: Claim) -> list:
     nodes = [n for t in (claim.start, *(s.expr for s in claim.steps), *claim.because) for n in walk(t)]
     by_entries = any(n.op in SUMS or n.op == "matmul" and not n.shape for n in nodes)
     known = what_is_known(notation, claim, by_entries)
-    general = "entrywise R." if by_entries else "matrices R."
-    return [*short_axes(nodes), *known, *parts_of_exponents(notation), general]
+    general = notation.general or ("entrywise R." if by_entries else "matrices R.")
+    first = [*notation.before, *short_axes(nodes), *known, *parts_of_exponents(notation)]
+    return [*first, *([notation.simplified] if notation.simplified else []), general]
 
 
 def short_axes(nodes: list) -> list:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from .prelude import PRELUDE_NAME
+from .preludes import PRELUDES
 from .words import FORBIDDEN
 
+NAMES = "|".join(PRELUDES)
 # All that a source is made of: what it imports, what it declares, theorems, and tactics, whose names begin with a small letter.
 EXPECTED = re.compile(
-    rf"From Derivations Require Import {PRELUDE_NAME}|Local Open Scope ring_scope|(Section|End) Claim|"
+    rf"From Derivations Require Import ({NAMES})|Local Open Scope (ring|R)_scope|(Section|End) Claim|"
     r"Variables? [^:]+ : .+|Hypothesis \w+ : .+|Add Ring R_ring : \(ring_of R\)|Add Field R_field : \(field_of R\)|"
     r"Theorem [\w']+ : .+|Proof|Qed|Print Assumptions [\w']+|[a-z].*"
 )
@@ -32,6 +33,16 @@ def suspicious(text: str) -> str:
         return "the source prints something of its own"
     strange = [s for s in sentences(bare) if not EXPECTED.fullmatch(s)]
     return f"the source contains the sentence '{strange[0]}'" if strange else ""
+
+
+def preludes_of(text: str) -> set:
+    """The preludes that the source imports."""
+    found = sentences(uncommented(text))
+    return {name for name in PRELUDES if f"From Derivations Require Import {name}" in found}
+
+
+def over_the_reals(text: str) -> bool:
+    return any(PRELUDES[name].over_the_reals for name in preludes_of(text))
 
 
 def theorems(text: str) -> list:

@@ -1,7 +1,11 @@
-"""Running `coqc` on files, and what counts as a proof: that it ends well and says of every theorem that it assumes nothing."""
+"""Running `coqc` on files, and what counts as a proof: that it ends well and says of every theorem that it assumes nothing.
+
+Over the reals, that it assumes nothing but the axioms that `reals/axioms.py` names.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -11,15 +15,24 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .prelude import PRELUDE, PRELUDE_NAME
-from .reading import suspicious, theorems
+from .preludes import PRELUDES, with_imports
+from .reading import over_the_reals, preludes_of, suspicious, theorems
+from .reals.axioms import assumed, in_words, unexpected
+from .together import joined, shared_out
 
 TIME_LIMIT = 300  # seconds for one file
-CLOSED = "Closed under the global context"
+OPEN_LIMIT = 40  # for one of which it is known that it is not proved
 NO_PROOF = "Coq does not prove it: "  # our script finds no proof, which is not to say that there is none
 STOPPED = "coqc was stopped after"
-NOT_RUN = "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra"
-NO_LIBRARY = "not run: Coq is here but MathComp's algebra is not; apt-get install libcoq-mathcomp-algebra"
+NOT_RUN = (
+    "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
+)
+LIBRARIES = (
+    ("Analysis", "mathcomp/analysis/Rstruct.vo"),
+    ("MathComp", "mathcomp/algebra/matrix.vo"),
+    ("Coquelicot", "Coquelicot/Derive.vo"),
+    ("Interval", "Interval/Tactic.vo"),
+)
 
 
 def available() -> bool:
@@ -34,67 +47,129 @@ def version() -> str:
         subprocess.run(["coqc", option], capture_output=True, text=True, timeout=30, env=environment()).stdout.strip()
         for option in ("--version", "-where")
     ]
-    library = Path(said[1]) / "user-contrib" / "mathcomp" / "algebra" / "matrix.vo"
-    return f"{said[0].splitlines()[0]}, {library.stat().st_size if library.is_file() else 'no MathComp'}"
+    paths = [(name, Path(said[1], "user-contrib", path)) for name, path in LIBRARIES]
+    found = [str(path.stat().st_size) if path.is_file() else f"no {name}" for name, path in paths]
+    return ", ".join([said[0].splitlines()[0], *found])
 
 
-def prove(sources: dict, folder: Path | str | None = None, jobs: int | None = None, limit: float = TIME_LIMIT, told=None) -> dict:
+def prove(
+    sources: dict,
+    folder: Path | str | None = None,
+    jobs: int | None = None,
+    limit: float = TIME_LIMIT,
+    told=None,
+    apart: frozenset = frozenset(),
+) -> dict:
     """{id: (did Coq prove it with nothing assumed, message)} for {id: text}. The files are left in the folder, if one is given.
 
-    `told` is called with an id as soon as its file has been checked.
+    Coq checks some of them in one run (see together.py); where it does not accept them all, each on its own, as those named in `apart`
+    from the start. `told` is called with an id as soon as its file has been checked.
     """
     if not available():
         return {key: (False, NOT_RUN) for key in sources}
     if folder is None:
         with tempfile.TemporaryDirectory() as own:
-            return prove(sources, own, jobs, limit, told)
+            return prove(sources, own, jobs, limit, told, apart)
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     if len({file_of(key, folder) for key in sources}) < len(sources):
         raise ValueError("two names of claims give one file")
-    prelude = folder / f"{PRELUDE_NAME}.v"
-    prelude.write_text(PRELUDE, encoding="utf-8")
-    code, _, errors = coqc(prelude, folder, max(limit, TIME_LIMIT))
-    if code != 0:
-        missing = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
-        problem = NO_LIBRARY if missing else f"not run: Coq does not accept the prelude: {shortened(errors)}"
-        return {key: (False, problem) for key in sources}
+    problems = prepared(set().union(*map(preludes_of, sources.values())), folder, limit)
+    jobs = jobs or os.cpu_count() or 1
 
-    def check(key):
-        result = prove_one(key, sources[key], folder, limit)
-        if told:
-            told(key)
-        return result
+    def check(group):
+        found = {key: (False, problem) for key in group if (problem := fault(sources[key], problems))}
+        rest = [key for key in group if key not in found]
+        found |= prove_together({key: sources[key] for key in rest}, folder, limit) if len(rest) > 1 else {}
+        for key in group:
+            found[key] = found.get(key) or prove_one(key, sources[key], folder, min(limit, OPEN_LIMIT) if key in apart else limit)
+            if told:
+                told(key)
+        return found
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        return dict(zip(sources, pool.map(check, sources)))
+    with ThreadPoolExecutor(jobs) as pool:
+        results = {key: result for found in pool.map(check, shared_out(sources, apart, jobs)) for key, result in found.items()}
+    return {key: results[key] for key in sources}
+
+
+def fault(text: str, problems: dict) -> str:
+    """Why Coq is not asked: what the text imports cannot be had, or something in it would let it pass without a proof."""
+    return "; ".join(filter(None, (problems[name] for name in preludes_of(text)))) or suspicious(text)
+
+
+def prepared(needed: set, folder: Path, limit: float) -> dict:
+    """{name: why it cannot be had, or ""} of what these files import, and of what that imports."""
+    found = {}
+    for name in with_imports(needed):
+        shared = PRELUDES[name]
+        missed = [found[other] for other in shared.imports if found[other]]
+        found[name] = missed[0] if missed else compiled(name, shared.text, folder, limit, shared.missing)
+    return found
+
+
+def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> str:
+    """Compile what files share; the reason why it cannot be, or ""."""
+    path = folder / f"{name}.v"
+    path.write_text(text, encoding="utf-8")
+    code, _, errors = coqc(path, folder, max(limit, TIME_LIMIT))
+    if code == 0:
+        return ""
+    absent = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
+    return missing if absent else f"not run: Coq does not accept the prelude: {shortened(errors)}"
 
 
 def file_of(key: str, folder: Path) -> Path:
     """Where the source of a claim, as topic#id or any such name, is written."""
     parts = [re.sub(r"[^A-Za-z0-9]", "_", part) for part in re.split(r"[/#]", key)]
-    if not all(parts) or parts[-1] == PRELUDE_NAME:
+    if not all(parts) or parts[-1] in PRELUDES:
         raise ValueError(f"{key!r} does not name a claim")
     last = parts.pop()
     return Path(folder, *parts, (last if last[0].isalpha() else f"claim_{last}") + ".v")
 
 
+def prove_together(sources: dict, folder: Path, limit: float) -> dict:
+    """What comes of files that Coq checks in one run; nothing, where it does not accept all of them."""
+    for key, text in sources.items():
+        put(key, text, folder)
+    name = hashlib.sha256("".join(sources).encode()).hexdigest()[:16]
+    path = folder / f"Together_{name}.v"
+    path.write_text(joined(list(sources.values())), encoding="utf-8")
+    code, said, _ = coqc(path, folder, limit)
+    path.unlink()
+    found = {key: judged(text, said, 1) for key, text in sources.items()} if code == 0 else {}
+    return found if all(ok for ok, _ in found.values()) else {}
+
+
 def prove_one(key: str, text: str, folder: Path, limit: float) -> tuple:
-    problem = suspicious(text)
-    if problem:
-        return False, problem
-    path = file_of(key, folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path = put(key, text, folder)
     code, said, errors = coqc(path, folder, limit)
     if code is None:
         return False, f"{STOPPED} {limit:g} seconds"
     if code:
         return False, f"{NO_PROOF}{shortened(errors)}"
-    names = theorems(text)
-    if said.split("\n") != [CLOSED] * len(names) + [""]:
-        return False, f"Coq's proof assumes something, or does not say that it does not: {shortened(said)}"
-    return True, f"{len(names)} theorem{'s' if len(names) > 1 else ''} proved, nothing assumed"
+    return judged(text, said, len(theorems(text)))
+
+
+def put(key: str, text: str, folder: Path) -> Path:
+    path = file_of(key, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def judged(text: str, said: str, questions: int) -> tuple:
+    """What Coq's answers to so many questions come to: whether the text's theorems assume nothing but what they may, and what they assume."""
+    try:
+        each = assumed(said)
+    except ValueError as line:
+        return False, f"Coq printed something else than what is assumed: {shortened(str(line))}"
+    together = set().union(*each)
+    strange = unexpected(together) if over_the_reals(text) else sorted(together)
+    if len(each) != questions or strange:
+        more = f": {', '.join(strange)}" if strange else ""
+        return False, f"Coq's proof assumes something, or does not say that it does not{more}"
+    count = len(theorems(text))
+    return True, f"{count} theorem{'s' if count > 1 else ''} proved, {in_words(together)}"
 
 
 def coqc(path: Path, folder: Path, limit: float) -> tuple:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core.claims import Claim
-from ..core.expr import Expr
+from ..core.expr import Expr, free_indices
 from .files import Theorem, file
 from .notation import Notation
 from .proofs import script
@@ -23,29 +23,30 @@ class Source:
     scope: str = ""
 
 
-def chain(claim: Claim, topic: str) -> Source:
+def chain(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
     """A theorem for each equality that Coq can state, and one that joins them."""
     ends = [claim.start, *(s.expr for s in claim.steps)]
-    steps, why = statable(ends)
+    steps, why = statable(ends, notation_of)
     if not steps:
         return Source(None, why[0])
     single, whole = len(claim.steps) == 1, len(steps) == len(claim.steps)
-    notation = Notation()
+    notation = notation_of()
     texts = {k: equation(notation, ends[k - 1], ends[k]) for k in steps}
     proof = script(notation, claim)  # one proof for every step
     theorems = [Theorem("claim" if single else f"step_{k}", claim.steps[k - 1].reason, texts[k], proof) for k in steps]
     if whole and not single:
         theorems.append(Theorem("claim", "The whole", equation(notation, ends[0], ends[-1]), [f"exact: {joined(len(steps))}."]))
     trees = [e for k in steps for e in ends[k - 1 : k + 1]]
-    return Source(file(claim, topic, notation, trees, theorems), "; ".join(why), tuple(steps), whole, SCOPES[notation.level])
+    theorems = [*before(notation, trees), *theorems]
+    return Source(file(claim, topic, notation, trees, theorems), "; ".join(why), tuple(steps), whole, scope(notation))
 
 
-def statable(ends: list) -> tuple:
+def statable(ends: list, notation_of: type[Notation]) -> tuple:
     """The steps that Coq can state, counted from 1, and why it cannot state the others."""
     steps, why = [], []
     for k, (left, right) in enumerate(zip(ends, ends[1:]), 1):
         try:
-            equation(Notation(), left, right)
+            equation(notation_of(), left, right)
             steps.append(k)
         except NotForCoq as reason:
             why.append(f"step {k} has {reason}" if len(ends) > 2 else str(reason))
@@ -60,7 +61,7 @@ def joined(last: int) -> str:
     return term
 
 
-def inequality(claim: Claim, topic: str) -> Source:
+def inequality(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
     """What the right side has more is the certificate, and that is not negative."""
     if claim.start.op == "rank":
         return rank_bound(claim, topic)
@@ -68,15 +69,25 @@ def inequality(claim: Claim, topic: str) -> Source:
     if len(claim.because) != 1 or left.shape or claim.because[0].shape:
         raise NotForCoq("an inequality that is not between numbers")
     (certificate,) = claim.because
-    notation = Notation()
+    notation = notation_of()
     notation.need(REAL)
     difference = equation(notation, Expr("add", (right, Expr("neg", (left,)))), certificate)
     statement = f"{notation.show(left)} <=\n  {notation.show(right)} :> R"
     theorems = [
         Theorem("certificate", "What the right side has more", difference, script(notation, claim)),
-        Theorem("claim", claim.steps[0].reason, statement, ["rewrite -subr_ge0 certificate; nonnegative."]),
+        Theorem("claim", claim.steps[0].reason, statement, [*notation.before, "rewrite -subr_ge0 certificate; nonnegative."]),
     ]
-    return Source(file(claim, topic, notation, [left, right, certificate], theorems), "", (1,), True, SCOPES[notation.level])
+    trees = [left, right, certificate]
+    return Source(file(claim, topic, notation, trees, [*before(notation, trees), *theorems]), "", (1,), True, scope(notation))
+
+
+def before(notation: Notation, trees: list) -> list:
+    """What is proved of the trees before the claim."""
+    return [Theorem(*t) for t in notation.first_theorems(set().union(*map(free_indices, trees)))]
+
+
+def scope(notation: Notation) -> str:
+    return notation.scope or SCOPES[notation.level]
 
 
 def rank_bound(claim: Claim, topic: str) -> Source:

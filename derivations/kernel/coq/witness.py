@@ -9,23 +9,37 @@ divided by, a real field where a size or a number is or where a sum counts its p
 The exponential is any positive function that turns sums into products and, in an inequality, one that grows. MathComp gives
 every operation a value everywhere (x / 0 is 0), so what must not be zero is for the other witnesses to notice wherever Coq's
 proof does not need it.
+
+What needs the real numbers themselves is stated over those of Coq's standard library and Coquelicot, in `reals/`: refutations, and claims
+with derivatives.
+There a theorem may rest on the axioms that `reals/axioms.py` names, and `prove` says on which it does; and what must not be zero is a
+premise.
 """
 
 from __future__ import annotations
 
 from ..core.claims import Claim
-from .prelude import PRELUDE, PRELUDE_NAME
+from .preludes import PRELUDES
+from .reals import slopes
+from .reals.refuting import refutation
 from .running import available, file_of, prove, version
 from .stating import Source, chain, inequality
 from .structures import NotForCoq
 
-__all__ = ["PRELUDE", "PRELUDE_NAME", "Source", "available", "file_of", "prove", "source", "version"]
+__all__ = [
+    "PRELUDES",
+    "Source",
+    "available",
+    "file_of",
+    "prove",
+    "source",
+    "version",
+]
 
 
 KINDS_WITHOUT = {
     "definition": "a definition has nothing to prove; where its name is used, Coq works with what it stands for",
-    "limit": "a limit: MathComp's algebra has no limits",
-    "refutation": "a refutation: its exact counterexample is evaluated by the other witnesses",
+    "limit": "a limit, which is not stated over the reals yet",
 }
 
 
@@ -34,9 +48,11 @@ def source(claim: Claim, topic: str = "") -> Source:
     if claim.kind in KINDS_WITHOUT:
         return Source(None, KINDS_WITHOUT[claim.kind])
     try:
+        if claim.kind in ("identity", "chain", "inequality") and slopes.is_over_the_reals(claim):
+            return slopes.stated(claim, topic)
         return STATED[claim.kind](claim, topic)
     except NotForCoq as reason:
         return Source(None, str(reason))
 
 
-STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": chain}
+STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": chain, "refutation": refutation}

@@ -13,9 +13,10 @@ KEYWORDS = frozenset(
     SProp Prop Type suff then under using where with Theorem Proof Qed Section End Variable Variables Hypothesis Hypotheses Print
     Assumptions From Require Import Local Open Scope R nat exp Num sqrt isT ord0 Ordinal row column place const_mx map_mx invmx unitmx
     etrans softmax_column softmax_rows divided ring_of field_of R_ring R_field
+    moving marked slope has_slope is_slope ln reals cos sin power_of
     """.split()  # noqa: SIM905
 )
-OURS = re.compile(r"(step|claim|certificate|assumed|size|first|known|exp|exponent|part|whole|written|places)(_[A-Za-z0-9]*)?")
+OURS = re.compile(r"(step|claim|certificate|assumed|size|first|known|exp|exponent|part|whole|written|places|derivative)(_[A-Za-z0-9]*)?")
 # What would let a file pass without a proof.
 FORBIDDEN = re.compile(
     r"\b(Axioms?|Admitted|admit|give_up|Parameters?|Conjectures?|Abort|bypass_check|Unset|Declare|Load|Drop|"

@@ -114,7 +114,7 @@ class Behind(Elements):
             address = self.file(witness["file"], witness["source"])
             self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
         if witness.get("file") and witness["name"] == "coq":
-            self.add(row, "a", "claim__source", "what it imports", href=self.file("coq/Prelude.v"))
+            self.add(row, "a", "claim__source", "what it imports", href=self.file(f"coq/{steps.imported(witness['source'])}.v"))
 
     def _computed(self, rows, claim):
         """What the code that the claim names was shown to compute."""

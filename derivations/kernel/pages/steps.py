@@ -115,9 +115,17 @@ def sizes(program: str) -> str:
 # Coq's file ---------------------------------------------------------------------------------------------------------------------
 
 
+def imported(source: str) -> str:
+    """What a file of Coq imports: what such files share."""
+    found = re.search(r"^From Derivations Require Import (\w+)\.$", source, re.MULTILINE)
+    return found[1] if found else "Prelude"
+
+
 def theorem(source: str, step: int, single: bool) -> str:
     """What Coq was given for a step: what is declared and assumed, the theorem, which is the goal of its proof, and the proof."""
     section = source.partition("Section Claim.\n")[2].partition("\nEnd Claim.")[0]
-    declared, *theorems = section.strip("\n").split("\n\n")
+    parts = section.strip("\n").split("\n\n")
+    theorems = [one for one in parts if "Theorem " in one]
     of_step = theorems if single else [one for one in theorems if f"Theorem step_{step} :" in one]
-    return _short("\n\n".join([declared, *of_step])) if of_step else ""
+    declared = [one for one in parts if one not in theorems]
+    return _short("\n\n".join([*declared, *of_step])) if of_step else ""

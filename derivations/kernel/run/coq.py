@@ -26,7 +26,7 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
         else:
             results[topic] = kept
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
-    verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)))
+    verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)), apart=frozenset(coq_open.reasons()))
     for topic, found in wanted.items():
         known = coq_open.reasons(topic)
         results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts, known.pop(f"{topic}#{id_}", "")) for id_, s in found.items()}
@@ -77,7 +77,7 @@ def no_claim(key: str) -> dict:
 def publish(results: dict, every: bool):
     """Write what Coq proved where the site links to it, and what all of it imports. What no longer stands there is removed."""
     proved = {FOLDER.parent / r["file"]: r["source"] for claims in results.values() for r in claims.values() if r["steps"]}
-    proved[FOLDER / f"{coq_witness.PRELUDE_NAME}.v"] = coq_witness.PRELUDE
+    proved |= {FOLDER / f"{name}.v": shared.text for name, shared in coq_witness.PRELUDES.items()}
     homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
     for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
         old.unlink(missing_ok=True)

@@ -44,7 +44,8 @@ def loaded(topic: str) -> dict:
     results = results_for(topic, content)
     for claim in content["claims"] if results else ():
         result = results["claims"].get(claim["id"], NOT_STATED)
-        verdict, scope = ("proved", result["scope"]) if result["ok"] else ("not applicable", "")
+        proves = "refuted" if claim["kind"] == "refutation" else "proved"
+        verdict, scope = (proves, result["scope"]) if result["ok"] else ("not applicable", "")
         claim["witnesses"].append(
             {
                 "name": "coq",
@@ -81,7 +82,7 @@ def path_of(topic: str) -> Path:
 
 def identity(certificate: dict) -> str:
     """What two certificates share that were made from the same files, folders, variables and libraries; and how Coq is asked."""
-    asked = [certificates.file_hash(path) for path in certificates.kernel_files() if certificates.room(path) == "coq"]
+    asked = [certificates.file_hash(path) for path in certificates.kernel_files() if certificates.room(path).partition("/")[0] == "coq"]
     read = [certificate[kind] for kind in ("inputs", "looks", "folders", "sought", "variables")]
     of = [certificate["topic"], read, certificate["versions"], asked, coq_open.reasons(certificate["topic"])]
     return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,11 @@
+"""The part of the Coq witness that is over the real numbers, of Coq's standard library and Coquelicot.
+
+what has to be right     `notation.py` says what a tree is over the reals, `defined.py` where it has a value; `axioms.py` names what a
+                         theorem here may assume; `slopes.py` says what a derivative is, in the notation of the files around this room
+what Coq judges          `refuting.py` states that what is refuted does not hold in general, and proves it at the counterexample;
+                         `prelude_reals.v`, which `prelude.py` reads, holds what claims speak of, and the tactics;
+                         `prelude_slopes.v` holds the derivatives of what claims are made of, over MathComp's names for the reals, so
+                         that the general tactics prove what is left once they are taken
+
+Not stated yet, each with its reason: rounding, refuted laws, limits, ranks and inverses.
+"""

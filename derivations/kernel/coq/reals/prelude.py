@@ -1,0 +1,9 @@
+"""What the files over the reals share: prelude_reals.v for refutations, prelude_slopes.v for derivatives."""
+
+from pathlib import Path
+
+REALS_NAME = "PreludeReals"
+REALS_PRELUDE = Path(__file__).with_name("prelude_reals.v").read_text(encoding="utf-8")
+SLOPES_NAME = "PreludeSlopes"
+SLOPES_PRELUDE = Path(__file__).with_name("prelude_slopes.v").read_text(encoding="utf-8")
+SCOPE = "the real numbers"
