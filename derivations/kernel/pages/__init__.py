@@ -54,6 +54,9 @@ Each step of a claim opens to what stands behind it, cut from what was checked (
 
 Search is made from the finished site (finding.py), by any generator: from what readers see, claims with their anchors included.
 
+What a page is made from is noted while it is rendered (traces.py). From that a server knows which pages a change concerns (rebuilding.py),
+and a build which pages it need not render again (keeping.py).
+
 May import: `run`, `pytorch` for the names that PyTorch has, and `printing`. Begin with `claims.py`, which shows a certificate's claim, then
 `page.py`: one page on its way through Markdown.
 """
