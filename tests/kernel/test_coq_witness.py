@@ -1,5 +1,6 @@
 """The Coq witness: what it writes, and that Coq proves what is true, not what is false, with nothing assumed."""
 
+import os
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -554,6 +555,15 @@ def test_a_prelude_that_coq_does_not_accept_passes_nothing(program, monkeypatch)
     planted(monkeypatch, "Lemma wrong : False. Proof. by []. Qed.\n")
     ((ok, message),) = running.prove({"claim": SOUND}).values()
     assert not ok and message.startswith("not run: Coq does not accept the prelude")
+
+
+def test_the_processors_time_is_limited_and_what_ends_is_heard(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    coqc = tmp_path / "coqc"
+    for script, wanted in (("while :; do :; done", (None, "", "")), ("echo said; exit 3", (3, "said\n", "")), ("kill -9 $$", (-9, "", ""))):
+        coqc.write_text(f"#!/bin/sh\n{script}\n")
+        coqc.chmod(0o755)
+        assert running.coqc(tmp_path / "a.v", tmp_path, limit=1) == wanted
 
 
 @pytest.mark.coq
