@@ -14,7 +14,7 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.pages import finding, policy, sheets, taken
 
 _ABOUT = re.compile(r'(<meta (?:name="description"|property="og:description") content=")[^"]*(")')
-_END = re.compile(r"\s*</article>")
+_END = re.compile(r'(?:\s*<p class="printed">[^<]*</p>)?\s*</article>')
 
 
 def finish(site: Path, settings: Path) -> list[str]:
