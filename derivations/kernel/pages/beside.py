@@ -87,7 +87,10 @@ def chart(page: Page, parent: Element, argument: str) -> Element:
         box = SubElement(parent, "div", {"class": "map"})
         SubElement(box, "div", {"class": "map__bar"})
         frame = SubElement(box, "div", {"class": "map__frame"})
-        SubElement(frame, "div", {"class": "map__stage"}).text = page.stash(charting.drawn(graph))
+        picture = charting.drawn(graph)
+        room = f"aspect-ratio: {charting.proportion(picture)}"
+        # Where scripts run, map.js puts the picture there once the theme's are done: each of these has the browser compute all styles anew.
+        SubElement(frame, "div", {"class": "map__stage", "style": page.stash(room)}).text = page.stash(f"<noscript>{picture}</noscript>")
         charting.listed(graph, box, page.stash, lambda path: posixpath.relpath(path, folder_of(page)))
     except (ClaimError, CertificateError, MathsError) as error:
         raise page.source.error(line, f"the map cannot be drawn: {' '.join(str(error).split())}") from None

@@ -5,6 +5,7 @@ its left or in another row. A use is a curve. The same claims always lie in the 
 the list; where JavaScript runs, docs/assets/js/map.js reads all that it shows from the two.
 """
 
+import re
 from collections.abc import Callable
 from html import escape
 from math import hypot
@@ -155,6 +156,13 @@ def dot(node: Node, x: float, y: float, linked: bool) -> str:
         shape = f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(size)}"/>'
     css = {"refutation": ' class="map__refuted"', "definition": ' class="map__name"'}.get(kind, "")
     return f'<a{css} href="#{key(node.id)}" tabindex="-1">{shape}</a>'
+
+
+def proportion(picture: str) -> str:
+    """The breadth and the height of a picture, as a style says them."""
+    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)
+    assert found, "what was drawn has a viewBox"
+    return f"{found[1]} / {found[2]}"
 
 
 # As a list ---------------------------------------------------------------------------------------------------------------------

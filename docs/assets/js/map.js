@@ -12,10 +12,18 @@ const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 
 const box = document.querySelector(".map");
 const stage = box.querySelector(".map__stage");
-const svg = stage.querySelector("svg");
+const svg = put(stage.querySelector("noscript"));
 const middle = svg.viewBox.baseVal.width / 2;
 const claims = new Map();
 let chosen = null;
+
+/** The picture, in the place of what holds it for those without scripts. */
+function put(told) {
+  const picture = document.adoptNode(new DOMParser().parseFromString(told.textContent, "text/html").querySelector("svg"));
+  told.parentElement.style.aspectRatio = ""; // kept its room
+  told.replaceWith(picture);
+  return picture;
+}
 
 /** An element with attributes, and with what stands in it. */
 function made(tag, attributes = {}, ...within) {
