@@ -553,7 +553,7 @@ def test_an_axiom_in_the_prelude_is_caught(program, monkeypatch):
 def test_a_prelude_that_coq_does_not_accept_passes_nothing(program, monkeypatch):
     program("coqc")
     planted(monkeypatch, "Lemma wrong : False. Proof. by []. Qed.\n")
-    ((ok, message),) = running.prove({"claim": SOUND}).values()
+    ((ok, message),) = running.prove({"claim": f"From Derivations Require Import Prelude.\n{SOUND}"}).values()
     assert not ok and message.startswith("not run: Coq does not accept the prelude")
 
 
