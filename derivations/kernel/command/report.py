@@ -17,10 +17,9 @@ def report(result, quiet: bool):
     if not result.records and not result.problems:
         click.secho(f"{result.script}: no claim was checked", fg="red", err=True)
     if not quiet:
-        held = sum(r["verdict"] == "holds" for r in result.records)
-        click.echo(
-            f"{'ok ' if result.holds else 'NO '} {result.topic:28} {held}/{len(result.records)} claims{'  (certificate)' * result.cached}"
-        )
+        held, taken = sum(r["verdict"] == "holds" for r in result.records), sum(bool(r.get("taken")) for r in result.records)
+        earlier = "  (certificate)" if result.cached else f"  ({taken} checked earlier)" if taken else ""
+        click.echo(f"{'ok ' if result.holds else 'NO '} {result.topic:28} {held}/{len(result.records)} claims{earlier}")
 
 
 class Progress:

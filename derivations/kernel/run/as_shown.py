@@ -156,8 +156,9 @@ def refuse_text(file: str, text: str) -> None:
         raise NotAsShown(f"{file}:{line}: {said}")
     refuse_twice(file, tree)
     refuse_known(file, tree)
+    known = setters(tree)
     for node in ast.walk(tree):
-        for line, said in [*hidden(node), *renamed(node), *decorated(node, setters(tree)), *deciding(node)]:
+        for line, said in [*hidden(node), *renamed(node), *decorated(node, known), *deciding(node)]:
             raise NotAsShown(f"{file}:{line}: {said}")
     for line, said in [*outward(tree), *called(tree)]:
         raise NotAsShown(f"{file}:{line}: {said}")

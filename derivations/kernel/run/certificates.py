@@ -143,24 +143,50 @@ def save(
     began: int | None = None,
     libraries: dict | None = None,
     reads: Reads | None = None,
+    before: dict | None = None,
 ) -> list:
-    """Seal and store what a run of the checker has just proved; or nothing, and return what changed since it began (in ns)."""
+    """Seal and store what a run of the checker has just proved; or nothing, and return what changed since it began (in ns).
+
+    `before` is what an earlier check depended on from which claims were taken over.
+    """
+    depended, changed = depended_on(script, imported, began, libraries, reads, before)
+    if not changed:
+        own = {"topic": topic, "script": relative(script), "title": title, "claims": claims}
+        write(path_of(topic), depended | own)
+    return changed
+
+
+def depended_on(
+    script: Path,
+    imported: list,
+    began: int | None = None,
+    libraries: dict | None = None,
+    reads: Reads | None = None,
+    before: dict | None = None,
+) -> tuple[dict, list]:
+    """What a check depended on, as it is stored, and what of it changed since it began."""
     files = sorted({script, *imported, *checker_files()})
-    read = (reads or Reads()).stored()
-    changed = [relative(p) for p in files if began and (not p.exists() or p.stat().st_mtime_ns > began)]
-    if changed := sorted({*changed, *changes_of(read)}):
-        return changed
+    read = with_earlier((reads or Reads()).stored(), before or {})
+    changed = {relative(p) for p in files if began and (not p.exists() or p.stat().st_mtime_ns > began)}
     content = read | {
         "format": FORMAT,
-        "topic": topic,
-        "script": relative(script),
-        "title": title,
-        "claims": claims,
-        "inputs": read["inputs"] | {named(p): file_hash(p) for p in files},
-        "versions": versions() | (libraries or {}),
+        "inputs": read["inputs"] | {named(p): file_hash(p) for p in files if p.exists()},
+        "versions": versions() | (before or {}).get("versions", {}) | (libraries or {}),
     }
-    write(path_of(topic), content)
-    return []
+    return content, sorted({*changed, *changes_of(read)})
+
+
+def with_earlier(read: dict, before: dict) -> dict:
+    """What was read now, and what was read before of which no file changed."""
+    if not before:
+        return read
+    changed = set(changes_of(before))
+    inputs = {name: was for name, was in before["inputs"].items() if name not in changed}
+    sought = {
+        folder: before["sought"].get(folder, {}) | read["sought"].get(folder, {}) for folder in {**before["sought"], **read["sought"]}
+    }
+    others = {part: before[part] | read[part] for part in ("looks", "folders", "variables")}
+    return {**others, "inputs": inputs | read["inputs"], "sought": sought}
 
 
 def write(path: Path, content: dict):

@@ -22,14 +22,19 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\col
 
 
 def check_claim(claim: Claim) -> dict:
-    """The claim's record with every witness's verdict; Refused if one of them does not accept it, if the code that they would run is
-    not the code that a page shows, if that is handed the answer, or if what is said beside it states something of its own."""
+    """The claim's record with every witness's verdict; Refused if one of them does not accept it, or for what no witness sees."""
+    refuse_unseen(claim)
+    return record(claim, verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
+
+
+def refuse_unseen(claim: Claim) -> None:
+    """Refused if the code that witnesses would run is not the code that a page shows, if that is handed the answer, or if what is said
+    beside the claim states something of its own."""
     require_as_shown(claim)
     refuse_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := fault_of_words(text):
             raise Refused(claim.file, claim.line, claim.id, f"its {what} {fault}")
-    return record(claim, verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
 
 
 def computed(claim: Claim) -> dict:

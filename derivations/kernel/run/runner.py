@@ -13,23 +13,17 @@ from pathlib import Path
 from threading import Event
 
 from ..errors import nearest
-from . import certificates, refusals
+from . import certificates, earlier, refusals
 from .certificates import ROOT, CertificateError
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 PATIENCE = 0.2  # seconds until it is looked whether to give up
 
-# Each script has a process of its own, forked from one that has SymPy loaded and has run nothing yet.
+# Each script has a process of its own, forked from one that has SymPy and PyTorch loaded and has run nothing yet.
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
+LAZY = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor", "torch.export._trace")  # imported when first needed
 if CONTEXT.get_start_method() == "forkserver":
-    CONTEXT.set_forkserver_preload(
-        [
-            "derivations.kernel.run.worker",
-            "derivations.kernel.sympy.witness",
-            "derivations.kernel.pytorch.witness",
-            "derivations.kernel.traced.witness",
-        ]
-    )
+    CONTEXT.set_forkserver_preload([*LAZY, f"{__package__}.warm"])
 os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
 
 
@@ -168,26 +162,39 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
         except CertificateError:
             pass
     began = time.time_ns()
-    result, last = run(topic, script, progress, stop)
+    before = earlier.load(topic) if inside and not fresh else {}
+    result, last = run(topic, script, progress, stop, before.get("claims", {}))
     if result.stopped:
         return result
-    if inside and result.holds:
-        claims, imported = [r["claim"] for r in result.records], [Path(p) for p in last["imported"]]
-        changed = certificates.save(topic, script, result.title, claims, imported, began, last["libraries"], result.reads)
-        if changed:
-            result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
+    if inside and last:
+        keep(result, last, began, before if any(r.get("taken") for r in result.records) else {})
     if inside and not result.holds:
         certificates.remove(topic)
     return result
 
 
-def run(topic: str, script: Path, progress, stop: Event):
-    """Check a script in a process of its own, reading its records as they come."""
+def keep(result: Result, last: dict, began: int, before: dict):
+    """The certificate of a topic that holds; and, whether or not it does, what was said of its claims that hold."""
+    script, imported = result.script, [Path(p) for p in last["imported"]]
+    depended = began, last["libraries"], result.reads, before
+    if result.holds:
+        changed = certificates.save(result.topic, script, result.title, [r["claim"] for r in result.records], imported, *depended)
+        result.problems += [f"{script}: {', '.join(changed)} changed while it was checked; run the check again"] * bool(changed)
+    content, changed = certificates.depended_on(script, imported, *depended)
+    if any(r.get("distrusted") for r in result.records):
+        earlier.remove(result.topic)
+    elif not changed:
+        held = {r["claim"]["id"]: {"record": r["claim"], "stands_on": r["stands_on"]} for r in result.records if "stands_on" in r}
+        earlier.save(result.topic, held, content)
+
+
+def run(topic: str, script: Path, progress, stop: Event, before: dict):
+    """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier."""
     result, last, late = Result(topic, script), None, False
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name, dict(os.environ)))
+        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name, dict(os.environ), before))
         process.start()
         sender.close()
         try:

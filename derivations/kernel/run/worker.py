@@ -12,6 +12,8 @@ import runpy
 import sys
 import time
 import traceback
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
@@ -19,7 +21,8 @@ from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, Untracked, scripts, unknown_name
 from ..printing.plain import SIGNS, plain
-from .records import check_claim, fault_of_words
+from .again import Otherwise, checked
+from .records import fault_of_words
 from .tracking import Recorder, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
@@ -60,18 +63,28 @@ def line_in(path: Path, error: BaseException) -> int:
     return lines[-1] if lines else 0
 
 
+@cache
+def resolved(file: str) -> Path:
+    return Path(file).resolve()
+
+
+def files_of_modules() -> set[Path]:
+    """Where what is imported stands. Some of PyTorch's modules only pretend to have a file."""
+    named = (m.__file__ for m in list(sys.modules.values()) if isinstance(getattr(m, "__file__", None), str))
+    return {resolved(file) for file in named if os.path.isabs(file)}
+
+
 def imported(script: Path, root: Path) -> list:
     """Files of the project, or beside the script, that were imported."""
-    named = (Path(m.__file__) for m in list(sys.modules.values()) if isinstance(getattr(m, "__file__", None), str))
-    files = {path.resolve() for path in named if path.is_absolute()}  # some of PyTorch's modules only pretend to have a file
+    files = files_of_modules()
     prefix = Path(sys.prefix).resolve()
     return sorted(
         str(f) for f in files if f.suffix == ".py" and prefix not in f.parents and (root in f.parents or script.parent in f.parents)
     )
 
 
-def main(path: str, root: str, out, said: str, environment: dict):
-    """Check the script at path, in an environment. Records go to the connection `out`; what the script prints goes to the file `said`."""
+def main(path: str, root: str, out, said: str, environment: dict, earlier: dict):
+    """Check the script at path, in an environment, but for what was said of a claim `earlier` and stands. Records go to the connection `out`; what the script prints goes to the file `said`."""
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
     be_anywhere()
@@ -92,7 +105,7 @@ def main(path: str, root: str, out, said: str, environment: dict):
             os._exit(0)
         out.send({"event": event, **content})
 
-    check_script(script, Path(root), emit)
+    check_script(script, Path(root), emit, earlier)
 
 
 def be_anywhere():
@@ -108,7 +121,7 @@ def be_anywhere():
         locale.setlocale(locale.LC_ALL, "C")
 
 
-def check_script(script: Path, root: Path, emit):
+def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
     """Check a script and say what it came to, and what was read on the way."""
     from ..pytorch import witness  # noqa: F401  PyTorch reads files by itself, and is watched only if it is there
 
@@ -119,7 +132,7 @@ def check_script(script: Path, root: Path, emit):
         emit(event, **content)
 
     with recorded() as recorder:
-        check_claims(script, telling)
+        check_claims(script, telling, earlier or {})
     for message in unsaid(recorder, told):
         emit("problem", line=0, message=message, source="")
     emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record())
@@ -130,7 +143,7 @@ def unsaid(recorder: Recorder, told: list) -> list:
     return [message for message in dict.fromkeys(recorder.refused) if not any(message in said for said in told)]
 
 
-def check_claims(script: Path, emit):
+def check_claims(script: Path, emit, earlier: dict):
     problem = load_script(script)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
@@ -140,11 +153,14 @@ def check_claims(script: Path, emit):
     for claim in stated:
         start = time.perf_counter()
         try:
-            checked = check_claim(claim)
+            found = checked(claim, earlier.get(claim.id))
             seconds = round(time.perf_counter() - start, 3)
-            emit("claim", verdict="holds", seconds=seconds, message="", claim=checked, stated=in_words(claim))
+            kept = {"stands_on": found.stands_on, "taken": found.taken}
+            emit("claim", verdict="holds", seconds=seconds, message="", claim=found.record, stated=in_words(claim), **kept)
         except Refused as error:
             refused(emit, claim, error.message, start)
+        except Otherwise as error:
+            refused(emit, claim, str(error), start, distrusted=True)
         except Untracked as error:
             refused(emit, claim, f"a snippet is refused: {error}", start)
         except RecursionError:
@@ -168,16 +184,22 @@ def check_claims(script: Path, emit):
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
 
 
+@cache
+def homes() -> Mapping[str, list[str]]:
+    """The packages that each module may be a part of."""
+    return packages_distributions()
+
+
 def libraries() -> dict:
     """Version by name of every installed package that was imported, and of what it is a part."""
-    homes = packages_distributions()
-    names = {home for module in list(sys.modules) for home in homes.get(module.partition(".")[0], ())}
+    names = {home for module in list(sys.modules) for home in homes().get(module.partition(".")[0], ())}
     return {name: version(name) for name in sorted(names)}
 
 
-def refused(emit, claim: Claim, message: str, start: float):
+def refused(emit, claim: Claim, message: str, start: float, **more):
     emit(
         "claim",
+        **more,
         verdict="refused",
         seconds=round(time.perf_counter() - start, 3),
         message=message,

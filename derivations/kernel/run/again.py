@@ -1,0 +1,58 @@
+"""A claim's record: made anew, or taken over from an earlier check where nothing changed that the verdict rests on.
+
+That is how the claim is told, and the lines that its code may run (fingerprints.py); that nothing else changed is asked before
+(earlier.py). One in `REPLAYED` is checked all the same, and has to come out as it did.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.claims import Claim
+from ..errors import KernelError
+from . import fingerprints
+from .records import check_claim, refuse_unseen
+
+REPLAYED = 20
+MEASURED = ("seconds",)  # what is otherwise in each run
+
+
+class Otherwise(KernelError):
+    """A claim came out otherwise than it had, though nothing that it rests on changed."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    record: dict
+    stands_on: dict
+    taken: bool = False
+
+
+def checked(claim: Claim, before: dict | None) -> Checked:
+    """The claim's record: a new one, or an earlier one that stands. Refused as by `check_claim`."""
+    refuse_unseen(claim)
+    stands_on = {"told": fingerprints.told(claim), "lines": fingerprints.lines(claim), "texts": fingerprints.texts(claim)}
+    stands = before is not None and still(before, stands_on)
+    if before and stands and secrets.randbelow(REPLAYED):
+        return Checked(before["record"] | {"line": claim.line}, stands_on, taken=True)
+    made = check_claim(claim)
+    if before and stands and without_measures(made | {"line": 0}) != without_measures(before["record"] | {"line": 0}):
+        raise Otherwise(
+            "it comes out otherwise than it did, though nothing changed that it rests on; run the check again, which takes nothing over"
+        )
+    return Checked(made, stands_on)
+
+
+def still(before: dict, stands_on: dict) -> bool:
+    """Whether nothing changed that the verdict rests on: where it names a line of the code, no line may have moved."""
+    was = before["stands_on"]
+    parts = ("told", "texts") if ".py:" in before["record"]["computed"].get("reason", "") else ("told", "lines")
+    return bool(was["told"]) and all(was[part] == stands_on[part] for part in parts)
+
+
+def without_measures(x: Any) -> Any:
+    if isinstance(x, dict):
+        return {key: without_measures(value) for key, value in x.items() if key not in MEASURED}
+    return [without_measures(one) for one in x] if isinstance(x, (list, tuple)) else x
