@@ -23,6 +23,9 @@ if hasattr(signal, "SIGPIPE"):
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it quietly
 
 
+ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main():
     """State, check and list the derivations."""
@@ -33,10 +36,13 @@ def main():
 @click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
 @click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
+@ON_A_CLUSTER
 @click.option("--watch", "watching", is_flag=True, help="Stay, and check again what a change touches; Ctrl-C ends it.")
 @click.option("--page", "page", metavar="TOPIC", help="All that would be refused of one topic: its claims, its page, its code and tests.")
-def check(targets, as_json, fresh, jobs, watching, page):
+def check(targets, as_json, fresh, jobs, cluster, watching, page):
     """Check derivations. Exit 0 only if every claim holds."""
+    if cluster and (watching or page):
+        raise click.UsageError("--cluster checks once: leave --watch and --page out")
     if watching + as_json + bool(page) > 1:
         raise click.UsageError("--watch, --page and --json are for one at a time")
     if page is not None:
@@ -54,7 +60,7 @@ def check(targets, as_json, fresh, jobs, watching, page):
     if not wanted:
         raise click.UsageError("there is no derivation to check")
     with Progress() as progress:
-        results = runner.check_all(wanted, fresh, jobs, progress)
+        results = checked_there(cluster, wanted, fresh, progress) if cluster else runner.check_all(wanted, fresh, jobs, progress)
     programs.publish(results)
     if as_json:
         click.echo(
@@ -74,6 +80,28 @@ def check(targets, as_json, fresh, jobs, watching, page):
             f"{cached} of them by earlier checks that still hold: {'all hold' if good else 'NOT all hold'}"
         )
     sys.exit(not good)
+
+
+def checked_there(address: str, wanted: list, fresh: bool, progress) -> list:
+    """The results of a check by the workers of a cluster."""
+    from ..run import cluster
+
+    outside = [topic for topic, _ in wanted if not certificates.is_topic(topic)]
+    if outside:
+        raise click.UsageError(f"{outside[0]} is no topic, and other machines do not have it")
+    with on_a_cluster(), cluster.executor(address) as workers:
+        return runner.check_all(wanted, fresh, workers.size, progress, ask=cluster.asking(workers))
+
+
+@contextmanager
+def on_a_cluster():
+    """What goes wrong with a cluster is said in its own words."""
+    from ..run.cluster import ClusterError
+
+    try:
+        yield
+    except ClusterError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def chosen(targets, still: bool = False) -> list:
@@ -168,11 +196,12 @@ def coq(targets, fresh, jobs):
 @click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Of the topics only each N-th, from the K-th on.")
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
+@ON_A_CLUSTER
 @click.option("--record", is_flag=True, help="Keep the counts of all topics for the trust page, with the commit that they are of.")
 @click.option(
     "--code", "of_code", is_flag=True, help="Corrupt the snippets that claims name in their own source, and read them as mathematics."
 )
-def mutants(targets, as_json, share, fresh, jobs, record, of_code):
+def mutants(targets, as_json, share, fresh, jobs, cluster, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
     from .code_mutants import main as run_code_mutants
     from .mutants import main as run_mutants
@@ -180,10 +209,10 @@ def mutants(targets, as_json, share, fresh, jobs, record, of_code):
     if record and (targets or share != "1/1"):
         raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share")
     try:
-        with recorded(record) as keep:
+        with recorded(record) as keep, on_a_cluster():
             if of_code:
-                sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep))
-            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep))
+                sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep, cluster))
+            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster))
     except (LookupError, ValueError) as error:
         raise click.UsageError(str(error)) from None
 
@@ -195,13 +224,14 @@ def mutants(targets, as_json, share, fresh, jobs, record, of_code):
 @click.option("--json", "as_json", is_flag=True, help="The counts as JSON on standard output.")
 @click.option("--fresh", is_flag=True, help="Try them again, whatever was counted before.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
+@ON_A_CLUSTER
 @click.option("--record", is_flag=True, help="Keep the counts for the trust page, with the commit that they are of.")
-def fuzz(seed, claims, minutes, as_json, fresh, jobs, record):
+def fuzz(seed, claims, minutes, as_json, fresh, jobs, cluster, record):
     """Make random claims, true and false, and ask the witnesses. Exit 0 only if none accepts what is false."""
     from .fuzz import main as run_fuzz
 
-    with recorded(record) as keep:
-        sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs, keep))
+    with recorded(record) as keep, on_a_cluster():
+        sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs, keep, cluster))
 
 
 @contextmanager

@@ -14,14 +14,21 @@ from ..run import fuzz, fuzz_kept
 
 
 def main(
-    seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bool, jobs: int, keep: Callable = lambda run, **counts: None
+    seed: int,
+    claims: int,
+    minutes: float | None,
+    as_json: bool,
+    fresh: bool,
+    jobs: int,
+    keep: Callable = lambda run, **counts: None,
+    cluster: str = "",
 ) -> int:
     """Try the claims, or take what was counted of them before; print the tables; 0 only if the gate is passed. `keep` is given the counts."""
     result = None if fresh else fuzz_kept.standing(seed, claims)
     if result is None:
         with click.progressbar(length=claims, label="Trying random claims", file=sys.stderr, show_pos=True) as bar:
             try:
-                result = fuzz.run(seed, claims, jobs, minutes, bar.update)
+                result = fuzz.run(seed, claims, jobs, minutes, bar.update, cluster)
             except BrokenProcessPool:
                 click.secho(
                     "a process that tried random claims died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True

@@ -14,7 +14,15 @@ from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 
 
-def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/1", keep: Callable = lambda run, **counts: None) -> int:
+def main(
+    targets: tuple,
+    as_json: bool,
+    fresh: bool,
+    jobs: int,
+    share: str = "1/1",
+    keep: Callable = lambda run, **counts: None,
+    cluster: str = "",
+) -> int:
     """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
 
     Raises ValueError where the share is none, or holds no topic.
@@ -27,7 +35,7 @@ def main(targets: tuple, as_json: bool, fresh: bool, jobs: int, share: str = "1/
             bar.update(done)
 
         try:
-            results = mutation.run(wanted, fresh, jobs, progress)
+            results = mutation.run(wanted, fresh, jobs, progress, cluster)
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
             return 1

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 from ..core.claims import Claim
 from ..errors import KernelError
-from . import fingerprints
+from . import fingerprints, times
 from .records import check_claim, refuse_unseen
 
 REPLAYED = 20
-MEASURED = ("seconds",)  # what is otherwise in each run
 
 
 class Otherwise(KernelError):
@@ -38,7 +36,7 @@ def checked(claim: Claim, before: dict | None) -> Checked:
     if before and stands and secrets.randbelow(REPLAYED):
         return Checked(before["record"] | {"line": claim.line}, stands_on, taken=True)
     made = check_claim(claim)
-    if before and stands and without_measures(made | {"line": 0}) != without_measures(before["record"] | {"line": 0}):
+    if before and stands and times.without(made | {"line": 0}) != times.without(before["record"] | {"line": 0}):
         raise Otherwise(
             "it comes out otherwise than it did, though nothing changed that it rests on; run the check again, which takes nothing over"
         )
@@ -50,9 +48,3 @@ def still(before: dict, stands_on: dict) -> bool:
     was = before["stands_on"]
     parts = ("told", "texts") if ".py:" in before["record"]["computed"].get("reason", "") else ("told", "lines")
     return bool(was["told"]) and all(was[part] == stands_on[part] for part in parts)
-
-
-def without_measures(x: Any) -> Any:
-    if isinstance(x, dict):
-        return {key: without_measures(value) for key, value in x.items() if key not in MEASURED}
-    return [without_measures(one) for one in x] if isinstance(x, (list, tuple)) else x

@@ -29,6 +29,7 @@ LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
 FORMAT = 5
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
 KEPT_ASIDE = (
+    "cluster",
     "code_mutation",
     "coq",
     "coq_open",

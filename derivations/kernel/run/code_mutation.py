@@ -10,16 +10,19 @@ from pathlib import Path
 from ..attack.code_trying import tried
 from ..core import claims
 from ..traced import witness
+from .certificates import ROOT, named
 from .mutation import processes
 from .worker import load_script
 
 Left = tuple[str, str, str, str]  # the claim, the function, what was changed, and what became of it
 
 
-def run(targets: list[tuple[str, Path]], jobs: int, progress: Callable[[int], None]) -> dict[str, tuple[Counter, list[Left]]]:
+def run(
+    targets: list[tuple[str, Path]], jobs: int, progress: Callable[[int], None], cluster: str = ""
+) -> dict[str, tuple[Counter, list[Left]]]:
     """By topic, how many corrupted snippets had which outcome, and those that were not killed."""
-    with processes(jobs) as pool:
-        waiting = {pool.submit(of_topic, topic, str(script)): topic for topic, script in targets}
+    with processes(jobs, cluster) as pool:
+        waiting = {pool.submit(of_topic, topic, named(script)): topic for topic, script in targets}
         found = {}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
@@ -29,7 +32,7 @@ def run(targets: list[tuple[str, Path]], jobs: int, progress: Callable[[int], No
 
 def of_topic(topic: str, script: str) -> tuple[Counter, list[Left]]:
     """Each function that a topic's claims name is corrupted once, under the first claim whose call is proved."""
-    load_script(Path(script))
+    load_script(Path(ROOT, script))
     counts: Counter = Counter()
     left: list[Left] = []
     for claim, k, said in first_calls(list(claims.LOADED[0].claims)):

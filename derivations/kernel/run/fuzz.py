@@ -65,17 +65,17 @@ def few(found: list, kind: Callable) -> list:
     return [one for ones in kinds.values() for one in ones[:LISTED]]
 
 
-def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progress: Callable = lambda done: None) -> dict:
+def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progress: Callable = lambda done: None, cluster: str = "") -> dict:
     """The counts of so many claims, or of as many as there was time for."""
     result, began = nothing(), time.monotonic()
     left = iter(range(0, claims, CHUNK))
-    with processes(jobs) as pool:
+    with processes(jobs, cluster) as pool:
 
         def begin(count: int) -> set[Future]:
             late = minutes is not None and time.monotonic() - began > 60 * minutes
             return {pool.submit(attempts, seed, at, min(at + CHUNK, claims)) for at in islice(left, 0 if late else count)}
 
-        waiting = begin(2 * jobs)
+        waiting = begin(2 * getattr(pool, "size", jobs))
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import gc
 import os
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -34,7 +36,8 @@ class NotStated(Exception):
 
 def stated(script: str) -> dict:
     """The claims of a script by id, each with its mutants."""
-    return stated_in(script, certificates.file_hash(Path(script)))
+    path = Path(certificates.ROOT, script)  # named as every machine knows it
+    return stated_in(str(path), certificates.file_hash(path))
 
 
 @cache  # a process meets each script several times
@@ -81,15 +84,29 @@ def vouched(topic: str) -> dict:
     }
 
 
-def processes(jobs: int):
+@contextmanager
+def processes(jobs: int, cluster: str = "") -> Iterator[Executor]:
+    """Processes of this machine, or a cluster's."""
+    if cluster:
+        from .cluster import executor
+
+        with executor(cluster) as workers:
+            yield workers
+    else:
+        with of_this_machine(jobs) as pool:
+            yield pool
+
+
+def of_this_machine(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=start_process)
 
 
-def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None) -> dict:
+def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "") -> dict:
     """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again."""
     results, current = {}, depends_on()
-    with processes(jobs) as pool:
-        surveys = {topic: pool.submit(survey, str(script)) for topic, script in targets}
+    targets = [(topic, certificates.named(script)) for topic, script in targets]
+    with processes(jobs, cluster) as pool:
+        surveys = {topic: pool.submit(survey, script) for topic, script in targets}
         waiting = {}
         for topic, script in targets:
             before, said, results[topic] = {} if fresh else kept(topic, current), vouched(topic), {}
@@ -99,7 +116,7 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None)
                 missing = [name for name in trying.WITNESSES if name not in results[topic][id_]["witnesses"]]
                 if missing:
                     progress(0, 1 + known["mutants"])
-                    waiting[pool.submit(try_controls, str(script), id_, missing, said.get(id_, {}))] = topic, str(script), id_, 1
+                    waiting[pool.submit(try_controls, script, id_, missing, said.get(id_, {}))] = topic, script, id_, 1
         while waiting:
             for done in wait(waiting, return_when=FIRST_COMPLETED).done:
                 topic, script, id_, count = waiting.pop(done)

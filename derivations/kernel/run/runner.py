@@ -7,13 +7,14 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
 from ..errors import nearest
-from . import certificates, earlier, refusals
+from . import certificates, earlier, refusals, times
 from .certificates import ROOT, CertificateError
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
@@ -69,14 +70,22 @@ def find(targets: tuple) -> list:
     return list(dict.fromkeys(found))
 
 
-def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None) -> list:
-    """Results in the order of targets. progress(done, total) is called as claims are settled; `stop`, once set, gives up what is left."""
+def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, ask: Callable | None = None) -> list:
+    """Results in the order of targets. progress(done, total) is called as claims are settled; `stop`, once set, gives up what is left.
+
+    `ask` checks a script elsewhere, as `run` does here. What took longest is begun first.
+    """
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = list(pool.map(lambda t: check_script(*t, fresh, progress, stop), targets))
+        begun = {t: pool.submit(check_script, *t, fresh, progress, stop, ask) for t in sorted(targets, key=last_time, reverse=True)}
+        results = [begun[t].result() for t in targets]
     done = [result for result in results if not result.stopped]
     check_uses(done)
     settle(done)
     return results
+
+
+def last_time(target: tuple) -> float:
+    return times.of_topic(target[0])
 
 
 def settle(results: list):
@@ -145,25 +154,22 @@ def circle(links: dict, start: str) -> list:
     return []
 
 
-def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None) -> Result:
+def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, ask: Callable | None = None) -> Result:
     stop = stop or Event()
     if stop.is_set():
         return Result(topic, script, stopped=True)
     inside = certificates.is_topic(topic)
     if inside and not fresh:
         try:
-            content = certificates.load(topic)
+            content, took = certificates.load(topic), times.of_claims(topic)
             progress(len(content["claims"]), len(content["claims"]))
-            records = [
-                {"verdict": "holds", "message": "", "claim": c, "seconds": sum(w["seconds"] for w in c["witnesses"])}
-                for c in content["claims"]
-            ]
+            records = [{"verdict": "holds", "message": "", "claim": c, "seconds": took.get(c["id"], 0.0)} for c in content["claims"]]
             return Result(topic, script, content["title"], records, cached=True)
         except CertificateError:
             pass
     began = time.time_ns()
     before = earlier.load(topic) if inside and not fresh else {}
-    result, last = run(topic, script, progress, stop, before.get("claims", {}))
+    result, last = (ask or run)(topic, script, progress, stop, before.get("claims", {}))
     if result.stopped:
         return result
     if inside and last:
@@ -177,14 +183,19 @@ def keep(result: Result, last: dict, began: int, before: dict):
     """The certificate of a topic that holds; and, whether or not it does, what was said of its claims that hold."""
     script, imported = result.script, [Path(p) for p in last["imported"]]
     depended = began, last["libraries"], result.reads, before
+    times.save(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
     if result.holds:
-        changed = certificates.save(result.topic, script, result.title, [r["claim"] for r in result.records], imported, *depended)
+        changed = certificates.save(
+            result.topic, script, result.title, [times.without(r["claim"]) for r in result.records], imported, *depended
+        )
         result.problems += [f"{script}: {', '.join(changed)} changed while it was checked; run the check again"] * bool(changed)
     content, changed = certificates.depended_on(script, imported, *depended)
     if any(r.get("distrusted") for r in result.records):
         earlier.remove(result.topic)
     elif not changed:
-        held = {r["claim"]["id"]: {"record": r["claim"], "stands_on": r["stands_on"]} for r in result.records if "stands_on" in r}
+        held = {
+            r["claim"]["id"]: {"record": times.without(r["claim"]), "stands_on": r["stands_on"]} for r in result.records if "stands_on" in r
+        }
         earlier.save(result.topic, held, content)
 
 

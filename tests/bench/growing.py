@@ -1,0 +1,142 @@
+"""What a topic costs in a project of a thousand, against one of as many as there are: `python tests/bench/growing.py`. Some twenty minutes.
+
+Each copy of the project's topics is a set of chapters of its own, with scripts, pages and figures that name each other; the snippets stay
+one. Checking a thousand from cold would take hours and is what its parts cost, so certificates are written as a check of the copies
+would write them, in a folder that is thrown away.
+"""
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIES = 13
+BESIDE = ("tests/", ".github/")  # of no use here
+SEAL = """
+import json, sys
+from pathlib import Path
+from derivations.kernel.run import certificates
+
+for topic, content in json.load(open(sys.argv[1])).items():
+    imported = [certificates.ROOT / name for name in content["imported"]]
+    certificates.save(topic, certificates.script_of(topic), content["title"], content["claims"], imported, libraries=content["versions"])
+"""
+
+
+def project(folder: Path, copies: int) -> None:
+    """The project with so many copies of its topics beside them."""
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    for name in names:
+        if not name.startswith(BESIDE):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    (folder / ".venv").symlink_to(ROOT / ".venv")
+    topics = [path.relative_to(ROOT / "derivations").with_suffix("").as_posix() for path in sorted(ROOT.glob("derivations/*/*.py"))]
+    topics = [topic for topic in topics if not topic.startswith("kernel/") and not topic.endswith("__init__")]
+    sealed = {}
+    for topic in topics:
+        content = json.loads((ROOT / ".certificates" / f"{topic}.json").read_text())
+        imported = [n for n in content["inputs"] if n.endswith(".py") and not n.startswith(("derivations/kernel", f"derivations/{topic}"))]
+        sealed[topic] = {part: content[part] for part in ("title", "claims", "versions")} | {"imported": imported}
+    nav = navigation()
+    every = dict(sealed)
+    for number in range(2, copies + 2):
+        rename = renaming(topics, number)
+        for name in names:
+            chapter = re.match(r"(derivations|docs|docs/figures)/(\w+)/\w+\.(py|md)$", name)
+            if chapter and f"{chapter[2]}/{Path(name).stem}" in topics:
+                copy = folder / chapter[1] / f"{chapter[2]}_{number}" / Path(name).name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(rename((ROOT / name).read_text()))
+        every |= {rename(topic): json.loads(rename(json.dumps(content))) for topic, content in sealed.items()}
+        nav += [one for one in copied(navigation(), topics, rename, number) if one]
+    text = (folder / "mkdocs.yml").read_text()
+    (folder / "mkdocs.yml").write_text(re.sub(r"(?ms)^nav:\n.*?(?=^\S)", lambda m: yaml.safe_dump({"nav": nav}) + "\n", text))
+    (folder / "sealed.json").write_text(json.dumps(every))
+    run(folder, "-c", SEAL, str(folder / "sealed.json"))
+
+
+def renaming(topics: list, number: int):
+    """Names of topics, as they stand in scripts and on pages, to those of a copy; the snippets' stay."""
+    named = re.compile(rf"(?<!snippets/)(?<![\w.])({'|'.join(sorted({topic.partition('/')[0] for topic in topics}))})/(?=\w)")
+    return lambda text: named.sub(rf"\g<1>_{number}/", text)
+
+
+def navigation() -> list:
+    text = (ROOT / "mkdocs.yml").read_text()
+    return yaml.safe_load(re.search(r"(?ms)^nav:\n.*?(?=^\S)", text)[0])["nav"]
+
+
+def copied(entries: list, topics: list, rename, number: int) -> list:
+    """The entries of the navigation that lead to topics, for a copy."""
+    found = []
+    for title, leads in (next(iter(entry.items())) if isinstance(entry, dict) else ("", entry) for entry in entries):
+        if isinstance(leads, list):
+            within = copied(leads, topics, rename, number)
+            found += [{f"{title} {number}": within}] if within else []
+        elif leads.removesuffix(".md") in topics:
+            found.append({f"{title} {number}": rename(leads)} if title else rename(leads))
+    return found
+
+
+def run(folder: Path, *arguments: str) -> float:
+    """Seconds of processor time that a Python takes there; what goes wrong ends the benchmark with its own words."""
+    before = spent()
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    )
+    if done.returncode:
+        sys.exit(f"bench: {' '.join(arguments)} failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return spent() - before
+
+
+def spent() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measured(copies: int) -> dict:
+    """Of a project with so many copies: processor seconds, bytes and memory, by what they are of."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        project(folder, copies)
+        topics = len(json.loads((folder / "sealed.json").read_text()))
+        found = {"topics": topics}
+        run(folder, "-m", "derivations", "check")  # writes the programs that pages lead to
+        found["check with nothing changed, s"] = run(folder, "-m", "derivations", "check")
+        for name in ("build from nothing, s", "build with nothing changed, s"):
+            found[name] = run(folder, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", "site")
+        site = folder / "site"
+        found |= {
+            "pages, bytes": sum(path.stat().st_size for path in site.glob("*/*/index.html")),
+            "search, bytes": sum(path.stat().st_size for path in site.rglob("*") if path.is_file() and "search" in path.as_posix()),
+            "certificates, bytes": sum(path.stat().st_size for path in folder.glob(".certificates/*/*.json")),
+            "all of the site, bytes": sum(path.stat().st_size for path in site.rglob("*") if path.is_file()),
+        }
+        return found
+    finally:
+        shutil.rmtree(folder)
+
+
+def main() -> None:
+    print(f"load {os.getloadavg()[0]:.1f} before this began")
+    began = time.monotonic()
+    few, many = measured(0), measured(int(sys.argv[1]) if sys.argv[1:] else COPIES)
+    print(f"{'each topic, of':40} {few['topics']:>12} {many['topics']:>12}   ratio")
+    for name in [name for name in few if name != "topics"]:
+        each = few[name] / few["topics"], many[name] / many["topics"]
+        print(f"{name:40} {each[0]:12.3f} {each[1]:12.3f}   {each[1] / each[0]:.2f}   (aim: at most 1.1)")
+    print(f"{time.monotonic() - began:.0f} s in all, load {os.getloadavg()[0]:.1f} at the end")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Tasks on a Dask cluster: what comes of them is what comes of them here, and whatever goes wrong, nothing false is kept."""
+
+import os
+import time
+from threading import Thread
+
+import dask
+import pytest
+from distributed import LocalCluster
+
+from derivations.kernel.run import certificates, cluster, fuzz, mutation, runner
+from derivations.kernel.run.cluster import ClusterError, OtherCheckout
+
+TOPIC = "example/closed"
+FOREVER = 3600  # seconds that no test waits: what sleeps so long is ended
+
+
+@pytest.fixture(scope="module")
+def local():
+    """Two workers on this machine, as processes that may start others."""
+    with (
+        dask.config.set({"distributed.worker.daemon": False}),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as found,
+    ):
+        yield found
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """A place for certificates that is not the project's."""
+    monkeypatch.setattr(certificates, "STORE", tmp_path)
+    return tmp_path
+
+
+def check(**more):
+    target = (TOPIC, certificates.script_of(TOPIC))
+    (result,) = runner.check_all([target], True, 1, lambda done, more: None, **more)
+    assert not result.problems
+    return result
+
+
+def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, store):
+    def refused_for_uses(result):
+        return {r["claim"]["id"] for r in result.records if r["verdict"] != "holds"}
+
+    here = check()
+    path = certificates.path_of(TOPIC)
+    kept, own = (store / "claims" / f"{TOPIC}.json").read_bytes(), path.read_bytes() if path.exists() else b""
+    path.unlink(missing_ok=True)
+    with cluster.executor(local.scheduler_address) as workers:
+        there = check(ask=cluster.asking(workers))
+    assert workers.size == 2 and refused_for_uses(there) == refused_for_uses(here)
+    assert (store / "claims" / f"{TOPIC}.json").read_bytes() == kept
+    assert (path.read_bytes() if path.exists() else b"") == own
+
+
+@pytest.mark.slow
+def test_mutants_and_random_claims_come_out_as_they_do_here(local, store):
+    targets = [(TOPIC, certificates.script_of(TOPIC))]
+    address = local.scheduler_address
+    assert mutation.run(targets, True, 2, cluster=address) == mutation.run(targets, True, 2)
+    counts = ("claims", "families", "witnesses", "faults", "faulty", "refused", "refused_listed")
+    here, there = fuzz.run(3, 40, 2), fuzz.run(3, 40, 2, cluster=address)
+    assert here["claims"] == 40 and {name: here[name] for name in counts} == {name: there[name] for name in counts}
+
+
+def test_a_worker_with_another_checkout_is_refused(local, tree):
+    with pytest.raises(OtherCheckout, match=r"another checkout: derivations/.* differ"), cluster.executor(local.scheduler_address):
+        pass
+    with pytest.raises(OtherCheckout):
+        cluster.on_a_worker("of something else", len, ())
+
+
+def test_a_checkout_is_its_files_and_its_libraries(tree, monkeypatch):
+    before = cluster.checkout()
+    assert {"derivations/chapter/tiny.py", "python", "sympy"} <= {*before}
+    tree.script.write_text(tree.script.read_text() + "# more")
+    monkeypatch.setattr(certificates, "versions", lambda: {"python": "0"})
+    assert cluster.unlike(before, cluster.checkout())[0] == "derivations/chapter/tiny.py"
+    assert {"python", "sympy"} <= set(cluster.unlike(before, cluster.checkout()))
+    assert cluster.digest(before) != cluster.digest(cluster.checkout())
+
+
+def die_once(marker):
+    """The first worker that has this dies of it."""
+    if not os.path.exists(marker):
+        open(marker, "w").close()
+        os._exit(1)
+    return "done"
+
+
+def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
+    with cluster.executor(local.scheduler_address) as workers:
+        tasks = [workers.directly(die_once, str(tmp_path / "marker")), workers.submit(len, "abc")]
+        assert [task.result() for task in tasks] == ["done", 3]
+
+
+def test_where_the_cluster_goes_the_command_says_so():
+    own = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
+    with (
+        pytest.raises(ClusterError, match="went away .* what was finished is kept"),
+        cluster.executor(own.scheduler_address) as workers,
+    ):
+        task = workers.directly(time.sleep, FOREVER)
+        Thread(target=own.close, daemon=True).start()
+        task.result()
+
+
+def test_without_a_scheduler_or_a_worker_it_says_what_to_start(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    with (
+        pytest.raises(ClusterError, match="no Dask scheduler answers at tcp://127.0.0.1:1 .*dask scheduler"),
+        cluster.executor("tcp://127.0.0.1:1"),
+    ):
+        pass
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        pytest.raises(ClusterError, match="has no worker; start some"),
+        cluster.executor(empty.scheduler_address),
+    ):
+        pass
+
+
+def test_a_worker_that_may_start_no_processes_says_so(monkeypatch):
+    monkeypatch.setattr(cluster.multiprocessing.current_process(), "_config", {"daemon": True})
+    with pytest.raises(ClusterError, match="--no-nanny"):
+        cluster.on_a_worker(cluster.digest(cluster.checkout()), len, ())
+
+
+def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    said = cluster.as_here(("/other/place", {"problems": ["/other/place/derivations/a/b.py:3: false"], "records": [{"line": 3}]}))
+    assert said == {"problems": [f"{tmp_path}/derivations/a/b.py:3: false"], "records": [{"line": 3}]}
+
+
+def test_the_command_checks_on_a_cluster_and_refuses_what_goes_with_no_cluster(local, store, command, tmp_path):
+    done = command("check", "--fresh", "--cluster", local.scheduler_address, TOPIC)
+    assert TOPIC in done.output
+    assert command("check", "--watch", "--cluster", "x").exit_code == 2
+    script = tmp_path / "own.py"
+    script.write_text("")
+    assert "other machines do not have it" in command("check", "--cluster", local.scheduler_address, script).output
+    gone = command("fuzz", "--fresh", "--claims", "1", "--cluster", "nowhere:1")
+    assert gone.exit_code == 1 and "no Dask scheduler answers" in gone.output
