@@ -5,7 +5,10 @@
 3. Drawing a picture, on the average of all.
 4. Attention as the pages show it against the plain formula, and against PyTorch's own on its math backend.
 5. Tokens per second that the small GPT writes with its cache against those without it.
-6. What pages cost a browser: browser.py. `python tests/bench/browser.py SITE` measures that alone, of a site that is built.
+6. Checking some topics by two workers of a Dask cluster against two processes.
+7. What pages cost a browser: browser.py. `python tests/bench/browser.py SITE` measures that alone, of a site that is built.
+
+What a topic costs among a thousand takes longer than all of these: `python tests/bench/growing.py`.
 """
 
 import json
@@ -212,6 +215,39 @@ def generating(folder: Path) -> dict[int, float]:
     return {count: anew / kept for count, (kept, anew) in found.items()}
 
 
+CLUSTER = """
+import time
+import dask
+from distributed import LocalCluster
+from derivations.kernel.run import cluster, runner
+
+def main():
+    wanted = runner.find(TOPICS)
+    seconds = {}
+    dask.config.set({"distributed.worker.daemon": False})
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as local:
+        with cluster.executor(local.scheduler_address) as workers:
+            for round_ in range(2):  # the first one starts what either needs
+                for name, ask in (("cluster", cluster.asking(workers)), ("processes", None)):
+                    start = time.perf_counter()
+                    results = runner.check_all(wanted, True, 2, lambda done, more: None, ask=ask)
+                    seconds[name] = time.perf_counter() - start
+                    assert all(result.holds for result in results)
+    print(seconds["cluster"] / seconds["processes"])
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def on_a_cluster(folder: Path) -> float:
+    """Seconds of checking some topics by two workers over seconds of checking them by two processes."""
+    topics = ("attention", "softmax", "scaling", "simplify", "order")  # what these use of others has certificates
+    (folder / "on_a_cluster.py").write_text(CLUSTER.replace("TOPICS", repr(topics)))
+    run = [sys.executable, str(folder / "on_a_cluster.py")]
+    return float(subprocess.run(run, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True, stdout=subprocess.PIPE).stdout)
+
+
 def in_a_browser(folder: Path) -> list[str]:
     """What of the pages' cost could not be measured."""
     timed("mkdocs", "build", "--quiet", "-d", str(folder / "pages"))
@@ -223,12 +259,13 @@ def main():
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before this began")
     try:
         fast, unchanged, cold, drawn = speed(folder), unchanged_build(folder), cold_check(folder), drawing(folder)
-        faster = generating(folder)
+        faster, clustered = generating(folder), on_a_cluster(folder)
         lacking = in_a_browser(folder)
     finally:
         shutil.rmtree(folder)
     print(f"ratio, unchanged build to one by plain Material   {unchanged:.2f}   (aim: at most 1.15)")
     print(f"ratio, cold check to notebooks                   {cold:.2f}   (aim: at most 0.12)")
+    print(f"ratio, two workers of a cluster to two processes  {clustered:.2f}   (aim: at most 1.1)")
     print(f"seconds, to draw a picture                       {drawn:.2f}   (aim: at most 4)")
     for *shape, formula, math, masked, microseconds in fast:
         print(

@@ -36,13 +36,16 @@ def main():
 @click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
 @click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
+@click.option(
+    "--replay", type=click.IntRange(1), metavar="N", help="Check one claim in N again that an earlier check vouches for."
+)
 @ON_A_CLUSTER
 @click.option("--watch", "watching", is_flag=True, help="Stay, and check again what a change touches; Ctrl-C ends it.")
 @click.option("--page", "page", metavar="TOPIC", help="All that would be refused of one topic: its claims, its page, its code and tests.")
-def check(targets, as_json, fresh, jobs, cluster, watching, page):
+def check(targets, as_json, fresh, jobs, replay, cluster, watching, page):
     """Check derivations. Exit 0 only if every claim holds."""
-    if cluster and (watching or page):
-        raise click.UsageError("--cluster checks once: leave --watch and --page out")
+    if (cluster or replay) and (watching or page):
+        raise click.UsageError("--cluster and --replay check once: leave --watch and --page out")
     if watching + as_json + bool(page) > 1:
         raise click.UsageError("--watch, --page and --json are for one at a time")
     if page is not None:
@@ -60,7 +63,10 @@ def check(targets, as_json, fresh, jobs, cluster, watching, page):
     if not wanted:
         raise click.UsageError("there is no derivation to check")
     with Progress() as progress:
-        results = checked_there(cluster, wanted, fresh, progress) if cluster else runner.check_all(wanted, fresh, jobs, progress)
+        if cluster:
+            results = checked_there(cluster, wanted, fresh, progress, replay or 0)
+        else:
+            results = runner.check_all(wanted, fresh, jobs, progress, replay=replay or 0)
     programs.publish(results)
     if as_json:
         click.echo(
@@ -82,7 +88,7 @@ def check(targets, as_json, fresh, jobs, cluster, watching, page):
     sys.exit(not good)
 
 
-def checked_there(address: str, wanted: list, fresh: bool, progress) -> list:
+def checked_there(address: str, wanted: list, fresh: bool, progress, replay: int) -> list:
     """The results of a check by the workers of a cluster."""
     from ..run import cluster
 
@@ -90,7 +96,7 @@ def checked_there(address: str, wanted: list, fresh: bool, progress) -> list:
     if outside:
         raise click.UsageError(f"{outside[0]} is no topic, and other machines do not have it")
     with on_a_cluster(), cluster.executor(address) as workers:
-        return runner.check_all(wanted, fresh, workers.size, progress, ask=cluster.asking(workers))
+        return runner.check_all(wanted, fresh, workers.size, progress, ask=cluster.asking(workers), replay=replay)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """A claim's record: made anew, or taken over from an earlier check where nothing changed that the verdict rests on.
 
 That is how the claim is told, and the lines that its code may run (fingerprints.py); that nothing else changed is asked before
-(earlier.py). One in `REPLAYED` is checked all the same, and has to come out as it did.
+(earlier.py). One in so many is checked all the same, and has to come out as it did.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Checked:
     taken: bool = False
 
 
-def checked(claim: Claim, before: dict | None) -> Checked:
+def checked(claim: Claim, before: dict | None, one_in: int = REPLAYED) -> Checked:
     """The claim's record: a new one, or an earlier one that stands. Refused as by `check_claim`."""
     refuse_unseen(claim)
     stands_on = {"told": fingerprints.told(claim), "lines": fingerprints.lines(claim), "texts": fingerprints.texts(claim)}
     stands = before is not None and still(before, stands_on)
-    if before and stands and secrets.randbelow(REPLAYED):
+    if before and stands and secrets.randbelow(one_in):
         return Checked(before["record"] | {"line": claim.line}, stands_on, taken=True)
     made = check_claim(claim)
     if before and stands and times.without(made | {"line": 0}) != times.without(before["record"] | {"line": 0}):

@@ -141,8 +141,8 @@ def require_alike(client: Any, address: str) -> None:
 def asking(workers: Asking) -> Callable:
     """What checks a script on a worker, in the place of `runner.run`."""
 
-    def ask(topic: str, script: Path, progress: Callable, stop: Any, before: dict) -> tuple:
-        said = workers.directly(check_there, topic, certificates.named(script), before).result()
+    def ask(topic: str, script: Path, progress: Callable, stop: Any, before: dict, replay: int = 0) -> tuple:
+        said = workers.directly(check_there, topic, certificates.named(script), before, replay).result()
         said = as_here(said)
         progress(len(said["records"]), len(said["records"]))
         last, reads = said.pop("last"), said.pop("reads")
@@ -152,10 +152,10 @@ def asking(workers: Asking) -> Callable:
     return ask
 
 
-def check_there(topic: str, script: str, before: dict) -> tuple[str, dict]:
+def check_there(topic: str, script: str, before: dict, replay: int = 0) -> tuple[str, dict]:
     """A check of a script of this checkout, as plain values, and where this checkout is."""
     leave_out_what_dask_adds()
-    result, last = runner.run(topic, Path(certificates.ROOT, script), lambda done, more: None, Event(), before)
+    result, last = runner.run(topic, Path(certificates.ROOT, script), lambda done, more: None, Event(), before, replay)
     said = {part: getattr(result, part) for part in ("title", "records", "problems", "stated")}
     return str(certificates.ROOT), said | {"last": last, "reads": asdict(result.reads)}
 

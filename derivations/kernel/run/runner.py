@@ -70,13 +70,16 @@ def find(targets: tuple) -> list:
     return list(dict.fromkeys(found))
 
 
-def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, ask: Callable | None = None) -> list:
+def check_all(
+    targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, ask: Callable | None = None, replay: int = 0
+) -> list:
     """Results in the order of targets. progress(done, total) is called as claims are settled; `stop`, once set, gives up what is left.
 
-    `ask` checks a script elsewhere, as `run` does here. What took longest is begun first.
+    `ask` checks a script elsewhere, as `run` does here. Where one claim in so many is to be replayed, no certificate stands for itself.
+    What took longest is begun first.
     """
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        begun = {t: pool.submit(check_script, *t, fresh, progress, stop, ask) for t in sorted(targets, key=last_time, reverse=True)}
+        begun = {t: pool.submit(check_script, *t, fresh, progress, stop, ask, replay) for t in sorted(targets, key=last_time, reverse=True)}
         results = [begun[t].result() for t in targets]
     done = [result for result in results if not result.stopped]
     check_uses(done)
@@ -154,12 +157,14 @@ def circle(links: dict, start: str) -> list:
     return []
 
 
-def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, ask: Callable | None = None) -> Result:
+def check_script(
+    topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, ask: Callable | None = None, replay: int = 0
+) -> Result:
     stop = stop or Event()
     if stop.is_set():
         return Result(topic, script, stopped=True)
     inside = certificates.is_topic(topic)
-    if inside and not fresh:
+    if inside and not fresh and not replay:
         try:
             content, took = certificates.load(topic), times.of_claims(topic)
             progress(len(content["claims"]), len(content["claims"]))
@@ -169,7 +174,7 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
             pass
     began = time.time_ns()
     before = earlier.load(topic) if inside and not fresh else {}
-    result, last = (ask or run)(topic, script, progress, stop, before.get("claims", {}))
+    result, last = (ask or run)(topic, script, progress, stop, before.get("claims", {}), replay)
     if result.stopped:
         return result
     if inside and last:
@@ -199,13 +204,14 @@ def keep(result: Result, last: dict, began: int, before: dict):
         earlier.save(result.topic, held, content)
 
 
-def run(topic: str, script: Path, progress, stop: Event, before: dict):
-    """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier."""
+def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0):
+    """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier, of which
+    one in so many is replayed."""
     result, last, late = Result(topic, script), None, False
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name, dict(os.environ), before))
+        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name, dict(os.environ), before, replay))
         process.start()
         sender.close()
         try:

@@ -21,7 +21,7 @@ from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, Untracked, scripts, unknown_name
 from ..printing.plain import SIGNS, plain
-from .again import Otherwise, checked
+from .again import REPLAYED, Otherwise, checked
 from .records import fault_of_words
 from .tracking import Recorder, recorded
 
@@ -83,8 +83,9 @@ def imported(script: Path, root: Path) -> list:
     )
 
 
-def main(path: str, root: str, out, said: str, environment: dict, earlier: dict):
-    """Check the script at path, in an environment, but for what was said of a claim `earlier` and stands. Records go to the connection `out`; what the script prints goes to the file `said`."""
+def main(path: str, root: str, out, said: str, environment: dict, earlier: dict, one_in: int = 0):
+    """Check the script at path, in an environment, but for what was said of a claim `earlier` and stands; of that one claim in so many
+    all the same. Records go to the connection `out`; what the script prints goes to the file `said`."""
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
     be_anywhere()
@@ -105,7 +106,7 @@ def main(path: str, root: str, out, said: str, environment: dict, earlier: dict)
             os._exit(0)
         out.send({"event": event, **content})
 
-    check_script(script, Path(root), emit, earlier)
+    check_script(script, Path(root), emit, earlier, one_in or REPLAYED)
 
 
 def be_anywhere():
@@ -121,7 +122,7 @@ def be_anywhere():
         locale.setlocale(locale.LC_ALL, "C")
 
 
-def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
+def check_script(script: Path, root: Path, emit, earlier: dict | None = None, one_in: int = REPLAYED):
     """Check a script and say what it came to, and what was read on the way."""
     from ..pytorch import witness  # noqa: F401  PyTorch reads files by itself, and is watched only if it is there
 
@@ -132,7 +133,7 @@ def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
         emit(event, **content)
 
     with recorded() as recorder:
-        check_claims(script, telling, earlier or {})
+        check_claims(script, telling, earlier or {}, one_in)
     for message in unsaid(recorder, told):
         emit("problem", line=0, message=message, source="")
     emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record())
@@ -143,7 +144,7 @@ def unsaid(recorder: Recorder, told: list) -> list:
     return [message for message in dict.fromkeys(recorder.refused) if not any(message in said for said in told)]
 
 
-def check_claims(script: Path, emit, earlier: dict):
+def check_claims(script: Path, emit, earlier: dict, one_in: int):
     problem = load_script(script)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
@@ -153,7 +154,7 @@ def check_claims(script: Path, emit, earlier: dict):
     for claim in stated:
         start = time.perf_counter()
         try:
-            found = checked(claim, earlier.get(claim.id))
+            found = checked(claim, earlier.get(claim.id), one_in)
             seconds = round(time.perf_counter() - start, 3)
             kept = {"stands_on": found.stands_on, "taken": found.taken}
             emit("claim", verdict="holds", seconds=seconds, message="", claim=found.record, stated=in_words(claim), **kept)
