@@ -135,6 +135,7 @@ def test_one_that_comes_out_otherwise_is_told(project, check):
         check(one_in=1)
 
 
+@pytest.mark.slow
 def test_a_check_takes_over_what_an_earlier_one_kept(project, monkeypatch):
     def ran(*arguments):
         command = [sys.executable, "-m", "derivations", "check", "--json", *arguments, "chapter/sums"]

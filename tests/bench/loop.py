@@ -1,0 +1,94 @@
+"""From an edit to the fresh page: `python tests/bench/loop.py`. Some two minutes.
+
+In a copy of the project, with `check --watch` and `mkdocs serve` running: a word of a page, a title in a script and a comment in a snippet
+are changed, and it is asked how long it takes until the page that is served has it. The least of several is told, in seconds.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from growing import project, run
+
+ROUNDS = 3
+TOPIC = "simplify/softmax"
+EDITS = {  # by file, a place in it, and what to write there
+    "docs/simplify/softmax.md": ("It is worth seeing", "It is worth {}seeing"),
+    "derivations/simplify/softmax.py": ('title="Softmax is not additive', 'title="Softmax is {}not additive'),
+    "snippets/simplify/softmax.py": ("softmax(S) X: what attention", "softmax(S) X: {}what attention"),
+}
+LONGEST = 300  # seconds
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def waited(address: str, marker: str) -> float:
+    """Seconds until the page has the marker."""
+    start = time.perf_counter()
+    while time.perf_counter() - start < LONGEST:
+        try:
+            with urllib.request.urlopen(address, timeout=10) as page:
+                if marker in page.read().decode():
+                    return time.perf_counter() - start
+        except OSError:
+            pass
+        time.sleep(0.02)
+    sys.exit(f"bench: {address} does not show {marker!r} after {LONGEST} s")
+
+
+def measured(folder: Path) -> dict[str, float]:
+    project(folder, 0)
+    run(folder, "-m", "derivations", "check")
+    run(folder, "-m", "derivations", "check", "--fresh", TOPIC)  # as its author has done before
+    port = free_port()
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    commands = (["derivations", "check", "--watch"], ["mkdocs", "serve", "--quiet", "--dev-addr", f"127.0.0.1:{port}"])
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", *command], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        for command in commands
+    ]
+    address = f"http://127.0.0.1:{port}/{TOPIC}/"
+    found: dict[str, list[float]] = {name: [] for name in EDITS}
+    try:
+        waited(address, "Softmax is not linear")
+        time.sleep(10)  # the first check, and what a server builds at its start, are over
+        for round_ in range(ROUNDS + 1):
+            for name, (old, new) in EDITS.items():
+                path, marker = folder / name, f"marked{round_}"
+                text = re.sub(r"marked\d+ ", "", path.read_text())
+                assert old in text, name
+                path.write_text(text.replace(old, new.format(f"{marker} "), 1))
+                found[name].append(waited(address, marker))
+                time.sleep(8)  # what may wait is built now
+    finally:
+        for one in started:
+            one.terminate()
+            one.wait()
+    return {name: min(seconds[1:]) for name, seconds in found.items()}  # the first round warms what checks
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        print(f"load {os.getloadavg()[0]:.1f} before this began")
+        for name, seconds in measured(folder).items():
+            print(f"seconds from an edit of {name:34} to the page {seconds:.2f}   (aim: at most 2)")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
