@@ -23,7 +23,7 @@ from ..run.certificates import CertificateError, file_hash
 from . import traces
 
 LABS = "labs/"  # of the pages' folder: notebooks, which are run
-QUIET = 5  # seconds without a change
+QUIET = 20  # seconds without a change: who writes is not to wait for pages that they do not look at
 PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
 

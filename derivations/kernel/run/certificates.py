@@ -12,8 +12,10 @@ import contextlib
 import hashlib
 import hmac
 import json
+import math
 import os
 import secrets
+import time
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -27,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[3]
 STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
 FORMAT = 5
+SETTLED = 10**9  # nanoseconds: no file system's clock is coarser than half of it
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
 KEPT_ASIDE = (
     "cluster",
@@ -56,7 +59,25 @@ def kernel() -> Path:
 
 def kernel_files() -> list:
     """All of the kernel's sources, room by room."""
-    return sorted(Path(folder, name) for folder, _, names in os.walk(kernel()) for name in names if name.endswith((".py", ".v")))
+    folders, files = _listed.get(kernel(), ({}, []))
+    if not folders or any(stamp(folder) != was for folder, was in folders.items()):
+        walked = list(os.walk(kernel()))
+        folders = {folder: stamp(folder) for folder, _, _ in walked}
+        files = sorted(Path(folder, name) for folder, _, names in walked for name in names if name.endswith((".py", ".v")))
+        _listed[kernel()] = folders, files
+    return list(files)
+
+
+_listed: dict[Path, tuple[dict, list]] = {}  # the kernel's folders, when each was changed, and the files that are in them
+
+
+def stamp(folder: str) -> float:
+    """When a folder was changed; never twice the same where that is so short ago that it may change again unseen."""
+    try:
+        changed = os.stat(folder).st_mtime_ns
+    except OSError:
+        return math.nan
+    return changed if time.time_ns() - changed > SETTLED else math.nan
 
 
 def room(path: Path) -> str:
@@ -70,8 +91,8 @@ def checker_files() -> list:
 
 
 def is_aside(path: Path) -> bool:
-    within = path.parts[len(kernel().parts) :]
-    return within[0] in ASIDE or "/".join(within) in ASIDE
+    within = os.fspath(path)[len(f"{kernel()}{os.sep}") :].replace(os.sep, "/")
+    return within.partition("/")[0] in ASIDE or within in ASIDE
 
 
 @cache
