@@ -4,16 +4,38 @@ import re
 
 import pytest
 
-from derivations.kernel import Derivation, cos, exp, eye, index, log, positive, scalars, sin, sizes, sqrt, tanh, total, vector
+from derivations.kernel import (
+    Derivation,
+    array,
+    cos,
+    exp,
+    eye,
+    index,
+    log,
+    nonzero,
+    ones,
+    positive,
+    scalars,
+    sin,
+    sizes,
+    softmax,
+    sqrt,
+    tanh,
+    total,
+    vector,
+    zero_or_one,
+)
 from derivations.kernel.coq import reading, running
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.reals import prelude
 from derivations.kernel.coq.words import FORBIDDEN
 
 n, m = sizes("n m")
-z = vector("z", n)
+z, b, w = vector("z", n), vector("b", n), vector("w", 2)
 t, s, c = scalars("t s c")
-k = index("k", n)
+j, k = index("j", n), index("k", n)
+kept = total(b[k] * exp(z[k]), k)
+eye_of_two = array([[1, 0], [0, 1]])
 
 
 def stated(state):
@@ -42,6 +64,13 @@ def true(of):
     of.limit("whirls", cos(s / t) + log(c + 1 / t), t, "oo", 1 + log(c), given=[positive(c)])
     of.limit("compounded", (1 + s / m) ** m, m, "oo", exp(s))
     of.limit("sum", total(exp(z[k] / t), k) / n, t, "oo", 1)
+    of.limit("masked", softmax(z - t * (ones(n) - b))[j], t, "oo", b[j] * exp(z[j]) / kept, given=[zero_or_one(b), nonzero(kept)])
+    of.limit("kept", total(exp(z[k] - 2 * t * b[k]), k), t, "oo", total((1 - b[k]) * exp(z[k]), k), given=[zero_or_one(b)])
+    of.limit("found", (softmax(t * array([[0, 1], [2, 0]])) @ w)[2], t, "oo", w[1])
+    of.limit("matrix", (softmax(t * eye_of_two) @ eye_of_two.T)[1, 2], t, "oo", 0)
+    of.limit("first-order", t * (exp(s / t) - exp(c / t)), t, "oo", s - c)
+    of.limit("weights", t * (softmax(w / t)[1] - softmax(w / t)[2]), t, "oo", (w[1] - w[2]) / 2)
+    of.limit("difference", (1 / (1 + s * t) - exp(c * t)) / t, t, 0, -s - c)
 
 
 def false(of):
@@ -51,6 +80,8 @@ def false(of):
     of.limit("down", exp(t * s), t, 0, s)
     of.limit("sign", tanh(s - t), t, "oo", 1)
     of.limit("slope", sin(s * t) / t, t, 0, 1)
+    of.limit("order", t * (softmax(w / t)[1] - softmax(w / t)[2]), t, "oo", w[1] - w[2])
+    of.limit("masked", softmax(z - t * (ones(n) - b))[j], t, "oo", b[j] * exp(z[j]) / total(exp(z[k]), k), given=[zero_or_one(b)])
     of.limit("undefined", s + 1 / (c + t) * 0, t, 0, s)
 
 
@@ -83,7 +114,10 @@ def test_a_symbol_is_not_called_as_a_word_of_coq():
 @pytest.mark.parametrize(
     "state, reason",
     [
-        (lambda of: of.limit("c", t * (exp(s / t) - exp(c / t)), t, "oo", s - c), "what grows fastest cancels"),
+        (lambda of: of.limit("c", t**2 * (exp(s / t) - 1 - s / t), t, "oo", s**2 / 2), "what grows fastest cancels"),
+        (lambda of: of.limit("c", total(1 / (n + z[k] ** 2), k), n, "oo", 1), "the length of an axis"),
+        (lambda of: of.limit("c", tanh(s * t), t, "oo", 1), "a sign that is not seen"),
+        (lambda of: of.limit("c", total(1 / (t - z[k]), k), t, "oo", 0), "at each of many places"),
         (lambda of: of.limit("c", eye(n) * exp(-t), t, "oo", 0 * eye(n)), "a limit of a tensor"),
         (lambda of: of.limit("c", t * exp(-(t**2)), t, "oo", 0), "an exponential of what grows otherwise"),
     ],

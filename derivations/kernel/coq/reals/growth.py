@@ -7,14 +7,18 @@ power, times the exponential of a multiple of it.
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import add, mul, neg, pos, truediv
 from typing import NamedTuple
 
 from ...core.expr import Expr, walk
 from ..structures import NotForCoq
-from .notation import show
+from . import entries
+from .notation import ATOM, name_of, show
 
 HALF = Fraction(1, 2)
 STILL = (0, 0)
+FIRST = (-1, 0)
+FOLDED = {"add": add, "mul": mul, "neg": neg, "div": truediv, "paren": pos, "defined": pos}
 CANCELS = "a limit in which what grows fastest cancels"
 
 
@@ -34,8 +38,9 @@ class Like(NamedTuple):
 class Growth:
     """Proofs about trees in which one symbol moves."""
 
-    def __init__(self, variable: Expr, to, moving: str):
+    def __init__(self, variable: Expr, to, moving: str, given: tuple = ()):
         self.variable, self.grows, self.moving = variable, to == "oo", moving
+        self.switches = [a.args[0] for a in given if a.kind == "zero_or_one"]
 
     def moves(self, e: Expr) -> bool:
         return any(n == self.variable for n in walk(e))
@@ -62,7 +67,7 @@ class Growth:
 
     def like(self, e: Expr) -> Like:
         if not self.moves(e):
-            return Like(STILL, e.data if e.op == "const" else None, ("constant",))
+            return Like(STILL, folded(e), ("constant",))
         rule = RULES.get((e.op, e.data) if e.op == "function" else e.op)
         if rule is None or e.shape:
             raise NotForCoq(f"a limit of {e.data if e.op == 'function' else e.op}, for which there is no lemma")
@@ -82,11 +87,25 @@ class Growth:
             return k + more, rest + others
         if e.op in ("mul", "div") and "const" in (e.args[0].op, e.args[1].op) and self.moves(e):
             body, factor = e.args if e.args[1].op == "const" else e.args[::-1]
-            if factor.op == "const" and factor.data and not (e.op == "div" and factor is e.args[0]):
+            if factor.op == "const" and not (e.op == "div" and not factor.data) and not (e.op == "div" and factor is e.args[0]):
                 k, rest = self.apart(body)
                 if not rest:
                     return k * factor.data if e.op == "mul" else k / factor.data, []
         return Fraction(0), [e]
+
+
+def folded(e: Expr) -> Fraction | None:
+    """The number that a tree is, where it is seen."""
+    if e.op == "const":
+        return e.data
+    if e.shape or e.op not in FOLDED and (e.op, e.data) != ("function", "exp"):
+        return None
+    inside = [folded(x) for x in e.args]
+    if None in inside:
+        return None
+    if e.op == "function":
+        return None if inside[0] else Fraction(1)
+    return None if e.op == "div" and not inside[1] else FOLDED[e.op](*inside)
 
 
 def negative(e: Expr) -> Expr:
@@ -113,6 +132,11 @@ def of_add(to: Growth, e: Expr) -> Like:
     x, y = map(to.like, e.args)
     if x.scale == y.scale:
         value = None if None in (x.value, y.value) else x.value + y.value
+        if value == 0 and x.scale == STILL:
+            try:
+                return Like(FIRST, None, ("first_order", *apart(to, e), "value"))
+            except NotForCoq:
+                pass  # at first order there is more than this can take apart; that it vanishes is known all the same
         return Like(x.scale, value, ("alike", *x.proof, *y.proof, "compared", "compared"))
     first = x.scale[::-1] > y.scale[::-1]
     return (x if first else y)._replace(proof=("first_leads" if first else "second_leads", *x.proof, *y.proof, "compared"))
@@ -154,16 +178,79 @@ def of_pow(to: Growth, e: Expr) -> Like:
 
 def exponential(to: Growth, x: Expr) -> Like:
     k, rest = to.apart(x)
-    if to.grows and k:
-        still = summed(rest)
+    still = summed(rest)
+    if to.grows and (k or not to.moves(still)):
         found = to.settled(still)
         return Like(
             (0, k), None if found.value != 0 else Fraction(1), (f"exponential_of {number(k)} ({to.moving}{show(still)})", *found.proof)
         )
     if to.like(x).scale[::-1] > STILL:
+        for s in to.switches:
+            if found := switched(to, x, s):
+                return found
         raise NotForCoq("an exponential of what grows otherwise than a multiple of the number")
     found = to.settled(x)
     return Like(STILL, Fraction(1) if found.value == 0 else None, ("exponential", *found.proof))
+
+
+def switched(to: Growth, x: Expr, tensor: Expr) -> Like | None:
+    """Of an exponent that falls where an entry is zero and stays where it is one, or the other way round."""
+    at = next((n for n in walk(x) if n == tensor or n.op == "entry" and n.args[0] == tensor), None)
+    if at is None:
+        return None
+    (off, still), (on, other) = (to.apart(simple(replaced(x, at, Fraction(v)))) for v in (0, 1))
+    if still != other or any(map(to.moves, still)) or sorted((off, on))[0] >= 0 or sorted((off, on))[1] != 0:
+        return None
+    s, rest = (show(at) if on == 0 else f"1 + - {show(at, ATOM)}"), summed(still)
+    return Like(STILL, None, (f"exponential_switched {number(-min(off, on))} ({s}) ({to.moving}{show(rest)})", *to.settled(rest).proof))
+
+
+def replaced(e: Expr, what: Expr, by: Fraction) -> Expr:
+    if e == what:
+        return Expr("const", (), (), by)
+    return Expr(e.op, tuple(replaced(x, what, by) for x in e.args), e.shape, e.data)
+
+
+def simple(e: Expr) -> Expr:
+    """With numbers in place of what is made of numbers alone."""
+    value = folded(e)
+    return Expr("const", (), (), value) if value is not None else Expr(e.op, tuple(map(simple, e.args)), e.shape, e.data)
+
+
+def expanded(to: Growth, e: Expr) -> tuple:
+    """The proof of what a tree is to first order: a number, and what is added to it."""
+    if not to.moves(e):
+        return ("constant_1",)
+    if e.op in ("paren", "defined"):
+        return expanded(to, e.args[0])
+    if e.op in ("entry", "matmul"):
+        return expanded(to, entries.number(e))
+    found = to.like(e)
+    if found.scale == FIRST:
+        return ("same_order", *found.proof, "compared", "compared")
+    if (found.scale[1] - FIRST[1], found.scale[0] - FIRST[0]) < STILL:
+        return ("higher_order", *found.proof, "compared")
+    return apart(to, e)
+
+
+def apart(to: Growth, e: Expr) -> tuple:
+    """The same, of an operation by what it is of."""
+    parts = [step for x in e.args for step in expanded(to, x)]
+    if e.op in ("add", "neg"):
+        return ("sum_1" if e.op == "add" else "opposite_1", *parts)
+    if e.op == "mul":
+        return ("product_1", *parts, "compared")
+    if e.op == "div":
+        left, right = (expanded(to, x) for x in e.args)
+        return ("product_1", *left, "inverse_1", *right, "compared", "not_zero", "compared")
+    if (e.op, e.data) == ("function", "exp"):
+        return ("exponential_1", *parts, "compared")
+    raise NotForCoq(CANCELS)
+
+
+def of_entry(to: Growth, e: Expr) -> Like:
+    found = to.like(entries.number(e))
+    return found._replace(proof=("entries", *found.proof))
 
 
 def number(q: Fraction) -> str:
@@ -217,7 +304,7 @@ def of_cos(to: Growth, e: Expr) -> Like:
 
 def of_sum(to: Growth, e: Expr) -> Like:
     found = to.like(e.args[0])
-    return Like(found.scale, None, ("summed", *found.proof))
+    return Like(found.scale, None, (f"summed {name_of(e.data[0])}", *found.proof))
 
 
 RULES = {
@@ -230,6 +317,8 @@ RULES = {
     "div": of_div,
     "pow": of_pow,
     "sum": of_sum,
+    "entry": of_entry,
+    "matmul": of_entry,
     ("function", "exp"): of_exp,
     ("function", "log"): of_log,
     ("function", "tanh"): of_odd("tangent"),

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from ...core.claims import Claim
-from ...core.expr import Expr, free_indices, symbols
+from ...core.expr import BINDERS, Expr, free_indices, symbols, walk
 from ..assumptions import DISTRIBUTIONS
 from ..files import Theorem, comment, header, qed, variables
 from ..stating import Source
@@ -41,9 +41,13 @@ def limit(claim: Claim, topic: str) -> Source:
     if len(claim.steps) != 1 or claim.start.shape:
         raise NotForCoq("a limit of a tensor, or in several steps")
     (step,), (variable, to) = claim.steps, claim.towards
+    if any(variable in (*n.shape, *(n.data[1:2] if n.op in ("index", *BINDERS) else ())) for t in claim.trees for n in walk(t)):
+        raise NotForCoq("a limit in the length of an axis")
+    if to != "oo" and (to != 0 or variable.data[1] == "size"):
+        raise NotForCoq("a limit elsewhere than at zero or beyond all bounds")
     way = COUNTING if variable.data[1] == "size" else GROWING if to == "oo" else COMING_DOWN
     moving = f"fun {name_of(variable.data[0])} : {way.type} => "
-    growth = Growth(variable, to, moving)
+    growth = Growth(variable, to, moving, claim.given)
     wanted = list(dict.fromkeys(of_its_places(need) for need in (*needs(claim.start), *needs(step.expr))))
     on_the_way = [need for need in wanted if growth.moves(need.tree)]
     theorems = []
@@ -92,12 +96,18 @@ def context(claim: Claim, variable: Expr, wanted: list) -> list:
     facts = [(f"size_{s.data[0]}", f"(0 < {name_of(s.data[0])})%nat") for s in sizes]
     facts += [(f"place_{i.data[0]}", f"({name_of(i.data[0])} < {size_of(i.data[1])})%nat") for i in free]
     facts += [(f"assumed_{k}", assumed(a, free)) for k, a in enumerate(given, 1)]
-    facts += [(f"needed_{k}", text) for k, text in enumerate(dict.fromkeys(need.shown() for need in wanted), 1)]
+    said = {text for _, text in facts}
+    facts += [(f"needed_{k}", text) for k, text in enumerate((need.shown() for need in wanted if need.shown() not in said), 1)]
     return lines + [f"Hypothesis {name} : {statement}." for name, statement in facts]
 
 
 def assumed(a, free: list) -> str:
-    if a.kind not in SIGNS or a.args[0].shape:
+    (x,) = a.args if len(a.args) == 1 else (None,)
+    if a.kind == "zero_or_one" and len(x.shape) < 2:
+        at = f"{show(x, ATOM)} place" if x.shape else show(x, ATOM)
+        text = f"{at} = 0 \\/ {at} = 1"
+        return f"forall place, (place < {size_of(x.shape[0])})%nat -> {text}" if x.shape else text
+    if a.kind not in SIGNS or x.shape:
         raise NotForCoq(f"a limit that assumes '{a.kind}', which is not stated over the reals yet")
-    bound = sorted(free_indices(a.args[0]) - set(free), key=lambda i: i.data[0])
-    return Need(a.kind, a.args[0], tuple(i.data for i in bound)).shown()
+    bound = sorted(free_indices(x) - set(free), key=lambda i: i.data[0])
+    return Need(a.kind, x, tuple(i.data for i in bound)).shown()

@@ -145,12 +145,12 @@ intros fv; apply tends_ext with (fun t => sqrt (f t / scale (b t) p q)).
 - intros t; rewrite <- scale_half; apply sqrt_div_alt, scale_positive.
 - apply tends_through with (2 := fv); apply continuous_sqrt.
 Qed.
-Lemma like_sum p q n (f : T -> nat -> R) v : (forall k, like p q (fun t => f t k) (v k)) ->
+Lemma like_sum p q n (f : T -> nat -> R) v : (forall k, (k < n)%nat -> like p q (fun t => f t k) (v k)) ->
   like p q (fun t => total n (f t)) (total n v).
 Proof.
 intros fv; induction n as [| n before].
 - apply tends_ext with (2 := tends_const 0); intros t; simpl; unfold Rdiv; ring.
-- apply (like_add p q p q); [exact before | apply fv | reflexivity..].
+- apply (like_add p q p q); [apply before; intros k kn; apply fv; lia | apply fv; lia | reflexivity..].
 Qed.
 
 (* What does not grow *)
@@ -190,6 +190,15 @@ Proof.
 intros split rv; apply tends_ext with (fun t => exp (r t) / scale (b t) 0 0).
 - intros t; rewrite split, exp_plus, scale_zero; unfold scale; rewrite Rmult_0_l, Rplus_0_l; field; apply Rgt_not_eq, exp_pos.
 - exact (like_exp _ _ rv).
+Qed.
+(* The exponential of what falls like a multiple of the number where s is zero, and stays where s is one *)
+Lemma like_exp_switched k s r f v : 0 < k -> s = 0 \/ s = 1 -> (forall t, f t = r t + - (k * b t * (1 + - s))) -> like 0 0 r v ->
+  like 0 0 (fun t => exp (f t)) (s * exp v).
+Proof.
+intros k0 [-> | ->] split rv.
+- rewrite Rmult_0_l; apply like_vanishing with 0 (- k) (exp v); [apply like_exp_multiple with r | left; lra]; [| assumption].
+  intros t; rewrite split; ring.
+- rewrite Rmult_1_l; apply like_ext with (fun t => exp (r t)); [intros t; rewrite split; f_equal; ring | now apply like_exp].
 Qed.
 
 (* The hyperbolic tangent of what grows, or whose opposite grows *)
@@ -239,46 +248,99 @@ intros fv lg v0; apply like_ext with (fun t => - tanh (- f t)).
 - apply like_opp; apply like_tanh_up with p q (- v); [now apply like_opp | assumption | lra].
 Qed.
 
-(* What is zero at zero, with the slope one there, is like what it is taken of, where that vanishes. *)
-Definition touches (h : R -> R) : Prop := h 0 = 0 /\ is_derive h 0 1.
-Definition quotient (h : R -> R) (y : R) : R := if Req_EM_T y 0 then 1 else h y / y.
-Lemma like_touching h p q f v : touches h -> like p q f v -> small p q -> like p q (fun t => h (f t)) v.
+(* What is zero at zero is there like its slope times what it is taken of. *)
+Definition touches (h : R -> R) (d : R) : Prop := h 0 = 0 /\ is_derive h 0 d.
+Definition quotient (h : R -> R) (d y : R) : R := if Req_EM_T y 0 then d else h y / y.
+Lemma like_touching h d p q f v : touches h d -> like p q f v -> small p q -> like p q (fun t => h (f t)) (d * v).
 Proof.
-intros [h0 slope] fv sm; apply like_ext with (fun t => quotient h (f t) * f t).
+intros [h0 slope] fv sm; apply like_ext with (fun t => quotient h d (f t) * f t).
 - intros t; unfold quotient; destruct (Req_EM_T (f t) 0) as [-> | n]; [rewrite h0; ring | field; assumption].
-- assert (ct : continuous (quotient h) 0).
+- assert (ct : continuous (quotient h d) 0).
   { apply is_derive_Reals in slope; intros P [e near]; unfold filtermap.
-    assert (one : quotient h 0 = 1) by (unfold quotient; destruct (Req_EM_T 0 0) as [_ | []]; reflexivity).
-    destruct (slope e (cond_pos e)) as [d close]; exists d; intros y yd; apply near; rewrite one.
+    assert (one : quotient h d 0 = d) by (unfold quotient; destruct (Req_EM_T 0 0) as [_ | []]; reflexivity).
+    destruct (slope e (cond_pos e)) as [w close]; exists w; intros y yd; apply near; rewrite one.
     unfold quotient; destruct (Req_EM_T y 0) as [-> | n]; [apply ball_center |].
     assert (k := close y n); rewrite Rplus_0_l, h0, Rminus_0_r in k; apply k.
     unfold ball in yd; simpl in yd; unfold AbsRing_ball, abs, minus, plus, opp in yd; simpl in yd; now rewrite Ropp_0, Rplus_0_r in yd. }
-  assert (one : like 0 0 (fun t => quotient h (f t)) (quotient h 0)).
+  assert (one : like 0 0 (fun t => quotient h d (f t)) (quotient h d 0)).
   { apply like_through; [now apply like_vanishing with p q v | assumption]. }
   assert (both := like_mul _ _ _ _ _ _ _ _ one fv); unfold quotient in both at 2.
   destruct (Req_EM_T 0 0) as [_ | []]; [| reflexivity].
-  now rewrite !Rplus_0_l, Rmult_1_l in both.
+  now rewrite !Rplus_0_l in both.
 Qed.
-Lemma sin_touches : touches sin.
+Lemma like_touching_one h p q f v : touches h 1 -> like p q f v -> small p q -> like p q (fun t => h (f t)) v.
+Proof. intros ht fv sm; rewrite <- (Rmult_1_l v); now apply like_touching. Qed.
+Lemma sin_touches : touches sin 1.
 Proof. split; [apply sin_0 |]; rewrite <- cos_0; apply is_derive_Reals, derivable_pt_lim_sin. Qed.
 Lemma tanh_zero : tanh 0 = 0.
 Proof. unfold tanh; rewrite sinh_0; unfold Rdiv; ring. Qed.
-Lemma tanh_touches : touches tanh.
+Lemma tanh_touches : touches tanh 1.
 Proof. split; [apply tanh_zero |]; replace 1 with (1 - tanh 0 ^ 2) by (rewrite tanh_zero; ring); apply derive_tanh. Qed.
-Lemma ln_touches : touches (fun y => ln (1 + y)).
+Lemma ln_touches : touches (fun y => ln (1 + y)) 1.
 Proof.
 split; [rewrite Rplus_0_r; apply ln_1 |].
 auto_derive; [lra | field].
 Qed.
 Lemma like_sin_small p q f v : like p q f v -> small p q -> like p q (fun t => sin (f t)) v.
-Proof. apply like_touching, sin_touches. Qed.
+Proof. apply like_touching_one, sin_touches. Qed.
 Lemma like_tanh_small p q f v : like p q f v -> small p q -> like p q (fun t => tanh (f t)) v.
-Proof. apply like_touching, tanh_touches. Qed.
+Proof. apply like_touching_one, tanh_touches. Qed.
 Lemma like_ln_near_one g p q f v : (forall t, f t = 1 + g t) -> like p q g v -> small p q -> like p q (fun t => ln (f t)) v.
 Proof.
 intros split gv sm; apply like_ext with (fun t => ln (1 + g t)); [intros t; now rewrite split |].
-now apply (like_touching (fun y => ln (1 + y))); [apply ln_touches | |].
+now apply (like_touching_one (fun y => ln (1 + y))); [apply ln_touches | |].
 Qed.
+
+(* To first order: a number, and what is added to it *)
+Definition expands (p q : R) (f : T -> R) (a v : R) : Prop := like p q (fun t => f t - a) v.
+Lemma expands_like p q f a v : expands p q f a v -> a = 0 -> like p q f v.
+Proof. intros fv ->; apply like_ext with (2 := fv); intros t; ring. Qed.
+Lemma expands_const p q c : expands p q (fun _ => c) c 0.
+Proof. apply tends_ext with (2 := tends_const 0); intros t; unfold Rdiv; ring. Qed.
+Lemma expands_vanishing p q r s f v : like r s f v -> r = p -> s = q -> expands p q f 0 v.
+Proof. intros fv <- <-; apply like_ext with (2 := fv); intros t; ring. Qed.
+Lemma expands_slower p q r s f v : like r s f v -> small (r - p) (s - q) -> expands p q f 0 0.
+Proof. intros fv sm; apply like_ext with f; [intros t; ring | now apply like_slower with r s v]. Qed.
+Lemma expands_add p q f g a c v w : expands p q f a v -> expands p q g c w -> expands p q (fun t => f t + g t) (a + c) (v + w).
+Proof.
+intros fv gw; apply like_ext with (fun t => (f t - a) + (g t - c)); [intros t; ring |].
+now apply (like_add p q p q).
+Qed.
+Lemma expands_opp p q f a v : expands p q f a v -> expands p q (fun t => - f t) (- a) (- v).
+Proof. intros fv; apply like_ext with (2 := like_opp _ _ _ _ fv); intros t; ring. Qed.
+Lemma expands_tends p q f a v : expands p q f a v -> small p q -> like 0 0 f a.
+Proof.
+intros fv sm; apply like_ext with (fun t => (f t - a) + a); [intros t; ring |].
+apply tends_as with (0 + a); [| ring].
+apply (like_add 0 0 0 0); [now apply like_vanishing with p q v | apply like_const | reflexivity..].
+Qed.
+Lemma expands_mul p q f g a c v w : expands p q f a v -> expands p q g c w -> small p q ->
+  expands p q (fun t => f t * g t) (a * c) (v * c + a * w).
+Proof.
+intros fv gw sm; apply like_ext with (fun t => (f t - a) * g t + a * (g t - c)); [intros t; ring |].
+apply (like_add p q p q); [| | reflexivity..].
+- replace p with (p + 0) by ring; replace q with (q + 0) by ring; apply like_mul; [assumption | now apply expands_tends with p q w].
+- replace p with (0 + p) by ring; replace q with (0 + q) by ring; apply like_mul; [apply like_const | assumption].
+Qed.
+Lemma expands_through h d p q f a v : is_derive h a d -> expands p q f a v -> small p q -> expands p q (fun t => h (f t)) (h a) (d * v).
+Proof.
+intros slope fv sm; apply like_ext with (fun t => h (a + (f t - a)) - h a); [intros t; do 2 f_equal; ring |].
+apply (like_touching (fun y => h (a + y) - h a) d); [| assumption | assumption].
+split; [rewrite Rplus_0_r; ring |].
+rewrite <- (Rplus_0_r a) in slope.
+assert (k := is_derive_comp h (fun y => a + y) 0 d 1 slope).
+assert (one : is_derive (fun y : R => a + y) 0 1) by (auto_derive; [exact I | ring]).
+assert (m := is_derive_minus _ (fun _ => h a) 0 _ 0 (k one) (is_derive_const (h a) 0)).
+replace d with (minus (scal 1 d) 0); [exact m |].
+unfold minus, plus, opp, scal; simpl; unfold mult; simpl; ring.
+Qed.
+Lemma expands_inv p q f a v : expands p q f a v -> small p q -> a <> 0 -> expands p q (fun t => / f t) (/ a) (- (1) / a ^ 2 * v).
+Proof.
+intros fv sm a0; apply (expands_through Rinv); [| assumption | assumption].
+auto_derive; [assumption | field; assumption].
+Qed.
+Lemma expands_exp p q f a v : expands p q f a v -> small p q -> expands p q (fun t => exp (f t)) (exp a) (exp a * v).
+Proof. intros fv sm; apply (expands_through exp); [apply is_derive_exp | assumption | assumption]. Qed.
 
 (* Near the limit *)
 Lemma like_positive p q f v : like p q f v -> 0 < v -> F (fun t => 0 < f t).
@@ -340,9 +402,16 @@ Ltac first_leads := refine (like_add_slower _ _ _ _ _ _ _ _ _ _ _ _).
 Ltac second_leads := refine (like_slower_add _ _ _ _ _ _ _ _ _ _ _ _).
 Ltac power := refine (like_pow _ _ _ _ _ _ _).
 Ltac root := refine (like_sqrt _ _ _ _ _ _).
-Ltac summed := refine (like_sum _ _ _ _ _ _ _); intros ?.
+Tactic Notation "summed" ident(k) := refine (like_sum _ _ _ _ _ _ _); intros k ?; cbv beta.
 Ltac exponential := refine (like_exp _ _ _ _).
 Ltac exponential_of k r := refine (like_exp_multiple _ k r _ _ _ _); [intros ?; unfold itself, counted, reciprocal; only_known; first [ring | field] | only_known].
+Ltac zero_or_one := match goal with
+  | H : forall _ : nat, (_ < _)%nat -> _ \/ _, below : (_ < _)%nat |- _ => solve [destruct (H _ below); first [left; lra | right; lra]]
+  | H : _ = 0 \/ _ = 1 |- _ => solve [destruct H; first [left; lra | right; lra]]
+  end.
+Ltac exponential_switched k s r := refine (like_exp_switched _ k s r _ _ _ _ _ _);
+  [ lra | zero_or_one
+  | intros ?; unfold itself, counted, reciprocal; only_known; ring | only_known ].
 Ltac logarithm := refine (like_ln _ _ _ _ _).
 Ltac logarithm_near_one g := refine (like_ln_near_one _ g _ _ _ _ _ _ _); [intros ?; only_known; first [ring | field] | only_known |].
 Ltac tangent := refine (like_tanh _ _ _ _).
@@ -352,6 +421,15 @@ Ltac tangent_small := refine (like_tanh_small _ _ _ _ _ _ _).
 Ltac sine := refine (like_sin _ _ _ _).
 Ltac sine_small := refine (like_sin_small _ _ _ _ _ _ _).
 Ltac cosine := refine (like_cos _ _ _ _).
+Ltac first_order := refine (expands_like _ (- (1)) 0 _ _ _ _ _).
+Ltac same_order := refine (expands_vanishing _ _ _ _ _ _ _ _ _ _).
+Ltac higher_order := refine (expands_slower _ _ _ _ _ _ _ _ _).
+Ltac constant_1 := exact (expands_const _ _ _ _).
+Ltac sum_1 := refine (expands_add _ _ _ _ _ _ _ _ _ _ _).
+Ltac opposite_1 := refine (expands_opp _ _ _ _ _ _ _).
+Ltac product_1 := refine (expands_mul _ _ _ _ _ _ _ _ _ _ _ _).
+Ltac inverse_1 := refine (expands_inv _ _ _ _ _ _ _ _ _).
+Ltac exponential_1 := refine (expands_exp _ _ _ _ _ _ _ _).
 
 (* ---- What is left: comparisons of scales, signs, the value ---- *)
 
@@ -433,3 +511,4 @@ Ltac written_out :=
   unfold dot, matrix_vector, vector_matrix, product, transposed, identity, softmax_vector, softmax_rows, vector_of, matrix_of; cbn [total nth].
 Ltac equal_numbers := first [reflexivity | ring | field; not_zeros | functions_met; exponentials_met; first [reflexivity | field; not_zeros]].
 Ltac value := written_out; only_known; equal_numbers.
+Ltac entries := written_out; only_known.
