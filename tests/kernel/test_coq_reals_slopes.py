@@ -4,7 +4,28 @@ import re
 
 import pytest
 
-from derivations.kernel import Derivation, cos, diff, exp, eye, index, log, matrix, scalars, sin, sizes, softmax, sqrt, total, vector
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    cos,
+    diff,
+    each,
+    exp,
+    eye,
+    index,
+    log,
+    matrix,
+    nonzero,
+    norm,
+    positive,
+    scalars,
+    sin,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+)
 from derivations.kernel.coq import reading, running
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.reals import axioms, prelude
@@ -38,6 +59,12 @@ def true(of):
     of.identity("lengths", total((g[k] * cos(z[k])) ** 2, k) + total((g[k] * sin(z[k])) ** 2, k), total(g[k] ** 2, k))
     of.identity("power", exp(x) ** (y + 1), exp(x) ** y * exp(x))
     of.identity("symmetric", diff(softmax(z)[i], z[j]), diff(softmax(z)[j], z[i]))
+    of.identity("half-angle", 2 * sin((x - y) / 2) ** 2, 1 - cos(x - y))
+    of.identity("powers-of-powers", (exp(x) * exp(y) ** (m / n)) ** (-k / m), exp(x) ** (-k / m) / exp(y) ** (k / n))
+    of.identity("whole-power", ((1 + exp(x)) ** (-3 / n)) ** n, 1 / (1 + exp(x)) ** 3)
+    of.identity("clipped", diff(absolute(x + y), x), 1, given=[positive(y), positive(x - y)])
+    of.identity("length", diff(norm(z), z[j]), z[j] / norm(z), given=[nonzero(z @ z)])
+    of.identity("entries", diff(z[i] / total((exp(x) * each(exp(z[k]), k))[k], k), x), -z[i] / total(exp(x) * exp(z[k]), k))
     of.identity("root", diff(sqrt(1 + exp(x)), x), exp(x) / (2 * sqrt(1 + exp(x))))
 
 
@@ -46,9 +73,12 @@ def false(of):
     of.identity("place", diff(log(total(exp(z[k]), k)), z[j]), softmax(z)[i])
     of.identity("turned", diff(total(total(G[r, c] * (W @ V)[r, c], c), r), W[i, a]), (G.T @ V.T)[i, a])
     of.identity("factor", diff(exp(x * y), x), exp(x * y))
+    of.identity("clipped", diff(absolute(x + y), x), 1, given=[positive(y)])
     of.identity("log-of-a-sum", log(exp(x) + exp(y)), x + y)
     of.identity("cosine", cos(x + y), cos(x) * cos(y) + sin(x) * sin(y))
     of.identity("power", exp(x) ** (y + 1), exp(x) ** y)
+    of.identity("half-angle", sin(x / 2) ** 2, 1 - cos(x))
+    of.identity("whole-power", ((1 + exp(x)) ** (-3 / n)) ** n, 1 / (1 + exp(x)) ** 2)
 
 
 def test_the_derivative_is_by_a_number_that_moves_and_its_existence_is_a_theorem():

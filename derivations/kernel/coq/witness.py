@@ -10,7 +10,7 @@ The exponential is any positive function that turns sums into products and, in a
 every operation a value everywhere (x / 0 is 0), so what must not be zero is for the other witnesses to notice wherever Coq's
 proof does not need it.
 
-What needs the real numbers themselves is stated over those of Coq's standard library and Coquelicot, in `reals/`: refutations, and claims
+What needs the real numbers themselves is stated over those of Coq's standard library and Coquelicot, in `reals/`: refutations, limits, and claims
 with derivatives.
 There a theorem may rest on the axioms that `reals/axioms.py` names, and `prove` says on which it does; and what must not be zero is a
 premise.
@@ -21,6 +21,7 @@ from __future__ import annotations
 from ..core.claims import Claim
 from .preludes import PRELUDES
 from .reals import slopes
+from .reals.limits import limit
 from .reals.refuting import refutation
 from .running import available, file_of, prove, version
 from .stating import Source, chain, inequality
@@ -39,7 +40,6 @@ __all__ = [
 
 KINDS_WITHOUT = {
     "definition": "a definition has nothing to prove; where its name is used, Coq works with what it stands for",
-    "limit": "a limit, which is not stated over the reals yet",
 }
 
 
@@ -55,4 +55,4 @@ def source(claim: Claim, topic: str = "") -> Source:
         return Source(None, str(reason))
 
 
-STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": chain, "refutation": refutation}
+STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": chain, "refutation": refutation, "limit": limit}

@@ -1,11 +1,13 @@
 """The part of the Coq witness that is over the real numbers, of Coq's standard library and Coquelicot.
 
 what has to be right     `notation.py` says what a tree is over the reals, `defined.py` where it has a value; `axioms.py` names what a
-                         theorem here may assume; `slopes.py` says what a derivative is, in the notation of the files around this room
+                         theorem here may assume; `slopes.py` says what a derivative is, in the notation of the files around this room,
+                         `limits.py` what a limit is
 what Coq judges          `refuting.py` states that what is refuted does not hold in general, and proves it at the counterexample;
                          `prelude_reals.v`, which `prelude.py` reads, holds what claims speak of, and the tactics;
                          `prelude_slopes.v` holds the derivatives of what claims are made of, over MathComp's names for the reals, so
-                         that the general tactics prove what is left once they are taken
+                         that the general tactics prove what is left once they are taken; `growth.py` finds how fast what is in a
+                         limit grows, `entries.py` the numbers that an entry is made of, `prelude_limits.v` holds the lemmas that it names
 
-Not stated yet, each with its reason: rounding, refuted laws, limits, ranks and inverses.
+Not stated yet, each with its reason: rounding, refuted laws, ranks and inverses.
 """

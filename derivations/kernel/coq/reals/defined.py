@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ...core.expr import BINDERS, Expr
-from .notation import ATOM, name_of, show, size_of
+from .notation import name_of, show, size_of
+
+SIGNS = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
+
+
+class Need(NamedTuple):
+    """What must hold of a number for a tree to have a value, for each place that is bound around it."""
+
+    sign: str
+    tree: Expr
+    bound: tuple = ()  # (name, size), from outside in
+
+    def shown(self) -> str:
+        text = SIGNS[self.sign].format(show(self.tree))
+        for name, size in reversed(self.bound):
+            text = f"(forall {name_of(name)}, ({name_of(name)} < {size_of(size)})%nat -> {text})"
+        return text
 
 
 def conditions(e: Expr) -> list:
-    """What must hold for the tree to have a value, for each value of what it binds. What holds by its form is left out."""
-    found = [c for x in e.args for c in conditions(x)]
+    """What must hold for the tree to have a value, as Coq has it."""
+    return list(dict.fromkeys(need.shown() for need in needs(e)))
+
+
+def needs(e: Expr) -> list:
+    """What must hold for the tree to have a value. What holds by its form is left out."""
+    found = [need for x in e.args for need in needs(x)]
     if e.op in BINDERS:
-        name, size = name_of(e.data[0]), size_of(e.data[1])
-        found = [f"(forall {name}, ({name} < {size})%nat -> {c})" for c in found]
+        found = [need._replace(bound=(e.data[:2], *need.bound)) for need in found]
     if e.op == "div" and not surely_positive(e.args[1]):
-        found.append(f"{show(e.args[1])} <> 0")
+        found.append(Need("nonzero", e.args[1]))
     if e.op == "pow":
         found += of_power(*e.args)
     if e.op == "function" and e.data == "log" and not e.args[0].shape and not surely_positive(e.args[0]):
-        found.append(f"0 < {show(e.args[0])}")
-    return list(dict.fromkeys(found))
+        found.append(Need("positive", e.args[0]))
+    return found
 
 
 def of_power(base: Expr, exponent: Expr) -> list:
@@ -26,9 +48,9 @@ def of_power(base: Expr, exponent: Expr) -> list:
         return []
     whole = exponent.op == "const" and exponent.data.denominator == 1
     if whole:
-        return [f"{show(base, ATOM)} <> 0"] if exponent.data < 0 else []
+        return [Need("nonzero", base)] if exponent.data < 0 else []
     root = exponent.op == "const" and exponent.data > 0 and exponent.data.denominator in (2, 4)
-    return [f"0 {'<=' if root else '<'} {show(base)}"]
+    return [Need("nonnegative" if root else "positive", base)]
 
 
 def surely_positive(e: Expr) -> bool:

@@ -15,6 +15,7 @@ RESERVED = frozenset(
     """
     total number dot matrix_vector vector_matrix product transposed identity softmax_vector softmax_rows length_of vector_of matrix_of
     exp ln sqrt Rabs cos sin tanh Rpower all columns
+    is_lim is_lim_seq filterlim at_right locally eventually p_infty Rbar_locally
     """.split()  # noqa: SIM905
 )
 PLACES = ("row", "column", "third", "fourth")

@@ -185,6 +185,14 @@ have : sin x * sin x + cos x * cos x = 1 by exact: sin2_cos2.
 by move=> <-; rewrite addrK.
 Qed.
 
+Lemma sine_of_half (x : R) : sin (x / 2%:R) ^+ 2 = (1 - cos x) / 2%:R.
+Proof.
+have two : (2%:R : R) != 0 by rewrite pnatr_eq0.
+have -> : 1 - cos x = sin (x / 2%:R) * sin (x / 2%:R) + sin (x / 2%:R) * sin (x / 2%:R).
+  by rewrite [in LHS](splitr x) cos_of_sum opprB addrCA -sine_squared.
+by rewrite expr2 -mulr2n -[(sin _ * sin _) *+ 2]mulr_natr mulfK.
+Qed.
+
 Lemma slope_cos f x a : is_slope f x a -> is_slope (fun t => cos (f t)) x (a * - sin (f x)).
 Proof. by move=> fa; apply: (@slope_comp cos f) => //; apply/is_derive_Reals; apply: derivable_pt_lim_cos. Qed.
 Lemma slope_sin f x a : is_slope f x a -> is_slope (fun t => sin (f t)) x (a * cos (f x)).
@@ -216,8 +224,20 @@ Ltac angles_apart :=
     then angles_apart else reflexivity
   end.
 
+(* One factor, and nothing else on either side of it: a case that the other files do not come to. *)
+Ltac by_factors ::=
+  lazymatch goal with
+  | |- @GRing.mul _ ?x ?y = @GRing.mul _ ?c (@GRing.mul _ ?d ?y) => apply: keep_right; by_factors
+  | |- @GRing.mul _ ?x ?y = @GRing.mul _ (@GRing.mul _ ?c ?y) ?d => apply: keep_left; by_factors
+  | |- @GRing.mul _ (GRing.one _) _ = @GRing.mul _ _ (GRing.one _) => apply: mulrC
+  | |- _ = @GRing.mul _ (GRing.one _) _ => symmetry; apply: mul1r
+  | |- _ = @GRing.mul _ _ (GRing.one _) => symmetry; apply: mulr1
+  | |- @GRing.mul _ _ _ = @GRing.mul _ _ _ => apply: mulrC
+  end.
+
 Ltac exponents_apart :=
   lazymatch goal with
+  | |- exp (1 * _) = _ => etransitivity; [apply: (f_equal exp); apply: mul1r | exponents_apart]
   | |- exp (_ + _) = _ => etransitivity; [apply: exp_of_sum |]; apply: (f_equal2 *%R); exponents_apart
   | |- exp (- _) = _ => etransitivity; [apply: exp_of_opposite |]; apply: (f_equal GRing.inv); exponents_apart
   | |- exp (ln _) = _ => apply: exp_of_ln; positive
@@ -246,6 +266,7 @@ Ltac functions_apart :=
     | ?a * ?b => apply: (f_equal2 *%R); functions_apart
     | - ?a => apply: (f_equal -%R); functions_apart
     | ?a ^-1 => apply: (f_equal GRing.inv); functions_apart
+    | sin (?a / 2%:R) ^+ 2 => etransitivity; [apply: sine_of_half |]; functions_apart
     | Num.sqrt ?a ^+ 2 => tryif (etransitivity; [apply: sqr_sqrtr; solve [nonnegative] |]) then functions_apart
       else (apply: (f_equal (fun t => t ^+ 2)); apply: (f_equal Num.sqrt); functions_apart)
     | ?a ^+ ?n => apply: (f_equal (fun t => t ^+ n)); functions_apart
@@ -291,8 +312,17 @@ Ltac take_functions :=
 
 (* ---- Taking a derivative ---- *)
 
+(* Goal: 0 < e. It is a sum of two numbers that are assumed to be positive, of one of them perhaps twice. *)
+Lemma same_gt0 (x y : R) : x = y -> 0 < y -> 0 < x. Proof. by move=> ->. Qed.
+Ltac normal_equal := (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry; compare R.
+Ltac sum_is_positive :=
+  let sum e := solve [apply: (@same_gt0 _ e); [normal_equal | repeat first [assumed | apply: addr_gt0]]] in
+  match goal with H : is_true (_ 0 ?y), K : is_true (_ 0 ?z) |- _ => first [sum (y + z) | sum (y + (z + z))] end.
 Ltac sign_of_part := cbv beta; rewrite ?marked_same;
-  lazymatch goal with |- is_true (negb _) => not_zero_by_sign | |- _ => positive end.
+  lazymatch goal with
+  | |- is_true (negb _) => first [not_zero_by_sign | apply: lt0r_neq0; apply: sum_gt0 => // ?; rewrite !mxE; positive]
+  | |- _ => first [positive | sum_is_positive]
+  end.
 
 (* Goal: is_slope f x ?v *)
 Ltac differentiate := cbv beta zeta; lazymatch goal with
@@ -351,7 +381,15 @@ Ltac slopes_taken :=
     end else reflexivity
   end.
 
-Ltac exponential_known := have exp_add := exp_of_sum; have exp_positive := exp_above_zero; have exp_increasing := exp_rises.
+(* What is known of the exponential; and that a vector's length is positive, where it is assumed not to be zero *)
+Lemma length_positive n (x : 'cV[R]_n) : (x^T *m x) ord0 ord0 != 0 -> 0 < (x^T *m x) ord0 ord0.
+Proof. by move=> x0; rewrite lt0r x0 mxE; apply: sumr_ge0 => k _; rewrite mxE -expr2 sqr_ge0. Qed.
+Lemma squares_positive n (x : 'cV[R]_n) : (x^T *m x) ord0 ord0 != 0 -> 0 < \sum_(k < n) x k ord0 * x k ord0.
+Proof. by move=> /length_positive; rewrite mxE; under eq_bigr do rewrite mxE. Qed.
+Ltac exponential_known := have exp_add := exp_of_sum; have exp_positive := exp_above_zero; have exp_increasing := exp_rises;
+  repeat match goal with H : is_true (negb (@eq_op _ (fun_of_matrix (mulmx (trmx ?x) ?x) _ _) _)) |- _ =>
+    lazymatch goal with _ : is_true (@Order.lt _ _ _ (fun_of_matrix (mulmx (trmx x) x) _ _)) |- _ => fail | _ => idtac end;
+    have := length_positive H; have := squares_positive H; move=> ? ? end.
 Ltac take_slopes :=
   try (apply/matrixP => ? ?);
   (etransitivity; [slopes_taken |]); symmetry; (etransitivity; [slopes_taken |]); symmetry.
