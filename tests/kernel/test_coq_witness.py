@@ -200,7 +200,7 @@ def test_operands_keep_their_brackets():
 @pytest.mark.parametrize(
     "state, reason",
     [
-        (lambda of: of.identity("claim", E(random("q")), 0, given=[mean(random("q"), 0)]), "expectation"),
+        (lambda of: of.identity("claim", E(absolute(random("q"))), 0, given=[mean(random("q"), 0)]), "expectation"),
         (lambda of: of.identity("claim", rounded(x), x), "rounding"),
         (lambda of: of.identity("claim", x**n, x**n), "of what may be negative"),
         (lambda of: of.identity("claim", (x - y) ** (2 * n + 1), x), "of what may be negative"),
@@ -218,9 +218,9 @@ def test_what_coq_cannot_state_is_given_back_with_a_reason(state, reason):
 
 def test_of_a_chain_the_steps_that_can_be_stated_are():
     q = random("q")
-    source = one(lambda of: of.chain("claim", E(q), (c - x + x, WHY), (c, WHY), given=[mean(q, c)]))
+    source = one(lambda of: of.chain("claim", E(absolute(q)), (c - x + x, WHY), (c, WHY), given=[mean(q, c)]))
     assert source.steps == (2,) and not source.whole
-    assert "step 1 has an expectation" in source.reason
+    assert "step 1 has the expectation of a function" in source.reason
     assert "Theorem step_2" in source.text and "Theorem claim" not in source.text
 
 

@@ -19,6 +19,7 @@ premise.
 from __future__ import annotations
 
 from ..core.claims import Claim
+from .laws import notation as laws
 from .preludes import PRELUDES
 from .reals import slopes
 from .reals.refuting import refutation
@@ -55,4 +56,4 @@ def source(claim: Claim, topic: str = "") -> Source:
         return Source(None, str(reason))
 
 
-STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": chain, "refutation": refutation}
+STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": laws.stated, "refutation": refutation}
