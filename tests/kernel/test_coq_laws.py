@@ -76,6 +76,18 @@ def false(of):
     of.identity("no-moment", Var(q @ k), 0, given=[independent(q, k), mean(q, 0), has_moment(k, 1)])
 
 
+def refuted(of):
+    of.refute("squared", Var(q @ k), n**2, at={n: 2}, given=[independent(q, k), *STANDARD])
+    of.refute("squares", Var(q @ q), n, at={n: 1}, given=[independent(q), gaussian(q), mean(q, 0), variance(q, 1)])
+    of.refute("moved", Var(q @ k + x), n, at={n: 1}, given=[independent(q, x, k), *STANDARD[1:], mean(q, 1), mean(x, -1), variance(x, 2)])
+    of.refute("matrix", E(M[1, 1] * x), 1, at={n: 2, m: 1}, given=[independent(M, x), mean(M, 2), mean(x, -2)])
+
+
+def held(of):
+    of.refute("holds", Var(q @ k), n, at={n: 2}, given=[independent(q, k), *STANDARD])
+    of.refute("at-one", Var(q @ k), n**2, at={n: 1}, given=[independent(q, k), *STANDARD])
+
+
 def test_what_is_assumed_of_what_is_random_are_hypotheses():
     text = written(true)["product"]
     for line in (
@@ -136,7 +148,32 @@ def test_a_symbol_is_not_called_as_a_word_of_the_prelude():
     assert "expectation expectation_ =\n  c" in text
 
 
+def test_what_is_refuted_is_said_of_all_random_variables_and_sizes():
+    text = written(refuted)["squared"]
+    assert "~ (forall (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R)," in text
+    assert "forall (n : nat) (q : 'M[Random]_(n, 1)) (k : 'M[Random]_(n, 1))," in text
+    assert "(independent_to expectation 2 (along (entries q) (entries k))) ->" in text
+    assert "n%:R ^+ 2 :> R)." in text and "At n = 2" in text
+
+
+@pytest.mark.parametrize(
+    "state, reason",
+    [
+        (lambda of: of.refute("c", E(c * x), c, at={c: 1}, given=[mean(x, 2)]), "made of sizes"),
+        (lambda of: of.refute("c", E(x), 1, at={}, relation="<=", given=[mean(x, 2)]), "no equality"),
+        (lambda of: of.refute("c", Var(q @ k), n, at={}, given=[independent(q, k), *STANDARD]), "what the size n is"),
+        (lambda of: of.refute("c", E(absolute(x)), 0, at={}, given=[mean(x, 1)]), "no polynomial"),
+    ],
+)
+def test_a_refuted_law_that_cannot_be_stated_says_why(state, reason):
+    derivation = Derivation("test")
+    state(derivation)
+    source = coq.source(derivation.claims[0])
+    assert source.text is None and reason in source.reason, source.reason
+
+
 def test_every_source_is_read_before_coq_reads_it():
+    assert {id: reading.suspicious(text) for id, text in written(refuted).items()} == dict.fromkeys(written(refuted), "")
     assert {id: reading.suspicious(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
     assert all(reading.preludes_of(text) == {prelude.LAWS_NAME} for text in written(true).values())
 
@@ -147,13 +184,15 @@ def test_the_prelude_takes_nothing_for_granted():
     assert set(re.findall(r"\b(?:Hypothesis|Context)\b[^.]*", bare)) == {
         "Hypothesis linear : is_linear constant expectation",
         "Hypothesis ind : independent_to expectation n x",
+        "Hypothesis first : moment 0%N = 1",
     }
 
 
 @pytest.mark.coq
-def test_laws_are_proved_and_assume_nothing(program, tmp_path):
+@pytest.mark.parametrize("state", [true, refuted], ids=["laws", "refuted"])
+def test_laws_are_proved_and_assume_nothing(program, tmp_path, state):
     program("coqc")
-    results = running.prove(written(true), tmp_path)
+    results = running.prove(written(state), tmp_path)
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert all("nothing assumed" in message for _, message in results.values()), results
 
@@ -161,7 +200,7 @@ def test_laws_are_proved_and_assume_nothing(program, tmp_path):
 @pytest.mark.coq
 def test_a_false_law_is_not_proved(program):
     program("coqc")
-    results = running.prove(written(false))
+    results = running.prove(written(false) | written(held))
     assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from ..core.claims import Claim
 from .laws import notation as laws
+from .laws.refuting import refutation as refuted_law
 from .preludes import PRELUDES
 from .reals import slopes
 from .reals.refuting import refutation
@@ -56,4 +57,10 @@ def source(claim: Claim, topic: str = "") -> Source:
         return Source(None, str(reason))
 
 
-STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": laws.stated, "refutation": refutation}
+STATED = {
+    "inequality": inequality,
+    "identity": chain,
+    "chain": chain,
+    "law": laws.stated,
+    "refutation": lambda claim, topic: (refuted_law if claim.given else refutation)(claim, topic),
+}

@@ -330,9 +330,9 @@ Ltac as_chosen K x :=
   end.
 
 (* Goal: so many of a list are i. *)
-Ltac counted := intros; first
-  [ by apply: leq_trans (count_size _ _) _
-  | repeat match goal with i : _ |- _ => progress repeat (destruct i as [i|i]) end; rewrite /=;
+Ltac counted := first
+  [ by intros; apply: leq_trans (count_size _ _) _
+  | try (let i := fresh "i" in intro i; repeat (destruct i as [i|i])); rewrite /=;
     repeat match goal with |- context [nat_of_bool ?b] => lazymatch b with true => fail | false => fail | _ => case: b end end;
     exact: isT ].
 
@@ -416,3 +416,38 @@ Ltac taken_further ::= match goal with
   | L : is_linear ?K ?E |- variance ?K ?E _ = _ => etransitivity; [exact: (variance_moments L) |]
   end.
 Ltac laws R := try (apply/matrixP => ? ?); one_places; numbers R.
+
+(* ---- Laws that do not hold ---- *)
+
+Lemma independent_like (R Random : comRingType) (expectation : Random -> R) (I : finType) (x y : I -> Random) :
+  independent expectation x -> (forall p, x p = y p) -> independent expectation y.
+Proof.
+move=> ind same a; have := ind a; rewrite (eq_bigr _ (fun p _ => f_equal (fun t => t ^+ a p) (same p))) => ->.
+by apply: eq_bigr => p _; rewrite same.
+Qed.
+
+(* What is assumed of tensors that are made of such random variables as there are *)
+Ltac as_made H := intros; rewrite ?mxE; apply: H.
+Ltac independent_as_made ind :=
+  try apply: independent_below; apply: (independent_like ind); let p := fresh "p" in intro p;
+  repeat (destruct p as [p|p]); try destruct p as [? ?]; rewrite /= /entries /single ?mxE //.
+
+(* A number without names, as an integer *)
+Ltac whole_value e := lazymatch e with
+  | @GRing.add _ ?a ?b => let x := whole_value a in let y := whole_value b in eval compute in (BinInt.Z.add x y)
+  | @GRing.mul _ ?a ?b => let x := whole_value a in let y := whole_value b in eval compute in (BinInt.Z.mul x y)
+  | @GRing.opp _ ?a => let x := whole_value a in eval compute in (BinInt.Z.opp x)
+  | GRing.zero _ => constr:(BinNums.Z0)
+  | GRing.one _ => constr:(BinNums.Zpos BinNums.xH)
+  | @GRing.natmul _ (GRing.one _) ?n => eval compute in (BinInt.Z.of_nat n)
+  end.
+(* Goal: e = ?n%:R *)
+Ltac natural R :=
+  etransitivity; [normal |];
+  lazymatch goal with |- ?g = _ =>
+    let z := whole_value g in let n := eval compute in (BinInt.Z.to_nat z) in
+    etransitivity; [assert (h : g = n%:R) by compare R; exact: h | reflexivity] end.
+Lemma two_naturals (R : realFieldType) (a b : R) m n : a = m%:R -> b = n%:R -> (m != n)%N -> a = b -> False.
+Proof. by move=> -> -> mn /eqP; rewrite eqr_nat (negbTE mn). Qed.
+(* Goal: an equality of two numbers -> False *)
+Ltac false_law R := refine (two_naturals _ _ _); [natural R | natural R | exact: isT].

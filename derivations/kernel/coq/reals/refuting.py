@@ -22,7 +22,7 @@ MOST_PLACES = 16
 
 def refutation(claim: Claim, topic: str) -> Source:
     if claim.given:
-        raise NotForCoq("a refuted law: what it assumes of distributions is not stated over the reals yet")
+        raise NotForCoq("a refutation under assumptions, which is stated of laws alone")
     left, right = claim.start, claim.steps[0].expr
     given, by_name = dict(claim.at), symbols(left, right)
     sizes = sizes_at(by_name, given)
