@@ -80,7 +80,7 @@ def refuted(of):
     of.refute("squared", Var(q @ k), n**2, at={n: 2}, given=[independent(q, k), *STANDARD])
     of.refute("squares", Var(q @ q), n, at={n: 1}, given=[independent(q), gaussian(q), mean(q, 0), variance(q, 1)])
     of.refute("moved", Var(q @ k + x), n, at={n: 1}, given=[independent(q, x, k), *STANDARD[1:], mean(q, 1), mean(x, -1), variance(x, 2)])
-    of.refute("matrix", E(M[1, 1] * x), 1, at={n: 2, m: 1}, given=[independent(M, x), mean(M, 2), mean(x, -2)])
+    of.refute("matrix", E(total(total(M[i, j] * x, j), i)), 1, at={n: 2, m: 1}, given=[independent(M, x), mean(M, 2), mean(x, 3)])
 
 
 def held(of):

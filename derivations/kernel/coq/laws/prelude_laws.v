@@ -182,10 +182,10 @@ have small : (size (constant c *: p) <= size p)%N by apply: size_scale_leq.
 rewrite mul_polyC (mean_of_long small) (mean_of_long (leqnn (size p))) mulr_sumr.
 by apply: eq_bigr => k _; rewrite coefZ (mean_scaled linear) mulrCA.
 Qed.
-Lemma mean_of_one : mean_of 1%:P = 1.
+Lemma mean_of_unit : mean_of 1%:P = 1.
 Proof. by rewrite /mean_of size_polyC oner_eq0 big_ord1 coefC eqxx first (mean_one linear) mulr1. Qed.
 Lemma mean_of_linear : is_linear [rmorphism of polyC \o constant] mean_of.
-Proof. by split; [exact: mean_of_add | exact: mean_of_scaled | exact: mean_of_one]. Qed.
+Proof. by split; [exact: mean_of_add | exact: mean_of_scaled | exact: mean_of_unit]. Qed.
 Lemma mean_of_power v n : mean_of (v%:P * 'X^n) = moment n * expectation v.
 Proof.
 have small : (size (v *: 'X^n : {poly Random}) <= n.+1)%N.
@@ -258,10 +258,25 @@ End Model.
 
 (* ---- Taking expectations ---- *)
 
-(* A moment of which nothing more is known, so that nothing is asked of it twice *)
-Definition some_mean (R Random : comRingType) (expectation : Random -> R) x : R := expectation x.
-Definition some_variance (R Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R) x : R :=
-  variance constant expectation x.
+(* The moments of which nothing more is known get names, so that nothing is asked of them twice. *)
+Section Unknown.
+Variables (R Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
+Lemma means_exist m n (A : 'M[Random]_(m, n)) : {B : 'M[R]_(m, n) | forall i j, expectation (A i j) = B i j}.
+Proof. by exists (\matrix_(i, j) expectation (A i j)) => i j; rewrite mxE. Qed.
+Lemma variances_exist m n (A : 'M[Random]_(m, n)) : {B : 'M[R]_(m, n) | forall i j, variance constant expectation (A i j) = B i j}.
+Proof. by exists (\matrix_(i, j) variance constant expectation (A i j)) => i j; rewrite mxE. Qed.
+Lemma mean_exists x : {e : R | expectation x = e}. Proof. by exists (expectation x). Qed.
+Lemma variance_exists x : {v : R | variance constant expectation x = v}. Proof. by exists (variance constant expectation x). Qed.
+Definition means_of m n (A : 'M[Random]_(m, n)) : 'M[R]_(m, n) := sval (means_exist A).
+Definition variances_of m n (A : 'M[Random]_(m, n)) : 'M[R]_(m, n) := sval (variances_exist A).
+Definition mean_of_one x : R := sval (mean_exists x).
+Definition variance_of_one x : R := sval (variance_exists x).
+Lemma means_ofE m n (A : 'M[Random]_(m, n)) i j : expectation (A i j) = means_of A i j. Proof. exact: (svalP (means_exist A)). Qed.
+Lemma variances_ofE m n (A : 'M[Random]_(m, n)) i j : variance constant expectation (A i j) = variances_of A i j.
+Proof. exact: (svalP (variances_exist A)). Qed.
+Lemma mean_of_oneE x : expectation x = mean_of_one x. Proof. exact: (svalP (mean_exists x)). Qed.
+Lemma variance_of_oneE x : variance constant expectation x = variance_of_one x. Proof. exact: (svalP (variance_exists x)). Qed.
+End Unknown.
 
 Section Steps.
 Variables (R Random : comRingType) (expectation : Random -> R) (I : finType) (x : I -> Random).
@@ -341,8 +356,10 @@ Ltac known_of E := match goal with H : _ |- _ => lazymatch type of H with contex
 Ltac entry_known E x := cbn [along entries single fst snd];
   first [ known_of E
         | lazymatch goal with
-          | |- variance ?K ?E ?y = _ => exact: (@Logic.eq_refl _ (some_variance K E y))
-          | |- _ ?y = _ => exact: (@Logic.eq_refl _ (some_mean E y))
+          | |- variance _ _ (fun_of_matrix _ _ _) = _ => apply: variances_ofE
+          | |- _ (fun_of_matrix _ _ _) = _ => apply: means_ofE
+          | |- variance _ _ _ = _ => apply: variance_of_oneE
+          | |- _ => apply: mean_of_oneE
           end ].
 
 (* Goal: (p == k)%:R = ?d, of places in a family *)
@@ -401,7 +418,7 @@ Ltac mean_of_product L K E :=
       end
     | apply: (mean_constant L)
     | let y := an_entry m in mean_in L K E (@independent_single _ _ E 12%N y) (single y)
-    | exact: (mean_one L) ] end.
+    | mean_in L K E (@independent_single _ _ E 12%N m) (single m) ] end.
 Ltac mean_of_flat L K E :=
   lazymatch goal with
   | |- _ (@GRing.add _ _ _) = _ => etransitivity; [apply: (mean_add L) |]; etransitivity; [apply: (f_equal2 +%R); mean_of_flat L K E | reflexivity]

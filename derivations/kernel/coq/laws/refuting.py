@@ -28,6 +28,8 @@ def refutation(claim: Claim, topic: str) -> Source:
     notation = Laws()
     text = equation(notation, left, right)
     assumed = hypotheses(notation, claim, set())
+    if notation.firsts:
+        raise NotForCoq("a refuted law that speaks of one entry by its number")
     sizes = sizes_of(notation, [left, right])
     at = dict(claim.at)
     if missing := [n for n in sizes if n not in at]:
