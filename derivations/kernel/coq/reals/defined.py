@@ -5,6 +5,8 @@ from __future__ import annotations
 from ...core.expr import BINDERS, Expr
 from .notation import ATOM, name_of, show, size_of
 
+OVERFLOW = 2**128  # from here on there is no number of the format
+
 
 def conditions(e: Expr) -> list:
     """What must hold for the tree to have a value, for each value of what it binds. What holds by its form is left out."""
@@ -14,6 +16,8 @@ def conditions(e: Expr) -> list:
         found = [f"(forall {name}, ({name} < {size})%nat -> {c})" for c in found]
     if e.op == "div" and not surely_positive(e.args[1]):
         found.append(f"{show(e.args[1])} <> 0")
+    if e.op == "rounded":
+        found.append(f"Rabs ({show(e)}) < {OVERFLOW}")
     if e.op == "pow":
         found += of_power(*e.args)
     if e.op == "function" and e.data == "log" and not e.args[0].shape and not surely_positive(e.args[0]):

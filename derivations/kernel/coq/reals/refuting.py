@@ -16,6 +16,7 @@ from ..structures import NotForCoq
 from .defined import conditions
 from .notation import ATOM, PLACES, SUM, at, name_of, show, size_of, type_of, written
 from .prelude import REALS_NAME, SCOPE
+from .rounding import nearby
 
 MOST_PLACES = 16
 
@@ -50,6 +51,7 @@ def refutation(claim: Claim, topic: str) -> Source:
         "  ~ (" + "\n".join(lines).strip() + ").",
         "Proof.",
         "intros all.",
+        *nearby(claim),
         *([f"specialize (all {' '.join(values)})."] if values else []),
         proof(left.shape, sizes, bool(premises)),
         "Qed.",
