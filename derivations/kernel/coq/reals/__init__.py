@@ -7,5 +7,7 @@ what Coq judges          `refuting.py` states that what is refuted does not hold
                          `prelude_slopes.v` holds the derivatives of what claims are made of, over MathComp's names for the reals, so
                          that the general tactics prove what is left once they are taken
 
-Not stated yet, each with its reason: rounding, refuted laws, limits, ranks and inverses.
+`rounding.py` says to what the roundings of a counterexample come; `refuting.py` has Coq check each.
+
+Not stated yet, each with its reason: limits, ranks and inverses, and derivatives that are refuted.
 """
