@@ -219,7 +219,7 @@ def trial(tree, monkeypatch):
             passes=mutants_kept.passes(results),
         )
 
-    monkeypatch.setattr(mutation, "processes", lambda jobs: Here())
+    monkeypatch.setattr(mutation, "processes", lambda jobs, cluster: Here())
     run.tree = tree
     return run
 

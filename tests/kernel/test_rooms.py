@@ -34,7 +34,7 @@ LIBRARIES = {
     "coq": set(),
     "traced": {"torch"},
     "attack": {"mpmath"},
-    "run": set(),
+    "run": {"distributed"},
     "command": set(),
     "pages": set(),
     "language": {"sympy"},

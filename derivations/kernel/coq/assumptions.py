@@ -12,8 +12,12 @@ DISTRIBUTIONS = ("independent", "gaussian", "mean", "variance", "moment")
 
 
 def hypotheses(notation: Notation, claim: Claim, free: set) -> list:
-    """(name, statement) for what the claim assumes. What is assumed of distributions is left out: no theorem here needs it."""
-    return [(f"assumed_{k}", assumption(notation, a, free)) for k, a in enumerate(claim.given, 1) if a.kind not in DISTRIBUTIONS]
+    """(name, statement) for what the claim assumes; several with a letter where one assumption says several things."""
+    found = []
+    for k, a in enumerate(claim.given, 1):
+        said = notation.distribution(a, claim) if a.kind in DISTRIBUTIONS else [assumption(notation, a, free)]
+        found += [(f"assumed_{k}{chr(97 + j) if len(said) > 1 else ''}", text) for j, text in enumerate(said)]
+    return found
 
 
 def assumption(notation: Notation, a: Assumption, free: set) -> str:

@@ -60,7 +60,7 @@ def context(claim: Claim, notation: Notation, free: set, trees: list, assumed: l
     lines = [*notation.declared(), *variables(map(notation.name, sizes), "nat")]
     by_type = {}
     for name, e in notation.names.items():
-        by_type.setdefault(notation.type(e.shape), []).append(notation.name(name))
+        by_type.setdefault(notation.symbol_type(e), []).append(notation.name(name))
     lines += [line for type_, names in by_type.items() for line in variables(names, type_)]
     for i in sorted(free, key=lambda i: i.data[0]):
         lines += variables([notation.name(i.data[0])], f"'I_{notation.size(i.data[1])}")
@@ -68,7 +68,7 @@ def context(claim: Claim, notation: Notation, free: set, trees: list, assumed: l
     if notation.uses_exp:
         lines += notation.exponential(increasing=claim.kind == "inequality")
     if notation.level >= REAL:  # a sum of exponentials is positive where there is one to add
-        positive = sizes if notation.uses_exp else notation.numbers
+        positive = sizes if notation.uses_exp or notation.every_size else notation.numbers
         lines += [f"Hypothesis size_{s} : (0 < {notation.name(s)})%N." for s in positive]
     return lines + [f"Hypothesis {name} : {statement}." for name, statement in assumed]
 

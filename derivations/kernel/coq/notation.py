@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ..core.assumptions import Assumption
+from ..core.claims import Claim
 from ..core.expr import Expr, walk
 from .prelude import PRELUDE_NAME
 from .structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
@@ -35,6 +37,7 @@ class Notation:
     before = ()  # what each proof begins with
     simplified = ""  # what stands before the general tactic
     general = ""  # this tactic, where it is not one of the two of every structure
+    every_size = False  # whether every size is said to be positive
 
     def __init__(self):
         self.level = RING  # the structure needed so far
@@ -91,6 +94,13 @@ class Notation:
         rows, columns = self.size(shape[0]), self.size(shape[1]) if len(shape) == 2 else "1"
         return f"'M[R]_({rows}, {columns})"
 
+    def symbol_type(self, e: Expr) -> str:
+        return self.type(e.shape)
+
+    def distribution(self, a: Assumption, claim: Claim) -> list:
+        """What an assumption about distributions says: no theorem needs it, where nothing is random."""
+        return []
+
     def show(self, e: Expr, most: int = SUM) -> str:
         """The tree in Coq, in brackets if it binds more loosely than `most`."""
         text, level = self.translate(e)
@@ -144,7 +154,7 @@ def of_symbol(to: Notation, e: Expr) -> tuple:
 def variable(to: Notation, e: Expr) -> str:
     name, kind = e.data
     if kind == "random":
-        raise NotForCoq("a random variable, which MathComp's algebra does not have")
+        raise NotForCoq("what is random, outside of an expectation or with more than two axes")
     to.names[name] = e
     return to.name(name)
 

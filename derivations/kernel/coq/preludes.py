@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .laws.prelude import LAWS_NAME, LAWS_PRELUDE
 from .prelude import PRELUDE, PRELUDE_NAME
 from .reals.prelude import LIMITS_NAME, LIMITS_PRELUDE, REALS_NAME, REALS_PRELUDE, SLOPES_NAME, SLOPES_PRELUDE
 
@@ -20,11 +21,13 @@ def without(what: str, packages: str) -> str:
     return f"not run: Coq is here but {what}; apt-get install {packages}"
 
 
+NO_ALGEBRA = without("MathComp's algebra is not", "libcoq-mathcomp-algebra")
 NO_REALS = without("its libraries for the reals are not", "libcoq-coquelicot libcoq-interval")
 NO_SLOPES = without("its libraries for derivatives are not", "libcoq-coquelicot libcoq-mathcomp-analysis")
 # Each behind what it imports
 PRELUDES = {
-    PRELUDE_NAME: Shared(PRELUDE, (), without("MathComp's algebra is not", "libcoq-mathcomp-algebra"), over_the_reals=False),
+    PRELUDE_NAME: Shared(PRELUDE, (), NO_ALGEBRA, over_the_reals=False),
+    LAWS_NAME: Shared(LAWS_PRELUDE, (PRELUDE_NAME,), NO_ALGEBRA, over_the_reals=False),
     REALS_NAME: Shared(REALS_PRELUDE, (), NO_REALS),
     LIMITS_NAME: Shared(LIMITS_PRELUDE, (REALS_NAME,), NO_REALS),
     SLOPES_NAME: Shared(SLOPES_PRELUDE, (PRELUDE_NAME,), NO_SLOPES),

@@ -10,6 +10,8 @@ The exponential is any positive function that turns sums into products and, in a
 every operation a value everywhere (x / 0 is 0), so what must not be zero is for the other witnesses to notice wherever Coq's
 proof does not need it.
 
+Laws are in `laws/`: random variables are of a commutative ring of their own, and an expectation is any linear function on it.
+
 What needs the real numbers themselves is stated over those of Coq's standard library and Coquelicot, in `reals/`: refutations, limits, and claims
 with derivatives.
 There a theorem may rest on the axioms that `reals/axioms.py` names, and `prove` says on which it does; and what must not be zero is a
@@ -19,6 +21,8 @@ premise.
 from __future__ import annotations
 
 from ..core.claims import Claim
+from .laws import notation as laws
+from .laws.refuting import refutation as refuted_law
 from .preludes import PRELUDES
 from .reals import slopes
 from .reals.limits import limit
@@ -55,4 +59,11 @@ def source(claim: Claim, topic: str = "") -> Source:
         return Source(None, str(reason))
 
 
-STATED = {"inequality": inequality, "identity": chain, "chain": chain, "law": chain, "refutation": refutation, "limit": limit}
+STATED = {
+    "inequality": inequality,
+    "identity": chain,
+    "chain": chain,
+    "limit": limit,
+    "law": laws.stated,
+    "refutation": lambda claim, topic: (refuted_law if claim.given else refutation)(claim, topic),
+}

@@ -41,6 +41,7 @@ KEPT_ASIDE = (
     "fuzz_kept",
     "mutants_kept",
     "mutation",
+    "pool",
     "programs",
     "proofs",
     "touched",

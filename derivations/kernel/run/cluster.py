@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 
 from ..errors import KernelError
 from . import certificates, runner
+from .pool import of_this_machine
 
 PATIENCE = 20  # seconds until a scheduler has to answer
 START = "dask scheduler; then, in a checkout of this project on each machine: dask worker --no-nanny ADDRESS"
@@ -73,8 +74,6 @@ def in_a_process(task: Callable, *arguments: Any) -> Any:
 
 @cache
 def own_processes() -> Executor:
-    from .mutation import of_this_machine
-
     return of_this_machine(os.cpu_count() or 1)
 
 
@@ -93,6 +92,11 @@ class Asking(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self.workers.shutdown(wait=False)
+
+
+def processes(jobs: int, address: str = "") -> AbstractContextManager[Executor]:
+    """Processes of this machine, or the cluster at an address."""
+    return executor(address) if address else of_this_machine(jobs)
 
 
 @contextmanager

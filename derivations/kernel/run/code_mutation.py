@@ -11,7 +11,7 @@ from ..attack.code_trying import tried
 from ..core import claims
 from ..traced import witness
 from .certificates import ROOT, named
-from .mutation import processes
+from .cluster import processes
 from .worker import load_script
 
 Left = tuple[str, str, str, str]  # the claim, the function, what was changed, and what became of it

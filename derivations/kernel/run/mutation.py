@@ -7,10 +7,7 @@ mutant true. The gate: none survives, none is left unclassified, every control i
 from __future__ import annotations
 
 import gc
-import os
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -19,15 +16,11 @@ from pathlib import Path
 from ..attack import trying
 from ..attack.mutants import mutants
 from ..core import claims
-from . import certificates, runner, worker
+from . import certificates, worker
+from .cluster import processes
 from .mutants_kept import depends_on, empty, hashes, keep, kept, record
 
 CHUNK = 20  # mutants to a task: few, so that no process waits long for the last one
-
-
-def start_process():
-    worker.limit_memory()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 class NotStated(Exception):
@@ -82,23 +75,6 @@ def vouched(topic: str) -> dict:
         claim["id"]: {w["name"]: "not applicable" if w["verdict"] == "not applicable" else "accepted" for w in claim["witnesses"]}
         for claim in claims
     }
-
-
-@contextmanager
-def processes(jobs: int, cluster: str = "") -> Iterator[Executor]:
-    """Processes of this machine, or a cluster's."""
-    if cluster:
-        from .cluster import executor
-
-        with executor(cluster) as workers:
-            yield workers
-    else:
-        with of_this_machine(jobs) as pool:
-            yield pool
-
-
-def of_this_machine(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=start_process)
 
 
 def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "") -> dict:

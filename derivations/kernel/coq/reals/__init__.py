@@ -9,5 +9,7 @@ what Coq judges          `refuting.py` states that what is refuted does not hold
                          that the general tactics prove what is left once they are taken; `growth.py` finds how fast what is in a
                          limit grows, `entries.py` the numbers that an entry is made of, `prelude_limits.v` holds the lemmas that it names
 
-Not stated yet, each with its reason: rounding, refuted laws, ranks and inverses.
+`rounding.py` says to what the roundings of a counterexample come; `refuting.py` has Coq check each.
+
+Not stated yet, each with its reason: ranks and inverses, and derivatives that are refuted.
 """

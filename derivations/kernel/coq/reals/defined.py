@@ -7,7 +7,9 @@ from typing import NamedTuple
 from ...core.expr import BINDERS, Expr
 from .notation import name_of, show, size_of
 
+OVERFLOW = 2**128  # from here on there is no number of the format
 SIGNS = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
+SAID = SIGNS | {"in range": f"Rabs ({{}}) < {OVERFLOW}"}
 
 
 class Need(NamedTuple):
@@ -18,7 +20,7 @@ class Need(NamedTuple):
     bound: tuple = ()  # (name, size), from outside in
 
     def shown(self) -> str:
-        text = SIGNS[self.sign].format(show(self.tree))
+        text = SAID[self.sign].format(show(self.tree))
         for name, size in reversed(self.bound):
             text = f"(forall {name_of(name)}, ({name_of(name)} < {size_of(size)})%nat -> {text})"
         return text
@@ -36,6 +38,8 @@ def needs(e: Expr) -> list:
         found = [need._replace(bound=(e.data[:2], *need.bound)) for need in found]
     if e.op == "div" and not surely_positive(e.args[1]):
         found.append(Need("nonzero", e.args[1]))
+    if e.op == "rounded":
+        found.append(Need("in range", e))
     if e.op == "pow":
         found += of_power(*e.args)
     if e.op == "function" and e.data == "log" and not e.args[0].shape and not surely_positive(e.args[0]):

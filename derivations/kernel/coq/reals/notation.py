@@ -14,7 +14,7 @@ from ..words import coq_name
 RESERVED = frozenset(
     """
     total number dot matrix_vector vector_matrix product transposed identity softmax_vector softmax_rows length_of vector_of matrix_of
-    exp ln sqrt Rabs cos sin tanh Rpower all columns
+    exp ln sqrt Rabs cos sin tanh Rpower all columns rounded_fp32
     is_lim is_lim_seq filterlim at_right locally eventually p_infty Rbar_locally
     """.split()  # noqa: SIM905
 )
@@ -24,7 +24,6 @@ UNSUPPORTED = {
     "expectation": "an expectation",
     "variance": "a variance",
     "derivative": "a derivative",
-    "rounded": "rounding",
     "imaginary": "a complex number",
     "inverse": "an inverse of a matrix",
     "rank": "a rank",
@@ -184,6 +183,12 @@ def of_function(e: Expr, places: list) -> tuple:
     return f"{FUNCTIONS[e.data]} {at(x, places, ATOM)}", APPLIED
 
 
+def of_rounded(e: Expr) -> tuple:
+    if e.data != "fp32":
+        raise NotForCoq(f"rounding to {e.data}, which is not stated over the reals yet")
+    return f"rounded_fp32 {show(e.args[0], ATOM)}", APPLIED
+
+
 def of_softmax(e: Expr) -> tuple:
     if len(e.shape) > 2:
         raise NotForCoq("softmax of a tensor with more than two axes")
@@ -220,5 +225,6 @@ RULES = {
     "sum": of_sum,
     "each": of_each,
     "entry": of_entry,
+    "rounded": of_rounded,
     "softmax": of_softmax,
 }

@@ -16,13 +16,14 @@ from ..structures import NotForCoq
 from .defined import conditions
 from .notation import ATOM, PLACES, SUM, at, name_of, show, size_of, type_of, written
 from .prelude import REALS_NAME, SCOPE
+from .rounding import nearby
 
 MOST_PLACES = 16
 
 
 def refutation(claim: Claim, topic: str) -> Source:
     if claim.given:
-        raise NotForCoq("a refuted law: what it assumes of distributions is not stated over the reals yet")
+        raise NotForCoq("a refutation under assumptions, which is stated of laws alone")
     left, right = claim.start, claim.steps[0].expr
     given, by_name = dict(claim.at), symbols(left, right)
     sizes = sizes_at(by_name, given)
@@ -50,6 +51,7 @@ def refutation(claim: Claim, topic: str) -> Source:
         "  ~ (" + "\n".join(lines).strip() + ").",
         "Proof.",
         "intros all.",
+        *nearby(claim),
         *([f"specialize (all {' '.join(values)})."] if values else []),
         proof(left.shape, sizes, bool(premises)),
         "Qed.",

@@ -1,0 +1,6 @@
+"""What the files about laws share. Its text is prelude_laws.v."""
+
+from pathlib import Path
+
+LAWS_NAME = "PreludeLaws"
+LAWS_PRELUDE = Path(__file__).with_name("prelude_laws.v").read_text(encoding="utf-8")

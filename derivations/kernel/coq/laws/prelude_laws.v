@@ -1,0 +1,470 @@
+(* What the files about laws share: what is meant by an expectation, a variance and independence, and the tactics that take expectations.
+
+   Random variables are the elements of a commutative ring, Random, and numbers that are not random are among them by `constant`. An
+   expectation is a function from Random to the numbers, of which a claim's file assumes that it is linear and that 1 has the
+   expectation 1. That numbers are random variables with finite moments on some space of probabilities is an instance of this. All is
+   proved here; nothing is taken for granted. *)
+From Derivations Require Export Prelude.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Local Open Scope ring_scope.
+
+(* ---- What claims speak of ---- *)
+
+Section Words.
+Variables (R Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
+
+Definition variance (x : Random) : R := expectation ((x - constant (expectation x)) ^+ 2).
+
+(* A family of random variables is independent where the expectation of a product of powers is the product of the expectations. *)
+Definition independent (I : finType) (x : I -> Random) : Prop :=
+  forall a : I -> nat, expectation (\prod_i x i ^+ a i) = \prod_i expectation (x i ^+ a i).
+(* The same of powers up to n alone: others need not have an expectation. *)
+Definition independent_to n (I : finType) (x : I -> Random) : Prop :=
+  forall a : I -> nat, (forall i, (a i <= n)%N) -> expectation (\prod_i x i ^+ a i) = \prod_i expectation (x i ^+ a i).
+
+(* All the entries of a tensor as one family, a number as one of one, and two families as one *)
+Definition entries m n (A : 'M[Random]_(m, n)) (p : 'I_m * 'I_n) : Random := A p.1 p.2.
+Definition single (x : Random) (_ : unit) : Random := x.
+Definition along (I J : finType) (x : I -> Random) (y : J -> Random) (p : I + J) : Random :=
+  match p with inl i => x i | inr j => y j end.
+
+(* The moments of a normal variable, each by the two below it *)
+Definition normal_moments (x : Random) : Prop :=
+  forall n, expectation (x ^+ n.+2) = expectation x * expectation (x ^+ n.+1) + n.+1%:R * (variance x * expectation (x ^+ n)).
+
+Definition is_linear : Prop :=
+  [/\ forall x y, expectation (x + y) = expectation x + expectation y,
+      forall c x, expectation (constant c * x) = c * expectation x & expectation 1 = 1].
+End Words.
+
+(* ---- Expectations of sums, and of products of entries ---- *)
+
+Section Linear.
+Variables (R Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
+Hypothesis linear : is_linear constant expectation.
+Implicit Types x y : Random.
+
+Lemma mean_add x y : expectation (x + y) = expectation x + expectation y. Proof. by case: linear. Qed.
+Lemma mean_scaled c x : expectation (constant c * x) = c * expectation x. Proof. by case: linear. Qed.
+Lemma mean_one : expectation 1 = 1. Proof. by case: linear. Qed.
+Lemma mean_constant c : expectation (constant c) = c. Proof. by rewrite -[constant c]mulr1 mean_scaled mean_one mulr1. Qed.
+Lemma mean_zero : expectation 0 = 0. Proof. by rewrite -(rmorph0 constant) mean_constant. Qed.
+Lemma mean_opp x : expectation (- x) = - expectation x.
+Proof. by apply/eqP; rewrite -subr_eq0 opprK -mean_add addNr mean_zero. Qed.
+Lemma mean_sum n (f : 'I_n -> Random) : expectation (\sum_(i < n) f i) = \sum_(i < n) expectation (f i).
+Proof. exact: (big_morph expectation mean_add mean_zero). Qed.
+
+Lemma variance_moments x : variance constant expectation x = expectation (x * x) - expectation x * expectation x.
+Proof.
+rewrite /variance; set c := expectation x.
+have -> : (x - constant c) ^+ 2 = x * x - constant c * x - constant c * x + constant (c * c).
+  by rewrite rmorphM sqrrB mulr2n opprD !addrA !expr2 (mulrC x).
+by rewrite !mean_add !mean_opp !mean_scaled mean_constant -/c subrK.
+Qed.
+
+(* -- A product of entries, as the list of what is chosen -- *)
+Section Chosen.
+Variables (I : finType) (x : I -> Random).
+Definition chosen (s : seq I) : Random := \prod_(i <- s) x i.
+
+Lemma chosen_powers s : chosen s = \prod_i x i ^+ count_mem i s.
+Proof.
+rewrite /chosen; elim: s => [|k s IH]; first by rewrite big_nil big1 // => i _; rewrite expr0.
+rewrite [RHS](eq_bigr (fun i => x i ^+ (k == i) * x i ^+ count_mem i s)) => [|i _]; last by rewrite /= -exprD.
+rewrite big_cons IH big_split /=; congr (_ * _); rewrite (bigD1 k) //= eqxx expr1 big1 ?mulr1 // => i /negbTE ik.
+by rewrite eq_sym ik expr0.
+Qed.
+
+Lemma leaf_constant c : constant c = constant c * chosen [::]. Proof. by rewrite /chosen big_nil mulr1. Qed.
+Lemma leaf_one : 1 = constant 1 * chosen [::]. Proof. by rewrite /chosen big_nil mulr1 rmorph1. Qed.
+Lemma leaf_entry i : x i = constant 1 * chosen [:: i]. Proof. by rewrite /chosen big_seq1 rmorph1 mul1r. Qed.
+Lemma leaf_product a b c d s t :
+  a = constant c * chosen s -> b = constant d * chosen t -> a * b = constant (c * d) * chosen (s ++ t).
+Proof. by move=> -> ->; rewrite /chosen big_cat rmorphM /= mulrACA. Qed.
+Lemma mean_leaf a c s e : a = constant c * chosen s -> expectation (chosen s) = e -> expectation a = c * e.
+Proof. by move=> -> <-; rewrite mean_scaled. Qed.
+Lemma mean_chosen_none : expectation (chosen [::]) = 1. Proof. by rewrite /chosen big_nil mean_one. Qed.
+Lemma chosen_turned p s : chosen (p :: s) = chosen (s ++ [:: p]).
+Proof. by rewrite /chosen big_cat big_cons big_seq1 mulrC. Qed.
+
+(* What is left of s where one of those that are p goes; t was passed. *)
+Fixpoint contracted p t s : R :=
+  if s is k :: r then (p == k)%:R * expectation (chosen (catrev t r)) + contracted p (k :: t) r else 0.
+
+Variable n : nat.
+Hypothesis ind : independent_to expectation n x.
+
+Definition others p s : R := \prod_(i | i != p) expectation (x i ^+ count_mem i s).
+Lemma mean_chosen p s : (forall i, (count_mem i s <= n)%N) ->
+  expectation (chosen s) = expectation (x p ^+ count_mem p s) * others p s.
+Proof. by move=> small; rewrite chosen_powers ind // (bigD1 p). Qed.
+
+Lemma contracted_count p t s w : perm_eq (catrev t s) w -> (forall i, (count_mem i w <= n)%N) ->
+  contracted p t s = (count_mem p s)%:R * (expectation (x p ^+ (count_mem p w).-1) * others p w).
+Proof.
+move=> same small; elim: s t same => [|k s IH] t same /=; first by rewrite mul0r.
+rewrite (IH (k :: t)) //; case: (eqVneq p k) => [pk|pk]; last by rewrite mul0r !add0r.
+rewrite mul1r natrD mulrDl mul1r; congr (_ + _).
+have counts i : count_mem i w = ((p == i) + count_mem i (catrev t s))%N.
+  by move/permP: same => /(_ (pred1 i)) <-; rewrite !catrevE !count_cat /= addnCA pk.
+rewrite (mean_chosen p) => [|i]; last by apply: leq_trans (small i); rewrite counts leq_addl.
+congr (_ * _); first by rewrite counts eqxx.
+by apply: eq_bigr => i ip; rewrite counts eq_sym (negbTE ip).
+Qed.
+
+(* Integration by parts: of the powers that there are, the moments of x p go by two steps, as those of a normal variable do. *)
+Lemma by_parts p s m v e c :
+  (forall i, (count_mem i (p :: s) <= n)%N) ->
+  (forall a, (a <= count_mem p s)%N -> expectation (x p ^+ a.+1) = m * expectation (x p ^+ a) + a%:R * (v * expectation (x p ^+ a.-1))) ->
+  m * expectation (chosen s) = e -> contracted p [::] s = c -> expectation (chosen (p :: s)) = e + v * c.
+Proof.
+move=> small parts <- <-.
+have below i : (count_mem i s <= n)%N by apply: leq_trans (small i); rewrite /= leq_addl.
+rewrite (mean_chosen p small) (mean_chosen p below) (@contracted_count p [::] s s) //= eqxx add1n parts //.
+have -> : others p (p :: s) = others p s by apply: eq_bigr => i ip; rewrite /= eq_sym (negbTE ip).
+rewrite mulrDl !mulrA; congr (_ + _ * _); by rewrite -!mulrA mulrCA.
+Qed.
+End Chosen.
+
+(* So they do where x p stands twice at most, whatever its moments are. *)
+Lemma parts_of_few (x : Random) m v k : expectation x = m -> variance constant expectation x = v -> (k <= 1)%N ->
+  forall a, (a <= k)%N -> expectation (x ^+ a.+1) = m * expectation (x ^+ a) + a%:R * (v * expectation (x ^+ a.-1)).
+Proof.
+move=> <- <- k1 a /leq_trans/(_ k1); case: a => [|[|a]] // _; first by rewrite mul0r addr0 mean_one mulr1.
+by rewrite mul1r mean_one mulr1 variance_moments addrCA subrr addr0.
+Qed.
+Lemma parts_of_normal (x : Random) m v k : expectation x = m -> variance constant expectation x = v ->
+  normal_moments constant expectation x ->
+  forall a, (a <= k)%N -> expectation (x ^+ a.+1) = m * expectation (x ^+ a) + a%:R * (v * expectation (x ^+ a.-1)).
+Proof.
+by move=> <- <- normal [|a] _; rewrite ?normal // mul0r addr0 mean_one mulr1.
+Qed.
+
+Lemma independent_below n (I : finType) (x : I -> Random) : independent expectation x -> independent_to expectation n x.
+Proof. by move=> ind a _; apply: ind. Qed.
+Lemma independent_single n x : independent_to expectation n (single x).
+Proof.
+move=> a _; have every (T : comRingType) (f : unit -> T) : \prod_i f i = f tt.
+  by rewrite (bigD1 tt) //= big1 ?mulr1 // => -[].
+by rewrite !every.
+Qed.
+End Linear.
+
+(* ---- That there are such random variables ----
+
+   What the files assume can be had at once, whatever the means and the variances: so no theorem holds because nothing satisfies it. For
+   each variable in turn, random variables are the polynomials in it over those before, and an expectation puts its moments for its powers. *)
+
+Section Model.
+Variable R : comRingType.
+
+Section OneMore.
+Variables (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R) (moment : nat -> R).
+Hypothesis linear : is_linear constant expectation.
+Hypothesis first : moment 0%N = 1.
+Definition mean_of (p : {poly Random}) : R := \sum_(k < size p) moment k * expectation p`_k.
+
+Lemma mean_of_long n (p : {poly Random}) : (size p <= n)%N -> mean_of p = \sum_(k < n) moment k * expectation p`_k.
+Proof.
+move=> pn; rewrite /mean_of (big_ord_widen n (fun k => moment k * expectation p`_k) pn) big_mkcond; apply: eq_bigr => k _.
+by case: ltnP => // long; rewrite nth_default // (mean_zero linear) mulr0.
+Qed.
+Lemma mean_of_add (p q : {poly Random}) : mean_of (p + q) = mean_of p + mean_of q.
+Proof.
+have pn := leq_maxl (size p) (size q); have qn := leq_maxr (size p) (size q).
+rewrite (mean_of_long pn) (mean_of_long qn) (mean_of_long (size_add p q)) -big_split.
+by apply: eq_bigr => k _; rewrite /= coefD (mean_add linear) mulrDr.
+Qed.
+Lemma mean_of_scaled c (p : {poly Random}) : mean_of ((constant c)%:P * p) = c * mean_of p.
+Proof.
+have small : (size (constant c *: p) <= size p)%N by apply: size_scale_leq.
+rewrite mul_polyC (mean_of_long small) (mean_of_long (leqnn (size p))) mulr_sumr.
+by apply: eq_bigr => k _; rewrite coefZ (mean_scaled linear) mulrCA.
+Qed.
+Lemma mean_of_unit : mean_of 1%:P = 1.
+Proof. by rewrite /mean_of size_polyC oner_eq0 big_ord1 coefC eqxx first (mean_one linear) mulr1. Qed.
+Lemma mean_of_linear : is_linear [rmorphism of polyC \o constant] mean_of.
+Proof. by split; [exact: mean_of_add | exact: mean_of_scaled | exact: mean_of_unit]. Qed.
+Lemma mean_of_power v n : mean_of (v%:P * 'X^n) = moment n * expectation v.
+Proof.
+have small : (size (v *: 'X^n : {poly Random}) <= n.+1)%N.
+  by apply: leq_trans (size_scale_leq _ _) _; rewrite size_polyXn.
+rewrite mul_polyC (mean_of_long small) big_ord_recr big1 /= => [|k _]; rewrite coefZ coefXn.
+  by rewrite add0r eqxx mulr1.
+by rewrite (ltn_eqF (ltn_ord k)) mulr0 (mean_zero linear) mulr0.
+Qed.
+End OneMore.
+
+Lemma variables_exist n (moment : nat -> nat -> R) : (forall i, moment i 0%N = 1) ->
+  exists (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R) (x : nat -> Random),
+    is_linear constant expectation /\
+    forall a : nat -> nat, expectation (\prod_(i < n) x i ^+ a i) = \prod_(i < n) moment i (a i).
+Proof.
+move=> first; elim: n => [|n [Random [constant [expectation [x [linear product]]]]]].
+  by exists R, [rmorphism of idfun], id, (fun _ => 0); split=> // a; rewrite !big_ord0.
+exists [comRingType of {poly Random}], [rmorphism of polyC \o constant], (mean_of expectation (moment n)).
+exists (fun i => if i == n then 'X else (x i)%:P); split=> [|a]; first exact: mean_of_linear.
+rewrite !big_ord_recr /= eqxx -product mulrC [RHS]mulrC.
+rewrite (_ : \prod_(i < n) _ = (\prod_(i < n) x i ^+ a i)%:P); first by rewrite mulrC; apply: mean_of_power; apply: linear.
+by rewrite rmorph_prod; apply: eq_bigr => i _; rewrite (ltn_eqF (ltn_ord i)) rmorphX.
+Qed.
+
+Theorem independent_exist (I : finType) (moment : I -> nat -> R) : (forall i, moment i 0%N = 1) ->
+  exists (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R) (x : I -> Random),
+    [/\ is_linear constant expectation, independent expectation x & forall i n, expectation (x i ^+ n) = moment i n].
+Proof.
+move=> first; pose at_place k := nth (fun _ => 1) [seq moment i | i <- enum I] k.
+have [|Random [constant [expectation [x [linear product]]]]] := @variables_exist #|I| at_place.
+  by rewrite /at_place; elim: (enum I) => [|i s IH] [|k] //=.
+have moments a : expectation (\prod_i x (enum_rank i) ^+ a i) = \prod_i moment i (a i).
+  pose b k := nth 0%N [seq a i | i <- enum I] k.
+  have places (S : comRingType) (f : I -> S) (g : nat -> S) : (forall i : I, f i = g (enum_rank i)) ->
+      \prod_i f i = \prod_(k < #|I|) g k.
+    move=> fg; rewrite (reindex_onto (@enum_val I predT) enum_rank) => [|i _]; last exact: enum_rankK.
+    by apply: eq_big => [k|k _]; rewrite ?fg enum_valK ?eqxx.
+  have at_rank (T : Type) (z : T) (f : I -> T) i : nth z [seq f j | j <- enum I] (enum_rank i) = f i.
+    by rewrite (nth_map i) ?nth_enum_rank // -cardE.
+  rewrite (places _ _ (fun k => x k ^+ b k)) => [|i]; last by rewrite /b at_rank.
+  rewrite product; symmetry; apply: (places _ _ (fun k => at_place k (b k))) => i.
+  by rewrite /at_place /b !at_rank.
+have alone i n : expectation (x (enum_rank i) ^+ n) = moment i n.
+  pose a j := if j == i then n else 0%N.
+  have only (S : comRingType) (f : I -> nat -> S) : (forall j, f j 0%N = 1) -> \prod_j f j (a j) = f i n.
+    move=> f0; rewrite (bigD1 i) //= {1}/a eqxx big1 ?mulr1 // => j /negbTE ji.
+    by rewrite /a ji.
+  by rewrite -(only _ _ first) -moments (only _ (fun j n => x (enum_rank j) ^+ n)).
+exists Random, constant, expectation, (fun i => x (enum_rank i)); split=> // a.
+by rewrite moments; apply: eq_bigr => i _; rewrite alone.
+Qed.
+
+(* The moments of a normal variable with the mean m and the variance v: the next two *)
+Fixpoint normal_pair (m v : R) n : R * R :=
+  if n is k.+1 then let: (e, f) := normal_pair m v k in (f, m * f + k.+1%:R * (v * e)) else (1, m).
+
+Theorem normal_exist (I : finType) (m v : I -> R) :
+  exists (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R) (x : I -> Random),
+    [/\ is_linear constant expectation, independent expectation x, forall i, expectation (x i) = m i,
+        forall i, variance constant expectation (x i) = v i & forall i, normal_moments constant expectation (x i)].
+Proof.
+have [//|Random [constant [expectation [x [linear ind moments]]]]] := @independent_exist I (fun i n => (normal_pair (m i) (v i) n).1).
+have means i : expectation (x i) = m i by rewrite -[x i]expr1 moments.
+have variances i : variance constant expectation (x i) = v i.
+  by rewrite (variance_moments linear) -expr2 moments means /= mul1r mulr1 addrAC subrr add0r.
+exists Random, constant, expectation, x; split=> // i n.
+rewrite !moments means variances /=; case: (normal_pair _ _ n) => e f //=.
+Qed.
+End Model.
+
+(* ---- Taking expectations ---- *)
+
+(* The moments of which nothing more is known get names, so that nothing is asked of them twice. *)
+Section Unknown.
+Variables (R Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
+Lemma means_exist m n (A : 'M[Random]_(m, n)) : {B : 'M[R]_(m, n) | forall i j, expectation (A i j) = B i j}.
+Proof. by exists (\matrix_(i, j) expectation (A i j)) => i j; rewrite mxE. Qed.
+Lemma variances_exist m n (A : 'M[Random]_(m, n)) : {B : 'M[R]_(m, n) | forall i j, variance constant expectation (A i j) = B i j}.
+Proof. by exists (\matrix_(i, j) variance constant expectation (A i j)) => i j; rewrite mxE. Qed.
+Lemma mean_exists x : {e : R | expectation x = e}. Proof. by exists (expectation x). Qed.
+Lemma variance_exists x : {v : R | variance constant expectation x = v}. Proof. by exists (variance constant expectation x). Qed.
+Definition means_of m n (A : 'M[Random]_(m, n)) : 'M[R]_(m, n) := sval (means_exist A).
+Definition variances_of m n (A : 'M[Random]_(m, n)) : 'M[R]_(m, n) := sval (variances_exist A).
+Definition mean_of_one x : R := sval (mean_exists x).
+Definition variance_of_one x : R := sval (variance_exists x).
+Lemma means_ofE m n (A : 'M[Random]_(m, n)) i j : expectation (A i j) = means_of A i j. Proof. exact: (svalP (means_exist A)). Qed.
+Lemma variances_ofE m n (A : 'M[Random]_(m, n)) i j : variance constant expectation (A i j) = variances_of A i j.
+Proof. exact: (svalP (variances_exist A)). Qed.
+Lemma mean_of_oneE x : expectation x = mean_of_one x. Proof. exact: (svalP (mean_exists x)). Qed.
+Lemma variance_of_oneE x : variance constant expectation x = variance_of_one x. Proof. exact: (svalP (variance_exists x)). Qed.
+End Unknown.
+
+Section Steps.
+Variables (R Random : comRingType) (expectation : Random -> R) (I : finType) (x : I -> Random).
+Lemma contracted_none p t : contracted expectation x p t [::] = 0. Proof. by []. Qed.
+Lemma contracted_next p t k s a b :
+  (p == k)%:R * expectation (chosen x (catrev t s)) = a -> contracted expectation x p (k :: t) s = b ->
+  contracted expectation x p t (k :: s) = a + b.
+Proof. by move=> <- <-. Qed.
+Lemma factor_zero (d e : R) : d = 0 -> d * e = 0. Proof. by move=> ->; rewrite mul0r. Qed.
+Lemma factors (d e f g : R) : d = f -> e = g -> d * e = f * g. Proof. by move=> -> ->. Qed.
+Variables (J K : finType) (m n : nat).
+Lemma delta_left (a b : J) (d : R) : (a == b)%:R = d -> ((inl a : J + K) == inl b)%:R = d. Proof. by []. Qed.
+Lemma delta_right (a b : K) (d : R) : (a == b)%:R = d -> ((inr a : J + K) == inr b)%:R = d. Proof. by []. Qed.
+Lemma delta_left_right (a : J) (b : K) : ((inl a : J + K) == inr b)%:R = 0 :> R. Proof. by []. Qed.
+Lemma delta_right_left (a : K) (b : J) : ((inr a : J + K) == inl b)%:R = 0 :> R. Proof. by []. Qed.
+Lemma delta_pair (i k : 'I_m) (j l : 'I_n) : ((i, j) == (k, l))%:R = (i == k)%:R * (j == l)%:R :> R.
+Proof. by rewrite -natrM mulnb. Qed.
+Lemma delta_column (i k : 'I_m) (j l : 'I_1) : ((i, j) == (k, l))%:R = (i == k)%:R :> R.
+Proof. by rewrite xpair_eqE (ord1 j) (ord1 l) eqxx andbT. Qed.
+Lemma delta_tt : (tt == tt)%:R = 1 :> R. Proof. by []. Qed.
+End Steps.
+
+(* Goal: e = ?x, of random variables. Products of sums become sums of products, with the sums over indices around each. *)
+Ltac spread :=
+  lazymatch goal with
+  | |- @GRing.mul _ (@GRing.add _ ?a ?b) ?c = _ =>
+    etransitivity; [apply: mulrDl |]; etransitivity; [apply: (f_equal2 +%R); spread | reflexivity]
+  | |- @GRing.mul _ (@GRing.opp _ ?a) ?c = _ => etransitivity; [apply: mulNr |]; etransitivity; [apply: (f_equal -%R); spread | reflexivity]
+  | |- @GRing.mul _ (@BigOp.bigop _ _ _ _ _) ?c = _ =>
+    etransitivity; [apply: mulr_suml |]; etransitivity; [apply: each => ?; cbv beta; spread | reflexivity]
+  | |- @GRing.mul _ ?c (@GRing.add _ ?a ?b) = _ =>
+    etransitivity; [apply: mulrDr |]; etransitivity; [apply: (f_equal2 +%R); spread | reflexivity]
+  | |- @GRing.mul _ ?c (@GRing.opp _ ?a) = _ => etransitivity; [apply: mulrN |]; etransitivity; [apply: (f_equal -%R); spread | reflexivity]
+  | |- @GRing.mul _ ?c (@BigOp.bigop _ _ _ _ _) = _ =>
+    etransitivity; [apply: mulr_sumr |]; etransitivity; [apply: each => ?; cbv beta; spread | reflexivity]
+  | |- _ => reflexivity
+  end.
+Ltac flat :=
+  lazymatch goal with
+  | |- @GRing.add _ _ _ = _ => etransitivity; [apply: (f_equal2 +%R); flat | reflexivity]
+  | |- @GRing.opp _ _ = _ => etransitivity; [apply: (f_equal -%R); flat | reflexivity]
+  | |- @GRing.mul _ _ _ = _ => etransitivity; [apply: (f_equal2 *%R); flat | spread]
+  | |- @GRing.exp _ _ O = _ => apply: expr0
+  | |- @GRing.exp _ _ (S O) = _ => etransitivity; [apply: expr1 | flat]
+  | |- @GRing.exp _ _ (S _) = _ => etransitivity; [apply: exprS |]; etransitivity; [apply: (f_equal2 *%R); flat | spread]
+  | |- @BigOp.bigop _ _ _ _ _ = _ => etransitivity; [apply: each => ?; cbv beta; flat | reflexivity]
+  | |- fun_of_matrix _ _ _ = _ => tryif (progress rewrite mxE) then flat else reflexivity
+  | |- _ => reflexivity
+  end.
+
+(* Where y stands in a family of entries *)
+Ltac place_in x y :=
+  match x with
+  | @along _ ?I ?J ?f ?g => let p := place_in f y in constr:(@inl (Finite.sort I) (Finite.sort J) p)
+  | @along _ ?I ?J ?f ?g => let p := place_in g y in constr:(@inr (Finite.sort I) (Finite.sort J) p)
+  | @entries _ _ _ ?A => lazymatch y with @fun_of_matrix _ _ _ A ?i ?j => constr:((i, j)) end
+  | single ?z => let _ := match goal with _ => unify y z end in constr:(tt)
+  end.
+
+(* Goal: a product = constant ?c * chosen x ?s *)
+Ltac as_chosen K x :=
+  lazymatch goal with
+  | |- @GRing.mul _ _ _ = _ => apply: leaf_product; as_chosen K x
+  | |- GRing.one _ = _ => apply: leaf_one
+  | |- ?y = _ => first [apply: (leaf_constant K x) | let p := place_in x y in apply: (leaf_entry K x p)]
+  end.
+
+(* Goal: so many of a list are i. *)
+Ltac counted := first
+  [ by intros; apply: leq_trans (count_size _ _) _
+  | try (let i := fresh "i" in intro i; repeat (destruct i as [i|i])); rewrite /=;
+    repeat match goal with |- context [nat_of_bool ?b] => lazymatch b with true => fail | false => fail | _ => case: b end end;
+    exact: isT ].
+
+(* Goal: the mean or the variance of an entry = ?m *)
+Ltac known_of E := match goal with H : _ |- _ => lazymatch type of H with context [E] => solve [apply: H] end end.
+Ltac entry_known E x := cbn [along entries single fst snd];
+  first [ known_of E
+        | lazymatch goal with
+          | |- variance _ _ (fun_of_matrix _ _ _) = _ => apply: variances_ofE
+          | |- _ (fun_of_matrix _ _ _) = _ => apply: means_ofE
+          | |- variance _ _ _ = _ => apply: variance_of_oneE
+          | |- _ => apply: mean_of_oneE
+          end ].
+
+(* Goal: (p == k)%:R = ?d, of places in a family *)
+Ltac delta := lazymatch goal with
+  | |- @GRing.natmul _ _ (nat_of_bool (@eq_op _ ?p ?k)) = _ =>
+    lazymatch p with
+    | inl _ => lazymatch k with inl _ => apply: delta_left; delta | _ => exact: delta_left_right end
+    | inr _ => lazymatch k with inr _ => apply: delta_right; delta | _ => exact: delta_right_left end
+    | tt => exact: delta_tt
+    | _ => first [exact: delta_column | exact: delta_pair]
+    end
+  end.
+
+(* Goal: the expectation of what is chosen = ?e. Where an entry can be taken by parts, it is; else the next one is asked. *)
+Ltac mean_of_chosen L E ind x tries :=
+  lazymatch goal with |- _ (chosen _ ?s) = ?e =>
+    let s' := eval cbn [cat catrev] in s in change (E (chosen x s') = e);
+    lazymatch s' with
+    | [::] => exact: (mean_chosen_none L x)
+    | ?p :: ?r => first
+      [ refine (@by_parts _ _ E _ x _ ind p r _ _ _ _ _ _ _ _);
+        [ solve [counted]
+        | first [ refine (parts_of_normal L _ _ _); [entry_known E x | entry_known E x | cbn [along entries single fst snd]; known_of E]
+                | refine (parts_of_few L _ _ _); [entry_known E x | entry_known E x | solve [counted]] ]
+        | lazymatch goal with
+          | |- @GRing.mul _ (GRing.zero _) _ = _ => apply: mul0r
+          | |- _ => apply: factors; [reflexivity | mean_of_chosen L E ind x 8%N]
+          end
+        | mean_of_contracted L E ind x ]
+      | lazymatch tries with S ?k => etransitivity; [apply: (f_equal E); apply: (chosen_turned x) |]; mean_of_chosen L E ind x k end ]
+    end end
+with mean_of_contracted L E ind x :=
+  lazymatch goal with
+  | |- contracted _ _ _ _ [::] = _ => exact: contracted_none
+  | |- contracted _ _ ?p ?t (?k :: ?r) = _ =>
+    apply: contracted_next;
+    [ first [ apply: factor_zero; solve [delta; reflexivity]
+            | apply: factors; [delta | mean_of_chosen L E ind x 8%N] ]
+    | mean_of_contracted L E ind x ]
+  end.
+
+(* Goal: the expectation of a product = ?e. All its entries are in a family that is independent, or they are one. *)
+Ltac an_entry m := match m with
+  | @GRing.mul _ ?a _ => an_entry a
+  | @GRing.mul _ _ ?b => an_entry b
+  | @fun_of_matrix _ _ _ _ _ _ => constr:(m)
+  | _ => let _ := match goal with _ => is_var m end in constr:(m)
+  end.
+Ltac mean_in L K E ind x := refine (mean_leaf L (x := x) _ _); [as_chosen K x | mean_of_chosen L E ind x 8%N].
+Ltac mean_of_product L K E :=
+  lazymatch goal with |- _ ?m = _ =>
+    first
+    [ match goal with
+      | ind : independent_to E ?n ?x |- _ => mean_in L K E ind x
+      | ind : independent E ?x |- _ => mean_in L K E (@independent_below _ _ E 12%N _ x ind) x
+      end
+    | apply: (mean_constant L)
+    | let y := an_entry m in mean_in L K E (@independent_single _ _ E 12%N y) (single y)
+    | mean_in L K E (@independent_single _ _ E 12%N m) (single m) ] end.
+Ltac mean_of_flat L K E :=
+  lazymatch goal with
+  | |- _ (@GRing.add _ _ _) = _ => etransitivity; [apply: (mean_add L) |]; etransitivity; [apply: (f_equal2 +%R); mean_of_flat L K E | reflexivity]
+  | |- _ (@GRing.opp _ _) = _ => etransitivity; [apply: (mean_opp L) |]; etransitivity; [apply: (f_equal -%R); mean_of_flat L K E | reflexivity]
+  | |- _ (@BigOp.bigop _ _ _ _ _) = _ =>
+    etransitivity; [apply: (mean_sum L) |]; etransitivity; [apply: each => ?; cbv beta; mean_of_flat L K E | reflexivity]
+  | |- _ => mean_of_product L K E
+  end.
+
+Ltac taken_further ::= match goal with
+  | L : is_linear ?K ?E |- ?E _ = _ => etransitivity; [etransitivity; [apply: (f_equal E); flat | mean_of_flat L K E] |]
+  | L : is_linear ?K ?E |- variance ?K ?E _ = _ => etransitivity; [exact: (variance_moments L) |]
+  end.
+Ltac laws R := try (apply/matrixP => ? ?); one_places; numbers R.
+
+(* ---- Laws that do not hold ---- *)
+
+Lemma independent_like (R Random : comRingType) (expectation : Random -> R) (I : finType) (x y : I -> Random) :
+  independent expectation x -> (forall p, x p = y p) -> independent expectation y.
+Proof.
+move=> ind same a; have := ind a; rewrite (eq_bigr _ (fun p _ => f_equal (fun t => t ^+ a p) (same p))) => ->.
+by apply: eq_bigr => p _; rewrite same.
+Qed.
+
+(* What is assumed of tensors that are made of such random variables as there are *)
+Ltac as_made H := intros; rewrite ?mxE; apply: H.
+Ltac independent_as_made ind :=
+  try apply: independent_below; apply: (independent_like ind); let p := fresh "p" in intro p;
+  repeat (destruct p as [p|p]); try destruct p as [? ?]; rewrite /= /entries /single ?mxE //.
+
+(* A number without names, as an integer *)
+Ltac whole_value e := lazymatch e with
+  | @GRing.add _ ?a ?b => let x := whole_value a in let y := whole_value b in eval compute in (BinInt.Z.add x y)
+  | @GRing.mul _ ?a ?b => let x := whole_value a in let y := whole_value b in eval compute in (BinInt.Z.mul x y)
+  | @GRing.opp _ ?a => let x := whole_value a in eval compute in (BinInt.Z.opp x)
+  | GRing.zero _ => constr:(BinNums.Z0)
+  | GRing.one _ => constr:(BinNums.Zpos BinNums.xH)
+  | @GRing.natmul _ (GRing.one _) ?n => eval compute in (BinInt.Z.of_nat n)
+  end.
+(* Goal: e = ?n%:R *)
+Ltac natural R :=
+  etransitivity; [normal |];
+  lazymatch goal with |- ?g = _ =>
+    let z := whole_value g in let n := eval compute in (BinInt.Z.to_nat z) in
+    etransitivity; [assert (h : g = n%:R) by compare R; exact: h | reflexivity] end.
+Lemma two_naturals (R : realFieldType) (a b : R) m n : a = m%:R -> b = n%:R -> (m != n)%N -> a = b -> False.
+Proof. by move=> -> -> mn /eqP; rewrite eqr_nat (negbTE mn). Qed.
+(* Goal: an equality of two numbers -> False *)
+Ltac false_law R := refine (two_naturals _ _ _); [natural R | natural R | exact: isT].

@@ -1,0 +1,17 @@
+"""Processes of this machine that try mutants and random claims."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+
+from . import runner, worker
+
+
+def of_this_machine(jobs: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=start)
+
+
+def start() -> None:
+    worker.limit_memory()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

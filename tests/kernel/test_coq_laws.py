@@ -1,0 +1,216 @@
+"""The Coq witness about laws: expectations and variances, at every size."""
+
+import re
+
+import pytest
+
+from derivations.kernel import (
+    Derivation,
+    E,
+    Var,
+    absolute,
+    each,
+    gaussian,
+    has_moment,
+    independent,
+    index,
+    mean,
+    nonnegative,
+    nonzero,
+    random,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    variance,
+    vector,
+)
+from derivations.kernel.coq import reading, running
+from derivations.kernel.coq import witness as coq
+from derivations.kernel.coq.laws import prelude
+from derivations.kernel.coq.words import FORBIDDEN
+
+n, m = sizes("n m")
+q, k, x, M = random("q", n), random("k", n), random("x"), random("M", n, m)
+a, w, z = vector("a", n), vector("w", m), vector("z", n)
+c, s, t = scalars("c s t")
+i, j, l = index("i", n), index("j", m), index("l", n)
+
+STANDARD = [mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
+
+
+def written(state):
+    derivation = Derivation("test")
+    state(derivation)
+    sources = {claim.id: coq.source(claim) for claim in derivation.claims}
+    assert all(s.whole for s in sources.values()), {id: s.reason for id, s in sources.items()}
+    return {id: s.text for id, s in sources.items()}
+
+
+def true(of):
+    of.identity("mean", E(c * x + 1), c * t + 1, given=[mean(x, t)])
+    of.identity("variance", Var(c * x + 1), c**2 * t, given=[variance(x, t), nonnegative(t)])
+    of.identity("product", Var(q @ k), n, given=[independent(q, k), *STANDARD])
+    of.identity("scaled", Var((q @ k) / sqrt(n)), Var(q @ k) / n, given=[independent(q, k), *STANDARD])
+    of.identity("entry", Var(M[i, j] - x), s + t, given=[independent(M, x), variance(M, s), variance(x, t)])
+    of.identity("row", E(total(M[i, j] * w[j], j)), c * total(w[j], j), given=[mean(M, c)])
+    of.identity("two", E((a @ M @ w) ** 2), (a @ a) * (w @ w), given=[independent(M), mean(M, 0), variance(M, 1)])
+    of.identity("fourth", E(x**4), 3 * s**2, given=[gaussian(x), mean(x, 0), variance(x, s)])
+    of.identity("squares", Var(q @ q), 2 * n, given=[independent(q), gaussian(q), mean(q, 0), variance(q, 1)])
+    of.identity("moved", Var(q @ q), 2 * n * (1 + 2 * c**2), given=[independent(q), gaussian(q), mean(q, c), variance(q, 1)])
+    of.identity("odd", E((q @ k) ** 3), 0, given=[independent(q, k), gaussian(q), mean(q, 0), has_moment(k, 3)])
+    of.identity("weighed", E(total(softmax(z)[i] * q[i], i)), c, given=[mean(q, c)])
+    of.identity("tensor", E(each(q[i] / c, i) @ a), total(a[i], i), given=[mean(q, c), nonzero(c)])
+
+
+def false(of):
+    of.identity("squared", Var(q @ k), n**2, given=[independent(q, k), *STANDARD])
+    of.identity("dependent", Var(q @ k), n, given=STANDARD)
+    of.identity("dependent-at-one-place", E(q[i] * q[l]), 0, given=[mean(q, 0), independent(q)])
+    of.identity("apart", Var(q @ k), n, given=[independent(q), independent(k), *STANDARD])
+    of.identity("without-a-mean", Var(q @ k), n, given=[independent(q, k), mean(q, 0), variance(q, 1), variance(k, 1)])
+    of.identity("fourth", E(x**4), 3 * s**2, given=[mean(x, 0), variance(x, s)])
+    of.identity("kurtosis", E(x**4), s**2, given=[gaussian(x), mean(x, 0), variance(x, s)])
+    of.identity("squares", Var(q @ q), n, given=[independent(q), gaussian(q), mean(q, 0), variance(q, 1)])
+    of.identity("no-moment", Var(q @ k), 0, given=[independent(q, k), mean(q, 0), has_moment(k, 1)])
+
+
+def refuted(of):
+    of.refute("squared", Var(q @ k), n**2, at={n: 2}, given=[independent(q, k), *STANDARD])
+    of.refute("squares", Var(q @ q), n, at={n: 1}, given=[independent(q), gaussian(q), mean(q, 0), variance(q, 1)])
+    of.refute("moved", Var(q @ k + x), n, at={n: 1}, given=[independent(q, x, k), *STANDARD[1:], mean(q, 1), mean(x, -1), variance(x, 2)])
+    of.refute("matrix", E(total(total(M[i, j] * x, j), i)), 1, at={n: 2, m: 1}, given=[independent(M, x), mean(M, 2), mean(x, 3)])
+
+
+def held(of):
+    of.refute("holds", Var(q @ k), n, at={n: 2}, given=[independent(q, k), *STANDARD])
+    of.refute("at-one", Var(q @ k), n**2, at={n: 1}, given=[independent(q, k), *STANDARD])
+
+
+def test_what_is_assumed_of_what_is_random_are_hypotheses():
+    text = written(true)["product"]
+    for line in (
+        "Variables q k : 'M[Random]_(n, 1).",
+        "Hypothesis expectation_one : expectation 1 = 1.",
+        "Hypothesis size_n : (0 < n)%N.",
+        "Hypothesis assumed_1 : independent_to expectation 2 (along (entries q) (entries k)).",
+        "Hypothesis assumed_2 : forall row : 'I_n, expectation (q row ord0) = 0.",
+        "Hypothesis assumed_4 : forall row : 'I_n, variance constant expectation (q row ord0) = 1.",
+    ):
+        assert line in text
+    assert "variance constant expectation ((q^T *m k) ord0 ord0) =\n  n%:R :> R" in text
+
+
+def test_independence_is_of_powers_that_have_an_expectation():
+    texts = written(true)
+    assert "independent_to expectation 2 (along (entries M) (single x))" in texts["entry"]
+    assert "independent_to expectation 3 (along (entries q) (entries k))" in texts["odd"]
+    assert "independent expectation (entries q)" in texts["squares"]
+    assert "independent_to expectation 1 " in written(false)["no-moment"]
+
+
+def test_of_several_gaussians_each_is_said_to_be():
+    (text,) = written(lambda of: of.identity("c", E(x * q[1]), 0, given=[gaussian(x, q)])).values()
+    assert "Hypothesis assumed_1a : normal_moments constant expectation x." in text
+    assert "Hypothesis assumed_1b : forall row : 'I_n, normal_moments constant expectation (q row ord0)." in text
+
+
+def test_a_number_that_is_not_random_stands_as_a_constant():
+    assert "expectation (constant c * x + constant 1) =" in written(true)["mean"]
+    assert "q i ord0 * constant (c^-1)" in written(true)["tensor"]
+    (text,) = written(lambda of: of.identity("c", E(x * E(x)), E(x) ** 2, given=[has_moment(x, 1)])).values()
+    assert "expectation (x * constant (expectation x)) =" in text
+
+
+@pytest.mark.parametrize(
+    "side, reason",
+    [
+        (E(absolute(x)), "no polynomial"),
+        (E(softmax(q)[1]), "no polynomial"),
+        (E(1 / x), "by what is random"),
+        (E(sqrt(x)), "not a whole number"),
+        (E(x ** (-1)), "not a whole number"),
+        (E(random("T", n, n, n)[i, i, i]), "more than two axes"),
+        (x, "outside of an expectation"),
+    ],
+)
+def test_what_is_no_polynomial_is_given_back_with_a_reason(side, reason):
+    derivation = Derivation("test")
+    derivation.identity("c", side, 0)
+    source = coq.source(derivation.claims[0])
+    assert source.text is None and reason in source.reason
+
+
+def test_a_symbol_is_not_called_as_a_word_of_the_prelude():
+    named = random("expectation")
+    (text,) = written(lambda of: of.identity("c", E(named), c, given=[mean(named, c)])).values()
+    assert "expectation expectation_ =\n  c" in text
+
+
+def test_what_is_refuted_is_said_of_all_random_variables_and_sizes():
+    text = written(refuted)["squared"]
+    assert "~ (forall (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R)," in text
+    assert "forall (n : nat) (q : 'M[Random]_(n, 1)) (k : 'M[Random]_(n, 1))," in text
+    assert "(independent_to expectation 2 (along (entries q) (entries k))) ->" in text
+    assert "n%:R ^+ 2 :> R)." in text and "At n = 2" in text
+
+
+@pytest.mark.parametrize(
+    "state, reason",
+    [
+        (lambda of: of.refute("c", E(c * x), c, at={c: 1}, given=[mean(x, 2)]), "made of sizes"),
+        (lambda of: of.refute("c", E(x), 1, at={}, relation="<=", given=[mean(x, 2)]), "no equality"),
+        (lambda of: of.refute("c", Var(q @ k), n, at={}, given=[independent(q, k), *STANDARD]), "what the size n is"),
+        (lambda of: of.refute("c", E(absolute(x)), 0, at={}, given=[mean(x, 1)]), "no polynomial"),
+    ],
+)
+def test_a_refuted_law_that_cannot_be_stated_says_why(state, reason):
+    derivation = Derivation("test")
+    state(derivation)
+    source = coq.source(derivation.claims[0])
+    assert source.text is None and reason in source.reason, source.reason
+
+
+def test_every_source_is_read_before_coq_reads_it():
+    assert {id: reading.suspicious(text) for id, text in written(refuted).items()} == dict.fromkeys(written(refuted), "")
+    assert {id: reading.suspicious(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
+    assert all(reading.preludes_of(text) == {prelude.LAWS_NAME} for text in written(true).values())
+
+
+def test_the_prelude_takes_nothing_for_granted():
+    bare = reading.uncommented(prelude.LAWS_PRELUDE)
+    assert not FORBIDDEN.search(re.sub(r"Unset Strict Implicit", "", bare))
+    assert set(re.findall(r"\b(?:Hypothesis|Context)\b[^.]*", bare)) == {
+        "Hypothesis linear : is_linear constant expectation",
+        "Hypothesis ind : independent_to expectation n x",
+        "Hypothesis first : moment 0%N = 1",
+    }
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize("state", [true, refuted], ids=["laws", "refuted"])
+def test_laws_are_proved_and_assume_nothing(program, tmp_path, state):
+    program("coqc")
+    results = running.prove(written(state), tmp_path)
+    assert {id: message for id, (ok, message) in results.items() if not ok} == {}
+    assert all("nothing assumed" in message for _, message in results.values()), results
+
+
+@pytest.mark.coq
+def test_a_false_law_is_not_proved(program):
+    program("coqc")
+    results = running.prove(written(false) | written(held))
+    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
+
+
+@pytest.mark.coq
+def test_no_law_is_proved_without_what_it_assumes(program):
+    program("coqc")
+    text = written(true)["product"]
+    planted = {}
+    for k in range(1, 6):
+        planted[f"c{k}"] = re.sub(rf"Hypothesis assumed_{k} : .*\n", "", text)
+    assert all(t != text for t in planted.values())
+    results = running.prove(planted)
+    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
