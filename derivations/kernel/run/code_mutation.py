@@ -22,7 +22,7 @@ def run(
 ) -> dict[str, tuple[Counter, list[Left]]]:
     """By topic, how many corrupted snippets had which outcome, and those that were not killed."""
     with processes(jobs, cluster) as pool:
-        waiting = {pool.submit(of_topic, topic, named(script)): topic for topic, script in targets}
+        waiting = {pool.submit(of_topic, topic, named(script) if cluster else str(script)): topic for topic, script in targets}
         found = {}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()

@@ -80,7 +80,7 @@ def vouched(topic: str) -> dict:
 def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "") -> dict:
     """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again."""
     results, current = {}, depends_on()
-    targets = [(topic, certificates.named(script)) for topic, script in targets]
+    targets = [(topic, certificates.named(script) if cluster else str(script)) for topic, script in targets]
     with processes(jobs, cluster) as pool:
         surveys = {topic: pool.submit(survey, script) for topic, script in targets}
         waiting = {}
