@@ -67,12 +67,12 @@ def measured(folder: Path) -> dict[str, float]:
         time.sleep(10)  # the first check, and what a server builds at its start, are over
         for round_ in range(ROUNDS + 1):
             for name, (old, new) in EDITS.items():
-                path, marker = folder / name, f"marked{round_}"
-                text = re.sub(r"marked\d+ ", "", path.read_text())
+                path, marker = folder / name, f"marked{round_}{name[0]}"
+                text = re.sub(r"marked\d+\w ", "", path.read_text())
                 assert old in text, name
                 path.write_text(text.replace(old, new.format(f"{marker} "), 1))
                 found[name].append(waited(address, marker))
-                time.sleep(8)  # what may wait is built now
+                time.sleep(8)  # as who reads it
     finally:
         for one in started:
             one.terminate()

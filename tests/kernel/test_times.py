@@ -1,0 +1,44 @@
+"""How long checks took is kept apart from what they found, and nothing depends on it."""
+
+import pytest
+
+from derivations.kernel.run import certificates, runner, times
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setattr(certificates, "STORE", tmp_path)
+    return tmp_path
+
+
+def test_what_is_measured_is_taken_out_wherever_it_stands():
+    record = {"id": "a", "seconds": 1, "witnesses": [{"name": "exact", "seconds": 0.5}], "computed": {"state": "proved", "seconds": 2}}
+    assert times.without(record) == {"id": "a", "witnesses": [{"name": "exact"}], "computed": {"state": "proved"}}
+
+
+def test_the_seconds_of_claims_that_were_checked_now_are_kept_beside_those_of_others(store):
+    times.save("chapter/topic", {"a": 1.0, "b": 2.0})
+    times.save("chapter/topic", {"b": 4.0})
+    assert times.of_claims("chapter/topic") == {"a": 1.0, "b": 4.0} and times.of_topic("chapter/topic") == 5
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[1]", '{"a": "x"}', '{"a": null}'])
+def test_what_cannot_be_read_is_not_known(store, text):
+    times.path_of("chapter/topic").parent.mkdir(parents=True)
+    times.path_of("chapter/topic").write_text(text)
+    assert times.of_claims("chapter/topic") == {} and times.of_topic("chapter/topic") == times.UNKNOWN
+
+
+def test_what_took_longest_is_begun_first_and_results_come_in_the_order_asked(store, monkeypatch):
+    begun = []
+
+    def check(topic, *rest):
+        begun.append(topic)
+        return runner.Result(topic, store / topic, stopped=True)
+
+    monkeypatch.setattr(runner, "check_script", check)
+    for topic, seconds in (("a/short", 1.0), ("a/long", 9.0)):
+        times.save(topic, {"claim": seconds})
+    targets = [(name, store / name) for name in ("a/short", "a/new", "a/long")]
+    assert [result.topic for result in runner.check_all(targets, False, 1, None)] == ["a/short", "a/new", "a/long"]
+    assert begun == ["a/new", "a/long", "a/short"]
