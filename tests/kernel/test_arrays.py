@@ -22,7 +22,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.core.expr import lift, show
 from derivations.kernel.errors import KernelError
-from derivations.kernel.run.worker import check_claim
+from derivations.kernel.run.records import check_claim
 
 n = sizes("n")
 a, b = scalars("a b")

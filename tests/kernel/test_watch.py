@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -198,8 +199,17 @@ class Lines:
             return said
 
 
+def until_there(path):
+    for _ in range(GENEROUS * 20):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} did not appear")
+
+
 def test_a_session(tree):
-    good, hangs = tree.script.read_text(), "while True: pass\n"
+    begun = tree.root / "begun"
+    good, hangs = tree.script.read_text(), f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n"
     session = Session(tree.root)
     try:
         assert "1 claims in 1 derivation: all hold" in session.until("Watching")
@@ -211,6 +221,7 @@ def test_a_session(tree):
         assert "tiny.py:7: this is not Python" in session.until("Watching")
         tree.script.write_text(good + hangs)
         session.until("changed: ")
+        until_there(begun)  # else the process might read what is written next
         tree.script.write_text(good)
         assert "given up" in session.until(": all hold")
         tree.script.unlink()

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from ..errors import KernelError
-from ..run import certificates, runner
+from ..run import certificates, runner, times
 from ..run.certificates import CertificateError
 from ..run.proofs import provers
 from . import programs, scaffold
@@ -135,9 +135,9 @@ def flat(result, record: dict) -> dict:
         "line": claim["line"],
         "latex": claim.get("latex", ""),
         "verdict": record["verdict"],
-        "witnesses": [{k: v for k, v in w.items() if k != "source"} for w in claim["witnesses"]],
+        "witnesses": [{k: v for k, v in times.without(w).items() if k != "source"} for w in claim["witnesses"]],
         "provers": provers(claim),
-        "code": claim.get("computed", {"state": "not asked"}),
+        "code": times.without(claim.get("computed", {"state": "not asked"})),
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached or bool(record.get("taken")),
