@@ -1,10 +1,10 @@
 """What an earlier check said of a claim is taken over where nothing changed that its verdict rests on, and nowhere else."""
 
-import ast
 import importlib
 import json
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -72,7 +72,6 @@ def project(tree):
 def check(project, monkeypatch):
     """A function that checks the claims in this process, as the worker does, and gives those that were checked and not taken over."""
     monkeypatch.setattr(snippets, "__path__", [str(project.root / "snippets")])
-    monkeypatch.setattr(fingerprints, "ROOT", project.root)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = {name: module for name, module in sys.modules.items() if name.startswith("snippets.")}
     kept = {}
@@ -162,6 +161,9 @@ def test_a_check_takes_over_what_an_earlier_one_kept(project, monkeypatch):
 # What is kept -----------------------------------------------------------------------------------------------------------------
 
 
+KEPT = {"stands_on": {"files": ["snippets/chapter/sums.py"]}}
+
+
 def kept_with(project, **more):
     """What a check keeps that read a file, a folder and a variable."""
     reads = certificates.Reads(
@@ -169,9 +171,9 @@ def kept_with(project, **more):
         folders={str(project.root / "data"): inputs.listing(str(project.root / "data"))},
         variables=["SOME_VARIABLE"],
     )
-    content, changed = certificates.depended_on(project.script, [project.snippet], reads=reads, **more)
+    content, changed = certificates.depended_on(project.script, [project.snippet, project.parts], reads=reads, **more)
     assert not changed
-    earlier.save("chapter/sums", {"moved": {}}, content)
+    earlier.save("chapter/sums", {"moved": KEPT}, content)
 
 
 CHANGES = {
@@ -181,6 +183,7 @@ CHANGES = {
     "what it is kept for": lambda project, patch: earlier.path_of("chapter/sums").rename(
         earlier.path_of("chapter/sums").with_name("tiny.json")
     ),
+    "a module that no claim's code may run": lambda project, patch: edit(project.parts, "x + y", "y + x"),
     "a file that was read": lambda project, patch: (project.root / "data.txt").write_text("2"),
     "a folder that was listed": lambda project, patch: (project.root / "data/new").touch(),
     "a variable": lambda project, patch: patch.setenv("SOME_VARIABLE", "other"),
@@ -196,7 +199,7 @@ def test_nothing_is_taken_over_where_anything_changed_but_python_files_of_the_pr
     kept_with(project)
     edit(project.snippet, "FACTOR = 2", "FACTOR = 3")
     edit(project.script, "derivation = ", "# a comment\nderivation = ")
-    assert earlier.load("chapter/sums")["claims"] == {"moved": {}}
+    assert earlier.load("chapter/sums")["claims"] == {"moved": KEPT}
     CHANGES[change](project, monkeypatch)
     assert earlier.load("chapter/sums" if change != "what it is kept for" else "chapter/tiny") == {}
 
@@ -209,7 +212,10 @@ def test_what_was_read_for_a_claim_that_is_taken_over_is_read_for_the_new_certif
     before = earlier.load("chapter/sums")
     content, changed = certificates.depended_on(project.script, [], before=before)
     assert not changed
-    assert {"data.txt", "derivations/chapter/sums.py"} < {*content["inputs"]} and "snippets/chapter/sums.py" not in content["inputs"]
+    assert {"data.txt", "derivations/chapter/sums.py"} < {*content["inputs"]}
+    assert content["inputs"]["snippets/chapter/sums.py"] == certificates.file_hash(
+        project.snippet
+    )  # as it is now, so that a change is seen
     assert "data" in content["folders"] and "SOME_VARIABLE" in content["variables"]
 
 
@@ -240,9 +246,9 @@ def test_claims_that_differ_in_anything_have_other_hashes():
 def test_what_has_no_hash_is_never_taken_over():
     made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.none.none", object())]))
     assert fingerprints.told(made) == ""
-    record = {"computed": {}}
-    assert not again.still({"record": record, "stands_on": {"told": "", "lines": "", "texts": ""}}, {"told": "", "lines": "", "texts": ""})
-    assert again.still({"record": record, "stands_on": {"told": "x", "lines": "", "texts": ""}}, {"told": "x", "lines": "", "texts": "y"})
+    record, nothing = {"computed": {}}, {"told": "", "lines": "l", "texts": "t"}
+    assert not again.still({"record": record, "stands_on": nothing}, nothing)
+    assert again.still({"record": record, "stands_on": nothing | {"told": "x"}}, {"told": "x", "lines": "l", "texts": "y"})
 
 
 def test_a_verdict_that_names_a_line_falls_when_lines_move():
@@ -266,26 +272,77 @@ def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatc
         again.checked(one, {"record": before.record, "stands_on": before.stands_on})
 
 
-def reached(text, *names):
-    return fingerprints.reached(set(names), [ast.parse(text)])
+# What the code may run --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def f():\n    return g()\ndef g(): pass",
-        "def f():\n    return C().h()\nclass C:\n    def h(self):\n        return g()\ndef g(): pass",
-        "from a import g as g_plain\ndef f():\n    return g_plain()\ndef g(): pass",
-        "def f():\n    return getattr(a, 'g')()\ndef g(): pass",
-        "K = g\ndef f(): pass\ndef g(): pass",
-        "def f(x=g): pass\ndef g(): pass",
-        "class f(g): pass\nclass g: pass",
-        "@g\ndef f(): pass\ndef g(f): pass",
-    ],
-)
-def test_what_a_function_may_use_is_reached(text):
-    assert "g" in reached(text, "f")
+LATER = """
+
+def g():
+    return 3
+"""
+USES = {
+    "a call": "def f():\n    return g()",
+    "a method": "class C:\n    def h(self):\n        return g()\n\ndef f():\n    return C().h()",
+    "another name": "from a import g as g_plain\ndef f():\n    return g_plain()",
+    "a text": "def f():\n    return one(a, 'g')",
+    "a part of a text": "def f():\n    return one(a, 'b.g')",
+    "a constant": "K = g\ndef f(): pass",
+    "a default of another": "def h(x=g()): pass\ndef f(): pass",
+    "a decorator of another": "@g\ndef h(): pass\ndef f(): pass",
+    "the body of another class": "class D:\n    k = g()\ndef f(): pass",
+    "a base": "class f(g): pass",
+    "found by a made name": "def f(kind):\n    return getattr(a, kind)",
+    "found in a list": "def f():\n    return [one for one in dir(a)]",
+    "a subclass": "def f():\n    return Rule.__subclasses__()",
+    "its own text": "def f():\n    return open(path).read()",
+}
 
 
-def test_what_it_does_not_name_is_not_reached():
-    assert "g" not in reached("def f():\n    return h()\ndef h(): pass\ndef g(): pass", "f")
+def hash_of(tmp_path, monkeypatch, text, code=("snippets.planted.f",)):
+    path = tmp_path / "snippets" / "planted.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    module = ModuleType("snippets.planted")
+    module.__file__ = str(path)
+    monkeypatch.setitem(sys.modules, "snippets.planted", module)
+    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    found = fingerprints.code(claim(lambda of: of.identity("a", A + B, B + A, code=[code])))
+    assert found["files"] == ["snippets/planted.py"]
+    return found["lines"]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_change_of_what_a_function_may_use_counts(use, tmp_path, monkeypatch):
+    before = hash_of(tmp_path, monkeypatch, USES[use] + LATER)
+    assert before and hash_of(tmp_path, monkeypatch, USES[use] + LATER.replace("3", "4")) != before
+
+
+def test_a_change_of_what_it_does_not_use_and_of_where_it_stands_does_not(tmp_path, monkeypatch):
+    text = "def f():\n    return h()\n\ndef h(): pass\n"
+    before = hash_of(tmp_path, monkeypatch, text + LATER)
+    assert hash_of(tmp_path, monkeypatch, "# a comment\n" + text + LATER.replace("3", "4")) == before
+    assert hash_of(tmp_path, monkeypatch, text + LATER.replace("3", "4"), code=("snippets.planted.f", "g")) != before
+
+
+def test_what_cannot_be_read_has_no_hash(tmp_path, monkeypatch):
+    (tmp_path / "snippets").mkdir()
+    for bad in (b"def f(:", b"# \xff\xfe"):
+        (tmp_path / "snippets/typed.py").write_bytes(bad)
+        path = tmp_path / "snippets" / "planted.py"
+        path.write_text("from snippets.typed import T\ndef f(): pass")
+        module = ModuleType("snippets.planted")
+        module.__file__ = str(path)
+        monkeypatch.setitem(sys.modules, "snippets.planted", module)
+        monkeypatch.setattr(certificates, "ROOT", tmp_path)
+        made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.planted.f", A)]))
+        assert fingerprints.code(made) == {"lines": "", "texts": "", "files": []}
+        assert not again.still({"record": {"computed": {}}, "stands_on": {"told": "x", "lines": ""}}, {"told": "x", "lines": ""})
+
+
+def test_a_claim_that_names_code_behind_one_that_is_refused_is_not_kept():
+    def record(id_, verdict="holds", code=()):
+        more = {"stands_on": {}} if verdict == "holds" else {}
+        return {"verdict": verdict, "claim": {"id": id_, "code": list(code)}} | more
+
+    records = [record("before", code=["f"]), record("bad", "refused"), record("behind", code=["f"]), record("bare")]
+    assert list(earlier.of_records(records)) == ["before", "bare"]

@@ -8,7 +8,7 @@ import dask
 import pytest
 from distributed import LocalCluster
 
-from derivations.kernel.run import certificates, cluster, fuzz, mutation, runner
+from derivations.kernel.run import certificates, cluster, fuzz, inputs, mutation, runner
 from derivations.kernel.run.cluster import ClusterError, OtherCheckout
 
 TOPIC = "example/closed"
@@ -129,8 +129,22 @@ def test_a_worker_that_may_start_no_processes_says_so(monkeypatch):
 
 def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path):
     monkeypatch.setattr(certificates, "ROOT", tmp_path)
-    said = cluster.as_here(("/other/place", {"problems": ["/other/place/derivations/a/b.py:3: false"], "records": [{"line": 3}]}))
-    assert said == {"problems": [f"{tmp_path}/derivations/a/b.py:3: false"], "records": [{"line": 3}]}
+    told = {"problems": ["/app/derivations/a/b.py:3: false"], "records": [{"words": "snippets/appended n/app/x at /app/x"}], "root": "/app"}
+    assert cluster.as_here(("/app", told)) == {
+        "problems": [f"{tmp_path}/derivations/a/b.py:3: false"],
+        "records": [{"words": f"snippets/appended n/app/x at {tmp_path}/x"}],
+        "root": str(tmp_path),
+    }
+
+
+def test_what_a_worker_read_that_is_otherwise_here_is_told(monkeypatch):
+    monkeypatch.setenv("SCALE", "3")
+    there = {"SCALE": inputs.variable("SCALE", b"nonce")}
+    libraries = {"libraries": {name: certificates.installed(name) for name in ("torch", "sympy")}}
+    assert cluster.unlike_there(libraries, there, b"nonce") == []
+    monkeypatch.setenv("SCALE", "2")
+    libraries["libraries"]["torch"] = "0"
+    assert cluster.unlike_there(libraries, there, b"nonce") == ["the environment variable SCALE", "torch"]
 
 
 def test_the_command_checks_on_a_cluster_and_refuses_what_goes_with_no_cluster(local, store, command, tmp_path):

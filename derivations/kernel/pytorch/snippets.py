@@ -122,5 +122,7 @@ def names(code):
     for part in code:
         if isinstance(part, str) and part.startswith("snippets."):
             yield part
-        elif isinstance(part, tuple):
+        elif isinstance(part, (tuple, list)):
             yield from names(part)
+        elif isinstance(part, dict):
+            yield from names(part.values())

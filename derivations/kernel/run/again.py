@@ -31,7 +31,7 @@ class Checked:
 def checked(claim: Claim, before: dict | None, one_in: int = REPLAYED) -> Checked:
     """The claim's record: a new one, or an earlier one that stands. Refused as by `check_claim`."""
     refuse_unseen(claim)
-    stands_on = {"told": fingerprints.told(claim), "lines": fingerprints.lines(claim), "texts": fingerprints.texts(claim)}
+    stands_on = {"told": fingerprints.told(claim)} | fingerprints.code(claim)
     stands = before is not None and still(before, stands_on)
     if before and stands and secrets.randbelow(one_in):
         return Checked(before["record"] | {"line": claim.line}, stands_on, taken=True)
@@ -47,4 +47,4 @@ def still(before: dict, stands_on: dict) -> bool:
     """Whether nothing changed that the verdict rests on: where it names a line of the code, no line may have moved."""
     was = before["stands_on"]
     parts = ("told", "texts") if ".py:" in before["record"]["computed"].get("reason", "") else ("told", "lines")
-    return bool(was["told"]) and all(was[part] == stands_on[part] for part in parts)
+    return all(was[part] and was[part] == stands_on[part] for part in parts)

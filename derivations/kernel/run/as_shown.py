@@ -115,29 +115,34 @@ def parsed(file: str, text: str) -> ast.Module:
 
 
 def reached(module: ModuleType) -> list[ModuleType]:
-    """The module, and all modules of snippets that it imports, or that these import."""
-    found, left = {module.__name__: module}, [module]
+    """The module, and all modules of snippets that it imports, or that these import, and the packages that they stand in."""
+    found, left = {}, [module]
     while left:
-        for name in imports(tree_of(left.pop())):
-            one = sys.modules.get(name)
-            if one is not None and name not in found and name.startswith("snippets.") and not is_package(one):
-                found[name] = one
-                left.append(one)
+        one = left.pop()
+        if one.__name__ not in found:
+            found[one.__name__] = one
+            names = (name for name in imports(tree_of(one), one.__name__) if name.startswith("snippets."))
+            left += [sys.modules[name] for name in names if has_a_text(sys.modules.get(name))]
     return list(found.values())
 
 
-def is_package(module: ModuleType) -> bool:
-    return hasattr(module, "__path__")
+def has_a_text(module: ModuleType | None) -> bool:
+    """Whether it is there, and is no package that is a folder alone."""
+    return module is not None and isinstance(getattr(module, "__file__", None), str)
 
 
-def imports(tree: ast.Module) -> Iterator[str]:
-    """What may be modules among what is imported anywhere, by absolute names."""
+def imports(tree: ast.Module, of: str = "") -> Iterator[str]:
+    """What may be modules among what a module imports anywhere, by absolute names, and the packages that these and it stand in. What is
+    imported from a place beside it is refused."""
+    found = [of.rpartition(".")[0]]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    for name in found:
+        parts = name.split(".")
+        yield from (".".join(parts[:k]) for k in range(1, len(parts) + 1))
 
 
 # The text ---------------------------------------------------------------------------------------------------------------------

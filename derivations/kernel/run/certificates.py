@@ -200,16 +200,17 @@ def depended_on(
 
 
 def with_earlier(read: dict, before: dict) -> dict:
-    """What was read now, and what was read before of which no file changed."""
+    """What was read now, and what was read before: of a file that changed since, what is in it now."""
     if not before:
         return read
     changed = set(changes_of(before))
-    inputs = {name: was for name, was in before["inputs"].items() if name not in changed}
+    was = before["inputs"]
+    inputs_ = {name: inputs.state(os.path.join(f"{ROOT}{os.sep}", name)) if name in changed else was[name] for name in was}
     sought = {
         folder: before["sought"].get(folder, {}) | read["sought"].get(folder, {}) for folder in {**before["sought"], **read["sought"]}
     }
     others = {part: before[part] | read[part] for part in ("looks", "folders", "variables")}
-    return {**others, "inputs": inputs | read["inputs"], "sought": sought}
+    return {**others, "inputs": inputs_ | read["inputs"], "sought": sought}
 
 
 def write(path: Path, content: dict):

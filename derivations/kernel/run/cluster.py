@@ -11,6 +11,8 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
+import secrets
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -22,12 +24,12 @@ from threading import Event
 from typing import Any
 
 from ..errors import KernelError
-from . import certificates, runner
+from . import certificates, inputs, runner
 from .pool import of_this_machine
 
 PATIENCE = 20  # seconds until a scheduler has to answer
 START = "dask scheduler; then, in a checkout of this project on each machine: dask worker --no-nanny ADDRESS"
-FOLDERS = {"derivations": (".py", ".v", ".toml"), "snippets": ("",)}  # what tasks are made of
+FOLDERS = ("derivations", "snippets")  # what tasks are made of
 
 
 class ClusterError(KernelError):
@@ -41,12 +43,7 @@ class OtherCheckout(ClusterError):
 def checkout() -> dict[str, str]:
     """What tasks depend on: a hash of each file, and versions."""
     root = certificates.ROOT
-    files = sorted(
-        path
-        for folder, kinds in FOLDERS.items()
-        for path in (root / folder).rglob("*")
-        if path.is_file() and path.name.endswith(kinds) and "__pycache__" not in path.parts
-    )
+    files = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(root).as_posix(): certificates.file_hash(path) for path in files} | certificates.versions()
 
 
@@ -105,6 +102,7 @@ def executor(address: str) -> Iterator[Asking]:
     try:
         from distributed import CancelledError, Client
         from distributed.comm import CommClosedError
+        from distributed.scheduler import KilledWorker, NoValidWorkerError
     except ImportError:
         raise ClusterError("a cluster needs Dask: pip install distributed") from None
     try:
@@ -116,7 +114,7 @@ def executor(address: str) -> Iterator[Asking]:
         try:
             with Asking(client) as workers:
                 yield workers
-        except (CancelledError, CommClosedError, OSError) as error:
+        except (CancelledError, CommClosedError, KilledWorker, NoValidWorkerError) as error:
             raise ClusterError(
                 f"the cluster at {address} went away ({type(error).__name__}); what was finished is kept, run the command again"
             ) from None
@@ -146,22 +144,31 @@ def asking(workers: Asking) -> Callable:
     """What checks a script on a worker, in the place of `runner.run`."""
 
     def ask(topic: str, script: Path, progress: Callable, stop: Any, before: dict, replay: int = 0) -> tuple:
-        said = workers.directly(check_there, topic, certificates.named(script), before, replay).result()
-        said = as_here(said)
+        nonce = secrets.token_bytes()
+        said = as_here(workers.directly(check_there, topic, certificates.named(script), before, replay, nonce).result())
         progress(len(said["records"]), len(said["records"]))
-        last, reads = said.pop("last"), said.pop("reads")
+        last, reads, variables = said.pop("last"), said.pop("reads"), said.pop("variables")
         result = runner.Result(topic, script, **said, reads=certificates.Reads(**reads))
+        result.problems += [f"{script}: a worker checked it, and has another {name}" for name in unlike_there(last, variables, nonce)]
         return result, last
 
     return ask
 
 
-def check_there(topic: str, script: str, before: dict, replay: int = 0) -> tuple[str, dict]:
+def check_there(topic: str, script: str, before: dict, replay: int, nonce: bytes) -> tuple[str, dict]:
     """A check of a script of this checkout, as plain values, and where this checkout is."""
     leave_out_what_dask_adds()
     result, last = runner.run(topic, Path(certificates.ROOT, script), lambda done, more: None, Event(), before, replay)
     said = {part: getattr(result, part) for part in ("title", "records", "problems", "stated")}
-    return str(certificates.ROOT), said | {"last": last, "reads": asdict(result.reads)}
+    variables = {name: inputs.variable(name, nonce) for name in result.reads.variables}
+    return str(certificates.ROOT), said | {"last": last, "reads": asdict(result.reads), "variables": variables}
+
+
+def unlike_there(last: dict | None, variables: dict, nonce: bytes) -> list[str]:
+    """What the check read that is otherwise here: libraries, and variables, which are compared without being told."""
+    libraries = (last or {}).get("libraries", {})
+    found = [name for name, version in libraries.items() if certificates.installed(name) != version]
+    return sorted(found + [certificates.variable_called(name) for name, was in variables.items() if inputs.variable(name, nonce) != was])
 
 
 def leave_out_what_dask_adds() -> None:
@@ -173,6 +180,7 @@ def leave_out_what_dask_adds() -> None:
 
 
 def as_here(said: tuple[str, dict]) -> dict:
-    """The same with this checkout in the place of the worker's."""
-    there, result = said
-    return json.loads(json.dumps(result).replace(json.dumps(there)[1:-1], json.dumps(str(certificates.ROOT))[1:-1]))
+    """The same with this checkout in the place of the worker's, wherever a path begins with it."""
+    there, result = (json.dumps(part) for part in said)
+    here_ = json.dumps(str(certificates.ROOT))[1:-1]
+    return json.loads(re.sub(rf"(?<![\w./-]){re.escape(there[1:-1])}(?=[/\"])", lambda m: here_, result))

@@ -1,15 +1,17 @@
 """What earlier checks said of a topic's claims, kept so that a change of one claim, or of one snippet, has those checked again that it
 touches (again.py).
 
-All of it lapses where the checker, a library or anything that was read is not as it was, but for Python files of the project. A topic
-that does not hold keeps what it has of claims that do, so that an author who mends one need not wait for the others.
+All of it lapses where the checker, a library or anything that was read is not as it was, but for the script and the snippets that some claim's
+code may run. Nothing is kept of a script that imports snippets, or that is imported, since what it does to them no claim tells. A topic that
+does not hold keeps what it has of claims that do, so that an author who mends one need not wait for the others; but behind one that was
+refused none that names code, as that may have left something behind.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from . import certificates
+from . import certificates, times
 from .certificates import FORMAT, CertificateError
 
 
@@ -25,13 +27,25 @@ def load(topic: str) -> dict:
         return {}
     if (content.get("format"), content.get("topic")) != (FORMAT, topic):
         return {}
-    checker = set(map(certificates.named, certificates.checker_files()))
-    free = {name for name in content["inputs"] if name.endswith(".py") and name not in checker and not Path(name).is_absolute()}
+    free = {
+        certificates.named(certificates.script_of(topic)),
+        *(file for kept in content["claims"].values() for file in kept["stands_on"]["files"]),
+    }
     return content if free.issuperset(certificates.changes(content)) else {}
 
 
+def of_records(records: list) -> dict:
+    """{id: {"record", "stands_on"}} of those that may be taken over."""
+    found, clean = {}, True
+    for r in records:
+        clean = clean and r["verdict"] == "holds"
+        if "stands_on" in r and (clean or not r["claim"]["code"]):
+            found[r["claim"]["id"]] = {"record": times.without(r["claim"]), "stands_on": r["stands_on"]}
+    return found
+
+
 def save(topic: str, claims: dict, depended: dict) -> None:
-    """Keep what was said of the claims that hold, {id: {"record", "stands_on"}}, and what that check depended on."""
+    """Keep what was said of claims, and what that check depended on."""
     certificates.write(path_of(topic), depended | {"topic": topic, "claims": claims})
 
 

@@ -1,14 +1,15 @@
 """What the verdict on a claim rests on, as a hash: how the claim is told, and the lines of the snippets that its code may run.
 
-Where the claim stands in its file is left out. A name in a snippet may mean whatever is defined under that name in any module of
-snippets within reach, so that rather too many lines count than too few.
+Where the claim stands in its file is left out. Of the snippets there count, of all modules within reach, what is run while they are loaded,
+and each function whose name occurs in what counts already, so that rather too many lines count than too few. Where a module finds out names
+by other means (`DYNAMIC`), all of its text does.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from fractions import Fraction
 from functools import lru_cache
@@ -18,12 +19,17 @@ from typing import Any
 from ..core.assumptions import Assumption
 from ..core.claims import Claim, Step
 from ..core.expr import Expr
+from ..errors import KernelError
 from ..pytorch.snippets import home
+from . import certificates
 from .as_shown import definitions, file_of, imports, named, parsed
-from .certificates import ROOT
 
 PLACE = ("file", "line")
 PLAIN = (str, int, float, complex, bool, type(None), Fraction)
+# Names by which a module finds what its text does not name, or reads a text that is not its own.
+DYNAMIC = {"getattr", "dir", "attrgetter", "methodcaller", "itemgetter", "__subclasses__", "__getattr__", "__dict__", "mro", "__mro__"} | {
+    *("open", "Path", "read_text", "read_bytes", "load", "from_file", "loadtxt", "genfromtxt", "inspect", "importlib", "__file__"),
+}
 
 
 class Unknown(Exception):
@@ -63,49 +69,67 @@ def hashed(*parts: str) -> str:
 # The code ---------------------------------------------------------------------------------------------------------------------
 
 
-def lines(claim: Claim) -> str:
-    """A hash of the lines that the claim's code may run; it does not change when they move."""
+def code(claim: Claim) -> dict[str, Any]:
+    """Of the claim's code: a hash of the lines that it may run, which does not change when they move; one of all their files, for a verdict
+    that names a line; and these files. Without hashes where a file cannot be read."""
     if not claim.code:
-        return ""
-    files = within_reach(claim)
-    trees = {file: parsed(file, Path(file).read_text(encoding="utf-8")) for file in files}
-    found = reached({name.rpartition(".")[2] for name in named(claim)}, trees.values())
-    return hashed(*(part for file in files for part in (file, *parts(trees[file], found))))
+        return {"lines": "none", "texts": "none", "files": []}
+    try:
+        texts = within_reach(claim)
+        found = {"lines": lines(claim, texts), "texts": hashed(*(part for one in texts.items() for part in one))}
+    except (KernelError, OSError, UnicodeDecodeError):
+        return {"lines": "", "texts": "", "files": []}
+    return found | {"files": [certificates.named(file) for file in texts]}
 
 
-def texts(claim: Claim) -> str:
-    """A hash of all the files of these lines, for a verdict that names a line."""
-    return hashed(*(part for file in within_reach(claim) for part in (file, Path(file).read_text(encoding="utf-8")))) if claim.code else ""
-
-
-def within_reach(claim: Claim) -> list[str]:
-    """The files of the snippets that a claim names, and of all that these import."""
-    found: dict[str, None] = {}
-    left = [file_of(home(name)[0]) for name in named(claim)]
+def within_reach(claim: Claim) -> dict[str, str]:
+    """The texts, by file, of the snippets that a claim names, of all that these import, and of the packages that they stand in."""
+    found: dict[str, str] = {}
+    left = [(module.__name__, Path(file_of(module))) for module in (home(name)[0] for name in named(claim))]
     while left:
-        file = left.pop()
-        if file not in found:
-            found[file] = None
-            left += map(str, filter(Path.is_file, map(path_of, imports(parsed(file, Path(file).read_text(encoding="utf-8"))))))
-    return sorted(found)
+        module, path = left.pop()
+        if str(path) not in found:
+            found[str(path)] = path.read_text(encoding="utf-8")
+            names = imports(parsed(str(path), found[str(path)]), module)
+            left += [(name, path_of(name)) for name in names if name.startswith("snippets") and path_of(name).is_file()]
+    return dict(sorted(found.items()))
 
 
 def path_of(module: str) -> Path:
-    """The file of a module of snippets; the file of a name that is none is not there."""
-    path = ROOT.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py") if module.startswith("snippets.") else ROOT / "none"
+    """Where a module of the project stands; the path of what is none is not there."""
+    path = certificates.ROOT.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def lines(claim: Claim, texts: dict[str, str]) -> str:
+    trees = [parsed(file, text) for file, text in texts.items()]
+    if any(DYNAMIC & mentioned(tree) for tree in trees):
+        return hashed(*texts, *texts.values())
+    named_first = {name.rpartition(".")[2] for name in named(claim)} | set(words(claim.code))
+    names = reached(named_first, trees)
+    return hashed(*(part for file, tree in zip(texts, trees) for part in (file, *parts(tree, names))))
+
+
+def words(code: Any) -> Iterator[str]:
+    """The texts among what a claim's code is given: a name may be among them."""
+    if isinstance(code, str):
+        yield code
+    elif isinstance(code, (tuple, list, dict)):
+        for part in code.values() if isinstance(code, dict) else code:
+            yield from words(part)
 
 
 def reached(names: set[str], trees: Iterable[ast.Module]) -> set[str]:
-    """The names that these may come to use, in one step after another."""
-    trees = list(trees)
+    """The names that these, and what is run while modules are loaded, may come to use, in one step after another."""
     uses: dict[str, set[str]] = {}
+    left = set(names)
     for tree in trees:
+        left |= {name for node in at_load(tree) for name in mentioned(node)}
         for name, node in definitions(tree).items():
             uses.setdefault(name, set()).update(mentioned(node))
         for called, name in renamed(tree):
             uses.setdefault(called, set()).add(name)
-    found, left = set(), {*names, *(name for tree in trees for node in rest(tree) for name in mentioned(node))}
+    found: set[str] = set()
     while left:
         found |= left
         left = {name for one in left for name in uses.get(one, ())} - found
@@ -117,9 +141,8 @@ def mentioned(node: ast.AST) -> set[str]:
     found = {
         getattr(one, part) for one in ast.walk(node) for part in ("id", "attr", "name", "arg") if isinstance(getattr(one, part, 0), str)
     }
-    return found | {
-        one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.isidentifier()
-    }
+    texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    return found | {part for text in texts for part in text.split(".") if part.isidentifier()}
 
 
 def renamed(tree: ast.Module) -> list[tuple[str, str]]:
@@ -127,10 +150,15 @@ def renamed(tree: ast.Module) -> list[tuple[str, str]]:
     return [(one.asname, one.name.rpartition(".")[2]) for one in aliases if one.asname]
 
 
-def rest(tree: ast.Module) -> list[ast.stmt]:
-    """What is run when a module is loaded, beside its functions and classes."""
-    known = set(map(id, definitions(tree).values()))
-    return [node for node in tree.body if id(node) not in known]
+def at_load(tree: ast.Module) -> list[ast.AST]:
+    """What is run when a module is loaded: all but the bodies of its functions. A class is taken whole."""
+    found: list[ast.AST] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            found += [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+        else:
+            found.append(node)
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -139,4 +167,4 @@ def dumped(node: ast.AST) -> str:
 
 
 def parts(tree: ast.Module, names: set[str]) -> list[str]:
-    return [dumped(node) for node in [*rest(tree), *(node for name, node in definitions(tree).items() if name in names)]]
+    return [dumped(node) for node in [*at_load(tree), *(node for name, node in definitions(tree).items() if name in names)]]

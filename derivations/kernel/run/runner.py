@@ -195,13 +195,10 @@ def keep(result: Result, last: dict, began: int, before: dict):
         )
         result.problems += [f"{script}: {', '.join(changed)} changed while it was checked; run the check again"] * bool(changed)
     content, changed = certificates.depended_on(script, imported, *depended)
-    if any(r.get("distrusted") for r in result.records):
+    if last["entangled"] or any(r.get("distrusted") for r in result.records):
         earlier.remove(result.topic)
     elif not changed:
-        held = {
-            r["claim"]["id"]: {"record": times.without(r["claim"]), "stands_on": r["stands_on"]} for r in result.records if "stands_on" in r
-        }
-        earlier.save(result.topic, held, content)
+        earlier.save(result.topic, earlier.of_records(result.records), content)
 
 
 def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0):

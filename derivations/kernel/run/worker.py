@@ -133,10 +133,11 @@ def check_script(script: Path, root: Path, emit, earlier: dict | None = None, on
         emit(event, **content)
 
     with recorded() as recorder:
-        check_claims(script, telling, earlier or {}, one_in)
+        entangled = check_claims(script, telling, earlier or {}, one_in)
     for message in unsaid(recorder, told):
         emit("problem", line=0, message=message, source="")
-    emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record())
+    entangled = entangled or script in files_of_modules()
+    emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record(), entangled=entangled)
 
 
 def unsaid(recorder: Recorder, told: list) -> list:
@@ -144,8 +145,10 @@ def unsaid(recorder: Recorder, told: list) -> list:
     return [message for message in dict.fromkeys(recorder.refused) if not any(message in said for said in told)]
 
 
-def check_claims(script: Path, emit, earlier: dict, one_in: int):
+def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
+    """Check each claim; whether the script itself imports snippets: what it does to them then, no claim tells, and nothing is taken over."""
     problem = load_script(script)
+    entangled = any(name.partition(".")[0] == "snippets" for name in sys.modules)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
     if derivation and (fault := fault_of_words(derivation.title)):
@@ -154,7 +157,7 @@ def check_claims(script: Path, emit, earlier: dict, one_in: int):
     for claim in stated:
         start = time.perf_counter()
         try:
-            found = checked(claim, earlier.get(claim.id), one_in)
+            found = checked(claim, None if entangled else earlier.get(claim.id), one_in)
             seconds = round(time.perf_counter() - start, 3)
             kept = {"stands_on": found.stands_on, "taken": found.taken}
             emit("claim", verdict="holds", seconds=seconds, message="", claim=found.record, stated=in_words(claim), **kept)
@@ -183,6 +186,7 @@ def check_claims(script: Path, emit, earlier: dict, one_in: int):
         problem = (problem[0], "the script stopped there; what follows was not checked", None)
     if problem:
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
+    return entangled
 
 
 @cache
