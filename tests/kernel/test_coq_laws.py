@@ -152,7 +152,7 @@ def test_what_is_refuted_is_said_of_all_random_variables_and_sizes():
     text = written(refuted)["squared"]
     assert "~ (forall (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R)," in text
     assert "forall (n : nat) (q : 'M[Random]_(n, 1)) (k : 'M[Random]_(n, 1))," in text
-    assert "(independent_to expectation 2 (along (entries q) (entries k))) ->" in text
+    assert "(independent expectation (along (entries q) (entries k))) ->" in text
     assert "n%:R ^+ 2 :> R)." in text and "At n = 2" in text
 
 
@@ -170,6 +170,28 @@ def test_a_refuted_law_that_cannot_be_stated_says_why(state, reason):
     state(derivation)
     source = coq.source(derivation.claims[0])
     assert source.text is None and reason in source.reason, source.reason
+
+
+@pytest.mark.parametrize(
+    "state, reason",
+    [
+        (lambda of: of.identity("claim", E(x), 1, given=[mean(x, 0), mean(x, 1)]), "states a mean or a variance twice"),
+        (lambda of: of.identity("claim", Var(x), 4, given=[variance(x, 1), variance(x, 4)]), "states a mean or a variance twice"),
+        (lambda of: of.identity("claim", E(x**2), -1, given=[mean(x, 0), variance(x, -1)]), "a negative variance"),
+        (lambda of: of.refute("claim", E(x**2), 1, at={}, given=[variance(x, -1), mean(x, 2)]), "not seen to be none below zero"),
+        (lambda of: of.refute("claim", E(q[i]), 1, at={n: 1, i: 1}, given=[mean(q, 0)]), "of one entry by its index"),
+    ],
+    ids=["two means", "two variances", "negative", "refuted", "index"],
+)
+def test_what_no_random_variables_may_satisfy_is_not_stated(state, reason):
+    derivation = Derivation("test")
+    state(derivation)
+    assert reason in coq.source(derivation.claims[-1]).reason
+
+
+def test_what_is_denied_of_independent_variables_is_independence_of_all_powers():
+    (text,) = written(lambda of: of.refute("claim", Var(q @ k), n**2, at={n: 2}, given=[independent(q, k), *STANDARD])).values()
+    assert "independent expectation" in text and "independent_to" not in text
 
 
 def test_every_source_is_read_before_coq_reads_it():

@@ -12,6 +12,7 @@ from derivations.kernel import (
     eye,
     index,
     log,
+    nonnegative,
     nonzero,
     ones,
     positive,
@@ -120,6 +121,9 @@ def test_a_symbol_is_not_called_as_a_word_of_coq():
         (lambda of: of.limit("c", total(1 / (t - z[k]), k), t, "oo", 0), "at each of many places"),
         (lambda of: of.limit("c", eye(n) * exp(-t), t, "oo", 0 * eye(n)), "a limit of a tensor"),
         (lambda of: of.limit("c", t * exp(-(t**2)), t, "oo", 0), "an exponential of what grows otherwise"),
+        (lambda of: of.limit("c", 1 / t, t, "oo", t), "names what moves in its value"),
+        (lambda of: of.limit("c", 1 / t, t, "oo", 0, given=[nonnegative(t - 2)]), "in an assumption beside its sign"),
+        (lambda of: of.limit("c", exp(-t) + log(z)[k], t, "oo", log(z)[k]), "a logarithm of a tensor"),
     ],
 )
 def test_what_is_not_stated_says_why(state, reason):

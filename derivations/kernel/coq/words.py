@@ -13,6 +13,7 @@ KEYWORDS = frozenset(
     SProp Prop Type suff then under using where with Theorem Proof Qed Section End Variable Variables Hypothesis Hypotheses Print
     Assumptions From Require Import Local Open Scope R nat exp Num sqrt isT ord0 Ordinal row column place const_mx map_mx invmx unitmx
     etrans softmax_column softmax_rows divided ring_of field_of R_ring R_field
+    O R0 R1 PI
     moving marked slope has_slope is_slope ln reals cos sin power_of
     all drawn ind means variances normals Random constant expectation variance independent independent_to entries single along normal_moments is_linear
     """.split()  # noqa: SIM905

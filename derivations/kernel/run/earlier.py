@@ -12,7 +12,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import certificates, times
-from .certificates import FORMAT, CertificateError
+from .certificates import CertificateError
+
+FORMAT = 2
 
 
 def path_of(topic: str) -> Path:
@@ -25,7 +27,7 @@ def load(topic: str) -> dict:
         content = certificates.read(path_of(topic), "", "")
     except CertificateError:
         return {}
-    if (content.get("format"), content.get("topic")) != (FORMAT, topic):
+    if (content.get("kept"), content.get("topic")) != (FORMAT, topic):
         return {}
     free = {
         certificates.named(certificates.script_of(topic)),
@@ -46,7 +48,7 @@ def of_records(records: list) -> dict:
 
 def save(topic: str, claims: dict, depended: dict) -> None:
     """Keep what was said of claims, and what that check depended on."""
-    certificates.write(path_of(topic), depended | {"topic": topic, "claims": claims})
+    certificates.write(path_of(topic), depended | {"kept": FORMAT, "topic": topic, "claims": claims})
 
 
 def remove(topic: str) -> None:

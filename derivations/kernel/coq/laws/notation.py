@@ -12,6 +12,7 @@ from ...core.assumptions import Assumption
 from ...core.claims import Claim
 from ...core.expr import Expr
 from ..notation import APPLIED, ATOM, MORE_AXES, POWER, PRODUCT, Notation
+from ..reals.defined import surely_positive
 from ..stating import Source, chain
 from ..structures import REAL, NotForCoq
 from .prelude import LAWS_NAME
@@ -28,6 +29,7 @@ class Laws(Notation):
     before = (LINEAR,)
     general = "laws R."
     every_size = True
+    all_powers = False  # is what is independent so of all powers, or of those alone that are known to have an expectation?
 
     def __init__(self):
         super().__init__()
@@ -155,7 +157,7 @@ def of_independent(to: Laws, a: Assumption, claim: Claim) -> list:
     family = to.family(a.args[0])
     for x in a.args[1:]:
         family = f"(along {family} {to.family(x)})"
-    order = min(order_of(claim, x) for x in a.args)
+    order = inf if to.all_powers else min(order_of(claim, x) for x in a.args)
     return [f"independent expectation {family}" if order == inf else f"independent_to expectation {order} {family}"]
 
 
@@ -174,5 +176,19 @@ STATED = {
 }
 
 
+def require_consistent(claim: Claim) -> None:
+    """NotForCoq where no random variables are seen to be as the claim assumes: a theorem about them may be empty."""
+    said = [(a.kind, a.args[0]) for a in claim.given if a.kind in ("mean", "variance")]
+    if len(said) > len(set(said)):
+        raise NotForCoq("a law that states a mean or a variance twice")
+    if any(a.args[1].op in ("const", "neg") and not surely_not_negative(a.args[1]) for a in claim.given if a.kind == "variance"):
+        raise NotForCoq("a law that states a negative variance")
+
+
+def surely_not_negative(e: Expr) -> bool:
+    return e.op == "const" and e.data >= 0 or surely_positive(e)
+
+
 def stated(claim: Claim, topic: str) -> Source:
+    require_consistent(claim)
     return chain(claim, topic, Laws)

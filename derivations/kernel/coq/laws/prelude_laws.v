@@ -153,7 +153,7 @@ End Linear.
 
 (* ---- That there are such random variables ----
 
-   What the files assume can be had at once, whatever the means and the variances: so no theorem holds because nothing satisfies it. For
+   That variables are linear, independent and of these moments can be had at once, whatever the means and the variances. For
    each variable in turn, random variables are the polynomials in it over those before, and an expectation puts its moments for its powers. *)
 
 Section Model.

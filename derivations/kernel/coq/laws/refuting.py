@@ -7,15 +7,21 @@ which exist by `prelude_laws.v`, and computes both sides.
 from __future__ import annotations
 
 from ...core.claims import Claim
-from ...core.expr import Expr, symbols
+from ...core.expr import Expr, free_indices, symbols
 from ..assumptions import DISTRIBUTIONS, hypotheses
 from ..files import comment, header, sizes_of
 from ..stating import Source, equation
 from ..structures import SCOPES, NotForCoq
-from .notation import Laws
+from .notation import Laws, require_consistent, surely_not_negative
 from .prelude import LAWS_NAME
 
 LINEAR = "(mean_add known_mean) (mean_scaled known_mean) (mean_one known_mean)"
+
+
+class Denied(Laws):
+    """Where it is denied that a law holds for what is independent, it is so of all powers: less would deny less."""
+
+    all_powers = True
 
 
 def refutation(claim: Claim, topic: str) -> Source:
@@ -25,7 +31,12 @@ def refutation(claim: Claim, topic: str) -> Source:
         raise NotForCoq("a refuted law that is no equality of numbers made of sizes and of what is random")
     if others := [a.kind for a in claim.given if a.kind not in DISTRIBUTIONS]:
         raise NotForCoq(f"a refuted law that assumes more than distributions: '{others[0]}'")
-    notation = Laws()
+    if free_indices(left) | free_indices(right):
+        raise NotForCoq("a refuted law of one entry by its index")
+    if any(a.kind == "variance" and not surely_not_negative(a.args[1]) for a in claim.given):
+        raise NotForCoq("a refuted law with a variance that is not seen to be none below zero")
+    require_consistent(claim)
+    notation = Denied()
     text = equation(notation, left, right)
     assumed = hypotheses(notation, claim, set())
     if notation.firsts:

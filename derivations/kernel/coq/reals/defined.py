@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...core.expr import BINDERS, Expr
+from ..structures import NotForCoq
 from .notation import name_of, show, size_of
 
 OVERFLOW = 2**128  # from here on there is no number of the format
@@ -42,7 +43,9 @@ def needs(e: Expr) -> list:
         found.append(Need("in range", e))
     if e.op == "pow":
         found += of_power(*e.args)
-    if e.op == "function" and e.data == "log" and not e.args[0].shape and not surely_positive(e.args[0]):
+    if e.op == "function" and e.data == "log" and not surely_positive(e.args[0]):
+        if e.args[0].shape:
+            raise NotForCoq("a logarithm of a tensor of which it is not seen that its entries are positive")
         found.append(Need("positive", e.args[0]))
     return found
 

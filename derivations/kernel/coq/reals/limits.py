@@ -45,6 +45,8 @@ def limit(claim: Claim, topic: str) -> Source:
         raise NotForCoq("a limit in the length of an axis")
     if to != "oo" and (to != 0 or variable.data[1] == "size"):
         raise NotForCoq("a limit elsewhere than at zero or beyond all bounds")
+    if variable in set(walk(step.expr)) or any(variable in set(walk(x)) for a in claim.given if a.args != (variable,) for x in a.args):
+        raise NotForCoq("a limit that names what moves in its value, or in an assumption beside its sign")
     way = COUNTING if variable.data[1] == "size" else GROWING if to == "oo" else COMING_DOWN
     moving = f"fun {name_of(variable.data[0])} : {way.type} => "
     growth = Growth(variable, to, moving, claim.given)
