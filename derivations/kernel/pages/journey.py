@@ -35,6 +35,8 @@ FILES = (
     "derivations/kernel/printing/latex.py",
     "derivations/kernel/attack/reading_back.py",
     "derivations/kernel/run/certificates.py",
+    "derivations/kernel/run/times.py",
+    "derivations/kernel/run/again.py",
     "derivations/kernel/coq/witness.py",
     "derivations/kernel/run/coq_results.py",
     "derivations/kernel/pages/__init__.py",
