@@ -288,6 +288,15 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     assert not rebuilding.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
 
 
+def test_an_edited_page_is_built_before_those_that_lead_to_it():
+    edited = {"file:/project/docs/chapter/tiny.md"}
+    assert rebuilding.is_urgent("chapter/tiny.md", edited)
+    assert not rebuilding.is_urgent("map.md", edited) and not rebuilding.is_urgent("chapter/other.md", edited)
+    assert rebuilding.is_urgent("chapter/other.md", {"file:/project/snippets/chapter/tiny.py"})
+    assert rebuilding.is_urgent("labs/one.py", {"file:/project/docs/labs/one.py"})
+    assert not rebuilding.is_urgent("labs/one.py", {"file:/project/snippets/chapter/tiny.py"})
+
+
 def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(certificates, "STORE", tmp_path)
     monkeypatch.setattr(mutants.mutation, "run", lambda *_: {})

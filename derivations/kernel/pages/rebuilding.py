@@ -107,11 +107,14 @@ def concerned() -> dict[str, set[str]]:
 
 def is_urgent(address: str, names: set[str]) -> bool:
     """Whether the page shows a file that was edited, or a topic of which a check has ended. A lab runs for long, a page of everything
-    is read for long, and what is stale may just be checked: all of these can wait."""
-    if address.startswith(LABS):
-        return any(name.endswith(f"/{address}") for name in names)
+    is read for long, a page that only leads to another one shows a few of its words, and what is stale may just be checked: all of these
+    can wait."""
+    own = any(name.endswith(f"/{address}") for name in names)
+    if own or address.startswith(LABS):
+        return own
     parts = [name.partition(":") for name in names]
-    return any(kind == "file" or kind == "topic" and "all" not in names and is_settled(rest) for kind, _, rest in parts)
+    shown = (kind == "file" and not rest.endswith(".md") for kind, _, rest in parts)
+    return any(shown) or any(kind == "topic" and "all" not in names and is_settled(rest) for kind, _, rest in parts)
 
 
 def is_settled(topic: str) -> bool:
