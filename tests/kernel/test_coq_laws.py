@@ -30,6 +30,7 @@ from derivations.kernel.coq import reading, running
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.laws import prelude
 from derivations.kernel.coq.words import FORBIDDEN
+from tests.kernel.coq_sources import written
 
 n, m = sizes("n m")
 q, k, x, M = random("q", n), random("k", n), random("x"), random("M", n, m)
@@ -38,14 +39,6 @@ c, s, t = scalars("c s t")
 i, j, l = index("i", n), index("j", m), index("l", n)
 
 STANDARD = [mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
-
-
-def written(state):
-    derivation = Derivation("test")
-    state(derivation)
-    sources = {claim.id: coq.source(claim) for claim in derivation.claims}
-    assert all(s.whole for s in sources.values()), {id: s.reason for id, s in sources.items()}
-    return {id: s.text for id, s in sources.items()}
 
 
 def true(of):

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from derivations.kernel import (
-    Derivation,
     absolute,
     array,
     cos,
@@ -26,27 +25,15 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.coq import reading, running
-from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.reals import axioms, defined, notation, prelude
 from derivations.kernel.coq.words import FORBIDDEN
+from tests.kernel.coq_sources import stated, written
 
 n, m = sizes("n m")
 S, T, Q, K = matrix("S", n, n), matrix("T", n, n), matrix("Q", n, m), matrix("K", n, m)
 z, w = vector("z", n), vector("w", n)
 x, y, c = scalars("x y c")
 i, j, k = index("i", n), index("j", n), index("k", n)
-
-
-def stated(state):
-    derivation = Derivation("test")
-    state(derivation)
-    return {claim.id: coq.source(claim) for claim in derivation.claims}
-
-
-def written(state):
-    sources = stated(state)
-    assert all(s.text for s in sources.values()), {id: s.reason for id, s in sources.items()}
-    return {id: s.text for id, s in sources.items()}
 
 
 def wrong(of):

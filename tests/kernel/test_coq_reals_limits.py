@@ -5,7 +5,6 @@ import re
 import pytest
 
 from derivations.kernel import (
-    Derivation,
     array,
     cos,
     exp,
@@ -27,9 +26,9 @@ from derivations.kernel import (
     zero_or_one,
 )
 from derivations.kernel.coq import reading, running
-from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.reals import prelude
 from derivations.kernel.coq.words import FORBIDDEN
+from tests.kernel.coq_sources import stated, written
 
 n, m = sizes("n m")
 z, b, w = vector("z", n), vector("b", n), vector("w", 2)
@@ -37,18 +36,6 @@ t, s, c = scalars("t s c")
 j, k = index("j", n), index("k", n)
 kept = total(b[k] * exp(z[k]), k)
 eye_of_two = array([[1, 0], [0, 1]])
-
-
-def stated(state):
-    derivation = Derivation("test")
-    state(derivation)
-    return {claim.id: coq.source(claim) for claim in derivation.claims}
-
-
-def written(state):
-    sources = stated(state)
-    assert all(s.text for s in sources.values()), {id: s.reason for id, s in sources.items()}
-    return {id: s.text for id, s in sources.items()}
 
 
 def true(of):

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from derivations.kernel import (
-    Derivation,
     absolute,
     cos,
     diff,
@@ -27,9 +26,9 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.coq import reading, running
-from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.reals import axioms, prelude
 from derivations.kernel.coq.words import FORBIDDEN
+from tests.kernel.coq_sources import written
 
 n, m = sizes("n m")
 z, g = vector("z", n), vector("g", n)
@@ -37,14 +36,6 @@ W, V, G = matrix("W", n, m), matrix("V", m, n), matrix("G", n, n)
 x, y = scalars("x y")
 i, j, k, r, c = index("i", n), index("j", n), index("k", n), index("r", n), index("c", n)
 a = index("a", m)
-
-
-def written(state):
-    derivation = Derivation("test")
-    state(derivation)
-    sources = {claim.id: coq.source(claim) for claim in derivation.claims}
-    assert all(s.text for s in sources.values()), {id: s.reason for id, s in sources.items()}
-    return {id: s.text for id, s in sources.items()}
 
 
 def true(of):

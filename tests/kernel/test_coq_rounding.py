@@ -7,19 +7,12 @@ import pytest
 from derivations.kernel import Derivation, exp, index, rounded, scalars, sizes, softmax, total, vector
 from derivations.kernel.coq import reading, running
 from derivations.kernel.coq import witness as coq
+from tests.kernel.coq_sources import written
 
 a, b = scalars("a b")
 m = sizes("m")
 z = vector("z", m)
 j = index("j", m)
-
-
-def written(state):
-    derivation = Derivation("test")
-    state(derivation)
-    sources = {claim.id: coq.source(claim) for claim in derivation.claims}
-    assert all(s.whole for s in sources.values()), {id: s.reason for id, s in sources.items()}
-    return {id: s.text for id, s in sources.items()}
 
 
 def wrong(of):

@@ -4,19 +4,13 @@ import re
 
 import pytest
 
-from derivations.kernel import Derivation, exp, matrix, scalars, sizes
+from derivations.kernel import exp, matrix, scalars, sizes
 from derivations.kernel.coq import running, together
-from derivations.kernel.coq import witness as coq
+from tests.kernel.coq_sources import written
 
 n = sizes("n")
 S, T = matrix("S", n, n), matrix("T", n, n)
 x, y = scalars("x y")
-
-
-def written(state):
-    derivation = Derivation("test")
-    state(derivation)
-    return {claim.id: coq.source(claim).text for claim in derivation.claims}
 
 
 def three(of):

@@ -41,6 +41,7 @@ from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
 from derivations.kernel.coq.preludes import PRELUDES
 from derivations.kernel.run import certificates, coq_open
 from derivations.kernel.run import coq as coq_run
+from tests.kernel.coq_sources import written
 
 n, m, p, d = sizes("n m p d")
 A, B, B_2, C = matrix("A", n, m), matrix("B", m, p), matrix("B_2", m, p), matrix("C", p, d)
@@ -56,12 +57,6 @@ def stated(state):
     derivation = Derivation("test")
     state(derivation)
     return {claim.id: claim for claim in derivation.claims}
-
-
-def written(state):
-    sources = {id: coq.source(claim) for id, claim in stated(state).items()}
-    assert all(s.text for s in sources.values()), {id: s.reason for id, s in sources.items()}
-    return {id: s.text for id, s in sources.items()}
 
 
 def one(state):
