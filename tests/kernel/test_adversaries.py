@@ -59,9 +59,9 @@ from derivations.kernel.exact.limits import limit
 from derivations.kernel.exact.polynomials import add, scale
 from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run import certificates, runner, worker
+from derivations.kernel.run import again, certificates, runner, worker
 from derivations.kernel.run.certificates import CertificateError, load
-from derivations.kernel.run.records import record
+from derivations.kernel.run.records import check_claim, record
 from derivations.kernel.sympy import witness as sympy_witness
 
 pytestmark = pytest.mark.slow
@@ -161,7 +161,7 @@ def test_what_is_recorded_is_what_was_proved_even_of_a_tree_that_was_changed():
     claim = stated(lambda D: D.identity("claim", (A @ B).T, right))
     assert not holds(claim)
     object.__setattr__(right, "args", (B.T, A.T))
-    assert holds(claim) and worker.check_claim(claim)["steps"][0]["latex"] == r"B^{\top} A^{\top}"
+    assert holds(claim) and check_claim(claim)["steps"][0]["latex"] == r"B^{\top} A^{\top}"
     object.__setattr__(right, "args", (A.T, B.T))
     assert not holds(claim)
 
@@ -170,7 +170,7 @@ def test_a_symbol_that_was_renamed_by_force_is_recorded_under_its_new_name():
     own = scalars("a")
     claim = stated(lambda D: D.identity("claim", own * (own + 1), own**2 + own))
     object.__setattr__(own, "data", ("b", "real"))
-    assert "a" not in worker.check_claim(claim)["latex"] and holds(claim)
+    assert "a" not in check_claim(claim)["latex"] and holds(claim)
 
 
 def test_a_certificate_built_by_hand_is_refused(tree):
@@ -385,7 +385,7 @@ def test_a_script_that_patches_two_witnesses_is_refused_by_the_third_and_fools_n
 def test_a_kernel_that_is_patched_where_the_check_is_asked_for_is_not_the_one_that_checks(scripts, records, monkeypatch):
     scripts(bad=BAD)
     monkeypatch.setattr(check, "equal", lambda *anything: {})
-    monkeypatch.setattr(worker, "check_claim", lambda claim: {})
+    monkeypatch.setattr(again, "check_claim", lambda claim: {})
     code, found = records("--fresh")
     assert code == 1 and verdicts(found) == {"bad": "refused"}
 

@@ -134,6 +134,24 @@ def test_one_that_comes_out_otherwise_is_told(project, check):
         check(one_in=1)
 
 
+def test_nothing_is_taken_over_by_a_script_that_imports_snippets(project, check, monkeypatch):
+    """It may have written into them."""
+    check()
+    said = []
+    monkeypatch.syspath_prepend(project.root)
+    monkeypatch.setitem(sys.modules, "snippets", snippets)  # so that it is there again afterwards
+
+    def run():
+        for name in [name for name in sys.modules if name.partition(".")[0] == "snippets"]:
+            del sys.modules[name]
+        del said[:]
+        return worker.check_claims(project.script, lambda event, **content: said.append(content.get("taken")), check.kept, 10**9)
+
+    assert not run() and [one for one in said if one is not None] == [True, True, True]
+    edit(project.script, "derivation = ", "import snippets.chapter.parts\n\nderivation = ")
+    assert run() and [one for one in said if one is not None] == [False, False, False]
+
+
 @pytest.mark.slow
 def test_a_check_takes_over_what_an_earlier_one_kept(project, monkeypatch):
     def ran(*arguments):

@@ -123,6 +123,9 @@ OTHERS = {
     "an order of writing": ({"sums": HEAD + SHOWN.replace("mean()", "sum()  # \u202e)(naem")}, 7, "a character that is not seen, U\\+202E"),
     "by a near name": ({"sums": HEAD + "from .fast import mean\n" + CALLS.format("mean"), "fast": HEAD + FAST.replace("fast", "mean")}, 5,
                        "write where it is imported from in full"),
+    "by a package, from beside it": ({"__init__": "from .fast import mean\n", "fast": HEAD + FAST.replace("fast", "mean"),
+                                      "sums": HEAD + "from snippets.planted import mean\n" + CALLS.format("mean")}, 1,
+                                     "write where it is imported from in full"),
     "of another package": ({"sums": HEAD + "from tests.snippets.elsewhere import mean\n" + CALLS.format("mean"),}, 5,
                            "'tests.snippets.elsewhere' is no module that"),
 }  # fmt: skip

@@ -397,6 +397,21 @@ def test_the_kernel_is_its_modules_and_what_coq_reads(tmp_path, monkeypatch):
     assert certificates.kernel_files() == [tmp_path / "a.v", tmp_path / "b.py"]
 
 
+def test_the_kernel_is_listed_again_where_a_folder_of_it_changed_and_only_there(tree, monkeypatch):
+    for folder in [tree.kernel, *(path for path in tree.kernel.rglob("*") if path.is_dir())]:
+        os.utime(folder, (1, 1))  # long ago
+    walks, walk = [], os.walk
+    monkeypatch.setattr(certificates.os, "walk", lambda top: walks.append(top) or walk(top))
+    before = certificates.kernel_files()
+    assert certificates.kernel_files() == before and len(walks) == 1
+    (tree.kernel / "exact/new.py").touch()
+    (tree.kernel / "exact/values.py").unlink()
+    for _ in range(2):  # the folder was changed a moment ago, and may be again within the same tick
+        now = {name_in(tree, path) for path in certificates.kernel_files()}
+        assert now ^ {name_in(tree, path) for path in before} == {"exact/new.py", "exact/values.py"}
+    assert len(walks) == 3
+
+
 def test_a_hash_is_of_the_file_as_it_is(tmp_path):
     path = tmp_path / "file"
     for text, modified in (("a", 1), ("b", 2), ("bb", 2)):  # another time, the same size; then the same time, another size
