@@ -20,7 +20,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIES = 13
-BESIDE = ("tests/", ".github/")  # of no use here
+BESIDE = (".github/",)  # of no use here
 SEAL = """
 import json, sys
 from pathlib import Path

@@ -36,7 +36,9 @@ def main():
 @click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
 @click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
-@click.option("--replay", type=click.IntRange(1), metavar="N", help="Check one claim in N again that an earlier check vouches for.")
+@click.option(
+    "--replay", type=click.IntRange(0), default=0, metavar="N", help="Check one claim in N again that an earlier check vouches for."
+)
 @ON_A_CLUSTER
 @click.option("--watch", "watching", is_flag=True, help="Stay, and check again what a change touches; Ctrl-C ends it.")
 @click.option("--page", "page", metavar="TOPIC", help="All that would be refused of one topic: its claims, its page, its code and tests.")
@@ -62,9 +64,9 @@ def check(targets, as_json, fresh, jobs, replay, cluster, watching, page):
         raise click.UsageError("there is no derivation to check")
     with Progress() as progress:
         if cluster:
-            results = checked_there(cluster, wanted, fresh, progress, replay or 0)
+            results = checked_there(cluster, wanted, fresh, progress, replay)
         else:
-            results = runner.check_all(wanted, fresh, jobs, progress, replay=replay or 0)
+            results = runner.check_all(wanted, fresh, jobs, progress, replay=replay)
     programs.publish(results)
     if as_json:
         click.echo(

@@ -58,18 +58,39 @@ def kernel() -> Path:
     return ROOT / "derivations" / "kernel"
 
 
+@dataclass(frozen=True)
+class Listed:
+    """The kernel's files, as they were listed."""
+
+    folders: dict  # when each was changed
+    files: list
+    of_checker: list  # those of its files that are loaded where a script is checked
+    names: list  # of these, from the root on
+
+
 def kernel_files() -> list:
     """All of the kernel's sources, room by room."""
-    folders, files = _listed.get(kernel(), ({}, []))
-    if not folders or any(stamp(folder) != was for folder, was in folders.items()):
-        walked = list(os.walk(kernel()))
-        folders = {folder: stamp(folder) for folder, _, _ in walked}
-        files = sorted(Path(folder, name) for folder, _, names in walked for name in names if name.endswith((".py", ".v")))
-        _listed[kernel()] = folders, files
-    return list(files)
+    return list(listed().files)
 
 
-_listed: dict[Path, tuple[dict, list]] = {}  # the kernel's folders, when each was changed, and the files that are in them
+def checker_files() -> list:
+    """The kernel without what is never loaded where a script is checked."""
+    return list(listed().of_checker)
+
+
+def listed() -> Listed:
+    of = kernel()
+    if (known := _listed.get(of)) and all(stamp(folder) == was for folder, was in known.folders.items()):
+        return known
+    walked = list(os.walk(of))
+    folders = {folder: stamp(folder) for folder, _, _ in walked}
+    files = sorted(Path(folder, name) for folder, _, names in walked for name in names if name.endswith((".py", ".v")))
+    own = [path for path in files if not is_aside(path.relative_to(of))]
+    _listed[of] = Listed(folders, files, own, [named(path) for path in own])
+    return _listed[of]
+
+
+_listed: dict[Path, Listed] = {}
 
 
 def stamp(folder: str) -> float:
@@ -86,14 +107,9 @@ def room(path: Path) -> str:
     return "/".join(path.parts[len(kernel().parts) : -1])
 
 
-def checker_files() -> list:
-    """The kernel without what is never loaded where a script is checked."""
-    return [p for p in kernel_files() if not is_aside(p)]
-
-
-def is_aside(path: Path) -> bool:
-    within = os.fspath(path)[len(f"{kernel()}{os.sep}") :].replace(os.sep, "/")
-    return within.partition("/")[0] in ASIDE or within in ASIDE
+def is_aside(within: Path) -> bool:
+    """Is the file of this name in the kernel's folder never loaded where a script is checked?"""
+    return within.parts[0] in ASIDE or within.as_posix() in ASIDE
 
 
 @cache
@@ -174,9 +190,12 @@ def save(
     """
     depended, changed = depended_on(script, imported, began, libraries, reads, before)
     if not changed:
-        own = {"topic": topic, "script": relative(script), "title": title, "claims": claims}
-        write(path_of(topic), depended | own)
+        store(topic, script, title, claims, depended)
     return changed
+
+
+def store(topic: str, script: Path, title: str, claims: list, depended: dict) -> None:
+    write(path_of(topic), depended | {"topic": topic, "script": relative(script), "title": title, "claims": claims})
 
 
 def depended_on(
@@ -270,7 +289,7 @@ def load(topic: str) -> dict:
 
 def changes(content: dict) -> list:
     """What a certificate depended on that is not as it was."""
-    new = [name for p in checker_files() if (name := os.fspath(p)[len(f"{ROOT}{os.sep}") :]) not in content["inputs"]]
+    new = [name for name in listed().names if name not in content["inputs"]]
     libraries = [
         name
         for name, stated in (versions() | content["versions"]).items()

@@ -187,18 +187,16 @@ def check_script(
 def keep(result: Result, last: dict, began: int, before: dict):
     """The certificate of a topic that holds; and, whether or not it does, what was said of its claims that hold."""
     script, imported = result.script, [Path(p) for p in last["imported"]]
-    depended = began, last["libraries"], result.reads, before
+    depended, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, before)
     times.save(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
-    if result.holds:
-        changed = certificates.save(
-            result.topic, script, result.title, [times.without(r["claim"]) for r in result.records], imported, *depended
-        )
-        result.problems += [f"{script}: {', '.join(changed)} changed while it was checked; run the check again"] * bool(changed)
-    content, changed = certificates.depended_on(script, imported, *depended)
+    if result.holds and not changed:
+        certificates.store(result.topic, script, result.title, [times.without(r["claim"]) for r in result.records], depended)
+    elif result.holds:
+        result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
     if last["entangled"] or any(r.get("distrusted") for r in result.records):
         earlier.remove(result.topic)
     elif not changed:
-        earlier.save(result.topic, earlier.of_records(result.records), content)
+        earlier.save(result.topic, earlier.of_records(result.records), depended)
 
 
 def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0):

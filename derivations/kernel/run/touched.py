@@ -45,7 +45,7 @@ def touched(paths: set) -> Touched:
 def of_the_checker(path: str) -> bool:
     if path.endswith("/"):
         return True
-    return path.endswith((".py", ".v")) and not certificates.is_aside(certificates.ROOT / path)
+    return path.endswith((".py", ".v")) and not certificates.is_aside(Path(path.removeprefix(KERNEL)))
 
 
 def known(topic: str) -> Known:

@@ -5,6 +5,7 @@ A script that crashes, hangs or eats memory takes only this process down. The pa
 
 from __future__ import annotations
 
+import gc
 import linecache
 import locale
 import os
@@ -27,6 +28,7 @@ from .tracking import Recorder, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
 LOCALE = "C.UTF-8"
+GARBAGE = 10**6  # objects that are made before the collector looks at them
 WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included
 
 
@@ -89,6 +91,7 @@ def main(path: str, root: str, out, said: str, environment: dict, earlier: dict,
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
     be_anywhere()
+    collect_seldom()
     limit_memory()
     limit_files()
     script = Path(path).resolve()
@@ -107,6 +110,12 @@ def main(path: str, root: str, out, said: str, environment: dict, earlier: dict,
         out.send({"event": event, **content})
 
     check_script(script, Path(root), emit, earlier, one_in or REPLAYED)
+
+
+def collect_seldom():
+    """The process ends with its script: what was there before it stays, and little of what it makes is worth looking for sooner."""
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
 
 
 def be_anywhere():
