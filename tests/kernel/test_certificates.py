@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
