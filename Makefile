@@ -24,7 +24,7 @@ help:
 	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some forty minutes, then what changed)"
 	@echo "make fuzz    random claims, true and false: no witness may accept a false one (some 15 minutes; ARGS=\"--claims 30000\" tries fewer)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
-	@echo "make check   check the derivations (REPLAY=20 tries one claim in 20 again of those that were checked before)"
+	@echo "make check   check the derivations (REPLAY=20 tries one claim in 20 again of those that were checked before; make coq takes it too)"
 	@echo "make site    check the derivations, build the site into site/"
 	@echo "make wheel   build the package of the snippets into dist/, and try it in an empty environment (a minute, and a network)"
 	@echo "make retrain train the models that the pages show again, and write their files (ARGS=--check compares)"
@@ -48,7 +48,7 @@ lint: setup
 	@$(PY) -m mypy
 
 coq: check
-	@$(PY) -m derivations coq
+	@$(PY) -m derivations coq $(if $(REPLAY),--replay $(REPLAY))
 	@$(PY) -m pytest $(BESIDE) -m coq tests/kernel/test_coq_*.py
 
 sympy: check

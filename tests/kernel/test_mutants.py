@@ -508,7 +508,7 @@ def test_what_a_witness_imports_counts_however_far_away(tree, file, again):
 
 
 def test_what_a_snippet_imports_counts_too(tree):
-    from derivations.kernel.run.mutants_kept import hashes
+    from derivations.kernel.run.importing import hashes
 
     first, second = tree.root / "snippets" / "first.py", tree.root / "snippets" / "second.py"
     first.parent.mkdir()

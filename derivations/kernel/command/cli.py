@@ -155,8 +155,9 @@ def told_of_axioms(results: dict) -> str:
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
+@click.option("--replay", type=click.IntRange(0), default=0, metavar="N", help="Ask again for one kept verdict in N, of all topics.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Files checked at once.")
-def coq(targets, fresh, jobs):
+def coq(targets, fresh, replay, jobs):
     """Have Coq check every claim that it can state. A theorem that it does not prove is an error."""
     from ..coq import witness as coq_witness
     from ..run import coq as coq_run
@@ -178,8 +179,15 @@ def coq(targets, fresh, jobs):
             progress(1, 0 if begun else total)
             begun.append(total)
 
+        def otherwise(key):
+            click.secho(
+                f"{key}: Coq says something else than was kept of it; nothing kept is taken, and all are asked for again",
+                fg="red",
+                err=True,
+            )
+
         try:
-            results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told)
+            results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told, replay, otherwise)
         except CertificateError as error:
             raise click.ClickException(str(error)) from None
     all_ = Counter()

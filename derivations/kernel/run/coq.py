@@ -1,6 +1,6 @@
 """`python -m derivations coq`: have Coq check every claim it can state, and keep what it says beside the certificates.
 
-Results are kept as long as the certificate they belong to, and Coq itself, stay as they are.
+Results are kept as long as the certificate they belong to, and Coq itself, stay as they are; and by their sources for longer.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..coq import witness as coq_witness
 from ..coq.running import NO_PROOF, STOPPED
 from ..core import claims
-from . import certificates, coq_open, coq_results, refusals
+from . import certificates, coq_kept, coq_open, coq_results, refusals
 from .certificates import ROOT
 from .worker import load_script
 
@@ -16,17 +16,26 @@ OPEN = "stated, and not proved: "
 FOLDER = ROOT / "docs" / "coq"  # published as it is
 
 
-def run(topics: list, fresh: bool, jobs: int, told) -> dict:
-    """{topic: {id: result}}; told(n) is called as files are checked."""
+def run(topics: list, fresh: bool, jobs: int, told, replay: int = 0, otherwise=lambda key: None) -> dict:
+    """{topic: {id: result}}; told(n) is called as files are checked.
+
+    One kept verdict in so many is asked for again (coq_kept.py); by 0, those of topics that are as they were stand unasked, and the others are
+    taken by their sources.
+    """
     wanted, results = {}, {}
     for topic in topics:
-        kept = None if fresh else stored(topic)
+        kept = None if fresh or replay else stored(topic)
         if kept is None:
             wanted[topic] = sources(topic)
         else:
             results[topic] = kept
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
-    verdicts = coq_witness.prove(texts, jobs=jobs, told=lambda key: told(len(texts)), apart=frozenset(coq_open.reasons()))
+    verdicts = coq_kept.prove(
+        texts,
+        0 if fresh else replay or coq_kept.REPLAYED,
+        lambda some: coq_witness.prove(some, jobs=jobs, told=lambda key: told(len(some)), apart=frozenset(coq_open.reasons())),
+        otherwise,
+    )
     for topic, found in wanted.items():
         known = coq_open.reasons(topic)
         results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts, known.pop(f"{topic}#{id_}", "")) for id_, s in found.items()}
@@ -36,6 +45,7 @@ def run(topics: list, fresh: bool, jobs: int, told) -> dict:
         else:
             coq_results.path_of(topic).unlink(missing_ok=True)
     publish({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
+    coq_kept.forget()
     refusals.ring()
     return {topic: results[topic] for topic in topics}
 

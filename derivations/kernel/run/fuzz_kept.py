@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from . import certificates
-from .mutants_kept import hashes
+from .importing import hashes
 
 STORE = "fuzz.json"
 ROOMS = ("attack", "exact", "sympy", "pytorch")

@@ -3,14 +3,13 @@ nothing that the check of the topic read."""
 
 from __future__ import annotations
 
-import ast
 import json
 from collections import Counter
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from . import certificates
+from .importing import hashes
 
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
@@ -44,31 +43,6 @@ def homes(name: str) -> list:
         return path.suffix == ".py" and room == ROOMS.get(name, room)
 
     return list(filter(its_own, certificates.kernel_files()))
-
-
-def hashes(files: list) -> dict:
-    """By name, the files and all of the project's that they import, wherever in them they do so."""
-    found, waiting = {}, [path for path in files if path.exists()]
-    while waiting:
-        path = waiting.pop()
-        if certificates.relative(path) not in found:
-            found[certificates.relative(path)] = certificates.file_hash(path)
-            waiting += imports(path, found[certificates.relative(path)])
-    return dict(sorted(found.items()))
-
-
-@cache
-def imports(path: Path, digest: str) -> tuple:
-    """The project's files that a file imports. What starts a script or a command has no part in what a witness says."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            home = path.parents[node.level - 1] if node.level else certificates.ROOT
-            home = home.joinpath(*(node.module or "").split("."))
-            names |= {home.with_suffix(".py"), *(home / f"{alias.name}.py" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            names |= {certificates.ROOT.joinpath(*alias.name.split(".")).with_suffix(".py") for alias in node.names}
-    return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))
 
 
 def read(topic: str) -> dict:

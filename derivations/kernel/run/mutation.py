@@ -18,7 +18,8 @@ from ..attack.mutants import mutants
 from ..core import claims
 from . import certificates, worker
 from .cluster import processes
-from .mutants_kept import depends_on, empty, hashes, keep, kept, record
+from .importing import hashes
+from .mutants_kept import depends_on, empty, keep, kept, record
 
 CHUNK = 20  # mutants to a task: few, so that no process waits long for the last one
 

@@ -1,0 +1,92 @@
+"""What Coq said of a source, kept under a hash of all that its verdict rests on: the text, what it imports, what judges it, Coq itself.
+
+So a source that comes again is not proved again, whatever else changed: its script, the checker, the commit. One in so many is all the same;
+and where one comes out otherwise than it did, nothing that was kept is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Collection
+from hashlib import sha256
+from pathlib import Path
+
+from ..coq import running
+from ..coq.preludes import PRELUDES, with_imports
+from ..coq.reading import preludes_of
+from ..coq.running import NO_PROOF
+from . import certificates
+from .importing import hashes
+
+Said = tuple[bool, str]  # whether Coq proved it, and what it said
+REPLAYED = 20  # of so many that are kept, one is asked for again
+UNASKED = 30 * 24 * 3600  # seconds that one is kept which no run asks for
+
+
+def folder() -> Path:
+    return certificates.STORE / "proofs"
+
+
+def path_of(address: str) -> Path:
+    return folder() / f"{address}.json"
+
+
+def addresses(texts: dict[str, str]) -> dict[str, str]:
+    """For each source, a hash of what the verdict on it rests on."""
+    judges, coq = hashes([Path(running.__file__)]), running.version()
+
+    def address(text: str) -> str:
+        imported = {name: PRELUDES[name].text for name in with_imports(preludes_of(text))}
+        return sha256(json.dumps([text, imported, judges, coq], sort_keys=True).encode()).hexdigest()
+
+    return {key: address(text) for key, text in texts.items()}
+
+
+def load(address: str) -> Said | None:
+    try:
+        content = certificates.read(path_of(address), "", "")
+        if content["address"] != address:
+            return None
+        path_of(address).touch()
+        return bool(content["ok"]), str(content["message"])
+    except (certificates.CertificateError, KeyError, OSError):
+        return None
+
+
+def save(address: str, said: Said) -> None:
+    """Keep what Coq decided: that it was stopped, or could not be asked, is no verdict."""
+    ok, message = said
+    if ok or message.startswith(NO_PROOF):
+        certificates.write(path_of(address), {"address": address, "ok": ok, "message": message})
+
+
+def prove(texts: dict[str, str], replay: int, ask: Callable, otherwise: Callable[[str], None]) -> dict[str, Said]:
+    """What `ask` says of sources, or said of them; where `replay` is 0, all are asked, else one in so many of those that are kept.
+
+    `otherwise` is called with the name of a source of which it now says something else: all are asked then.
+    """
+    at = addresses(texts)
+    kept = {key: said for key in texts if replay and (said := load(at[key]))}
+    replayed = {key for key in kept if not secrets.randbelow(replay)}
+    found = asked(texts.keys() - kept.keys() | replayed, texts, at, ask)
+    if lies := [key for key in sorted(replayed) if found[key][0] != kept[key][0]]:
+        otherwise(lies[0])
+        found |= asked(kept.keys() - replayed, texts, at, ask)
+    return {key: found.get(key) or kept[key] for key in texts}
+
+
+def asked(keys: Collection[str], texts: dict[str, str], at: dict[str, str], ask: Callable) -> dict[str, Said]:
+    found = ask({key: text for key, text in texts.items() if key in keys})
+    for key, said in found.items():
+        path_of(at[key]).unlink(missing_ok=True)
+        save(at[key], said)
+    return found
+
+
+def forget() -> None:
+    """Remove what no run asked for in a long time."""
+    for path in folder().glob("*.json"):
+        if time.time() - path.stat().st_mtime > UNASKED:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,36 @@
+"""Which of the project's files a file imports, and what is in them: what is kept of a result falls with any of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from . import certificates
+
+
+def hashes(files: Iterable[Path]) -> dict[str, str]:
+    """By name, the files and all of the project's that they import, wherever in them they do so."""
+    found: dict[str, str] = {}
+    waiting = [path for path in files if path.exists()]
+    while waiting:
+        path = waiting.pop()
+        if certificates.relative(path) not in found:
+            found[certificates.relative(path)] = certificates.file_hash(path)
+            waiting += imports(path, found[certificates.relative(path)])
+    return dict(sorted(found.items()))
+
+
+@cache
+def imports(path: Path, digest: str) -> tuple[Path, ...]:
+    """The project's files that a file imports. What starts a script or a command has no part in what a witness says."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            home = path.parents[node.level - 1] if node.level else certificates.ROOT
+            home = home.joinpath(*(node.module or "").split("."))
+            names |= {home.with_suffix(".py"), *(home / f"{alias.name}.py" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {certificates.ROOT.joinpath(*alias.name.split(".")).with_suffix(".py") for alias in node.names}
+    return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))

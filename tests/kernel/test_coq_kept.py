@@ -1,0 +1,126 @@
+"""What Coq said is taken again where all that it rests on is as it was, and one in so many is asked for all the same."""
+
+import os
+import shutil
+
+import pytest
+
+from derivations.kernel.coq import running
+from derivations.kernel.coq.running import NO_PROOF, STOPPED
+from derivations.kernel.run import certificates, coq_kept, importing
+
+TEXTS = {
+    "one": "From Derivations Require Import Prelude.\nTheorem one : True.\n",
+    "two": "From Derivations Require Import PreludeReals.\nTheorem two : True.\n",
+}
+PROVED = {"one": (True, "1 theorem proved"), "two": (True, "1 theorem proved")}
+
+
+@pytest.fixture
+def coq(tmp_path, monkeypatch):
+    """A Coq that says what it is told to say, and what was asked of it."""
+    monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
+    monkeypatch.setattr(running, "version", lambda: "8.16")
+
+    class Coq:
+        says, asked, lies = dict(PROVED), [], []
+
+        def prove(self, replay=10**9, texts=TEXTS):
+            self.asked, self.lies = [], []
+            return coq_kept.prove(dict(texts), replay, self.ask, self.lies.append)
+
+        def ask(self, texts):
+            self.asked += sorted(texts)
+            return {key: self.says[key] for key in texts}
+
+    return Coq()
+
+
+def test_what_was_proved_is_not_asked_again(coq):
+    assert coq.prove() == PROVED and coq.asked == ["one", "two"]
+    assert coq.prove() == PROVED and coq.asked == []
+
+
+def test_without_a_replay_all_are_asked(coq):
+    coq.prove()
+    assert coq.prove(0) == PROVED and coq.asked == ["one", "two"]
+
+
+def test_another_text_is_asked_and_another_name_is_not(coq):
+    coq.prove()
+    coq.prove(texts=TEXTS | {"one": TEXTS["one"] + "\n"})
+    assert coq.asked == ["one"]
+    assert coq.prove(texts={"three": TEXTS["one"]}) == {"three": PROVED["one"]} and coq.asked == []
+
+
+def test_another_coq_is_asked(coq, monkeypatch):
+    coq.prove()
+    monkeypatch.setattr(running, "version", lambda: "8.17")
+    coq.prove()
+    assert coq.asked == ["one", "two"]
+
+
+def test_what_imports_another_prelude_is_asked(coq, monkeypatch):
+    coq.prove()
+    shared = coq_kept.PRELUDES["PreludeReals"]
+    monkeypatch.setitem(coq_kept.PRELUDES, "PreludeReals", type(shared)(shared.text + " ", shared.imports, shared.missing))
+    coq.prove()
+    assert coq.asked == ["two"]
+
+
+@pytest.mark.parametrize("judge", ["running.py", "reading.py", "together.py", "reals/axioms.py", "laws/prelude.py"])
+def test_what_judges_coqs_answer_counts(coq, judge, tree, monkeypatch):
+    monkeypatch.setattr(certificates, "STORE", tree.store)
+    room = tree.kernel / "coq"
+    monkeypatch.setattr(running, "__file__", str(room / "running.py"))
+    coq.prove()
+    coq.prove()
+    assert coq.asked == []
+    path = room / judge
+    path.write_text(path.read_text() + "\n")
+    importing.imports.cache_clear()
+    coq.prove()
+    assert coq.asked == ["one", "two"]
+
+
+def test_that_it_was_not_proved_is_kept_and_that_it_was_stopped_is_not(coq):
+    coq.says = {"one": (False, f"{NO_PROOF}no"), "two": (False, f"{STOPPED} 300 seconds")}
+    coq.prove()
+    assert coq.prove() == coq.says and coq.asked == ["two"]
+
+
+def test_each_is_asked_where_one_in_one_is(coq):
+    coq.prove()
+    assert coq.prove(1) == PROVED and coq.asked == ["one", "two"] and not coq.lies
+
+
+def test_where_one_comes_out_otherwise_nothing_kept_is_taken(coq, monkeypatch):
+    coq.prove()
+    coq.says = {"one": (False, f"{NO_PROOF}no"), "two": (False, f"{NO_PROOF}no")}
+    drawn = iter([0, 1])
+    monkeypatch.setattr(coq_kept.secrets, "randbelow", lambda n: next(drawn, 1))
+    assert coq.prove(2) == coq.says and sorted(coq.asked) == ["one", "two"] and len(coq.lies) == 1
+    assert coq.prove() == coq.says and coq.asked == []
+
+
+def test_what_was_edited_or_stands_at_another_address_is_not_taken(coq):
+    coq.says["one"] = (False, f"{NO_PROOF}no")
+    coq.prove()
+    at = coq_kept.addresses(TEXTS)
+    one, two = (coq_kept.path_of(at[key]) for key in TEXTS)
+    shutil.copy(two, one)
+    coq.prove()
+    assert coq.asked == ["one"]
+    one.write_text(one.read_text().replace("false", "true"))
+    coq.prove()
+    assert coq.asked == ["one"]
+
+
+def test_what_nothing_asks_for_is_forgotten(coq):
+    coq.prove()
+    one, two = (coq_kept.path_of(at) for at in coq_kept.addresses(TEXTS).values())
+    for path in (one, two):
+        os.utime(path, (1, 1))
+    coq.prove(texts={"one": TEXTS["one"]})
+    coq_kept.forget()
+    assert one.exists() and not two.exists()
