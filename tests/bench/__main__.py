@@ -230,7 +230,7 @@ def main():
             for round_ in range(2):  # the first one starts what either needs
                 for name, ask in (("cluster", cluster.asking(workers)), ("processes", None)):
                     start = time.perf_counter()
-                    results = runner.check_all(wanted, True, 2, lambda done, more: None, ask=ask)
+                    results = runner.check_all(wanted, True, 2, lambda done, more: None, how=runner.How(ask))
                     seconds[name] = time.perf_counter() - start
                     assert all(result.holds for result in results)
     print(seconds["cluster"] / seconds["processes"])

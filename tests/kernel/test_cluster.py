@@ -48,7 +48,7 @@ def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, 
     kept, own = (store / "claims" / f"{TOPIC}.json").read_bytes(), path.read_bytes() if path.exists() else b""
     path.unlink(missing_ok=True)
     with cluster.executor(local.scheduler_address) as workers:
-        there = check(ask=cluster.asking(workers))
+        there = check(how=runner.How(ask=cluster.asking(workers)))
     assert workers.size == 2 and refused_for_uses(there) == refused_for_uses(here)
     assert (store / "claims" / f"{TOPIC}.json").read_bytes() == kept
     assert (path.read_bytes() if path.exists() else b"") == own

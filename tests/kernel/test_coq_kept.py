@@ -8,6 +8,7 @@ import pytest
 from derivations.kernel.coq import running
 from derivations.kernel.coq.running import NO_PROOF, STOPPED
 from derivations.kernel.run import certificates, coq_kept, importing
+from derivations.kernel.run.shared import Shared
 
 TEXTS = {
     "one": "From Derivations Require Import Prelude.\nTheorem one : True.\n",
@@ -25,9 +26,9 @@ def coq(tmp_path, monkeypatch):
     class Coq:
         says, asked, lies = dict(PROVED), [], []
 
-        def prove(self, replay=10**9, texts=TEXTS):
+        def prove(self, replay=10**9, texts=TEXTS, shared=None):
             self.asked, self.lies = [], []
-            return coq_kept.prove(dict(texts), replay, self.ask, self.lies.append)
+            return coq_kept.prove(dict(texts), replay, self.ask, self.lies.append, shared)
 
         def ask(self, texts):
             self.asked += sorted(texts)
@@ -114,6 +115,25 @@ def test_what_was_edited_or_stands_at_another_address_is_not_taken(coq):
     one.write_text(one.read_text().replace("false", "true"))
     coq.prove()
     assert coq.asked == ["one"]
+
+
+def test_what_others_were_told_is_taken_and_what_is_not_so_goes(coq, tmp_path, monkeypatch):
+    """Each time on a machine that has nothing of its own."""
+    shared = Shared(str(tmp_path / "shared"))
+
+    def elsewhere(replay=10**9):
+        monkeypatch.setattr(certificates, "STORE", tmp_path / f"store{len(list(tmp_path.glob('store*')))}")
+        return coq.prove(replay, shared=shared)
+
+    assert elsewhere() == PROVED and coq.asked == ["one", "two"]
+    assert elsewhere() == PROVED and coq.asked == []
+    at = coq_kept.addresses(TEXTS)
+    for content in ({"address": at["two"], "ok": True}, {"address": at["one"], "ok": "yes", "message": ""}, {}):
+        shared.give(at["one"], content)
+        assert elsewhere() == PROVED and coq.asked == ["one"]
+    shared.give(at["one"], {"address": at["one"], "ok": False, "message": NO_PROOF})
+    assert elsewhere(1) == PROVED and coq.lies == ["one"]
+    assert elsewhere() == PROVED and coq.asked == []
 
 
 def test_what_nothing_asks_for_is_forgotten(coq):

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ if hasattr(signal, "SIGPIPE"):
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it quietly
 
 
+SHARED = click.option("--shared", metavar="ADDRESS", default="", help="Take from, and give to, a folder of a team; see CONTRIBUTING.md.")
 ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
 
 
@@ -40,12 +42,13 @@ def main():
     "--replay", type=click.IntRange(0), default=0, metavar="N", help="Check one claim in N again that an earlier check vouches for."
 )
 @ON_A_CLUSTER
+@SHARED
 @click.option("--watch", "watching", is_flag=True, help="Stay, and check again what a change touches; Ctrl-C ends it.")
 @click.option("--page", "page", metavar="TOPIC", help="All that would be refused of one topic: its claims, its page, its code and tests.")
-def check(targets, as_json, fresh, jobs, replay, cluster, watching, page):
+def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page):
     """Check derivations. Exit 0 only if every claim holds."""
-    if (cluster or replay) and (watching or page):
-        raise click.UsageError("--cluster and --replay check once: leave --watch and --page out")
+    if (cluster or replay or shared) and (watching or page):
+        raise click.UsageError("--cluster, --replay and --shared check once: leave --watch and --page out")
     if watching + as_json + bool(page) > 1:
         raise click.UsageError("--watch, --page and --json are for one at a time")
     if page is not None:
@@ -62,11 +65,12 @@ def check(targets, as_json, fresh, jobs, replay, cluster, watching, page):
     wanted = chosen(targets)
     if not wanted:
         raise click.UsageError("there is no derivation to check")
-    with Progress() as progress:
+    with Progress() as progress, sharing(shared) as folder:
+        how = runner.How(replay=replay, shared=folder)
         if cluster:
-            results = checked_there(cluster, wanted, fresh, progress, replay)
+            results = checked_there(cluster, wanted, fresh, progress, how)
         else:
-            results = runner.check_all(wanted, fresh, jobs, progress, replay=replay)
+            results = runner.check_all(wanted, fresh, jobs, progress, how=how)
     programs.publish(results)
     if as_json:
         click.echo(
@@ -88,7 +92,28 @@ def check(targets, as_json, fresh, jobs, replay, cluster, watching, page):
     sys.exit(not good)
 
 
-def checked_there(address: str, wanted: list, fresh: bool, progress, replay: int) -> list:
+@contextmanager
+def sharing(address: str):
+    """The folder at an address, if one is named; what went wrong with it is said at the end."""
+    from ..run.shared import NoFolder, Shared
+
+    try:
+        folder = Shared(address) if address else None
+    except NoFolder as error:
+        raise click.UsageError(str(error)) from None
+    yield folder
+    if folder and folder.fault:
+        click.secho(f"{address} was left alone, since it failed: {folder.fault}; all was found here", fg="yellow", err=True)
+    if folder and folder.doubted:
+        click.secho(
+            f"{address} held what is not so: a claim came out otherwise. Nothing was taken from it: all was checked anew, and what it "
+            f"held of these topics was removed: {', '.join(folder.doubted)}",
+            fg="red",
+            err=True,
+        )
+
+
+def checked_there(address: str, wanted: list, fresh: bool, progress, how: runner.How) -> list:
     """The results of a check by the workers of a cluster."""
     from ..run import cluster
 
@@ -96,7 +121,7 @@ def checked_there(address: str, wanted: list, fresh: bool, progress, replay: int
     if outside:
         raise click.UsageError(f"{outside[0]} is no topic, and other machines do not have it")
     with on_a_cluster(), cluster.executor(address) as workers:
-        return runner.check_all(wanted, fresh, workers.size, progress, ask=cluster.asking(workers), replay=replay)
+        return runner.check_all(wanted, fresh, workers.size, progress, how=replace(how, ask=cluster.asking(workers)))
 
 
 @contextmanager
@@ -157,7 +182,8 @@ def told_of_axioms(results: dict) -> str:
 @click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
 @click.option("--replay", type=click.IntRange(0), default=0, metavar="N", help="Ask again for one kept verdict in N, of all topics.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Files checked at once.")
-def coq(targets, fresh, replay, jobs):
+@SHARED
+def coq(targets, fresh, replay, jobs, shared):
     """Have Coq check every claim that it can state. A theorem that it does not prove is an error."""
     from ..coq import witness as coq_witness
     from ..run import coq as coq_run
@@ -168,7 +194,7 @@ def coq(targets, fresh, replay, jobs):
             "libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
         )
     wanted = chosen(targets)
-    with Progress() as progress:
+    with Progress() as progress, sharing(shared) as folder:
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
         if not all(result.holds for result in checked):
             raise click.ClickException("not all claims hold; python -m derivations check says which")
@@ -187,7 +213,7 @@ def coq(targets, fresh, replay, jobs):
             )
 
         try:
-            results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told, replay, otherwise)
+            results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told, replay, otherwise, folder)
         except CertificateError as error:
             raise click.ClickException(str(error)) from None
     all_ = Counter()

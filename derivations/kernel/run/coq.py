@@ -16,7 +16,7 @@ OPEN = "stated, and not proved: "
 FOLDER = ROOT / "docs" / "coq"  # published as it is
 
 
-def run(topics: list, fresh: bool, jobs: int, told, replay: int = 0, otherwise=lambda key: None) -> dict:
+def run(topics: list, fresh: bool, jobs: int, told, replay: int = 0, otherwise=lambda key: None, shared=None) -> dict:
     """{topic: {id: result}}; told(n) is called as files are checked.
 
     One kept verdict in so many is asked for again (coq_kept.py); by 0, those of topics that are as they were stand unasked, and the others are
@@ -35,6 +35,7 @@ def run(topics: list, fresh: bool, jobs: int, told, replay: int = 0, otherwise=l
         0 if fresh else replay or coq_kept.REPLAYED,
         lambda some: coq_witness.prove(some, jobs=jobs, told=lambda key: told(len(some)), apart=frozenset(coq_open.reasons())),
         otherwise,
+        shared,
     )
     for topic, found in wanted.items():
         known = coq_open.reasons(topic)

@@ -19,6 +19,7 @@ from ..coq.reading import preludes_of
 from ..coq.running import NO_PROOF
 from . import certificates
 from .importing import hashes
+from .shared import Shared
 
 Said = tuple[bool, str]  # whether Coq proved it, and what it said
 REPLAYED = 20  # of so many that are kept, one is asked for again
@@ -44,45 +45,51 @@ def addresses(texts: dict[str, str]) -> dict[str, str]:
     return {key: address(text) for key, text in texts.items()}
 
 
-def load(address: str) -> Said | None:
+def load(address: str, shared: Shared | None = None) -> Said | None:
+    """What was said of it here, or else to others."""
     try:
         content = certificates.read(path_of(address), "", "")
-        if content["address"] != address:
-            return None
         path_of(address).touch()
-        return bool(content["ok"]), str(content["message"])
-    except (certificates.CertificateError, KeyError, OSError):
-        return None
+    except (certificates.CertificateError, OSError):
+        content = shared.take(address) or {} if shared else {}
+    ok, message = content.get("ok"), content.get("message")
+    return (ok, message) if content.get("address") == address and isinstance(ok, bool) and isinstance(message, str) else None
 
 
-def save(address: str, said: Said) -> None:
+def save(address: str, said: Said, shared: Shared | None = None) -> None:
     """Keep what Coq decided: that it was stopped, or could not be asked, is no verdict."""
     ok, message = said
+    path_of(address).unlink(missing_ok=True)
     if ok or message.startswith(NO_PROOF):
-        certificates.write(path_of(address), {"address": address, "ok": ok, "message": message})
+        content = {"address": address, "ok": ok, "message": message}
+        certificates.write(path_of(address), content)
+        if shared:
+            shared.give(address, content)
+    elif shared:
+        shared.remove(address)
 
 
-def prove(texts: dict[str, str], replay: int, ask: Callable, otherwise: Callable[[str], None]) -> dict[str, Said]:
+def prove(
+    texts: dict[str, str], replay: int, ask: Callable, otherwise: Callable[[str], None], shared: Shared | None = None
+) -> dict[str, Said]:
     """What `ask` says of sources, or said of them; where `replay` is 0, all are asked, else one in so many of those that are kept.
 
     `otherwise` is called with the name of a source of which it now says something else: all are asked then.
     """
     at = addresses(texts)
-    kept = {key: said for key in texts if replay and (said := load(at[key]))}
+    kept = {key: said for key in texts if replay and (said := load(at[key], shared))}
     replayed = {key for key in kept if not secrets.randbelow(replay)}
-    found = asked(texts.keys() - kept.keys() | replayed, texts, at, ask)
+    found = asked(texts.keys() - kept.keys() | replayed, texts, ask)
     if lies := [key for key in sorted(replayed) if found[key][0] != kept[key][0]]:
         otherwise(lies[0])
-        found |= asked(kept.keys() - replayed, texts, at, ask)
+        found |= asked(kept.keys() - replayed, texts, ask)
+    for key, said in found.items():
+        save(at[key], said, shared)
     return {key: found.get(key) or kept[key] for key in texts}
 
 
-def asked(keys: Collection[str], texts: dict[str, str], at: dict[str, str], ask: Callable) -> dict[str, Said]:
-    found = ask({key: text for key, text in texts.items() if key in keys})
-    for key, said in found.items():
-        path_of(at[key]).unlink(missing_ok=True)
-        save(at[key], said)
-    return found
+def asked(keys: Collection[str], texts: dict[str, str], ask: Callable) -> dict[str, Said]:
+    return ask({key: text for key, text in texts.items() if key in keys})
 
 
 def forget() -> None:

@@ -9,13 +9,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
 from ..errors import nearest
 from . import certificates, earlier, refusals, times
 from .certificates import ROOT, CertificateError
+from .shared import Shared
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 PATIENCE = 0.2  # seconds until it is looked whether to give up
@@ -41,11 +42,21 @@ class Result:
     stated: int = 0
     imported: list = field(default_factory=list)  # what the script imported, as far as it came
     reads: certificates.Reads = field(default_factory=certificates.Reads)  # and what else it read
+    shared: bool = False  # what was taken over came from a folder that is shared
     stopped: bool = False  # given up before it was checked: nothing is known of it
 
     @property
     def holds(self) -> bool:
         return bool(self.records) and not self.problems and all(r["verdict"] == "holds" for r in self.records)
+
+
+@dataclass(frozen=True)
+class How:
+    """How scripts are checked, where it is not as usual."""
+
+    ask: Callable | None = None  # checks a script elsewhere, as `run` does here
+    replay: int = 0  # one claim in so many is checked again, and no certificate stands for itself
+    shared: Shared | None = None  # where what other machines kept is taken from, and what is kept here is given to
 
 
 def find(targets: tuple) -> list:
@@ -70,21 +81,43 @@ def find(targets: tuple) -> list:
     return list(dict.fromkeys(found))
 
 
-def check_all(
-    targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, ask: Callable | None = None, replay: int = 0
-) -> list:
+def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, how: How | None = None) -> list:
     """Results in the order of targets. progress(done, total) is called as claims are settled; `stop`, once set, gives up what is left.
 
-    `ask` checks a script elsewhere, as `run` does here. Where one claim in so many is to be replayed, no certificate stands for itself.
     What took longest is begun first.
     """
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        begun = {t: pool.submit(check_script, *t, fresh, progress, stop, ask, replay) for t in sorted(targets, key=last_time, reverse=True)}
-        results = [begun[t].result() for t in targets]
-    done = [result for result in results if not result.stopped]
+    how = how or How()
+    results = each(targets, fresh, jobs, progress, stop, how)
+    if how.shared:
+        results |= without_others(results, jobs, progress, stop, how)
+    done = [result for result in results.values() if not result.stopped]
     check_uses(done)
     settle(done)
-    return results
+    return [results[target] for target in targets]
+
+
+def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        begun = {t: pool.submit(check_script, *t, fresh, progress, stop, how) for t in sorted(targets, key=last_time, reverse=True)}
+        return {target: begun[target].result() for target in targets}
+
+
+def without_others(results: dict, jobs: int, progress, stop: Event | None, how: How) -> dict:
+    """Anew what others vouched for and does not hold; all that they vouched for, where a claim came out otherwise than they had it."""
+    vouched = {target: result for target, result in results.items() if result.shared}
+    lies = any(map(is_distrusted, vouched.values()))
+    doubted = [target for target, result in vouched.items() if lies or not result.holds]
+    how.shared.doubted += sorted(topic for topic, _ in doubted) if lies else []
+    anew = each(doubted, True, jobs, progress, stop, replace(how, shared=None))
+    for topic, _ in anew:
+        how.shared.remove(earlier.address(topic))
+        earlier.given(topic, how.shared)
+    return anew
+
+
+def is_distrusted(result: Result) -> bool:
+    """Did a claim come out otherwise than was kept of it?"""
+    return any(r.get("distrusted") for r in result.records)
 
 
 def last_time(target: tuple) -> float:
@@ -157,30 +190,34 @@ def circle(links: dict, start: str) -> list:
     return []
 
 
-def check_script(
-    topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, ask: Callable | None = None, replay: int = 0
-) -> Result:
-    stop = stop or Event()
+def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, how: How | None = None) -> Result:
+    stop, how = stop or Event(), how or How()
     if stop.is_set():
         return Result(topic, script, stopped=True)
     inside = certificates.is_topic(topic)
-    if inside and not fresh and not replay:
+    if inside and not fresh and not how.replay:
         try:
             content, took = certificates.load(topic), times.of_claims(topic)
             progress(len(content["claims"]), len(content["claims"]))
             records = [{"verdict": "holds", "message": "", "claim": c, "seconds": took.get(c["id"], 0.0)} for c in content["claims"]]
+            if how.shared and not how.shared.has(earlier.address(topic)):
+                earlier.given(topic, how.shared)
             return Result(topic, script, content["title"], records, cached=True)
         except CertificateError:
             pass
     began = time.time_ns()
     before = earlier.load(topic) if inside and not fresh else {}
-    result, last = (ask or run)(topic, script, progress, stop, before.get("claims", {}), replay)
+    theirs = earlier.taken(topic, how.shared) if inside and not fresh and not before and how.shared else {}
+    result, last = (how.ask or run)(topic, script, progress, stop, (before or theirs).get("claims", {}), how.replay)
     if result.stopped:
         return result
+    result.shared = bool(theirs)
     if inside and last:
-        keep(result, last, began, before if any(r.get("taken") for r in result.records) else {})
+        keep(result, last, began, (before or theirs) if any(r.get("taken") for r in result.records) else {})
     if inside and not result.holds:
         certificates.remove(topic)
+    if inside and how.shared and not theirs:
+        earlier.given(topic, how.shared)
     return result
 
 
@@ -193,7 +230,7 @@ def keep(result: Result, last: dict, began: int, before: dict):
         certificates.store(result.topic, script, result.title, [times.without(r["claim"]) for r in result.records], depended)
     elif result.holds:
         result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
-    if last["entangled"] or any(r.get("distrusted") for r in result.records):
+    if last["entangled"] or is_distrusted(result):
         earlier.remove(result.topic)
     elif not changed:
         earlier.save(result.topic, earlier.of_records(result.records), depended)
