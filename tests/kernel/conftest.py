@@ -192,3 +192,16 @@ def hang(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=monotonic, time_ns=time.time_ns))
     yield f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n"
     os.close(reader)
+
+
+@pytest.fixture(scope="module")
+def local():
+    """Two workers on this machine, as processes that may start others."""
+    import dask
+    from distributed import LocalCluster
+
+    with (
+        dask.config.set({"distributed.worker.daemon": False}),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as found,
+    ):
+        yield found

@@ -4,7 +4,6 @@ import os
 import time
 from threading import Thread
 
-import dask
 import pytest
 from distributed import LocalCluster
 
@@ -13,16 +12,6 @@ from derivations.kernel.run.cluster import ClusterError, OtherCheckout
 
 TOPIC = "example/closed"
 FOREVER = 3600  # seconds that no test waits: what sleeps so long is ended
-
-
-@pytest.fixture(scope="module")
-def local():
-    """Two workers on this machine, as processes that may start others."""
-    with (
-        dask.config.set({"distributed.worker.daemon": False}),
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as found,
-    ):
-        yield found
 
 
 @pytest.fixture

@@ -399,8 +399,7 @@ def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path
     monkeypatch.setattr(coq_run, "sources", lambda topic: {})
     monkeypatch.setattr(coq_run, "FOLDER", tmp_path / "docs" / "coq")
     monkeypatch.setattr(coq_run.coq_results, "path_of", lambda topic: tmp_path / "none.json")
-    monkeypatch.setattr(coq_run.coq_witness, "prove", lambda texts, **_: {})
-    (result,) = coq_run.run(["example/halving"], True, 1, None)["example/halving"].values()
+    (result,) = coq_run.run(["example/halving"], True, coq_run.How(dict))["example/halving"].values()
     assert result["ok"] is False and "there is no such claim" in result["message"]
 
 

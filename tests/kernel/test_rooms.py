@@ -34,7 +34,7 @@ LIBRARIES = {
     "coq": set(),
     "traced": {"torch"},
     "attack": {"mpmath"},
-    "run": {"distributed"},
+    "run": {"distributed", "fsspec"},
     "command": set(),
     "pages": set(),
     "language": {"sympy"},

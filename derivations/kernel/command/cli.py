@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -171,63 +170,20 @@ def flat(result, record: dict) -> dict:
     }
 
 
-def told_of_axioms(results: dict) -> str:
-    """On what the proofs rest: on nothing, or how many of them on axioms of Coq's libraries."""
-    resting = sum(bool(r["ok"]) and "nothing assumed" not in r["message"] for found in results.values() for r in found.values())
-    return f"of which {resting} rest on the axioms of its reals, the others on nothing" if resting else "nothing assumed"
-
-
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
 @click.option("--replay", type=click.IntRange(0), default=0, metavar="N", help="Ask again for one kept verdict in N, of all topics.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Files checked at once.")
+@ON_A_CLUSTER
 @SHARED
-def coq(targets, fresh, replay, jobs, shared):
+def coq(targets, fresh, replay, jobs, cluster, shared):
     """Have Coq check every claim that it can state. A theorem that it does not prove is an error."""
-    from ..coq import witness as coq_witness
-    from ..run import coq as coq_run
+    from .coq import main as ask_coq
 
-    if not coq_witness.available():
-        raise click.ClickException(
-            "not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra "
-            "libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
-        )
     wanted = chosen(targets)
-    with Progress() as progress, sharing(shared) as folder:
-        checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
-        if not all(result.holds for result in checked):
-            raise click.ClickException("not all claims hold; python -m derivations check says which")
-        programs.publish(checked)
-        begun = []
-
-        def told(total):
-            progress(1, 0 if begun else total)
-            begun.append(total)
-
-        def otherwise(key):
-            click.secho(
-                f"{key}: Coq says something else than was kept of it; nothing kept is taken, and all are asked for again",
-                fg="red",
-                err=True,
-            )
-
-        try:
-            results = coq_run.run([topic for topic, _ in wanted], fresh, jobs, told, replay, otherwise, folder)
-        except CertificateError as error:
-            raise click.ClickException(str(error)) from None
-    all_ = Counter()
-    for topic, found in results.items():
-        here = Counter(map(coq_run.outcome, found.values()))
-        all_ += here
-        told_of = f"{here['proved']} proved, {here['not for Coq']} not for Coq" + f", {here['open']} open" * bool(here["open"])
-        click.echo(f"{'NO ' if here['NOT proved'] else 'ok '} {topic:28} {told_of}")
-        for id_, r in found.items():
-            if r["ok"] is False:
-                click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
-    more = "".join(f"; {all_[outcome]} {outcome}" for outcome in ("open", "NOT proved") if all_[outcome])
-    click.echo(f"{all_['proved']} claims proved by Coq, {told_of_axioms(results)}{more}")
-    sys.exit(bool(all_["NOT proved"]))
+    with on_a_cluster(), sharing(shared) as folder:
+        sys.exit(ask_coq(wanted, fresh, replay, jobs, cluster, folder))
 
 
 @main.command()

@@ -112,12 +112,18 @@ def prepared(needed: set, folder: Path, limit: float) -> dict:
 def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> str:
     """Compile what files share; the reason why it cannot be, or ""."""
     path = folder / f"{name}.v"
+    if _compiled.get(path) == text and path.with_suffix(".vo").is_file():
+        return ""
     path.write_text(text, encoding="utf-8")
     code, _, errors = coqc(path, folder, max(limit, TIME_LIMIT))
     if code == 0:
+        _compiled[path] = text
         return ""
     absent = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
     return missing if absent else f"not run: Coq does not accept the prelude: {shortened(errors)}"
+
+
+_compiled: dict[Path, str] = {}  # by this process, what files share, each behind what it imports
 
 
 def file_of(key: str, folder: Path) -> Path:

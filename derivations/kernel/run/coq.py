@@ -5,38 +5,83 @@ Results are kept as long as the certificate they belong to, and Coq itself, stay
 
 from __future__ import annotations
 
+import atexit
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
 from ..coq import witness as coq_witness
 from ..coq.running import NO_PROOF, STOPPED
+from ..coq.together import shared_out
 from ..core import claims
 from . import certificates, coq_kept, coq_open, coq_results, refusals
 from .certificates import ROOT
+from .cluster import OtherCheckout
+from .shared import Shared
 from .worker import load_script
 
 OPEN = "stated, and not proved: "
 FOLDER = ROOT / "docs" / "coq"  # published as it is
 
 
-def run(topics: list, fresh: bool, jobs: int, told, replay: int = 0, otherwise=lambda key: None, shared=None) -> dict:
-    """{topic: {id: result}}; told(n) is called as files are checked.
+@dataclass(frozen=True)
+class How:
+    """How Coq is asked."""
 
-    One kept verdict in so many is asked for again (coq_kept.py); by 0, those of topics that are as they were stand unasked, and the others are
-    taken by their sources.
-    """
+    ask: Callable  # of {key: source}, what it says of each
+    replay: int = 0  # ask again for one kept verdict in so many; by 0, topics that are as they were stand unasked
+    shared: Shared | None = None  # a folder of what it said on other machines
+    otherwise: Callable = print  # told the name of a source of which it now says something else than was kept
+
+
+def here(jobs: int, told: Callable) -> Callable:
+    """Asks the Coq of this machine; told(n) is called as each of n files is checked."""
+    return lambda some: coq_witness.prove(some, jobs=jobs, told=lambda key: told(len(some)), apart=frozenset(coq_open.reasons()))
+
+
+def there(workers: Any, told: Callable) -> Callable:
+    """Asks the workers of a cluster, each of which has to have the Coq of this machine."""
+
+    def ask(some: dict) -> dict:
+        apart, version, found = frozenset(coq_open.reasons()), coq_witness.version(), {}
+        groups = [{key: some[key] for key in group} for group in shared_out(some, apart, workers.size)]
+        for done in as_completed([workers.submit(prove_there, group, apart, version) for group in groups]):
+            found |= done.result()
+            for _ in done.result():
+                told(len(some))
+        return {key: found[key] for key in some}
+
+    return ask
+
+
+def prove_there(some: dict, apart: frozenset, version: str) -> dict:
+    if coq_witness.version() != version:
+        raise OtherCheckout(f"a worker has another Coq: {coq_witness.version() or 'none'}, not {version}")
+    return coq_witness.prove(some, own_folder(), jobs=1, apart=apart)
+
+
+@cache
+def own_folder() -> str:
+    """Where this process has Coq check files; it goes with the process."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
+def run(topics: list, fresh: bool, how: How) -> dict:
+    """{topic: {id: result}}."""
     wanted, results = {}, {}
     for topic in topics:
-        kept = None if fresh or replay else stored(topic)
+        kept = None if fresh or how.replay else stored(topic)
         if kept is None:
             wanted[topic] = sources(topic)
         else:
             results[topic] = kept
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
-    verdicts = coq_kept.prove(
-        texts,
-        0 if fresh else replay or coq_kept.REPLAYED,
-        lambda some: coq_witness.prove(some, jobs=jobs, told=lambda key: told(len(some)), apart=frozenset(coq_open.reasons())),
-        otherwise,
-        shared,
-    )
+    verdicts = coq_kept.prove(texts, 0 if fresh else how.replay or coq_kept.REPLAYED, how.ask, how.otherwise, how.shared)
     for topic, found in wanted.items():
         known = coq_open.reasons(topic)
         results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts, known.pop(f"{topic}#{id_}", "")) for id_, s in found.items()}

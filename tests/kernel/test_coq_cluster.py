@@ -1,0 +1,33 @@
+"""Coq on a cluster says what it says here."""
+
+import pytest
+
+from derivations.kernel import matrix, sizes
+from derivations.kernel.run import cluster, coq
+from derivations.kernel.run.cluster import OtherCheckout
+from tests.kernel.coq_sources import written
+
+n = sizes("n")
+S, T = matrix("S", n, n), matrix("T", n, n)
+
+
+def claims(of):
+    of.identity("right", (S @ T).T, T.T @ S.T)
+    of.identity("wrong", (S @ T).T, S.T @ T.T)
+    of.identity("more", (S + T).T, T.T + S.T)
+
+
+@pytest.mark.coq
+def test_what_coq_says_on_a_cluster_is_what_it_says_here(local, program):
+    program("coqc")
+    sources, told = written(claims), []
+    with cluster.executor(local.scheduler_address) as workers:
+        said = coq.there(workers, told.append)(sources)
+    assert told == [3, 3, 3] and list(said) == list(sources) and [ok for ok, _ in said.values()] == [True, False, True]
+    assert said == coq.here(1, lambda n: None)(sources)
+
+
+def test_a_worker_with_another_coq_is_refused(monkeypatch):
+    monkeypatch.setattr(coq.coq_witness, "version", lambda: "8.16")
+    with pytest.raises(OtherCheckout, match="another Coq: 8.16, not 8.20"):
+        coq.prove_there({}, frozenset(), "8.20")
