@@ -48,6 +48,7 @@ from derivations.kernel.command import mutants as command_mutants
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import walk
 from derivations.kernel.run import certificates, mutants_kept, mutation, runner, worker
+from derivations.kernel.run.shared import Shared
 
 n, m, d_k = sizes("n m d_k")
 A, B, S, W = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n), matrix("W", n, n)
@@ -199,7 +200,7 @@ def trial(tree, monkeypatch):
     """Run the mutants of a script in this process, against the witnesses given; all calls of witnesses are counted."""
     calls = []
 
-    def run(script=None, fresh=False, **witnesses):
+    def run(script=None, fresh=False, shared=None, **witnesses):
         if script is not None:
             tree.script.write_text(script)
         if witnesses:
@@ -210,7 +211,7 @@ def trial(tree, monkeypatch):
             monkeypatch.setattr(trying, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
             monkeypatch.setattr(mutants_kept, "WITNESSES", tuple(witnesses))
         del calls[:]
-        results = mutation.run(runner.find(()), fresh=fresh, jobs=1)
+        results = mutation.run(runner.find(()), fresh=fresh, jobs=1, shared=shared)
         return SimpleNamespace(
             results=results,
             claims=results["chapter/tiny"],
@@ -515,6 +516,31 @@ def test_what_a_snippet_imports_counts_too(tree):
     first.write_text("from snippets.second import f\n")
     second.write_text("f = 1\n")
     assert list(hashes([first])) == ["snippets/first.py", "snippets/second.py"]
+
+
+def test_what_others_tried_is_taken_and_where_it_is_not_so_tried_again(trial, tmp_path, monkeypatch):
+    """Each time on a machine that has nothing of its own."""
+
+    def elsewhere(one_in):
+        mutants_kept.store("chapter/tiny").unlink(missing_ok=True)
+        monkeypatch.setattr(mutation, "REPLAYED", one_in)
+        shared = Shared(str(tmp_path / "shared"))
+        return trial(shared=shared), shared
+
+    trial(SQUARES, exact=trying.by_exact)
+    first, shared = elsewhere(10**9)
+    assert first.calls and first.passes
+    second, _ = elsewhere(10**9)
+    assert not second.calls and second.results == first.results
+    third, _ = elsewhere(1)
+    assert third.calls and third.results == first.results
+    at = mutants_kept.address("chapter/tiny")
+    content = shared.take(at)
+    content["claims"]["square"]["witnesses"]["exact"]["killed"] += 1
+    shared.give(at, content)
+    fourth, doubted = elsewhere(1)
+    assert fourth.results == first.results and doubted.doubted == ["chapter/tiny"]
+    assert elsewhere(10**9)[0].results == first.results
 
 
 def test_results_stand_for_the_script_that_was_tried_alone(trial):

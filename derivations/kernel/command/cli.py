@@ -193,22 +193,25 @@ def coq(targets, fresh, replay, jobs, cluster, shared):
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
 @ON_A_CLUSTER
+@SHARED
 @click.option("--record", is_flag=True, help="Keep the counts of all topics for the trust page, with the commit that they are of.")
 @click.option(
     "--code", "of_code", is_flag=True, help="Corrupt the snippets that claims name in their own source, and read them as mathematics."
 )
-def mutants(targets, as_json, share, fresh, jobs, cluster, record, of_code):
+def mutants(targets, as_json, share, fresh, jobs, cluster, shared, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
     from .code_mutants import main as run_code_mutants
     from .mutants import main as run_mutants
 
     if record and (targets or share != "1/1"):
         raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share")
+    if shared and of_code:
+        raise click.UsageError("what becomes of corrupted snippets is not kept, nor shared: leave --shared out")
     try:
-        with recorded(record) as keep, on_a_cluster():
+        with recorded(record) as keep, on_a_cluster(), sharing(shared) as folder:
             if of_code:
                 sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep, cluster))
-            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster))
+            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster, folder))
     except (LookupError, ValueError) as error:
         raise click.UsageError(str(error)) from None
 

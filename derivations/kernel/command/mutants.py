@@ -12,6 +12,7 @@ import click
 
 from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
+from ..run.shared import Shared
 
 
 def main(
@@ -22,6 +23,7 @@ def main(
     share: str = "1/1",
     keep: Callable = lambda run, **counts: None,
     cluster: str = "",
+    shared: Shared | None = None,
 ) -> int:
     """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
 
@@ -35,7 +37,7 @@ def main(
             bar.update(done)
 
         try:
-            results = mutation.run(wanted, fresh, jobs, progress, cluster)
+            results = mutation.run(wanted, fresh, jobs, progress, cluster, shared)
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
             return 1

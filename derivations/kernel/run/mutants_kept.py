@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import certificates
 from .importing import hashes
+from .shared import Shared
 
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
@@ -61,6 +62,13 @@ def kept(topic: str, current: dict) -> dict:
     """By claim, its fingerprint and what those witnesses said of its mutants that are as they were."""
     try:
         content = certificates.read(store(topic), f"what became of the mutants of '{topic}'", f"run: python -m derivations mutants {topic}")
+    except certificates.CertificateError:
+        return {}
+    return usable(topic, content, current)
+
+
+def usable(topic: str, content: dict, current: dict) -> dict:
+    try:
         if content["topic"] != topic or content.get("read", NOTHING) != read(topic):
             return {}
         return {
@@ -68,13 +76,27 @@ def kept(topic: str, current: dict) -> dict:
             | {"witnesses": {name: said for name, said in result["witnesses"].items() if said["depends_on"] == current.get(name)}}
             for id_, result in content["claims"].items()
         }
-    except (certificates.CertificateError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         return {}
 
 
-def keep(topic: str, results: dict):
+def keep(topic: str, results: dict, shared: Shared | None = None):
     content = {"topic": topic, "script": certificates.file_hash(certificates.script_of(topic)), "read": read(topic), "claims": results}
     certificates.write(store(topic), content)
+    if shared and not content["read"]["variables"]:
+        shared.give(address(topic), content)
+
+
+def address(topic: str) -> str:
+    """Where what became of its mutants lies in a folder that is shared: a hash of the script, and of all that the witnesses are."""
+    of = ["mutants", topic, certificates.file_hash(certificates.script_of(topic)), depends_on()]
+    return sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()
+
+
+def taken(topic: str, current: dict, shared: Shared) -> dict:
+    """What became of them on another machine, whole."""
+    found = usable(topic, shared.take(address(topic)) or {}, current)
+    return found if all(result["witnesses"].keys() == current.keys() for result in found.values()) else {}
 
 
 def standing(topics: list) -> dict:

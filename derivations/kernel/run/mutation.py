@@ -7,6 +7,7 @@ mutant true. The gate: none survives, none is left unclassified, every control i
 from __future__ import annotations
 
 import gc
+import secrets
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from functools import cache
@@ -19,8 +20,10 @@ from ..core import claims
 from . import certificates, worker
 from .cluster import processes
 from .importing import hashes
-from .mutants_kept import depends_on, empty, keep, kept, record
+from .mutants_kept import depends_on, empty, keep, kept, record, taken
+from .shared import Shared
 
+REPLAYED = 20  # of so many claims whose mutants others tried, those of one are tried again
 CHUNK = 20  # mutants to a task: few, so that no process waits long for the last one
 
 
@@ -78,18 +81,24 @@ def vouched(topic: str) -> dict:
     }
 
 
-def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "") -> dict:
-    """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again."""
-    results, current = {}, depends_on()
+def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "", shared: Shared | None = None) -> dict:
+    """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again; of what others kept, a sample is."""
+    results, current, others, replayed = {}, depends_on(), set(), {}
+    asked = targets
     targets = [(topic, certificates.named(script) if cluster else str(script)) for topic, script in targets]
     with processes(jobs, cluster) as pool:
         surveys = {topic: pool.submit(survey, script) for topic, script in targets}
         waiting = {}
         for topic, script in targets:
             before, said, results[topic] = {} if fresh else kept(topic, current), vouched(topic), {}
+            theirs = taken(topic, current, shared) if shared and not before and not fresh else {}
+            others |= {topic} if theirs else set()
             for id_, known in surveys[topic].result().items():
-                same = before.get(id_, {}).get("fingerprint") == known["fingerprint"]
-                results[topic][id_] = (before[id_] if same else {"witnesses": {}}) | known
+                was = (before or theirs).get(id_, {})
+                same = was.get("fingerprint") == known["fingerprint"]
+                if same and theirs and not secrets.randbelow(REPLAYED):
+                    replayed[topic, id_] = was
+                results[topic][id_] = (was if same and (topic, id_) not in replayed else {"witnesses": {}}) | known
                 missing = [name for name in trying.WITNESSES if name not in results[topic][id_]["witnesses"]]
                 if missing:
                     progress(0, 1 + known["mutants"])
@@ -108,8 +117,11 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None,
                     for start in range(0, result["mutants"] if covering else 0, CHUNK):
                         stop = min(start + CHUNK, result["mutants"])
                         waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
-                if certificates.is_topic(topic) and not any(t == topic for t, *_ in waiting.values()):
+                if certificates.is_topic(topic) and topic not in others and not any(t == topic for t, *_ in waiting.values()):
                     keep(topic, results[topic])  # now, so that a run that is cut short is not lost
+    if any(was["witnesses"] != results[topic][id_]["witnesses"] for (topic, id_), was in replayed.items()):
+        shared.doubted += sorted(others)
+        return results | run([(topic, script) for topic, script in asked if topic in others], True, jobs, progress, cluster, shared)
     for topic in filter(certificates.is_topic, results):
-        keep(topic, results[topic])
+        keep(topic, results[topic], shared)
     return results
