@@ -6,6 +6,7 @@ import pytest
 
 from derivations.kernel.pages import finding, plain, terms
 from derivations.kernel.printing.maths import mathml
+from derivations.kernel.run import certificates
 
 PAGE = """<html><body><nav>Elsewhere</nav><article><h1 id="t">Why √d_k? Of <em>size</em><a class="headerlink" href="#t">¶</a></h1>
 <p>A lead of {formula}. <svg><text>drawn</text></svg></p><ul><li>An item <pre>typed = 1</pre></li></ul>
@@ -91,3 +92,35 @@ def test_the_index_lies_in_parts_in_order_and_a_page_that_proves_comes_first(tmp
 
 
 GLOSSARY = """<article><h1>Glossary</h1><dl><dt>magic (sorcery)</dt><dd>A word. <a href="../b/">The page</a></dd></dl></article>"""
+
+
+def test_a_page_that_is_as_it_was_is_read_once(tmp_path, monkeypatch):
+    site, read = tmp_path / "site", []
+    own = finding.read
+    monkeypatch.setattr(finding, "read", lambda html, url: read.append(url) or own(html, url))
+    monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
+
+    def build(**texts):
+        """In a process of its own."""
+        for known in (finding._kept, finding._remembered, read):
+            known.clear()
+        for name, text in texts.items():
+            (site / name).mkdir(parents=True, exist_ok=True)
+            (site / name / "index.html").write_text(text)
+        finding.write(site)
+        return sorted(read), len(list(finding.memory().parent.iterdir()))
+
+    def index():
+        return sorted((path.name, path.read_text()) for path in (site / "search").rglob("*.json"))
+
+    assert build(a=page(), b=page(left="b")) == (["a/", "b/"], 2)
+    before = index()
+    assert build() == ([], 2) and index() == before
+    assert build(b=page(left="c")) == (["b/"], 2)
+    one, other = sorted(finding.memory().parent.iterdir())
+    one.write_text(one.read_text().replace("One thing", "Another thing"))
+    assert len(build()[0]) == 1 and "Another" not in str(index())  # an edited one is none
+    one.write_text(other.read_text())
+    assert len(build()[0]) == 1  # nor is one of another page
+    monkeypatch.setattr(finding, "readers", lambda: ["other"])
+    assert build() == (["a/", "b/"], 2)

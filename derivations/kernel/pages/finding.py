@@ -315,8 +315,9 @@ def gather(site: Path) -> list[Found]:
     return [page for page in found.values() if page]
 
 
-def memory() -> Path:
-    return certificates.STORE / "found.json"
+def memory(digest: str = "*") -> Path:
+    """Where it is kept what was read of a page."""
+    return certificates.STORE / "found" / f"{digest}.json"
 
 
 def readers() -> list[str]:
@@ -325,22 +326,30 @@ def readers() -> list[str]:
 
 
 def remember() -> None:
-    """Keep what was read, unless it is kept already."""
-    if _remembered != set(_kept):
-        certificates.write(memory(), {"readers": readers(), "found": {digest: page and asdict(page) for digest, page in _kept.items()}})
-        _remembered.clear()
-        _remembered.update(_kept)
+    """Keep what was read and is not kept already, and nothing else."""
+    for digest in _kept.keys() - _remembered:
+        page = _kept[digest]
+        certificates.write(memory(digest), {"digest": digest, "readers": readers(), "found": page and asdict(page)})
+    for digest in _remembered - _kept.keys():
+        memory(digest).unlink(missing_ok=True)
+    _remembered.clear()
+    _remembered.update(_kept)
 
 
 def remembered() -> dict[str, Found | None]:
-    """What an earlier build read, if it was read as it would be now."""
-    try:
-        kept = certificates.read(memory(), "", "")
-    except certificates.CertificateError:
-        return {}
-    if kept["readers"] == readers():
-        _remembered.update(kept["found"])
-    return {digest: page and made(page) for digest, page in kept["found"].items()} if kept["readers"] == readers() else {}
+    """What an earlier build read, if it was read as it would be now; what was not is removed."""
+    found, now = {}, readers()
+    for path in memory().parent.glob(memory().name):
+        try:
+            kept = certificates.read(path, "", "")
+        except certificates.CertificateError:
+            kept = {}
+        if (kept.get("digest"), kept.get("readers")) == (path.stem, now):
+            found[path.stem] = kept["found"] and made(kept["found"])
+        else:
+            path.unlink(missing_ok=True)
+    _remembered.update(found)
+    return found
 
 
 def made(page: dict) -> Found:
