@@ -257,15 +257,21 @@ def clocks(monkeypatch):
     return made
 
 
-def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, clocks):
+def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, clocks, monkeypatch):
     rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     changed = {"index.md": {"file:/a/docs/index.md"}, "labs/lab.py": {"file:/a/snippets/tiny.py"}, "trust.md": {"all"}}
+    monkeypatch.setattr(rebuilding, "_again", {"index.md"})
     assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [True]
     assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [False, True]
+    assert rebuilding.search_waits()
     clocks[-1].then()
-    assert rebuild.now(changed) == list(changed) and not clocks[-1].runs
-    assert rebuild.now({"labs/lab.py": {"file:/a/docs/labs/lab.py"}}) == ["labs/lab.py"] and len(clocks) == 2
-    assert rebuild.now(changed) == ["index.md"]
+    assert rebuild.now(changed) == list(changed) and not clocks[-1].runs and not rebuilding.search_waits()
+    assert rebuild.now({"labs/lab.py": {"file:/a/docs/labs/lab.py"}}) == ["labs/lab.py"] and len(clocks) == 3  # then the search is written
+    assert rebuilding.search_waits()
+    assert rebuild.now({}) == [] and not clocks[-1].runs and not rebuilding.search_waits()
+    assert rebuild.now(changed) == ["index.md"] and rebuilding.search_waits()
+    rebuilding._again.clear()  # all is built
+    assert not rebuilding.search_waits()
 
 
 def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
@@ -300,9 +306,8 @@ def test_an_edited_page_is_built_before_those_that_lead_to_it():
 def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(certificates, "STORE", tmp_path)
     monkeypatch.setattr(mutants.mutation, "run", lambda *_: {})
-    monkeypatch.setattr(coq.coq_witness, "prove", lambda *_, **__: {})
     monkeypatch.setattr(coq, "publish", lambda *_, **__: None)
-    for ends in (lambda: mutants.main((), True, False, 1), lambda: coq.run([], False, 1, lambda n: None)):
+    for ends in (lambda: mutants.main((), True, False, 1), lambda: coq.run([], False, coq.How(dict))):
         before = refusals.bell().read_text()
         ends()
         assert refusals.bell().read_text() != before

@@ -39,6 +39,7 @@ class Made:
 
 _made: dict[str, Made] = {}  # by the page's address in the docs folder
 _began: list[int] = [0]
+_is_hurried: list[bool] = [False]  # what leads to pages can wait: somebody writes
 _again: set[str] = set()  # the pages that are being built again, by their addresses on the site; empty when all are
 
 
@@ -127,6 +128,10 @@ def is_settled(topic: str) -> bool:
     return True
 
 
+def search_waits() -> bool:
+    return bool(_again) and _is_hurried[0]
+
+
 # What checks publish comes and goes while pages are built: the list of files is looked at again, and what is gone is nobody's fault.
 
 
@@ -166,12 +171,13 @@ class Rebuild:
         self.around = around
 
     def now(self, pages: dict[str, set[str]]) -> list[str]:
-        """The pages to build now. The others wait until nothing has changed for a while."""
+        """The pages to build now. The others, and the search, wait until nothing has changed for a while."""
         urgent = [address for address, names in pages.items() if self.is_quiet or is_urgent(address, names)]
+        _is_hurried[0] = bool(pages) and not self.is_quiet
         self.is_quiet = False
         if self.clock:
             self.clock.cancel()
-        if len(urgent) < len(pages):
+        if _is_hurried[0]:
             self.clock = Timer(QUIET, self.quiet)
             self.clock.daemon = True
             self.clock.start()

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from derivations.kernel.pages import finding
+from derivations.kernel.pages import finding, rebuilding
 
 
 def on_post_build(*, config):
-    finding.write(Path(config.site_dir))
+    if not rebuilding.search_waits():
+        finding.write(Path(config.site_dir))
