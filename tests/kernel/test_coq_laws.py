@@ -1,6 +1,7 @@
 """The Coq witness about laws: expectations and variances, at every size."""
 
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -10,6 +11,7 @@ from derivations.kernel import (
     Var,
     absolute,
     each,
+    exp,
     gaussian,
     has_moment,
     independent,
@@ -39,6 +41,8 @@ c, s, t = scalars("c s t")
 i, j, l = index("i", n), index("j", m), index("l", n)
 
 STANDARD = [mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
+UNIT = [mean(x, 0), variance(x, 1)]
+NORMAL = [gaussian(q), gaussian(k), *STANDARD]
 
 
 def true(of):
@@ -55,6 +59,13 @@ def true(of):
     of.identity("odd", E((q @ k) ** 3), 0, given=[independent(q, k), gaussian(q), mean(q, 0), has_moment(k, 3)])
     of.identity("weighed", E(total(softmax(z)[i] * q[i], i)), c, given=[mean(q, c)])
     of.identity("tensor", E(each(q[i] / c, i) @ a), total(a[i], i), given=[mean(q, c), nonzero(c)])
+    of.identity("exponential", E(exp(c * x)), exp(c * s + c**2 * t / 2), given=[gaussian(x), mean(x, s), variance(x, t), nonnegative(t)])
+    of.identity("features", E(exp(x * c - c**2 / 2) * exp(x * s - s**2 / 2)), exp(c * s), given=[gaussian(x), *UNIT])
+    of.identity("exponentials", E(exp(a @ q)), exp((a @ a) / 2), given=[independent(q, k), *NORMAL])
+    of.identity("of-a-sum", E(exp(q @ a + k @ z + c)), exp((a @ a + z @ z) / 2 + c), given=[independent(q, k), *NORMAL])
+    of.identity("of-one-entry", E(exp(q[i])) ** 2 / E(exp(c * q[i])), exp(1 - c**2 / 2), given=NORMAL[:1] + NORMAL[2:])
+    of.identity("spread", Var(exp(c * x)), exp(c**2) * (exp(c**2) - 1), given=[gaussian(x), *UNIT])
+    of.identity("of-a-matrix", E(exp(M[i, j])), exp(c + s / 2), given=[gaussian(M), mean(M, c), variance(M, s), nonnegative(s)])
 
 
 def false(of):
@@ -66,6 +77,12 @@ def false(of):
     of.identity("fourth", E(x**4), 3 * s**2, given=[mean(x, 0), variance(x, s)])
     of.identity("kurtosis", E(x**4), s**2, given=[gaussian(x), mean(x, 0), variance(x, s)])
     of.identity("squares", Var(q @ q), n, given=[independent(q), gaussian(q), mean(q, 0), variance(q, 1)])
+    of.identity("exponential", E(exp(c * x)), exp(c * s + c**2 * t), given=[gaussian(x), mean(x, s), variance(x, t), nonnegative(t)])
+    of.identity("exponential-of-any", E(exp(x)), exp(Fraction(1, 2)), given=UNIT)
+    of.identity("exponential-without-a-mean", E(exp(x)), exp(Fraction(1, 2)), given=[gaussian(x), variance(x, 1)])
+    of.identity("exponentials-apart", E(exp(a @ q)), exp((a @ a) / 2), given=NORMAL)
+    of.identity("exponentials-of-any", E(exp(c * q[i] + k[i])), exp((c**2 + 1) / 2), given=[independent(q, k), gaussian(q), *STANDARD])
+    of.identity("features", E(exp(x * c) * exp(x * s)), exp((c**2 + s**2) / 2), given=[gaussian(x), *UNIT])
     of.identity("no-moment", Var(q @ k), 0, given=[independent(q, k), mean(q, 0), has_moment(k, 1)])
 
 
@@ -121,6 +138,11 @@ def test_a_number_that_is_not_random_stands_as_a_constant():
     [
         (E(absolute(x)), "no polynomial"),
         (E(softmax(q)[1]), "no polynomial"),
+        (E(exp(x**2)), "an exponential of products of what is random"),
+        (E(exp(q @ k)), "an exponential of products of what is random"),
+        (E(exp(1 / x)), "an exponential of products of what is random"),
+        (E(exp(exp(x))), "an exponential of products of what is random"),
+        (E(x * exp(x)), "beside an exponential"),
         (E(1 / x), "by what is random"),
         (E(sqrt(x)), "not a whole number"),
         (E(x ** (-1)), "not a whole number"),
@@ -133,6 +155,16 @@ def test_what_is_no_polynomial_is_given_back_with_a_reason(side, reason):
     derivation.identity("c", side, 0)
     source = coq.source(derivation.claims[0])
     assert source.text is None and reason in source.reason
+
+
+def test_what_is_gaussian_has_exponentials_of_which_the_expectation_is_known():
+    texts = written(true)
+    assert "Hypothesis assumed_1b : normal_exponentials constant expectation exp exponential x." in texts["exponential"]
+    assert "expectation (exponential (constant c * x)) =\n  exp (" in texts["exponential"]
+    assert "independent_exponentials constant expectation exponential (along (entries q) (entries k))" in texts["of-a-sum"]
+    assert all("exponential" not in texts[id] for id in ("squares", "fourth", "weighed"))
+    some = written(false)["exponentials-of-any"]
+    assert "independent_to expectation 2 " in some and "independent_exponentials" not in some
 
 
 def test_a_symbol_is_not_called_as_a_word_of_the_prelude():
@@ -156,6 +188,7 @@ def test_what_is_refuted_is_said_of_all_random_variables_and_sizes():
         (lambda of: of.refute("c", E(x), 1, at={}, relation="<=", given=[mean(x, 2)]), "no equality"),
         (lambda of: of.refute("c", Var(q @ k), n, at={}, given=[independent(q, k), *STANDARD]), "what the size n is"),
         (lambda of: of.refute("c", E(absolute(x)), 0, at={}, given=[mean(x, 1)]), "no polynomial"),
+        (lambda of: of.refute("c", E(exp(x)), 1, at={}, given=[gaussian(x), *UNIT]), "with exponentials of what is random"),
     ],
 )
 def test_a_refuted_law_that_cannot_be_stated_says_why(state, reason):
@@ -200,6 +233,10 @@ def test_the_prelude_takes_nothing_for_granted():
         "Hypothesis linear : is_linear constant expectation",
         "Hypothesis ind : independent_to expectation n x",
         "Hypothesis first : moment 0%N = 1",
+        "Hypothesis exp_add : forall x y, exp (x + y) = exp x * exp y",
+        "Hypothesis exp_positive : forall x, 0 < exp x",
+        "Hypothesis exponential_add : forall x y, exponential (x + y) = exponential x * exponential y",
+        "Hypothesis exponential_constant : forall c, exponential (constant c) = constant (exp c)",
     }
 
 

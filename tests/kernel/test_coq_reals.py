@@ -8,6 +8,7 @@ from derivations.kernel import (
     absolute,
     array,
     cos,
+    diff,
     each,
     exp,
     eye,
@@ -16,6 +17,7 @@ from derivations.kernel import (
     log,
     matrix,
     norm,
+    rank,
     scalars,
     sizes,
     softmax,
@@ -34,6 +36,8 @@ S, T, Q, K = matrix("S", n, n), matrix("T", n, n), matrix("Q", n, m), matrix("K"
 z, w = vector("z", n), vector("w", n)
 x, y, c = scalars("x y c")
 i, j, k = index("i", n), index("j", n), index("k", n)
+FIRST, SECOND = [[1, 2], [0, 1]], [[1, 0], [3, 2]]
+RAISED = [[0, 2, 0], [0, 0, 1], [3, 0, 0]]
 
 
 def wrong(of):
@@ -53,6 +57,24 @@ def wrong(of):
     of.refute("written", array([[1, 2], [3, 4]]) @ array([x, 1]), array([x, 1]), at={x: 0})
     of.refute("bound", norm(z), z[1], relation="<=", at={z: [1, 1]})
     of.refute("numbers", exp(z[1]) * n, exp(n * z[1]), at={z: [log(3), 0]})
+    of.refute("slope", diff(log(x) * sqrt(y) * cos(x * y), x), y / x, at={x: 1, y: 2})
+    of.refute("gradient", each(diff(z @ S @ z, z[k]), k), S @ z, at={z: [1, 2], S: [[1, 1], [0, 1]]})
+    of.refute("gradient-of-a-matrix", each(diff(total((S @ T)[k, 1] ** 2, k), S[i, j]), i, j), 2 * S @ T.T, at={S: FIRST, T: SECOND})
+    of.refute("inverse", inverse(S @ T), inverse(S) @ inverse(T), at={S: FIRST, T: SECOND})
+    of.refute("inverse-turned", inverse(S.T)[i, j], inverse(S)[i, j], at={S: FIRST, i: 1, j: 2})
+    of.refute("rank", rank(softmax(Q @ K.T)), m, at={Q: [[0], [1]], K: [[0], [1]]})
+    of.refute("rank-of-a-product", rank(S @ T), 2, relation="<=", at={S: RAISED, T: RAISED})
+
+
+def held(of):
+    """What holds at the values, or says nothing there."""
+    of.refute("slope", diff(x**2 * exp(y), x), x + 1, at={x: 1, y: 0})
+    of.refute("no-slope", diff(absolute(x), x), 2, at={x: 0})
+    of.refute("no-slope-of-a-root", diff(sqrt(x) ** 4, x), 1, at={x: 0})
+    of.refute("gradient", each(diff(z @ S @ z, z[k]), k), S @ z, at={z: [0, 0], S: [[1, 1], [0, 1]]})
+    of.refute("inverse", inverse(S @ T), inverse(S) @ inverse(T), at={S: FIRST, T: FIRST})
+    of.refute("rank", rank(softmax(Q @ K.T)), m, at={Q: [[0], [1]], K: [[0], [0]]})
+    of.refute("rank-of-a-product", rank(S @ T), 2, relation="<=", at={S: RAISED, T: [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 
 
 def test_the_theorem_speaks_of_all_values_and_its_proof_of_the_counterexample():
@@ -110,9 +132,52 @@ def test_a_tree_over_the_reals(tree, text):
     assert notation.show(tree) == text
 
 
-def test_what_is_not_stated_says_what_it_is():
-    (source,) = stated(lambda of: of.refute("inverted", inverse(S), S, at={S: [[2]]})).values()
-    assert source.text is None and "inverse" in source.reason
+@pytest.mark.parametrize(
+    "state, reason",
+    [
+        (lambda of: of.refute("c", inverse(inverse(S)), inverse(S), at={S: [[2]]}), "an inverse of an inverse"),
+        (lambda of: of.refute("c", diff(inverse(S)[1, 1], S[1, 1]), 1, at={S: [[2]]}), "an inverse in a derivative"),
+        (lambda of: of.refute("c", inverse(S), S, at={S: [[1, 1], [1, 1]]}), "none at the counterexample"),
+        (lambda of: of.refute("c", inverse(S), S, at={S: [[log(2)]]}), "no fractions at the counterexample"),
+        (lambda of: of.refute("c", inverse(S), T, at={T: [[2]]}), "no tensor for S"),
+        (lambda of: of.refute("c", diff(diff(x**3, x), x), x, at={x: 1}), "a derivative of a derivative"),
+        (lambda of: of.refute("c", rank(S), x, at={S: [[2]], x: 2}), "a rank beside what is no size"),
+        (lambda of: of.refute("c", rank(S) + 1, 1, at={S: [[2]]}), "a rank"),
+    ],
+)
+def test_what_is_not_stated_says_what_it_is(state, reason):
+    (source,) = stated(state).values()
+    assert source.text is None and reason in source.reason, source.reason
+
+
+def test_of_an_inverse_it_is_assumed_that_both_products_are_the_identity():
+    text = written(wrong)["inverse"]
+    theorem, _, proof = text.partition("Proof.")
+    assert "(S T inverse_1 inverse_2 inverse_3 : nat -> nat -> R)" in theorem
+    assert theorem.count("product n (product n S T) inverse_1 row column = identity row column) ->") == 1
+    assert theorem.count("product n inverse_1 (product n S T) row column = identity row column) ->") == 1
+    assert "(matrix_of [[1; (-2)]; [0; 1]])" in proof
+
+
+def test_a_matrix_of_the_name_of_an_inverse_is_another():
+    named = matrix("inverse_1", n, n)
+    (text,) = written(lambda of: of.refute("c", inverse(named), named, at={named: [[2]]})).values()
+    assert "product n inverse_1 inverse_2 row column = identity row column" in text
+
+
+def test_that_a_derivative_exists_is_a_premise():
+    theorem = written(wrong)["slope"].partition("Proof.")[0]
+    function = "(fun x => ln x * (sqrt y) * cos (x * y)) x"
+    assert f"ex_derive {function} ->" in theorem and f"Derive {function} =" in theorem
+    assert "0 < x ->" in theorem and "0 < y ->" in theorem  # near the point too
+    assert "(forall k, (k < n)%nat -> ex_derive (fun moving => let z := marked_vector z k moving in" in written(wrong)["gradient"]
+
+
+def test_a_rank_is_that_of_a_factorisation():
+    texts = written(wrong)
+    assert "rank_is n n (softmax_rows n (product m Q (transposed K))) m)" in texts["rank"]
+    assert "rank_at_most n n (product n S T) 2)" in texts["rank-of-a-product"]
+    assert all("is a product through an axis" in texts[id] for id in ("rank", "rank-of-a-product"))
 
 
 def test_what_must_not_be_zero_stands_before_what_is_denied():
@@ -188,7 +253,7 @@ def test_what_holds_at_the_values_is_not_refuted_by_them(program):
         "holds": text.replace("product n T S row", "product n S T row"),
         "not defined": written(lambda of: of.refute("c", x / y, y, at={x: 2, y: 1}))["c"].replace("all 2 1", "all 2 0"),
     }
-    results = running.prove(other)
+    results = running.prove(other | {f"{id} held": text for id, text in written(held).items()})
     assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
 
 

@@ -1,11 +1,13 @@
 """The Coq witness over the reals: derivatives, at every size."""
 
 import re
+from fractions import Fraction
 
 import pytest
 
 from derivations.kernel import (
     absolute,
+    array,
     cos,
     diff,
     each,
@@ -14,6 +16,7 @@ from derivations.kernel import (
     index,
     log,
     matrix,
+    nonnegative,
     nonzero,
     norm,
     positive,
@@ -38,6 +41,10 @@ i, j, k, r, c = index("i", n), index("j", n), index("k", n), index("r", n), inde
 a = index("a", m)
 
 
+def weighed(index):
+    return total(exp(G[i, index]), index) ** 2
+
+
 def true(of):
     of.identity("softmax", diff(softmax(z)[i], z[j]), softmax(z)[i] * (eye(n)[i, j] - softmax(z)[j]))
     of.identity("inside", total(diff(softmax(z)[i], z[j]) * g[j], j), softmax(z)[i] * (g[i] - total(softmax(z)[j] * g[j], j)))
@@ -56,6 +63,14 @@ def true(of):
     of.identity("clipped", diff(absolute(x + y), x), 1, given=[positive(y), positive(x - y)])
     of.identity("length", diff(norm(z), z[j]), z[j] / norm(z), given=[nonzero(z @ z)])
     of.identity("entries", diff(z[i] / total((exp(x) * each(exp(z[k]), k))[k], k), x), -z[i] / total(exp(x) * exp(z[k]), k))
+    of.identity("fractions", exp(x - array([10])[1] / 4) * log(exp(y)), y * exp(x) / exp(Fraction(5, 2)))
+    of.identity("below-a-fraction", log(exp(x)) * total(g[k] / (1 + exp(-z[k])), k), x * total(g[k] * exp(z[k]) / (1 + exp(z[k])), k))
+    of.identity(
+        "turned",
+        log(exp(x)) * total(z[i] * weighed(j) * total(exp(G[i, k]) * g[k], k), i),
+        x * total(total(z[i] * weighed(j) * exp(G[i, k]), i) * g[k], k),
+    )
+    of.inequality("rises", exp(-(log(n + 1) * x)), 1, because=1 - exp(-(log(n + 1) * x)), given=[nonnegative(x)])
     of.identity("root", diff(sqrt(1 + exp(x)), x), exp(x) / (2 * sqrt(1 + exp(x))))
 
 
@@ -69,6 +84,10 @@ def false(of):
     of.identity("cosine", cos(x + y), cos(x) * cos(y) + sin(x) * sin(y))
     of.identity("power", exp(x) ** (y + 1), exp(x) ** y)
     of.identity("half-angle", sin(x / 2) ** 2, 1 - cos(x))
+    of.identity("fractions", exp(x - array([10])[1] / 4) * log(exp(y)), y * exp(x) / exp(Fraction(7, 2)))
+    of.identity("below-a-fraction", log(exp(x)) * total(g[k] / (1 + exp(-z[k])), k), x * total(g[k] / (1 + exp(z[k])), k))
+    of.inequality("rises", exp(-(log(n + 1) * x)), 1, because=1 - exp(-(log(n + 1) * x)))
+    of.inequality("falls", exp(-(log(x + 1) * y)), 1, because=1 - exp(-(log(x + 1) * y)), given=[nonnegative(y)])
     of.identity("whole-power", ((1 + exp(x)) ** (-3 / n)) ** n, 1 / (1 + exp(x)) ** 2)
 
 

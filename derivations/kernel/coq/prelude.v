@@ -95,6 +95,9 @@ Proof. by rewrite -[n%:R]mulr1 exp_multiple. Qed.
 Lemma exp_from_one x : (forall x y, x <= y -> exp x <= exp y) -> 0 <= x -> 0 <= exp x - 1.
 Proof. by move=> increasing x0; rewrite subr_ge0 -exp_zero; apply: increasing. Qed.
 
+Lemma exp_below_one x : (forall x y, x <= y -> exp x <= exp y) -> 0 <= x -> 0 <= 1 - exp (- x).
+Proof. by move=> increasing x0; rewrite subr_ge0 -exp_zero; apply: increasing; rewrite oppr_le0. Qed.
+
 (* exp(x/2) is no power of exp(x); so a claim's file writes x as 2 y. *)
 Lemma divided (x : R) n : (0 < n)%N -> exists y, x = n%:R * y.
 Proof. by move=> n0; exists (x / n%:R); rewrite mulrCA divff ?mulr1 // pnatr_eq0 -lt0n. Qed.
@@ -138,7 +141,7 @@ Ltac exponents_in_order := fail.
 Ltac exponential_from_one := lazymatch goal with
   | E : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)),
     increasing : forall x y, _ -> is_true (@Order.le _ _ (?exp x) (?exp y)) |- _ =>
-    apply: (exp_from_one E P increasing)
+    first [apply: (exp_from_one E P increasing) | apply: (exp_below_one E P increasing)]
   end.
 
 Ltac positive := first [ assumed | lazymatch goal with |- is_true (@Order.lt _ _ _ ?x) => lazymatch x with
@@ -163,6 +166,8 @@ with nonnegative := first [ assumed | lazymatch goal with |- is_true (@Order.le 
   | @GRing.add _ (Num.norm _) _ => exact: norm_plus_ge0
   | @GRing.add _ _ (@GRing.opp _ (GRing.one _)) => first [by apply: size_minus_ge0 | exponential_from_one; nonnegative]
   | @GRing.add _ _ (@GRing.opp _ (@GRing.opp _ _)) => rewrite opprK; nonnegative
+  | @GRing.add _ (GRing.one _) (@GRing.opp _ (_ (@GRing.opp _ _))) =>
+    first [exponential_from_one; nonnegative | apply: addr_ge0; nonnegative]
   | @GRing.add _ (?f _) (@GRing.opp _ (?f _)) => exponents_in_order
   | @GRing.add _ _ _ => apply: addr_ge0; nonnegative
   | @BigOp.bigop _ _ _ _ _ => apply: sumr_ge0 => ? _; nonnegative
@@ -464,6 +469,63 @@ Ltac split_roots := rewrite ?sqrtr1; repeat match goal with
     is_literal n; let k := eval compute in (Nat.sqrt n) in rewrite (@root_of_square T n k erefl)
   end; rewrite ?invrK.
 
+(* The value of a number without names, as a fraction of two integers *)
+Ltac fraction_value e := lazymatch e with
+  | @GRing.add _ ?a ?b =>
+    let x := fraction_value a in let y := fraction_value b in
+    lazymatch x with (?p, ?q) => lazymatch y with (?r, ?s) =>
+      let n := eval compute in (BinInt.Z.add (BinInt.Z.mul p s) (BinInt.Z.mul r q)) in
+      let d := eval compute in (BinInt.Z.mul q s) in constr:((n, d)) end end
+  | @GRing.mul _ ?a ?b =>
+    let x := fraction_value a in let y := fraction_value b in
+    lazymatch x with (?p, ?q) => lazymatch y with (?r, ?s) =>
+      let n := eval compute in (BinInt.Z.mul p r) in let d := eval compute in (BinInt.Z.mul q s) in constr:((n, d)) end end
+  | @GRing.opp _ ?a => let x := fraction_value a in lazymatch x with (?p, ?q) => let n := eval compute in (BinInt.Z.opp p) in constr:((n, q)) end
+  | @GRing.inv _ ?a => let x := fraction_value a in lazymatch x with (BinNums.Zpos ?p, ?q) => constr:((q, BinNums.Zpos p)) end
+  | GRing.zero _ => constr:((BinNums.Z0, BinNums.Zpos BinNums.xH))
+  | GRing.one _ => constr:((BinNums.Zpos BinNums.xH, BinNums.Zpos BinNums.xH))
+  | @GRing.natmul _ (GRing.one _) ?n =>
+    let _ := match goal with _ => is_literal n end in let z := eval compute in (BinInt.Z.of_nat n) in constr:((z, BinNums.Zpos BinNums.xH))
+  end.
+
+(* A sum as (its terms with names, the fraction that the others come to) *)
+Ltac numbers_apart R e := match e with
+  | @GRing.add _ ?a ?b =>
+    let x := numbers_apart R a in let y := numbers_apart R b in
+    lazymatch x with (?s, ?p, ?q) => lazymatch y with (?t, ?r, ?u) =>
+      let n := eval compute in (BinInt.Z.add (BinInt.Z.mul p u) (BinInt.Z.mul r q)) in
+      let d := eval compute in (BinInt.Z.mul q u) in
+      let o := lazymatch s with GRing.zero _ => t | _ => lazymatch t with GRing.zero _ => s | _ => constr:(s + t) end end in
+      constr:((o, n, d)) end end
+  | _ => let v := fraction_value e in lazymatch v with (?p, ?q) => constr:(((0 : R), p, q)) end
+  | _ => constr:((e, BinNums.Z0, BinNums.Zpos BinNums.xH))
+  end.
+
+(* Goal: exp e = ?x. Fractions in e become one, in lowest terms. How that is proved, is said below, where `field` is at hand. *)
+Ltac fractions_equal exp := fail.
+Ltac has_fraction e := match e with context [@GRing.inv _ (@GRing.natmul _ (GRing.one _) _)] => idtac end.
+Ltac one_fraction := lazymatch goal with |- ?exp ?e = _ =>
+  tryif has_fraction e then
+    let R := lazymatch type of e with ?R => constr:(R) end in
+    let v := numbers_apart R e in
+    lazymatch v with
+    | (_, _, BinNums.Zpos BinNums.xH) => idtac
+    | (?o, ?p, ?q) =>
+      let g := eval compute in (BinInt.Z.gcd p q) in
+      let n := eval compute in (BinInt.Z.to_nat (BinInt.Z.div (BinInt.Z.abs p) g)) in
+      let d := eval compute in (BinInt.Z.to_nat (BinInt.Z.div q g)) in
+      let f := lazymatch d with 1%N => constr:(n%:R : R) | _ => lazymatch n with 1%N => constr:(d%:R^-1 : R) | _ => constr:(n%:R * d%:R^-1 : R) end end in
+      let f := eval cbv beta in f in
+      let whole := lazymatch p with
+        | BinNums.Z0 => constr:(o)
+        | BinNums.Zpos _ => lazymatch o with GRing.zero _ => constr:(f) | _ => constr:(o + f) end
+        | BinNums.Zneg _ => lazymatch o with GRing.zero _ => constr:(- f) | _ => constr:(o - f) end
+        end in
+      tryif constr_eq whole e then idtac else
+      (etransitivity; [apply: (f_equal exp); assert (h : e = whole) by fractions_equal exp; exact: h |])
+    end
+  else idtac end.
+
 (* The exponential of a sum is a product, that of a multiple a power. *)
 Ltac exponents E P :=
   let exp := lazymatch type of P with forall x, is_true (@Order.lt _ _ _ (?exp x)) => exp end in
@@ -509,7 +571,7 @@ Ltac normal :=
     then normal else (etransitivity; [apply: each => ?; normal | cbv beta; sum_of_sum])
   | E : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y),
     P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- ?exp ?a = _ =>
-    etransitivity; [apply: (f_equal exp); normal |]; exponents E P; small_powers; expand; cancel
+    etransitivity; [apply: (f_equal exp); normal |]; one_fraction; exponents E P; small_powers; expand; cancel
   | |- `|?a| = _ => etransitivity; [apply: (f_equal Num.norm); normal |]; reflexivity
   | |- Num.sqrt _ = _ =>   (* split before sums are multiplied out, of which no root could be taken *)
     split_roots;
@@ -786,6 +848,7 @@ Ltac field_with_roots := squares_of_roots; lazymatch goal with
   end.
 
 Ltac compare R := denominators; root_facts; spell R; hide_all; first [by_ring | field_with_roots; nonzero].
+Ltac fractions_equal exp ::= let T := type of exp in lazymatch T with ?sort ?R -> _ => compare R end.
 
 (* ---- Sums that count ---- *)
 

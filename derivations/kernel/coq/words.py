@@ -16,6 +16,7 @@ KEYWORDS = frozenset(
     O R0 R1 PI
     moving marked slope has_slope is_slope ln reals cos sin power_of
     all drawn ind means variances normals Random constant expectation variance independent independent_to entries single along normal_moments is_linear
+    exponential normal_exponentials independent_exponentials
     """.split()  # noqa: SIM905
 )
 OURS = re.compile(r"(step|claim|certificate|assumed|size|first|known|exp|exponent|part|whole|written|places|derivative)(_[A-Za-z0-9]*)?")

@@ -6,5 +6,6 @@ what Coq judges          `refuting.py` states that a law does not hold, and writ
                          the rest of `prelude_laws.v`, which `prelude.py` reads: lemmas, that such random variables exist, and
                          the tactics that take expectations
 
-Not stated, each with its reason: functions of what is random that are no polynomials.
+Not stated, each with its reason: functions of what is random that are neither polynomials nor exponentials of what is linear in it, both
+together, and refutations with exponentials. That variables with the exponentials of normal ones exist is not shown.
 """

@@ -1,7 +1,9 @@
 """Laws in the notation of the other files: random variables are of a ring of their own, and an expectation is any linear function on it.
 
 What is assumed of what is random are hypotheses of the theorem. Independence is one of products of powers, up to powers of which the claim
-says that they have an expectation; that something is Gaussian, one of its moments.
+says that they have an expectation; that something is Gaussian, one of its moments. Where a claim has exponentials of what is random, they are
+a function from random variables to random variables that makes products of sums; that something is Gaussian is one of the expectations of
+its exponentials, too, and independence of what is Gaussian one of products of exponentials.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from math import inf
 
 from ...core.assumptions import Assumption
 from ...core.claims import Claim
-from ...core.expr import Expr
+from ...core.expr import Expr, walk
 from ..notation import APPLIED, ATOM, MORE_AXES, POWER, PRODUCT, Notation
 from ..reals.defined import surely_positive
 from ..stating import Source, chain
@@ -35,6 +37,7 @@ class Laws(Notation):
         super().__init__()
         self.need(REAL)
         self.inside = False  # of what an expectation is taken
+        self.random_exponents = False  # are there exponentials of what is random?
 
     def declared(self) -> list:
         return [
@@ -46,6 +49,14 @@ class Laws(Notation):
             "Hypothesis expectation_scale : forall c x, expectation (constant c * x) = c * expectation x.",
             "Hypothesis expectation_one : expectation 1 = 1.",
         ]
+
+    def exponential(self, increasing: bool) -> list:
+        more = [
+            "Variable exponential : Random -> Random.",
+            "Hypothesis exponential_add : forall x y, exponential (x + y) = exponential x * exponential y.",
+            "Hypothesis exponential_constant : forall c, exponential (constant c) = constant (exp c).",
+        ]
+        return super().exponential(increasing) + more * self.random_exponents
 
     def type(self, shape: tuple) -> str:
         return of_random(super().type(shape)) if self.inside else super().type(shape)
@@ -70,6 +81,8 @@ class Laws(Notation):
         self.inside = True
         text = self.show(e.args[0], ATOM)
         self.inside = False
+        if has_exponential(e) and any(map(is_random, beside_exponentials(e))):
+            raise NotForCoq("what is random beside an exponential of what is")
         return f"{AVERAGES[e.op]} {text}", APPLIED
 
     def fixed(self, e: Expr) -> tuple:
@@ -95,9 +108,18 @@ class Laws(Notation):
             return self.quotient(*e.args)
         if e.op == "pow" and not is_whole_power(e):
             raise NotForCoq("a power of what is random that is not a whole number of times itself")
+        if e.op == "function" and e.data == "exp" and not e.shape:
+            return self.random_exponential(*e.args)
         if e.op in ("function", "softmax"):
-            raise NotForCoq("the expectation of a function of what is random that is no polynomial")
+            raise NotForCoq("the expectation of a function of what is random that is no polynomial and no exponential")
         return super().translate(e)
+
+    def random_exponential(self, x: Expr) -> tuple:
+        if degree(x) > 1:
+            raise NotForCoq("an exponential of products of what is random")
+        self.need_exp()
+        self.random_exponents = True
+        return f"exponential {self.show(x, ATOM)}", APPLIED
 
     def quotient(self, above: Expr, below: Expr) -> tuple:
         if is_random(below):
@@ -138,6 +160,30 @@ def is_random(e: Expr) -> bool:
     return e.op not in AVERAGES and any(map(is_random, e.args))
 
 
+def beside_exponentials(e: Expr) -> list:
+    """The symbols that stand in no exponential."""
+    if e.op == "function" and e.data == "exp":
+        return []
+    return [e] if e.op == "symbol" else [s for x in e.args for s in beside_exponentials(x)]
+
+
+def has_exponential(e: Expr) -> bool:
+    """Whether there is one of what is random."""
+    return any(n.op == "function" and n.data == "exp" and is_random(n) for n in walk(e))
+
+
+def degree(e: Expr) -> float:
+    """In how many factors at most what is random stands: beyond all bounds where it stands elsewhere than in sums and products."""
+    if not is_random(e):
+        return 0
+    if e.op in ("mul", "matmul"):
+        return sum(map(degree, e.args))
+    if e.op == "div":
+        return inf if is_random(e.args[1]) else degree(e.args[0])
+    known = e.op in ("symbol", "paren", "defined", "add", "neg", "sum", "each", "entry", "transpose")
+    return max([1, *map(degree, e.args)]) if known else inf
+
+
 def is_whole_power(e: Expr) -> bool:
     exponent = e.args[1]
     return exponent.op == "const" and exponent.data.denominator == 1 and exponent.data >= 0
@@ -149,7 +195,10 @@ def of_mean(to: Laws, a: Assumption, claim: Claim) -> list:
 
 
 def of_gaussian(to: Laws, a: Assumption, claim: Claim) -> list:
-    return [to.each(x, "normal_moments constant expectation {}") for x in a.args]
+    said = [to.each(x, "normal_moments constant expectation {}") for x in a.args]
+    if to.random_exponents:
+        said += [to.each(x, "normal_exponentials constant expectation exp exponential {}") for x in a.args]
+    return said
 
 
 def of_independent(to: Laws, a: Assumption, claim: Claim) -> list:
@@ -158,7 +207,10 @@ def of_independent(to: Laws, a: Assumption, claim: Claim) -> list:
     for x in a.args[1:]:
         family = f"(along {family} {to.family(x)})"
     order = inf if to.all_powers else min(order_of(claim, x) for x in a.args)
-    return [f"independent expectation {family}" if order == inf else f"independent_to expectation {order} {family}"]
+    if order < inf:
+        return [f"independent_to expectation {order} {family}"]
+    said = [f"independent expectation {family}"]
+    return said + [f"independent_exponentials constant expectation exponential {family}"] * to.random_exponents
 
 
 def order_of(claim: Claim, x: Expr) -> int | float:

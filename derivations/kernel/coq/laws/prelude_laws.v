@@ -38,6 +38,20 @@ Definition is_linear : Prop :=
       forall c x, expectation (constant c * x) = c * expectation x & expectation 1 = 1].
 End Words.
 
+(* Where a claim speaks of exponentials of what is random, there is a function from random variables to random variables which is one. *)
+Section Exponentials.
+Variables (R : realFieldType) (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
+Variables (exp : R -> R) (exponential : Random -> Random).
+
+(* The exponentials of a normal variable, by its mean and its variance *)
+Definition normal_exponentials (x : Random) : Prop := forall a : R,
+  expectation (exponential (constant a * x)) = exp (a * expectation x + a ^+ 2 * variance constant expectation x / 2%:R).
+
+(* What is independent where products of powers are, is so where products of exponentials are. *)
+Definition independent_exponentials (I : finType) (x : I -> Random) : Prop := forall a : I -> R,
+  expectation (\prod_i exponential (constant (a i) * x i)) = \prod_i expectation (exponential (constant (a i) * x i)).
+End Exponentials.
+
 (* ---- Expectations of sums, and of products of entries ---- *)
 
 Section Linear.
@@ -428,11 +442,237 @@ Ltac mean_of_flat L K E :=
   | |- _ => mean_of_product L K E
   end.
 
+(* ---- Exponentials of what is normal ----
+
+   An exponent is a number and a multiple of each variable of a family. Of what is independent the expectation is then known. *)
+
+Section OfExponentials.
+Variables (R : realFieldType) (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
+Variables (exp : R -> R) (exponential : Random -> Random).
+
+Definition affine (I : finType) (x : I -> Random) t a c := t = constant c + \sum_i constant (a i) * x i.
+
+Section Affine.
+Variables (I J : finType) (x : I -> Random) (y : J -> Random).
+Lemma affine_constant c : affine x (constant c) (fun _ => 0) c.
+Proof. by rewrite /affine big1 ?addr0 // => i _; rewrite rmorph0 mul0r. Qed.
+Lemma affine_one : affine x 1 (fun _ => 0) 1. Proof. by rewrite -(rmorph1 constant); apply: affine_constant. Qed.
+Lemma affine_add t u a b c d : affine x t a c -> affine x u b d -> affine x (t + u) (fun i => a i + b i) (c + d).
+Proof.
+rewrite /affine => -> ->; rewrite rmorphD addrACA -big_split; congr (_ + _).
+by apply: eq_bigr => i _; rewrite rmorphD mulrDl.
+Qed.
+Lemma affine_opp t a c : affine x t a c -> affine x (- t) (fun i => - a i) (- c).
+Proof. by rewrite /affine => ->; rewrite opprD rmorphN -sumrN; congr (_ + _); apply: eq_bigr => i _; rewrite rmorphN mulNr. Qed.
+Lemma affine_times k u t a c : u = constant k -> affine x t a c -> affine x (u * t) (fun i => k * a i) (k * c).
+Proof.
+rewrite /affine => -> ->; rewrite mulrDr rmorphM mulr_sumr; congr (_ + _).
+by apply: eq_bigr => i _; rewrite rmorphM mulrA.
+Qed.
+Lemma affine_times_right k u t a c : u = constant k -> affine x t a c -> affine x (t * u) (fun i => k * a i) (k * c).
+Proof. by move=> uk tx; rewrite mulrC; apply: affine_times. Qed.
+Lemma affine_sum n (f : 'I_n -> Random) a c : (forall k, affine x (f k) (a k) (c k)) ->
+  affine x (\sum_(k < n) f k) (fun i => \sum_(k < n) a k i) (\sum_(k < n) c k).
+Proof.
+rewrite /affine => fx; rewrite (eq_bigr _ (fun k _ => fx k)) big_split /= -rmorph_sum; congr (_ + _).
+by rewrite exchange_big; apply: eq_bigr => i _; rewrite rmorph_sum mulr_suml.
+Qed.
+Lemma affine_left t a c : affine x t a c -> affine (along x y) t (fun p => match p with inl i => a i | inr _ => 0 end) c.
+Proof. by rewrite /affine big_sumType /= => ->; congr (_ + _); rewrite [X in _ + X]big1 ?addr0 // => j _; rewrite rmorph0 mul0r. Qed.
+Lemma affine_right t b c : affine y t b c -> affine (along x y) t (fun p => match p with inl _ => 0 | inr j => b j end) c.
+Proof. by rewrite /affine big_sumType /= => ->; congr (_ + _); rewrite [X in _ = X + _]big1 ?add0r // => i _; rewrite rmorph0 mul0r. Qed.
+End Affine.
+Lemma affine_single z : affine (single z) z (fun _ => 1) 0.
+Proof. by rewrite /affine rmorph0 add0r rmorph1 (bigD1 tt) //= big1 ?addr0 ?mul1r // => -[]. Qed.
+Lemma affine_cell m n (A : 'M[Random]_(m, n)) i j : affine (entries A) (A i j) (fun p => (p.1 == i)%:R * (p.2 == j)%:R) 0.
+Proof.
+rewrite /affine rmorph0 add0r (bigD1 (i, j)) //= !eqxx mulr1 rmorph1 mul1r big1 ?addr0 // => -[k l] /=.
+by rewrite xpair_eqE -natrM mulnb => /negbTE ->; rewrite rmorph0 mul0r.
+Qed.
+Lemma affine_column n (A : 'M[Random]_(n, 1)) i : affine (entries A) (A i ord0) (fun p => (p.1 == i)%:R) 0.
+Proof.
+have := affine_cell A i ord0; rewrite /affine => {1}->; congr (_ + _); apply: eq_bigr => -[k l] _ /=.
+by rewrite (ord1 l) eqxx mulr1.
+Qed.
+
+(* A function of each member of a family *)
+Section Known.
+Variable F : Random -> R.
+Lemma known_along (I J : finType) (x : I -> Random) (y : J -> Random) f g :
+  (forall i, F (x i) = f i) -> (forall j, F (y j) = g j) -> forall p, F (along x y p) = match p with inl i => f i | inr j => g j end.
+Proof. by move=> fx gy []. Qed.
+Lemma known_entries m n (A : 'M[Random]_(m, n)) f : (forall i j, F (A i j) = f i j) -> forall p, F (entries A p) = f p.1 p.2.
+Proof. by move=> fA []. Qed.
+Lemma known_column n (A : 'M[Random]_(n, 1)) f : (forall i, F (A i ord0) = f i) -> forall p, F (entries A p) = f p.1.
+Proof. by move=> fA [i j]; rewrite /entries (ord1 j) fA. Qed.
+Lemma known_single z e : F z = e -> forall p, F (single z p) = e. Proof. by []. Qed.
+End Known.
+
+Lemma sum_along (I J : finType) (f : I + J -> R) : \sum_p f p = \sum_i f (inl i) + \sum_j f (inr j). Proof. exact: big_sumType. Qed.
+Lemma sum_entries m n (f : 'I_m * 'I_n -> R) : \sum_p f p = \sum_(i < m) \sum_(j < n) f (i, j).
+Proof. by rewrite pair_bigA; apply: eq_bigr => -[]. Qed.
+Lemma sum_column n (f : 'I_n * 'I_1 -> R) : \sum_p f p = \sum_(i < n) f (i, ord0).
+Proof. by rewrite sum_entries; apply: eq_bigr => i _; rewrite big_ord1. Qed.
+Lemma sum_single (f : unit -> R) : \sum_p f p = f tt. Proof. by rewrite (bigD1 tt) //= big1 ?addr0 // => -[]. Qed.
+
+Lemma fixed_product u v k l : u = constant k -> v = constant l -> u * v = constant (k * l). Proof. by move=> -> ->; rewrite rmorphM. Qed.
+Lemma fixed_one : 1 = constant 1. Proof. by rewrite rmorph1. Qed.
+
+Hypothesis linear : is_linear constant expectation.
+Hypothesis exp_add : forall x y, exp (x + y) = exp x * exp y.
+Hypothesis exp_positive : forall x, 0 < exp x.
+Hypothesis exponential_add : forall x y, exponential (x + y) = exponential x * exponential y.
+Hypothesis exponential_constant : forall c, exponential (constant c) = constant (exp c).
+
+Lemma exponential_zero : exponential 0 = 1.
+Proof. by rewrite -(rmorph0 constant) exponential_constant (exp_zero exp_add exp_positive) rmorph1. Qed.
+
+(* A product of exponentials and of numbers *)
+Lemma gathered_constant c : constant c = constant c * exponential 0. Proof. by rewrite exponential_zero mulr1. Qed.
+Lemma gathered_one : 1 = constant 1 * exponential 0. Proof. by rewrite exponential_zero mulr1 rmorph1. Qed.
+Lemma gathered_exponential s t : s = t -> exponential s = constant 1 * exponential t. Proof. by move=> ->; rewrite rmorph1 mul1r. Qed.
+Lemma gathered_product u v c d s t :
+  u = constant c * exponential s -> v = constant d * exponential t -> u * v = constant (c * d) * exponential (s + t).
+Proof. by move=> -> ->; rewrite rmorphM exponential_add mulrACA. Qed.
+
+Lemma affine_zero (I : finType) (x : I -> Random) : affine x 0 (fun _ => 0) 0.
+Proof. by rewrite -[X in affine _ X](rmorph0 constant); apply: affine_constant. Qed.
+
+Lemma mean_of_exponential (I : finType) (x : I -> Random) u k t a c m v s :
+  independent_exponentials constant expectation exponential x ->
+  (forall i, normal_exponentials constant expectation exp exponential (x i)) ->
+  u = constant k * exponential t -> affine x t a c ->
+  (forall i, expectation (x i) = m i) -> (forall i, variance constant expectation (x i) = v i) ->
+  \sum_i (a i * m i + a i ^+ 2 * v i / 2%:R) = s -> expectation u = k * exp (c + s).
+Proof.
+move=> ind normal -> -> means variances <-; rewrite (mean_scaled linear) exponential_add exponential_constant (mean_scaled linear).
+rewrite (big_morph exponential exponential_add exponential_zero) ind exp_add; congr (_ * (_ * _)).
+rewrite (big_morph exp exp_add (exp_zero exp_add exp_positive)).
+by apply: eq_bigr => i _; rewrite normal means variances.
+Qed.
+
+Lemma independent_exponentials_single z : independent_exponentials constant expectation exponential (single z).
+Proof.
+move=> a; have every (T : comRingType) (f : unit -> T) : \prod_i f i = f tt.
+  by rewrite (bigD1 tt) //= big1 ?mulr1 // => -[].
+by rewrite !every.
+Qed.
+
+(* Exponentials of numbers as one *)
+Lemma joined_one : 1 = exp 0. Proof. by rewrite (exp_zero exp_add exp_positive). Qed.
+Lemma joined_product e f s t : e = exp s -> f = exp t -> e * f = exp (s + t). Proof. by move=> -> ->. Qed.
+Lemma joined_inverse e s : e = exp s -> e^-1 = exp (- s). Proof. by move=> ->; rewrite (exp_opposite exp_add exp_positive). Qed.
+Lemma joined_power e s n : e = exp s -> e ^+ n = exp (n%:R * s). Proof. by move=> ->; rewrite (exp_multiple exp_add exp_positive). Qed.
+Lemma joined_mean e k s : e = k * exp s -> k = 1 -> e = exp s. Proof. by move=> -> ->; rewrite mul1r. Qed.
+End OfExponentials.
+
+(* Goal: u = constant ?k *)
+Ltac fixed := lazymatch goal with
+  | |- @GRing.mul _ _ _ = _ => apply: fixed_product; fixed
+  | |- GRing.one _ = _ => apply: fixed_one
+  | |- _ => reflexivity
+  end.
+
+(* Goal: affine x t ?a ?c *)
+Ltac in_family := lazymatch goal with
+  | |- affine _ (along _ _) _ _ _ => first [apply: affine_left; in_family | apply: affine_right; in_family]
+  | |- affine _ (entries _) _ _ _ => first [apply: affine_column | apply: affine_cell]
+  | |- affine _ (single _) _ _ _ => apply: affine_single
+  end.
+Ltac as_affine := cbv beta; lazymatch goal with |- affine _ _ ?t _ _ => lazymatch t with
+  | @GRing.add _ _ _ => apply: affine_add; as_affine
+  | @GRing.opp _ _ => apply: affine_opp; as_affine
+  | @BigOp.bigop _ _ _ _ _ => apply: affine_sum => ?; as_affine
+  | GRing.zero _ => apply: affine_zero
+  | GRing.one _ => apply: affine_one
+  | @GRing.mul _ _ _ => first
+    [ eapply affine_times; [solve [fixed] | as_affine] | eapply affine_times_right; [solve [fixed] | as_affine] ]
+  | _ => first [apply: affine_constant | in_family]
+  end end.
+
+(* Goal: forall p, F (x p) = ?f p, of means or variances *)
+Ltac members_known E x := lazymatch goal with
+  | |- forall p, _ (along _ _ p) = _ => apply: known_along; members_known E x
+  | |- forall p, _ (entries ?A p) = _ => first
+    [ apply: known_column => ?; known_of E | apply: known_entries => ? ?; known_of E
+    | apply: known_entries => ? ?; entry_known E x ]
+  | |- forall p, _ (single _ p) = _ => apply: known_single; entry_known E x
+  end.
+Ltac each_normal E := let p := fresh "p" in intro p; repeat (destruct p as [p | p]); try destruct p as [? p];
+  rewrite /= /entries /single ?(ord1 p); known_of E.
+
+(* Goal: a sum over a family = ?s *)
+Ltac family_sum := first
+  [ etransitivity; [apply: sum_along |]; apply: (f_equal2 +%R); cbv beta iota; family_sum
+  | etransitivity; [first [apply: sum_single | apply: sum_column | apply: sum_entries] | cbn [fst snd]; reflexivity] ].
+
+(* Goal: u = constant ?k * exponential ?t *)
+Ltac gathered X Z := lazymatch goal with
+  | |- @GRing.mul _ _ _ = _ => apply: (gathered_product X); gathered X Z
+  | |- GRing.one _ = _ => apply: (gathered_one Z)
+  | |- ?e _ = _ => first [eapply gathered_exponential; flat | eapply gathered_constant; exact Z]
+  end.
+
+(* Goal: E u = ?e, where u is a product of exponentials and of numbers *)
+Ltac mean_of_gathered L K E := match goal with
+  | A : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)),
+    X : forall x y, ?exponential (@GRing.add _ x y) = @GRing.mul _ (?exponential x) (?exponential y),
+    C : forall c, ?exponential _ = _ (?exp c) |- E ?u = _ =>
+    lazymatch u with context [exponential _] => idtac end;
+    let mean ind x := refine (mean_of_exponential L A P X C ind _ _ _ _ _ _);
+      [ solve [each_normal E]
+      | gathered X (exponential_zero A P C)
+      | as_affine
+      | members_known E x
+      | members_known E x
+      | family_sum ] in
+    match goal with
+    | ind : independent_exponentials K E exponential ?x |- _ => mean ind x
+    | z : _ |- _ => mean (independent_exponentials_single K E exponential z) (single z)
+    | _ => lazymatch u with context [@fun_of_matrix ?T ?m ?n ?B ?i ?j] =>
+        let z := constr:(@fun_of_matrix T m n B i j) in mean (independent_exponentials_single K E exponential z) (single z) end
+    end
+  end.
+
+(* Goal: e = exp ?s, of a product of exponentials and of expectations of such *)
+Ltac joined_exponentials A P := lazymatch goal with
+  | |- @GRing.mul _ _ _ = _ => apply: (joined_product A); joined_exponentials A P
+  | |- @GRing.inv _ _ = _ => apply: (joined_inverse A P); joined_exponentials A P
+  | |- @GRing.exp _ _ _ = _ => apply: (joined_power A P); joined_exponentials A P
+  | |- GRing.one _ = _ => apply: (joined_one A P)
+  | L : is_linear ?K ?E |- ?E _ = _ => eapply joined_mean; [mean_of_gathered L K E | rewrite ?mulr1; reflexivity]
+  | |- _ => reflexivity
+  end.
+(* Goal: an equality of such. What is left is one of their exponents. *)
+Ltac exponents_alone := match goal with
+  A : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- _ =>
+    (etransitivity; [joined_exponentials A P |]); symmetry; (etransitivity; [joined_exponentials A P |]); symmetry;
+    lazymatch goal with |- exp _ = exp _ => apply: (f_equal exp) end;
+    repeat match goal with H : ?s = @GRing.mul _ (@GRing.natmul _ _ _) ?p |- context [?s] => is_var p; rewrite H end
+  end.
+
 Ltac taken_further ::= match goal with
+  | L : is_linear ?K ?E |- ?E _ = _ => etransitivity; [etransitivity; [apply: (f_equal E); flat | mean_of_gathered L K E] |]
   | L : is_linear ?K ?E |- ?E _ = _ => etransitivity; [etransitivity; [apply: (f_equal E); flat | mean_of_flat L K E] |]
   | L : is_linear ?K ?E |- variance ?K ?E _ = _ => etransitivity; [exact: (variance_moments L) |]
   end.
-Ltac laws R := try (apply/matrixP => ? ?); one_places; numbers R.
+(* An exponential of a half, times itself *)
+Lemma half_twice (R : realFieldType) (exp : R -> R) (h r : R) : (forall x y, exp (x + y) = exp x * exp y) ->
+  h = 2%:R^-1 * r -> exp h * exp h = exp r.
+Proof.
+move=> exp_add ->; rewrite -exp_add -mulrDl; congr exp; rewrite -[RHS]mul1r; congr (_ * _).
+by rewrite -mulr2n -mulr_natl divff ?pnatr_eq0.
+Qed.
+Ltac half_facts := repeat match goal with
+  | A : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y) |- context [?exp ?h] =>
+    lazymatch goal with H : @GRing.mul _ (exp h) (exp h) = _ |- _ => fail | _ => idtac end;
+    let R := lazymatch type of h with ?R => constr:(R) end in
+    let p := take_factor R ltac:(fun x => lazymatch x with @GRing.inv _ (@GRing.natmul _ _ 2%N) => idtac end) h in
+    lazymatch p with (_, ?r) => let fact := fresh "half" in have fact := @half_twice _ exp h r A; specialize (fact ltac:(by_factors)); rewrite ?mul1r in fact end
+  end.
+Ltac compare R ::= denominators; root_facts; half_facts; spell R; hide_all; first [by_ring | field_with_roots; nonzero].
+
+Ltac laws R := try (apply/matrixP => ? ?); one_places; first [solve [exponents_alone; numbers R] | numbers R].
 
 (* ---- Laws that do not hold ---- *)
 

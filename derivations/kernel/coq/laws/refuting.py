@@ -38,6 +38,8 @@ def refutation(claim: Claim, topic: str) -> Source:
     require_consistent(claim)
     notation = Denied()
     text = equation(notation, left, right)
+    if notation.random_exponents:
+        raise NotForCoq("a refuted law with exponentials of what is random")
     assumed = hypotheses(notation, claim, set())
     if notation.firsts:
         raise NotForCoq("a refuted law that speaks of one entry by its number")

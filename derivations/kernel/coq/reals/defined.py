@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...core.expr import BINDERS, Expr
 from ..structures import NotForCoq
-from .notation import name_of, show, size_of
+from .notation import moved, name_of, show, size_of
 
 OVERFLOW = 2**128  # from here on there is no number of the format
 SIGNS = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
@@ -21,7 +21,7 @@ class Need(NamedTuple):
     bound: tuple = ()  # (name, size), from outside in
 
     def shown(self) -> str:
-        text = SAID[self.sign].format(show(self.tree))
+        text = f"ex_derive {' '.join(moved(self.tree))}" if self.sign == "derivable" else SAID[self.sign].format(show(self.tree))
         for name, size in reversed(self.bound):
             text = f"(forall {name_of(name)}, ({name_of(name)} < {size_of(size)})%nat -> {text})"
         return text
@@ -35,6 +35,9 @@ def conditions(e: Expr) -> list:
 def needs(e: Expr) -> list:
     """What must hold for the tree to have a value. What holds by its form is left out."""
     found = [need for x in e.args for need in needs(x)]
+    if e.op == "derivative":  # near the point, too, and there is none by which to judge of a root of zero
+        found = [need._replace(sign="positive") if need.sign == "nonnegative" else need for need in found]
+        found.append(Need("derivable", e))
     if e.op in BINDERS:
         found = [need._replace(bound=(e.data[:2], *need.bound)) for need in found]
     if e.op == "div" and not surely_positive(e.args[1]):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...core.expr import Expr
+from ...core.expr import Expr, walk
 from ..structures import NotForCoq
 from ..words import coq_name
 
@@ -16,14 +16,15 @@ RESERVED = frozenset(
     total number dot matrix_vector vector_matrix product transposed identity softmax_vector softmax_rows length_of vector_of matrix_of
     exp ln sqrt Rabs cos sin tanh Rpower all columns rounded_fp32
     is_lim is_lim_seq filterlim at_right locally eventually p_infty Rbar_locally
+    Derive ex_derive marked_vector marked_matrix rank_at_most rank_is
     """.split()  # noqa: SIM905
 )
 PLACES = ("row", "column", "third", "fourth")
+MOVING = "moving"
 FUNCTIONS = {"exp": "exp", "log": "ln", "abs": "Rabs", "cos": "cos", "sin": "sin", "tanh": "tanh"}
 UNSUPPORTED = {
     "expectation": "an expectation",
     "variance": "a variance",
-    "derivative": "a derivative",
     "imaginary": "a complex number",
     "inverse": "an inverse of a matrix",
     "rank": "a rank",
@@ -195,6 +196,24 @@ def of_softmax(e: Expr) -> tuple:
     return f"softmax_{'rows' if len(e.shape) == 2 else 'vector'} {size_of(e.shape[-1])} {show(e.args[0], ATOM)}", APPLIED
 
 
+def of_derivative(e: Expr) -> tuple:
+    return f"Derive {' '.join(moved(e))}", APPLIED
+
+
+def moved(e: Expr) -> tuple:
+    """(function, point) of a derivative: what a symbol stands for, or one of its entries, is a number that moves."""
+    body, by = e.args
+    if any(n.op == "derivative" for n in walk(body)):
+        raise NotForCoq("a derivative of a derivative, which is not stated over the reals yet")
+    if by.op != "entry":
+        return f"(fun {show(by)} => {show(body)})", show(by, ATOM)
+    tensor, *places = by.args
+    if len(places) > 2:
+        raise NotForCoq("a derivative by an entry of a tensor with more than two axes")
+    marked = f"marked_{'vector' if len(places) == 1 else 'matrix'} {show(tensor)} {' '.join(map(place, places))} {MOVING}"
+    return f"(fun {MOVING} => let {show(tensor)} := {marked} in {show(body)})", show(by, ATOM)
+
+
 def of_same(e: Expr) -> tuple:
     return show(e.args[0], ATOM), ATOM
 
@@ -226,5 +245,6 @@ RULES = {
     "each": of_each,
     "entry": of_entry,
     "rounded": of_rounded,
+    "derivative": of_derivative,
     "softmax": of_softmax,
 }

@@ -30,7 +30,77 @@ Definition length_of n (v : nat -> R) : R := sqrt (total n (fun k => v k * v k))
 Definition vector_of (entries : list R) i : R := nth i entries 0.
 Definition matrix_of (rows : list (list R)) i j : R := nth j (nth i rows []) 0.
 
+(* The tensor with t at one place: what a derivative by an entry moves *)
+Definition marked_vector (v : nat -> R) i (t : R) k : R := if Nat.eqb k i then t else v k.
+Definition marked_matrix (A : nat -> nat -> R) i j (t : R) k l : R := if (Nat.eqb k i && Nat.eqb l j)%bool then t else A k l.
+
+(* That the rank of a matrix of m rows and n columns is r at most: it is a product of r columns and r rows. *)
+Definition rank_at_most m n (A : nat -> nat -> R) r : Prop :=
+  exists columns rows : nat -> nat -> R, forall i j, (i < m)%nat -> (j < n)%nat -> A i j = product r columns rows i j.
+Definition rank_is m n (A : nat -> nat -> R) r : Prop := rank_at_most m n A r /\ forall s, (s < r)%nat -> ~ rank_at_most m n A s.
+
 Notation "\sum_ ( k < n ) f" := (total n (fun k => f)) (at level 41, f at level 41, k binder, n at level 60).
+
+(* ---- Ranks ----
+
+   One step of elimination makes a rank smaller by one: what is left of it after so many is zero. *)
+
+Definition eliminated (A : nat -> nat -> R) p q i j : R := A i j * A p q - A i q * A p j.
+(* All numbers but k, in their order *)
+Definition but k l : nat := if Nat.ltb l k then l else S l.
+
+Lemma total_each n f g : (forall k, (k < n)%nat -> f k = g k) -> total n f = total n g.
+Proof.
+induction n as [| n IH]; intros fg; simpl; [reflexivity |].
+rewrite (fg n), IH; [reflexivity | intros k kn; apply fg; lia | lia].
+Qed.
+
+Lemma total_two n f g a b : total n (fun k => a * f k - b * g k) = a * total n f - b * total n g.
+Proof. induction n as [| n IH]; simpl; [| rewrite IH]; ring. Qed.
+
+Lemma total_but n k f : (k <= n)%nat -> total (S n) f = total n (fun l => f (but k l)) + f k.
+Proof.
+induction n as [| n IH]; intros kn; [replace k with O by lia; simpl; ring |].
+change (total (S n) f + f (S n) = total n (fun l => f (but k l)) + f (but k n) + f k).
+destruct (Nat.eq_dec k (S n)) as [-> | other].
+- unfold but at 2; destruct (Nat.ltb_spec n (S n)) as [_ | l]; [| lia]; simpl.
+  rewrite (total_each n (fun l => f (but (S n) l)) f); [reflexivity |].
+  intros l ln; unfold but; destruct (Nat.ltb_spec l (S n)) as [_ | m]; [reflexivity | lia].
+- rewrite IH by lia; unfold but at 3; destruct (Nat.ltb_spec n k) as [l | _]; [lia | ring].
+Qed.
+
+Lemma total_not_zero n f : total n f <> 0 -> exists k, (k < n)%nat /\ f k <> 0.
+Proof.
+induction n as [| n IH]; intros t0; simpl in t0; [lra |].
+destruct (Req_dec (f n) 0) as [zero | other]; [| exists n; split; [lia | exact other]].
+destruct IH as [k [kn fk]]; [lra | exists k; split; [lia | exact fk]].
+Qed.
+
+Lemma rank_eliminated m n A r p q :
+  (p < m)%nat -> (q < n)%nat -> A p q <> 0 -> rank_at_most m n A (S r) -> rank_at_most m n (eliminated A p q) r.
+Proof.
+intros pm qn pivot [B [C made]].
+destruct (total_not_zero (S r) (fun k => B p k * C k q)) as [k [kr other]].
+{ change (product (S r) B C p q <> 0); rewrite <- made; assumption. }
+assert (b0 : B p k <> 0) by (intros zero; apply other; rewrite zero; ring).
+exists (fun i l => B i (but k l) - B i k / B p k * B p (but k l)), (fun l j => A p q * C (but k l) j - C (but k l) q * A p j).
+assert (entry : forall i j, (i < m)%nat -> (j < n)%nat ->
+  A i j = total r (fun l => B i (but k l) * C (but k l) j) + B i k * C k j).
+{ intros i j im jn; rewrite (made i j im jn); unfold product; exact (total_but r k (fun k => B i k * C k j) (proj1 (Nat.lt_succ_r k r) kr)). }
+assert (shorter : forall i j, (i < m)%nat -> (j < n)%nat ->
+  total r (fun l => (B i (but k l) - B i k / B p k * B p (but k l)) * C (but k l) j) = A i j - B i k / B p k * A p j).
+{ intros i j im jn; rewrite (entry i j im jn), (entry p j pm jn).
+  rewrite (total_each r _ (fun l => 1 * (B i (but k l) * C (but k l) j) - B i k / B p k * (B p (but k l) * C (but k l) j)))
+    by (intros; ring).
+  rewrite total_two; field; exact b0. }
+intros i j im jn; unfold eliminated, product.
+rewrite (total_each r _ (fun l => A p q * ((B i (but k l) - B i k / B p k * B p (but k l)) * C (but k l) j)
+  - A p j * ((B i (but k l) - B i k / B p k * B p (but k l)) * C (but k l) q))) by (intros; ring).
+rewrite total_two, (shorter i j im jn), (shorter i q im qn); field; exact b0.
+Qed.
+
+Lemma no_rank_is_zero m n A i j : rank_at_most m n A 0 -> (i < m)%nat -> (j < n)%nat -> A i j = 0.
+Proof. intros [B [C made]] im jn; rewrite (made i j im jn); reflexivity. Qed.
 
 (* ---- At numbers ----
 
@@ -38,10 +108,12 @@ Notation "\sum_ ( k < n ) f" := (total n (fun k => f)) (at level 41, f at level 
 
 Ltac written_out_in H :=
   cbv beta iota zeta delta [total number dot matrix_vector vector_matrix product transposed identity softmax_vector softmax_rows
-    length_of vector_of matrix_of nth Nat.eqb Z.of_nat Pos.of_succ_nat Pos.succ tanh sinh cosh Rpower pow] in H.
+    length_of vector_of matrix_of marked_vector marked_matrix andb eliminated nth Nat.eqb Z.of_nat Pos.of_succ_nat Pos.succ tanh sinh cosh
+    Rpower pow] in H.
 Ltac write_out :=
   cbv beta iota zeta delta [total number dot matrix_vector vector_matrix product transposed identity softmax_vector softmax_rows
-    length_of vector_of matrix_of nth Nat.eqb Z.of_nat Pos.of_succ_nat Pos.succ tanh sinh cosh Rpower pow].
+    length_of vector_of matrix_of marked_vector marked_matrix andb eliminated nth Nat.eqb Z.of_nat Pos.of_succ_nat Pos.succ tanh sinh cosh
+    Rpower pow].
 
 (* Intervals between numbers of Coq's own integers: with those of the machine, a proof would rest on what they are taken to do. *)
 Module Floats := SpecificFloat StdZRadix2.
@@ -133,6 +205,14 @@ Ltac rounded_away := repeat match goal with
     end
   end.
 
+(* What a slope asks of the point where it is taken *)
+Ltac slope_is_there := repeat split; first [exact I | apart_by_numbers | by_numbers].
+(* The slopes that H speaks of are taken. *)
+Ltac slopes_taken_in H := repeat match type of H with context [Derive ?f ?x] =>
+    let e := fresh "e" in eassert (e : is_derive f x _) by (auto_derive; [slope_is_there | reflexivity]);
+    apply is_derive_unique in e; rewrite e in H; clear e
+  end.
+
 (* A number that is not zero, is positive or is not negative; a place below a size; and either for each place of a counterexample. *)
 Ltac settled := intros;
   repeat match goal with
@@ -141,6 +221,7 @@ Ltac settled := intros;
   end;
   lazymatch goal with
   | |- (_ < _)%nat => lia
+  | |- ex_derive _ _ => write_out; auto_derive; slope_is_there
   | |- _ <> _ => write_out; rounded_away; apart_by_numbers
   | |- _ => write_out; rounded_away; by_numbers
   end.
@@ -152,8 +233,13 @@ Ltac premises_settled H := lazymatch type of H with
   end.
 
 (* It says what is false there. *)
-Ltac false_at H := let h := fresh in pose proof H as h; premises_settled h; written_out_in h; revert h; rounded_away; intros h;
+Ltac false_at H := let h := fresh in pose proof H as h; premises_settled h; written_out_in h; slopes_taken_in h; revert h; rounded_away; intros h;
   lazymatch type of h with
   | _ = _ => revert h; apart_by_numbers
   | _ <= _ => apply Rle_not_lt in h; apply h; by_numbers
   end.
+
+(* H says of a matrix that it has a rank: of what is left behind one step of elimination, one less; where it is none, that an entry is zero. *)
+Ltac rank_bounded H := try (unfold rank_is in H; apply proj1 in H).
+Ltac pivot_at H p q := apply (@rank_eliminated _ _ _ _ p q) in H; [| lia | lia | write_out; apart_by_numbers].
+Ltac not_zero_at H i j := apply (@no_rank_is_zero _ _ _ i j) in H; [| lia | lia]; revert H; write_out; apart_by_numbers.

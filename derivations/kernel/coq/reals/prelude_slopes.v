@@ -381,7 +381,14 @@ Ltac slopes_taken :=
     end else reflexivity
   end.
 
-(* What is known of the exponential; and that a vector's length is positive, where it is assumed not to be zero *)
+Lemma ln_not_below_zero (x : R) : 0 <= x -> 0 <= ln (x + 1).
+Proof.
+move=> x0; case/orP: (orbN (0 == x)) => [/eqP <- | x1]; first by rewrite add0r ln_of_one.
+have px : 0 < x by rewrite lt_neqAle x1.
+apply: ltW; apply/RltP; rewrite -[0]ln_of_one; apply: ln_increasing; apply/RltP; [exact: ltr01 | by rewrite ltr_addr].
+Qed.
+
+(* What is known of the exponential; that a logarithm of more than one is not below zero; and that a vector's length is positive, where it is assumed not to be zero *)
 Lemma length_positive n (x : 'cV[R]_n) : (x^T *m x) ord0 ord0 != 0 -> 0 < (x^T *m x) ord0 ord0.
 Proof. by move=> x0; rewrite lt0r x0 mxE; apply: sumr_ge0 => k _; rewrite mxE -expr2 sqr_ge0. Qed.
 Lemma squares_positive n (x : 'cV[R]_n) : (x^T *m x) ord0 ord0 != 0 -> 0 < \sum_(k < n) x k ord0 * x k ord0.
@@ -389,7 +396,10 @@ Proof. by move=> /length_positive; rewrite mxE; under eq_bigr do rewrite mxE. Qe
 Ltac exponential_known := have exp_add := exp_of_sum; have exp_positive := exp_above_zero; have exp_increasing := exp_rises;
   repeat match goal with H : is_true (negb (@eq_op _ (fun_of_matrix (mulmx (trmx ?x) ?x) _ _) _)) |- _ =>
     lazymatch goal with _ : is_true (@Order.lt _ _ _ (fun_of_matrix (mulmx (trmx x) x) _ _)) |- _ => fail | _ => idtac end;
-    have := length_positive H; have := squares_positive H; move=> ? ? end.
+    have := length_positive H; have := squares_positive H; move=> ? ? end;
+  repeat match goal with |- context [ln (?x + 1)] =>
+    lazymatch goal with _ : is_true (0 <= ln (x + 1)) |- _ => fail | _ => idtac end;
+    have : 0 <= ln (x + 1) by [apply: ln_not_below_zero; nonnegative]; move=> ? end.
 Ltac take_slopes :=
   try (apply/matrixP => ? ?);
   (etransitivity; [slopes_taken |]); symmetry; (etransitivity; [slopes_taken |]); symmetry.
@@ -400,19 +410,63 @@ Ltac a_slope_exists := intros; eapply slope_exists; differentiate.
 Ltac sines_squared := repeat match goal with |- context [sin ?x] =>
     lazymatch goal with H : @GRing.mul _ (sin x) (sin x) = _ |- _ => fail | _ => have := sine_squared x; move=> ? end
   end.
-Ltac compare R ::= denominators; root_facts; sines_squared; spell R; hide_all; first [by_ring | field_with_roots; nonzero].
+(* `field` leaves the one of Coq's library. *)
+Lemma one_of_library : one R = Rdefinitions.R1. Proof. by []. Qed.
+Ltac compare R ::= denominators; root_facts; sines_squared; spell R; hide_all;
+  first [by_ring | field_with_roots; rewrite -?one_of_library; nonzero].
 
 (* Two places are one, or they are not. *)
+Lemma unit_entry n (i j : 'I_n) : (1%:M : 'M[R]_n) i j = (i == j)%:R. Proof. by rewrite mxE. Qed.
 Ltac one_place_or_two := match goal with |- context [@eq_op _ ?i ?j] =>
     let same := fresh "same" in
-    have [same | same] := eqVneq i j; [rewrite ?same ?eqxx | rewrite ?[j == i]eq_sym ?(negbTE same)]
+    rewrite ?unit_entry; have [same | same] := eqVneq i j; [rewrite ?same ?eqxx | rewrite ?[j == i]eq_sym ?(negbTE same)]
   end.
 
 (* Two sums over the same places, term by term *)
 Ltac termwise R :=
   rewrite ?mxE ?(mulr_sumr, mulr_suml) -?sumrN -?big_split /=; apply: eq_bigr => ? _; rewrite ?mxE; compare R.
 
-Ltac settled R := first [ solve [entrywise R] | solve [termwise R] | solve [one_place_or_two; entrywise R] ].
+(* Goal: e = ?x. A fraction below a fraction line is brought above it. *)
+Lemma inverse_below (x : R) : x != 0 -> (1 + x^-1)^-1 = x * (1 + x)^-1.
+Proof.
+move=> x0; have -> : 1 + x^-1 = (1 + x) * x^-1 by rewrite mulrDl mul1r divff // addrC.
+by rewrite invfM invrK mulrC.
+Qed.
+Ltac lifted := lazymatch goal with
+  | |- ?a + ?b = _ => apply: (f_equal2 +%R); lifted
+  | |- ?a * ?b = _ => apply: (f_equal2 *%R); lifted
+  | |- - ?a = _ => apply: (f_equal -%R); lifted
+  | |- (1 + ?x^-1)^-1 = _ => apply: inverse_below; not_zero_by_sign
+  | |- @BigOp.bigop _ _ _ (index_enum (ordinal_finType _)) _ = _ => apply: each => ?; cbv beta; lifted
+  | |- _ => reflexivity
+  end.
+Ltac both_normal := (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry.
+Ltac by_lifting R :=
+  both_normal;
+  lazymatch goal with |- context [@GRing.inv _ (1 + @GRing.inv _ _)] => idtac end;
+  (etransitivity; [lifted |]); symmetry; (etransitivity; [lifted |]); symmetry; both_normal; compare R.
+
+(* Goal: sums under sums = ?x. The outermost becomes the innermost. *)
+Ltac sum_turned := lazymatch goal with
+  | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (@BigOp.bigop _ _ _ _ _)) = _ =>
+    etransitivity; [apply: exchange_big |]; etransitivity; [apply: each => ?; cbv beta; sum_turned | reflexivity]
+  | |- _ => reflexivity
+  end.
+Ltac sums_turned := lazymatch goal with
+  | |- ?a + ?b = _ => apply: (f_equal2 +%R); sums_turned
+  | |- ?a * ?b = _ => apply: (f_equal2 *%R); sums_turned
+  | |- - ?a = _ => apply: (f_equal -%R); sums_turned
+  | |- _ => sum_turned
+  end.
+(* Both sides, when on one of them the sums are turned *)
+Ltac by_turning R :=
+  both_normal;
+  lazymatch goal with |- context [@BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (@BigOp.bigop _ _ _ _ _))] => idtac end;
+  let other := (etransitivity; [sums_turned |]; etransitivity; [normal |]) in
+  first [ solve [other; compare R] | solve [symmetry; other; compare R] ].
+
+Ltac settled R := first
+  [ solve [entrywise R] | solve [termwise R] | solve [one_place_or_two; entrywise R] | solve [by_lifting R] | solve [by_turning R] ].
 
 (* Equal arguments make equal logarithms, cosines and sines. *)
 Ltac hide_function ::=

@@ -13,27 +13,33 @@ from ...core.expr import show as shown
 from ..files import comment, header
 from ..stating import Source
 from ..structures import NotForCoq
+from . import inverses
 from .defined import conditions
 from .notation import ATOM, PLACES, SUM, at, name_of, show, size_of, type_of, written
 from .prelude import REALS_NAME, SCOPE
 from .rounding import nearby
 
 MOST_PLACES = 16
+RANK = "A matrix has at most the rank r where it is a product through an axis of the size r, and the rank r where it has none below"
 
 
 def refutation(claim: Claim, topic: str) -> Source:
     if claim.given:
         raise NotForCoq("a refutation under assumptions, which is stated of laws alone")
-    left, right = claim.start, claim.steps[0].expr
-    given, by_name = dict(claim.at), symbols(left, right)
+    left, right, inverted = inverses.replaced(claim)
+    given, by_name = dict(claim.at), symbols(claim.start, claim.steps[0].expr)
     sizes = sizes_at(by_name, given)
     tensors = [s for s in by_name.values() if s.data[1] != "size"]
     indices = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
     if missing := [s.data[0] for s in (*tensors, *indices) if s.data[0] not in given]:
         raise NotForCoq(f"a counterexample that gives no value to {missing[0]}")
+    given |= {symbol.data[0]: inverses.value(claim, matrix) for symbol, matrix in inverted.items()}
+    tensors += inverted
     lines = quantified(sizes, tensors, indices)
     premises = [f"(0 < {name_of(n)})%nat" for n in sizes]
     premises += [f"({name_of(i.data[0])} < {size_of(i.data[1])})%nat" for i in indices]
+    for symbol, matrix in inverted.items():
+        premises += conditions(matrix) + inverses.premises(symbol, matrix)
     premises += dict.fromkeys(conditions(left) + conditions(right))
     lines += [f"    {p} ->" for p in premises]
     lines += relation(left, right, claim.refuted)
@@ -47,13 +53,15 @@ def refutation(claim: Claim, topic: str) -> Source:
         "Section Claim.",
         "",
         f"(* {comment(of_counterexample(claim))} *)",
+        *([f"(* {RANK} *)"] if left.op == "rank" else []),
         "Theorem claim :",
         "  ~ (" + "\n".join(lines).strip() + ").",
         "Proof.",
         "intros all.",
         *nearby(claim),
         *([f"specialize (all {' '.join(values)})."] if values else []),
-        proof(left.shape, sizes, bool(premises)),
+        *(["premises_settled all."] if premises else []),
+        *(of_rank(left, right, sizes) if left.op == "rank" else [proof(left.shape, sizes)]),
         "Qed.",
         "",
         "End Claim.",
@@ -101,6 +109,13 @@ def quantified(sizes: dict, tensors: list, indices: list) -> list:
 
 
 def relation(left: Expr, right: Expr, sign: str) -> list:
+    if left.op == "rank":
+        if not is_size(right):
+            raise NotForCoq("a rank beside what is no size")
+        (matrix,) = left.args
+        return [
+            f"    rank_{'at_most' if sign == '<=' else 'is'} {' '.join(map(size_of, matrix.shape))} {show(matrix, ATOM)} {size_of(right)}"
+        ]
     if not left.shape:
         return [f"    {show(left)} {sign}", f"    {show(right)}"]
     places = list(PLACES[: len(left.shape)])
@@ -108,13 +123,37 @@ def relation(left: Expr, right: Expr, sign: str) -> list:
     return [f"    forall {' '.join(places)}, {below} ->", f"    {at(left, places)} {sign}", f"    {at(right, places)}"]
 
 
-def proof(shape: tuple, sizes: dict, premises: bool) -> str:
+def is_size(e: Expr) -> bool:
+    return e.op == "const" and e.data.denominator == 1 and e.data >= 0 or e.op == "symbol" and e.data[1] == "size"
+
+
+def length(size: Expr, sizes: dict) -> int:
+    return int(size.data) if size.op == "const" else sizes[size.data[0]]
+
+
+def places_of(shape: tuple, sizes: dict) -> list:
+    return list(product(*(range(length(s, sizes)) for s in shape)))[:MOST_PLACES]
+
+
+def proof(shape: tuple, sizes: dict) -> str:
     """At one of the places it is false; Coq tries one after the other."""
-    settled = "premises_settled all. " if premises else ""
-    lengths = [int(s.data) if s.op == "const" else sizes[s.data[0]] for s in shape]
-    places = list(product(*map(range, lengths)))[:MOST_PLACES]
-    tries = [f"false_at (all {' '.join(f'{k}%nat' for k in p)})" if p else "false_at all" for p in places]
-    return settled + (f"first [{' | '.join(tries)}]." if len(tries) > 1 else f"{tries[0]}.")
+    return one_of(f"false_at (all {' '.join(f'{k}%nat' for k in p)})" if p else "false_at all" for p in places_of(shape, sizes))
+
+
+def of_rank(left: Expr, right: Expr, sizes: dict) -> list:
+    """It is larger: after as many steps of elimination as the bound on the rank says, an entry is left that is not zero."""
+    steps = length(right, sizes)
+    places = places_of(left.args[0].shape, sizes)
+
+    def tried(k: int, tactic: str) -> str:  # where the steps before have left nothing comes last
+        return one_of(f"{tactic} all {i}%nat {j}%nat" for i, j in sorted(places, key=lambda p: min(p) < k))
+
+    return ["rank_bounded all.", *(tried(k, "pivot_at") for k in range(steps)), tried(steps, "not_zero_at")]
+
+
+def one_of(tactics) -> str:
+    tactics = list(tactics)
+    return f"first [{' | '.join(tactics)}]." if len(tactics) > 1 else f"{tactics[0]}."
 
 
 def value(v) -> str:

@@ -80,6 +80,22 @@ def entry(base, *places):
     return base
 
 
+def transposed(x):
+    return [list(column) for column in zip(*x)] if is_matrix(x) else None
+
+
+def multiplied(x, y):
+    """Of two matrices."""
+    if not (is_matrix(x) and is_matrix(y)):
+        return None
+    return [[sum((a * b for a, b in zip(row, column)), Fraction(0)) for column in zip(*y)] for row in x]
+
+
+def is_matrix(x) -> bool:
+    """Whether it is one, of fractions."""
+    return isinstance(x, list) and all(isinstance(row, list) and all(isinstance(entry, Fraction) for entry in row) for row in x)
+
+
 OPERATIONS = {
     "paren": lambda x: x,
     "defined": lambda x: x,
@@ -89,4 +105,6 @@ OPERATIONS = {
     "div": lambda x, y: x / y if isinstance(x, Fraction) and isinstance(y, Fraction) and y else None,
     "softmax": equal_parts,
     "entry": entry,
+    "transpose": transposed,
+    "matmul": multiplied,
 }
