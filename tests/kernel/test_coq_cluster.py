@@ -20,11 +20,11 @@ def claims(of):
 @pytest.mark.coq
 def test_what_coq_says_on_a_cluster_is_what_it_says_here(local, program):
     program("coqc")
-    sources, told = written(claims), []
+    sources, told, decided = written(claims), [], {}
     with cluster.executor(local.scheduler_address) as workers:
-        said = coq.there(workers, told.append)(sources)
+        said = coq.there(workers, told.append)(sources, decided.__setitem__)
     assert told == [3, 3, 3] and list(said) == list(sources) and [ok for ok, _ in said.values()] == [True, False, True]
-    assert said == coq.here(1, lambda n: None)(sources)
+    assert said == decided == coq.here(1, lambda n: None)(sources, lambda key, said: None)
 
 
 def test_a_worker_with_another_coq_is_refused(monkeypatch):

@@ -30,8 +30,10 @@ def coq(tmp_path, monkeypatch):
             self.asked, self.lies = [], []
             return coq_kept.prove(dict(texts), replay, self.ask, self.lies.append, shared)
 
-        def ask(self, texts):
+        def ask(self, texts, decided):
             self.asked += sorted(texts)
+            for key in texts:
+                decided(key, self.says[key])
             return {key: self.says[key] for key in texts}
 
     return Coq()
@@ -40,6 +42,16 @@ def coq(tmp_path, monkeypatch):
 def test_what_was_proved_is_not_asked_again(coq):
     assert coq.prove() == PROVED and coq.asked == ["one", "two"]
     assert coq.prove() == PROVED and coq.asked == []
+
+
+def test_what_was_decided_before_a_run_was_cut_short_is_kept(coq):
+    def cut_short(texts, decided):
+        decided("one", PROVED["one"])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        coq_kept.prove(TEXTS, 10**9, cut_short, None)
+    assert coq.prove() == PROVED and coq.asked == ["two"]
 
 
 def test_without_a_replay_all_are_asked(coq):

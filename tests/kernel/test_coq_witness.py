@@ -399,7 +399,7 @@ def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path
     monkeypatch.setattr(coq_run, "sources", lambda topic: {})
     monkeypatch.setattr(coq_run, "FOLDER", tmp_path / "docs" / "coq")
     monkeypatch.setattr(coq_run.coq_results, "path_of", lambda topic: tmp_path / "none.json")
-    (result,) = coq_run.run(["example/halving"], True, coq_run.How(dict))["example/halving"].values()
+    (result,) = coq_run.run(["example/halving"], True, coq_run.How(lambda some, decided: {}))["example/halving"].values()
     assert result["ok"] is False and "there is no such claim" in result["message"]
 
 
@@ -410,7 +410,7 @@ def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path
 def test_what_is_true_is_proved(program, tmp_path):
     program("coqc")
     sources, seen = written(true), []
-    results = running.prove(sources, tmp_path, told=seen.append)
+    results = running.prove(sources, tmp_path, told=lambda key, said: seen.append(key))
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert sorted(seen) == sorted(sources) == sorted(results)
     assert (tmp_path / "fourth_root.v").read_text() == sources["fourth-root"]

@@ -307,7 +307,7 @@ def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(certificates, "STORE", tmp_path)
     monkeypatch.setattr(mutants.mutation, "run", lambda *_: {})
     monkeypatch.setattr(coq, "publish", lambda *_, **__: None)
-    for ends in (lambda: mutants.main((), True, False, 1), lambda: coq.run([], False, coq.How(dict))):
+    for ends in (lambda: mutants.main((), True, False, 1), lambda: coq.run([], False, coq.How(lambda some, decided: {}))):
         before = refusals.bell().read_text()
         ends()
         assert refusals.bell().read_text() != before

@@ -65,7 +65,7 @@ def prove(
     """{id: (did Coq prove it with nothing assumed, message)} for {id: text}. The files are left in the folder, if one is given.
 
     Coq checks some of them in one run (see together.py); where it does not accept them all, each on its own, as those named in `apart`
-    from the start. `told` is called with an id as soon as its file has been checked.
+    from the start. `told` is called with an id and its result as soon as its file has been checked.
     """
     if not available():
         return {key: (False, NOT_RUN) for key in sources}
@@ -86,7 +86,7 @@ def prove(
         for key in group:
             found[key] = found.get(key) or prove_one(key, sources[key], folder, min(limit, OPEN_LIMIT) if key in apart else limit)
             if told:
-                told(key)
+                told(key, found[key])
         return found
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -31,7 +31,7 @@ FOLDER = ROOT / "docs" / "coq"  # published as it is
 class How:
     """How Coq is asked."""
 
-    ask: Callable  # of {key: source}, what it says of each
+    ask: Callable  # of {key: source}, what it says of each; and tells of each as it is decided
     replay: int = 0  # ask again for one kept verdict in so many; by 0, topics that are as they were stand unasked
     shared: Shared | None = None  # a folder of what it said on other machines
     otherwise: Callable = print  # told the name of a source of which it now says something else than was kept
@@ -39,18 +39,27 @@ class How:
 
 def here(jobs: int, told: Callable) -> Callable:
     """Asks the Coq of this machine; told(n) is called as each of n files is checked."""
-    return lambda some: coq_witness.prove(some, jobs=jobs, told=lambda key: told(len(some)), apart=frozenset(coq_open.reasons()))
+
+    def ask(some: dict, decided: Callable) -> dict:
+        def both(key: str, said: tuple) -> None:
+            decided(key, said)
+            told(len(some))
+
+        return coq_witness.prove(some, jobs=jobs, told=both, apart=frozenset(coq_open.reasons()))
+
+    return ask
 
 
 def there(workers: Any, told: Callable) -> Callable:
     """Asks the workers of a cluster, each of which has to have the Coq of this machine."""
 
-    def ask(some: dict) -> dict:
+    def ask(some: dict, decided: Callable) -> dict:
         apart, version, found = frozenset(coq_open.reasons()), coq_witness.version(), {}
         groups = [{key: some[key] for key in group} for group in shared_out(some, apart, workers.size)]
         for done in as_completed([workers.submit(prove_there, group, apart, version) for group in groups]):
-            found |= done.result()
-            for _ in done.result():
+            for key, said in done.result().items():
+                found[key] = said
+                decided(key, said)
                 told(len(some))
         return {key: found[key] for key in some}
 

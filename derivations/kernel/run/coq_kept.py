@@ -74,22 +74,21 @@ def prove(
 ) -> dict[str, Said]:
     """What `ask` says of sources, or said of them; where `replay` is 0, all are asked, else one in so many of those that are kept.
 
-    `otherwise` is called with the name of a source of which it now says something else: all are asked then.
+    `ask` calls what it is given beside the sources with the name of each that is decided, and what was said: that is kept at once, so that a
+    run that is cut short is not lost. `otherwise` is called with the name of a source of which it now says something else: all are asked then.
     """
     at = addresses(texts)
     kept = {key: said for key in texts if replay and (said := load(at[key], shared))}
     replayed = {key for key in kept if not secrets.randbelow(replay)}
-    found = asked(texts.keys() - kept.keys() | replayed, texts, ask)
+
+    def asked(keys: Collection[str]) -> dict[str, Said]:
+        return ask({key: text for key, text in texts.items() if key in keys}, lambda key, said: save(at[key], said, shared))
+
+    found = asked(texts.keys() - kept.keys() | replayed)
     if lies := [key for key in sorted(replayed) if found[key][0] != kept[key][0]]:
         otherwise(lies[0])
-        found |= asked(kept.keys() - replayed, texts, ask)
-    for key, said in found.items():
-        save(at[key], said, shared)
+        found |= asked(kept.keys() - replayed)
     return {key: found.get(key) or kept[key] for key in texts}
-
-
-def asked(keys: Collection[str], texts: dict[str, str], ask: Callable) -> dict[str, Said]:
-    return ask({key: text for key, text in texts.items() if key in keys})
 
 
 def forget() -> None:
