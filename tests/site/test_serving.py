@@ -292,6 +292,37 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     monkeypatch.setattr(certificates, "load", lambda topic: {})
     assert rebuilding.is_urgent(*shows)
     assert not rebuilding.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
+    both = {"file:/project/snippets/chapter/tiny.py", "topic:chapter/tiny"}
+    assert rebuilding.is_urgent("index.md", both)
+    monkeypatch.setattr(certificates, "load", load)
+    assert not rebuilding.is_urgent("index.md", both) and rebuilding.is_urgent("index.md", both, waited=True)
+    monkeypatch.setitem(rebuilding._made, "trust.md", rebuilding.Made(tmp_path, "trust/", {"all:": "", "file:/a.py": ""}))
+    assert not rebuilding.is_urgent("trust.md", both, waited=True)
+    many = dict.fromkeys((f"topic:chapter/t{k}" for k in range(11)), "")
+    monkeypatch.setitem(rebuilding._made, "wrong.md", rebuilding.Made(tmp_path, "wrong/", many))
+    assert not rebuilding.is_urgent("wrong.md", both, waited=True)
+
+
+def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(checkout, clocks, monkeypatch):
+    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)
+    changed = {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}, "map.md": {"file:/a/docs/tiny.md"}}
+    assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
+    clocks[-1].then()
+    assert rebuild.now(changed) == ["tiny.md"] and clocks[-1].then == rebuild.quiet
+    assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
+    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: True)
+    assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
+
+
+def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_it(checkout, clocks, monkeypatch):
+    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: True)
+    changed = {"chapter/other.md": {"topic:chapter/tiny"}, "chapter/tiny.md": {"topic:chapter/tiny", "file:/a/snippets/chapter/tiny.py"}}
+    assert rebuild.now(changed) == ["chapter/tiny.md"] and clocks[-1].then == rebuild.soon
+    clocks[-1].then()
+    assert rebuild.now({"chapter/other.md": {"topic:chapter/tiny"}}) == ["chapter/other.md"] and clocks[-1].then == rebuild.quiet
+    assert rebuild.now({"index.md": {"file:/a/snippets/chapter/tiny.py"}}) == ["index.md"]
 
 
 def test_an_edited_page_is_built_before_those_that_lead_to_it():

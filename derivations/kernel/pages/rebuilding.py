@@ -23,6 +23,8 @@ from ..run.certificates import CertificateError, file_hash
 from . import traces
 
 LABS = "labs/"  # of the pages' folder: notebooks, which are run
+SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the topic that was edited
+MANY = 10  # topics on one page
 QUIET = 20  # seconds without a change: who writes is not to wait for pages that they do not look at
 PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
@@ -106,16 +108,30 @@ def concerned() -> dict[str, set[str]]:
     return {address: names for address, names in found.items() if names}
 
 
-def is_urgent(address: str, names: set[str]) -> bool:
+def is_urgent(address: str, names: set[str], waited: bool = False) -> bool:
     """Whether the page shows a file that was edited, or a topic of which a check has ended. A lab runs for long, a page of everything
-    is read for long, a page that only leads to another one shows a few of its words, and what is stale may just be checked: all of these
-    can wait."""
+    is read for long, a page that only leads to another one shows a few of its words, and what is stale may just be checked, unless that was
+    waited for: all of these can wait."""
     own = any(name.endswith(f"/{address}") for name in names)
     if own or address.startswith(LABS):
         return own
     parts = [name.partition(":") for name in names]
-    shown = (kind == "file" and not rest.endswith(".md") for kind, _, rest in parts)
-    return any(shown) or any(kind == "topic" and "all" not in names and is_settled(rest) for kind, _, rest in parts)
+    shown = any(kind == "file" and not rest.endswith(".md") for kind, _, rest in parts)
+    changed = [is_settled(rest) for kind, _, rest in parts if kind == "topic"]
+    return not is_of_everything(address, names) and (shown and (waited or all(changed)) or any(changed))
+
+
+def is_first(address: str, names: set[str]) -> bool:
+    """Whether nothing urgent goes before it: it was edited itself, or its topic, or shows no other."""
+    topics = {rest for kind, _, rest in (name.partition(":") for name in names) if kind == "topic"}
+    own = any(name.endswith(f"/{address}") for name in names)
+    return is_urgent(address, names) and (own or not topics or address.removesuffix(".md") in topics)
+
+
+def is_of_everything(address: str, names: set[str]) -> bool:
+    """Whether the page was made from all topics, or from many."""
+    kinds = [name.partition(":")[0] for name in {*names, *(_made[address].came_from if address in _made else ())}]
+    return "all" in kinds or kinds.count("topic") > MANY
 
 
 def is_settled(topic: str) -> bool:
@@ -158,6 +174,7 @@ class Rebuild:
         self.config, self.everything = config, everything
         self.around = self.surroundings()
         self.is_quiet = False  # nothing has changed for a while
+        self.has_waited = False  # no check has ended in a short one
         self.clock: Timer | None = None
 
     def __call__(self) -> None:
@@ -171,17 +188,25 @@ class Rebuild:
         self.around = around
 
     def now(self, pages: dict[str, set[str]]) -> list[str]:
-        """The pages to build now. The others, and the search, wait until nothing has changed for a while."""
-        urgent = [address for address, names in pages.items() if self.is_quiet or is_urgent(address, names)]
+        """The pages to build now. The others, and the search, wait until nothing has changed for a while, those that are urgent a shorter
+        one."""
+        first = {address for address, names in pages.items() if is_first(address, names)}
+        urgent = {address for address, names in pages.items() if is_urgent(address, names, waited=True)}
+        wanted = {*pages} if self.is_quiet else urgent if self.has_waited else first
+        soon = bool(urgent - wanted)
         _is_hurried[0] = bool(pages) and not self.is_quiet
-        self.is_quiet = False
+        self.is_quiet = self.has_waited = False
         if self.clock:
             self.clock.cancel()
         if _is_hurried[0]:
-            self.clock = Timer(QUIET, self.quiet)
+            self.clock = Timer(SOON, self.soon) if soon else Timer(QUIET, self.quiet)
             self.clock.daemon = True
             self.clock.start()
-        return urgent
+        return [address for address in pages if address in wanted]
+
+    def soon(self) -> None:
+        self.has_waited = True
+        refusals.ring()
 
     def quiet(self) -> None:
         self.is_quiet = True
