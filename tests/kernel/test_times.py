@@ -42,3 +42,6 @@ def test_what_took_longest_is_begun_first_and_results_come_in_the_order_asked(st
     targets = [(name, store / name) for name in ("a/short", "a/new", "a/long")]
     assert [result.topic for result in runner.check_all(targets, False, 1, None)] == ["a/short", "a/new", "a/long"]
     assert begun == ["a/new", "a/long", "a/short"]
+    del begun[:]
+    runner.check_all(targets, False, 1, None, how=runner.How(first=frozenset({"a/short"})))
+    assert begun == ["a/short", "a/new", "a/long"]

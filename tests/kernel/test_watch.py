@@ -136,6 +136,14 @@ def test_the_end_of_a_round_is_told_once_and_only_if_anything_changed(tree, comm
     assert rung == [1]
 
 
+def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch):
+    rung = []
+    monkeypatch.setattr(refusals, "ring", lambda: rung.append(1))
+    for first in (frozenset(), frozenset({"chapter/tiny"})):
+        runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=runner.How(first=first))
+        assert len(rung) == len(first)
+
+
 def test_a_check_that_is_given_up_says_nothing_of_the_topic(tree, command):
     assert command("check").exit_code == 0
     tree.script.write_text("while True: pass\n")

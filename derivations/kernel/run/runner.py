@@ -56,6 +56,7 @@ class How:
 
     ask: Callable | None = None  # checks a script elsewhere, as `run` does here
     replay: int = 0  # one claim in so many is checked again, and no certificate stands for itself
+    first: frozenset = frozenset()  # the topics that somebody waits for: begun before the others, and their end is told at once
     shared: Shared | None = None  # where what other machines kept is taken from, and what is kept here is given to
 
 
@@ -98,7 +99,8 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
 
 def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        begun = {t: pool.submit(check_script, *t, fresh, progress, stop, how) for t in sorted(targets, key=last_time, reverse=True)}
+        order = sorted(targets, key=lambda target: (target[0] in how.first, last_time(target)), reverse=True)
+        begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in order}
         return {target: begun[target].result() for target in targets}
 
 
@@ -216,6 +218,8 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
         keep(result, last, began, (before or theirs) if any(r.get("taken") for r in result.records) else {})
     if inside and not result.holds:
         certificates.remove(topic)
+    if topic in how.first and result.holds:
+        refusals.ring()
     if inside and how.shared and not theirs:
         earlier.given(topic, how.shared)
     return result
