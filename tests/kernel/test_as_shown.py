@@ -16,6 +16,7 @@ import snippets
 from derivations.kernel import Derivation, index, ones, sizes, total, vector
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
+from derivations.kernel.pytorch.snippets import names
 from derivations.kernel.run import as_shown, certificates
 from derivations.kernel.run.records import check_claim
 
@@ -260,3 +261,8 @@ def test_every_module_of_the_site_is_what_it_shows():
         assert Path(as_shown.file_of(module)) == path
         as_shown.refuse_text(str(path), path.read_text())
         as_shown.refuse_held(module)
+
+
+def test_calls_within_calls_and_within_what_they_are_given_by_name_are_seen():
+    code = [("snippets.a.f", ("snippets.a.g", 1), {"by": [("snippets.a.h", {"to": ("snippets.a.k",)})], "word": "other.a.l"})]
+    assert list(names(code)) == ["snippets.a.f", "snippets.a.g", "snippets.a.h", "snippets.a.k"]
