@@ -1,6 +1,6 @@
 """What a topic costs in a project of a thousand, against one of as many as there are: `python tests/bench/growing.py`. Some twenty minutes.
 
-Each copy of the project's topics is a set of chapters of its own, with scripts, pages and figures that name each other; the snippets stay
+Each copy of the project's topics is a part with chapters of its own, with scripts, pages and figures that name each other; the snippets stay
 one. Checking a thousand from cold would take hours and is what its parts cost, so certificates are written as a check of the copies
 would write them, in a folder that is thrown away.
 """
@@ -58,7 +58,7 @@ def project(folder: Path, copies: int) -> None:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_text(rename((ROOT / name).read_text()))
         every |= {rename(topic): json.loads(rename(json.dumps(content))) for topic, content in sealed.items()}
-        nav += [one for one in copied(navigation(), topics, rename, number) if one]
+        nav.append({f"Part {number}": copied(navigation(), topics, rename, number)})
     text = (folder / "mkdocs.yml").read_text()
     (folder / "mkdocs.yml").write_text(re.sub(r"(?ms)^nav:\n.*?(?=^\S)", lambda m: yaml.safe_dump({"nav": nav}) + "\n", text))
     (folder / "sealed.json").write_text(json.dumps(every))

@@ -8,6 +8,7 @@ import sys
 import tomllib
 import zipfile
 from doctest import DocTestParser
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -93,10 +94,14 @@ def imported(source):
             yield node.module if not node.level else "." * node.level
 
 
+@cache
+def brought_by():
+    return packages_distributions()
+
+
 def unmet(source, allowed):
-    brought_by = packages_distributions()
     found = {name.partition(".")[0] for name in imported(source)} - sys.stdlib_module_names - {"snippets"}
-    return {name for name in found if not set(brought_by.get(name, [name])) & set(allowed)}
+    return {name for name in found if not set(brought_by().get(name, [name])) & set(allowed)}
 
 
 def test_the_snippets_and_their_examples_import_what_the_package_depends_on_and_nothing_else(packaging):
