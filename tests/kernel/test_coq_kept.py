@@ -86,12 +86,16 @@ def test_what_judges_coqs_answer_counts(coq, judge, tree, monkeypatch):
     monkeypatch.setattr(certificates, "STORE", tree.store)
     room = tree.kernel / "coq"
     monkeypatch.setattr(running, "__file__", str(room / "running.py"))
+    monkeypatch.setattr(coq_kept, "JUDGES", coq_kept.judges())
     coq.prove()
     coq.prove()
     assert coq.asked == []
     path = room / judge
     path.write_text(path.read_text() + "\n")
     importing.imports.cache_clear()
+    coq.prove()
+    assert coq.asked == []  # those that judge are the ones that were loaded
+    monkeypatch.setattr(coq_kept, "JUDGES", coq_kept.judges())
     coq.prove()
     assert coq.asked == ["one", "two"]
 
@@ -114,6 +118,23 @@ def test_where_one_comes_out_otherwise_nothing_kept_is_taken(coq, monkeypatch):
     monkeypatch.setattr(coq_kept.secrets, "randbelow", lambda n: next(drawn, 1))
     assert coq.prove(2) == coq.says and sorted(coq.asked) == ["one", "two"] and len(coq.lies) == 1
     assert coq.prove() == coq.says and coq.asked == []
+
+
+@pytest.mark.parametrize("said", [f"{STOPPED} 300 seconds", running.NOT_RUN, f"{running.ENDED}: no message"])
+def test_what_is_no_verdict_contradicts_none_and_removes_none(coq, said):
+    coq.prove()
+    coq.says = dict.fromkeys(TEXTS, (False, said))
+    assert coq.prove(1) == PROVED and not coq.lies
+    assert coq.prove(0) == coq.says  # asked for anew, it is told as it is
+    assert coq.prove() == PROVED and coq.asked == []
+
+
+def test_a_coq_that_is_ended_or_runs_out_of_memory_did_not_decide(monkeypatch, tmp_path):
+    for code, errors in ((-9, ""), (1, "Out of memory."), (129, "Stack overflow.")):
+        monkeypatch.setattr(running, "coqc", lambda *_, said=(code, "", errors): said)
+        assert running.prove_one("a", TEXTS["one"], tmp_path, 1)[1].startswith(running.ENDED)
+    monkeypatch.setattr(running, "coqc", lambda *_: (1, "", "Error: no"))
+    assert running.prove_one("a", TEXTS["one"], tmp_path, 1)[1].startswith(NO_PROOF)
 
 
 def test_what_was_edited_or_stands_at_another_address_is_not_taken(coq):

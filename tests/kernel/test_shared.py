@@ -1,14 +1,17 @@
 """A folder that is shared: what it saves, and that nothing false comes from it, and nothing is lost, whatever it holds or does."""
 
 import json
+import os
 import shutil
+import sys
+import time
 from hashlib import sha256
 
 import pytest
 from click.testing import CliRunner
 
-from derivations.kernel.command.cli import main
-from derivations.kernel.run import certificates, earlier, runner
+from derivations.kernel.command.cli import main, sharing
+from derivations.kernel.run import certificates, earlier, fingerprints, runner
 from derivations.kernel.run.certificates import load
 from derivations.kernel.run.shared import NoFolder, Shared
 
@@ -101,6 +104,42 @@ def test_where_one_is_a_lie_nothing_is_taken_of_the_others(check, held, tree):
     assert not any(record.get("taken") for result in results for record in result.records)
 
 
+def test_what_was_taken_is_not_believed_where_a_run_ends_before_all_is_tried(check, held, tree, monkeypatch):
+    def cut_short(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "without_others", cut_short)
+    with pytest.raises(KeyboardInterrupt):
+        check()
+    assert not certificates.path_of(TOPIC).exists() and not earlier.path_of(TOPIC).exists()
+
+
+def test_another_checkout_takes_what_names_code_too(tree, tmp_path, monkeypatch):
+    """What a claim's code is, is told without the checkout's own place."""
+
+    class Claim:
+        code = (("snippets.parts.f",),)
+
+    said = []
+    for place in ("one", "other"):
+        monkeypatch.setattr(certificates, "ROOT", tmp_path / place)
+        path = str(tmp_path / place / "snippets" / "parts.py")
+        monkeypatch.setattr(fingerprints, "within_reach", lambda claim, path=path: {path: "def f(x):\n    return x\n"})
+        said.append(fingerprints.code(Claim))
+    assert said[0] == said[1] and said[0]["files"] == ["snippets/parts.py"] and said[0]["lines"]
+
+
+def test_a_checker_that_changed_since_it_was_loaded_seals_nothing(tree):
+    path = tree.kernel / "exact/values.py"
+    how, began = runner.How(loaded=time.time_ns()), path.stat().st_mtime_ns
+    os.utime(path, ns=(how.loaded + 10**6, how.loaded + 10**6))
+    time.sleep(0.01)  # the topic begins after that
+    result = runner.check_script(TOPIC, tree.script, True, lambda done, more: None, how=how)
+    assert "exact/values.py changed while it was checked" in result.problems[0] and not certificates.path_of(TOPIC).exists()
+    os.utime(path, ns=(began, began))
+    assert runner.check_script(TOPIC, tree.script, True, lambda done, more: None, how=how).holds
+
+
 @pytest.mark.parametrize("of", ["record", "stands_on", "claims", "inputs", "kept"])
 def test_what_is_not_made_as_it_should_be_is_not_taken(check, held, of):
     shared, at = held
@@ -130,7 +169,7 @@ def test_a_folder_that_fails_is_left_alone_and_all_is_found_here(check, held):
 
     gone = Gone(held[0].address)
     assert check(shared=gone) == [False] and load(TOPIC)
-    assert gone.asked == 1 and gone.fault == "ConnectionError: the network is down"
+    assert gone.asked == 2 and gone.faults == dict.fromkeys(("read", "write"), "ConnectionError: the network is down")
 
 
 def test_what_hangs_on_a_variable_is_not_shared(check, held, tree, monkeypatch):
@@ -151,5 +190,15 @@ def test_what_hangs_on_a_variable_is_not_shared(check, held, tree, monkeypatch):
 def test_an_address_that_is_none_is_told():
     with pytest.raises(NoFolder, match="no folder that can be shared"):
         Shared("nowhere://x")
-    said = CliRunner().invoke(main, ["check", "--shared", "nowhere://x", "scaling/variance"])
-    assert said.exit_code == 2 and "nowhere://x is no folder" in said.output and "Traceback" not in said.output
+    for address, words in (("nowhere://x", "nowhere://x is no folder"), ("github://a/b", "is no folder"), ("", "needs an address")):
+        said = CliRunner().invoke(main, ["check", "--shared", address, "scaling/variance"])
+        assert said.exit_code == 2 and words in said.output and "Traceback" not in said.output
+
+
+def test_what_was_wrong_with_the_folder_is_said_however_the_command_ends(tmp_path, capsys):
+    with pytest.raises(SystemExit), sharing(str(tmp_path)) as folder:
+        folder.faults["write"] = "OSError: full"
+        folder.doubted.append("chapter/tiny")
+        sys.exit(0)
+    said = capsys.readouterr().err
+    assert "nothing could be written to it: OSError: full" in said and "held what is not so" in said and "chapter/tiny" in said

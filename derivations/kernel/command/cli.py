@@ -23,7 +23,7 @@ if hasattr(signal, "SIGPIPE"):
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it quietly
 
 
-SHARED = click.option("--shared", metavar="ADDRESS", default="", help="Take from, and give to, a folder of a team; see CONTRIBUTING.md.")
+SHARED = click.option("--shared", metavar="ADDRESS", help="Take from, and give to, a folder of a team; see CONTRIBUTING.md.")
 ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
 
 
@@ -92,24 +92,31 @@ def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page
 
 
 @contextmanager
-def sharing(address: str):
+def sharing(address: str | None):
     """The folder at an address, if one is named; what went wrong with it is said at the end."""
     from ..run.shared import NoFolder, Shared
 
+    if address == "":
+        raise click.UsageError("--shared needs an address, and was given none")
     try:
         folder = Shared(address) if address else None
     except NoFolder as error:
         raise click.UsageError(str(error)) from None
-    yield folder
-    if folder and folder.fault:
-        click.secho(f"{address} was left alone, since it failed: {folder.fault}; all was found here", fg="yellow", err=True)
-    if folder and folder.doubted:
-        click.secho(
-            f"{address} held what is not so: a claim came out otherwise. Nothing was taken from it: all was checked anew, and what it "
-            f"held of these topics was removed: {', '.join(folder.doubted)}",
-            fg="red",
-            err=True,
-        )
+    try:
+        yield folder
+    finally:
+        for to, fault in folder.faults.items() if folder else ():
+            click.secho(f"{address}: nothing could be {FAILED[to]} it: {fault}", fg="yellow", err=True)
+        if folder and folder.doubted:
+            click.secho(
+                f"{address} held what is not so: something came out otherwise. Nothing was taken from it: all that it vouched for was found "
+                f"anew, and put right there: {', '.join(folder.doubted)}",
+                fg="red",
+                err=True,
+            )
+
+
+FAILED = {"read": "read from", "write": "written to"}
 
 
 def checked_there(address: str, wanted: list, fresh: bool, progress, how: runner.How) -> list:

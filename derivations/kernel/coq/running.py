@@ -26,6 +26,8 @@ OPEN_LIMIT = 40  # for one of which it is known that it is not proved
 BUSY = 10  # times as long may a file take by the clock
 NO_PROOF = "Coq does not prove it: "  # our script finds no proof, which is not to say that there is none
 STOPPED = "coqc was stopped after"
+ENDED = "coqc was ended before it decided"
+OVERCOME = ("Out of memory", "Stack overflow", "No space left")  # the machine's limits, which say nothing of a proof
 NOT_RUN = (
     "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
 )
@@ -153,6 +155,8 @@ def prove_one(key: str, text: str, folder: Path, limit: float) -> tuple:
     code, said, errors = coqc(path, folder, limit)
     if code is None:
         return False, f"{STOPPED} {limit:g} seconds of processor time"
+    if code and (code < 0 or any(words in errors for words in OVERCOME)):
+        return False, f"{ENDED}: {shortened(errors)}"
     if code:
         return False, f"{NO_PROOF}{shortened(errors)}"
     return judged(text, said, len(theorems(text)))

@@ -15,6 +15,7 @@ import json
 import math
 import os
 import secrets
+import sys
 import time
 from dataclasses import dataclass, field
 from functools import cache
@@ -122,7 +123,7 @@ def versions() -> dict:
 @cache
 def installed(name: str) -> str:
     try:
-        return python_version() if name == "python" else version(name)
+        return python_version() + " -O" * sys.flags.optimize if name == "python" else version(name)
     except PackageNotFoundError:
         return ""
 
@@ -207,11 +208,13 @@ def depended_on(
     libraries: dict | None = None,
     reads: Reads | None = None,
     before: dict | None = None,
+    loaded: int | None = None,
 ) -> tuple[dict, list]:
-    """What a check depended on, as it is stored, and what of it changed since it began."""
+    """What a check depended on, as it is stored, and what of it changed since it began; of the checker, since it was `loaded` (in ns)."""
     files = sorted({script, *imported, *checker_files()})
     read = with_earlier((reads or Reads()).stored(), before or {})
-    changed = {relative(p) for p in files if began and (not p.exists() or p.stat().st_mtime_ns > began)}
+    since = dict.fromkeys(files, began) | dict.fromkeys(checker_files(), loaded or began)
+    changed = {relative(p) for p, was in since.items() if was and (not p.exists() or p.stat().st_mtime_ns > was)}
     content = read | {
         "format": FORMAT,
         "inputs": read["inputs"] | {named(p): file_hash(p) for p in files if p.exists()},

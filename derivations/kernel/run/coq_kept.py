@@ -26,6 +26,13 @@ REPLAYED = 20  # of so many that are kept, one is asked for again
 UNASKED = 30 * 24 * 3600  # seconds that one is kept which no run asks for
 
 
+def judges() -> dict[str, str]:
+    return hashes([Path(running.__file__)])
+
+
+JUDGES = judges()  # as they were loaded
+
+
 def folder() -> Path:
     return certificates.STORE / "proofs"
 
@@ -36,11 +43,11 @@ def path_of(address: str) -> Path:
 
 def addresses(texts: dict[str, str]) -> dict[str, str]:
     """For each source, a hash of what the verdict on it rests on."""
-    judges, coq = hashes([Path(running.__file__)]), running.version()
+    coq = running.version()
 
     def address(text: str) -> str:
         imported = {name: PRELUDES[name].text for name in with_imports(preludes_of(text))}
-        return sha256(json.dumps([text, imported, judges, coq], sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps([text, imported, JUDGES, coq], sort_keys=True).encode()).hexdigest()
 
     return {key: address(text) for key, text in texts.items()}
 
@@ -57,16 +64,17 @@ def load(address: str, shared: Shared | None = None) -> Said | None:
 
 
 def save(address: str, said: Said, shared: Shared | None = None) -> None:
-    """Keep what Coq decided: that it was stopped, or could not be asked, is no verdict."""
-    ok, message = said
-    path_of(address).unlink(missing_ok=True)
-    if ok or message.startswith(NO_PROOF):
-        content = {"address": address, "ok": ok, "message": message}
+    """Keep what Coq decided."""
+    if is_verdict(said):
+        content = {"address": address, "ok": said[0], "message": said[1]}
         certificates.write(path_of(address), content)
         if shared:
             shared.give(address, content)
-    elif shared:
-        shared.remove(address)
+
+
+def is_verdict(said: Said) -> bool:
+    """Whether Coq decided: what was stopped, or could not be asked, says nothing, and contradicts nothing."""
+    return said[0] or said[1].startswith(NO_PROOF)
 
 
 def prove(
@@ -85,10 +93,11 @@ def prove(
         return ask({key: text for key, text in texts.items() if key in keys}, lambda key, said: save(at[key], said, shared))
 
     found = asked(texts.keys() - kept.keys() | replayed)
-    if lies := [key for key in sorted(replayed) if found[key][0] != kept[key][0]]:
+    if lies := [key for key in sorted(replayed) if is_verdict(found[key]) and found[key][0] != kept[key][0]]:
         otherwise(lies[0])
         found |= asked(kept.keys() - replayed)
-    return {key: found.get(key) or kept[key] for key in texts}
+    undecided = {key for key in replayed if not is_verdict(found[key])} if not lies else set()
+    return {key: found[key] if key in found and key not in undecided else kept[key] for key in texts}
 
 
 def forget() -> None:

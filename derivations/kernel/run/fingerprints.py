@@ -76,7 +76,10 @@ def code(claim: Claim) -> dict[str, Any]:
         return {"lines": "none", "texts": "none", "files": []}
     try:
         texts = within_reach(claim)
-        found = {"lines": lines(claim, texts), "texts": hashed(*(part for one in texts.items() for part in one))}
+        found = {
+            "lines": lines(claim, texts),
+            "texts": hashed(*(part for file, text in texts.items() for part in (certificates.named(file), text))),
+        }
     except (KernelError, OSError, UnicodeDecodeError):
         return {"lines": "", "texts": "", "files": []}
     return found | {"files": [certificates.named(file) for file in texts]}
@@ -103,11 +106,12 @@ def path_of(module: str) -> Path:
 
 def lines(claim: Claim, texts: dict[str, str]) -> str:
     trees = [parsed(file, text) for file, text in texts.items()]
+    files = [certificates.named(file) for file in texts]  # the same in every checkout
     if any(DYNAMIC & mentioned(tree) for tree in trees):
-        return hashed(*texts, *texts.values())
+        return hashed(*files, *texts.values())
     named_first = {name.rpartition(".")[2] for name in named(claim)} | set(words(claim.code))
     names = reached(named_first, trees)
-    return hashed(*(part for file, tree in zip(texts, trees) for part in (file, *parts(tree, names))))
+    return hashed(*(part for file, tree in zip(files, trees) for part in (file, *parts(tree, names))))
 
 
 def words(code: Any) -> Iterator[str]:

@@ -83,19 +83,29 @@ def usable(topic: str, content: dict, current: dict) -> dict:
 def keep(topic: str, results: dict, shared: Shared | None = None):
     content = {"topic": topic, "script": certificates.file_hash(certificates.script_of(topic)), "read": read(topic), "claims": results}
     certificates.write(store(topic), content)
-    if shared and not content["read"]["variables"]:
+    if shared and is_checked(topic) and not content["read"]["variables"]:
         shared.give(address(topic), content)
 
 
 def address(topic: str) -> str:
     """Where what became of its mutants lies in a folder that is shared: a hash of the script, and of all that the witnesses are."""
-    of = ["mutants", topic, certificates.file_hash(certificates.script_of(topic)), depends_on()]
+    form = [certificates.file_hash(Path(__file__).with_name(name)) for name in ("mutation.py", "mutants_kept.py")]
+    of = ["mutants", topic, certificates.file_hash(certificates.script_of(topic)), depends_on(), form]
     return sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()
+
+
+def is_checked(topic: str) -> bool:
+    """Only then it is known what a check of the topic reads."""
+    try:
+        certificates.load(topic)
+    except certificates.CertificateError:
+        return False
+    return True
 
 
 def taken(topic: str, current: dict, shared: Shared) -> dict:
     """What became of them on another machine, whole."""
-    found = usable(topic, shared.take(address(topic)) or {}, current)
+    found = usable(topic, shared.take(address(topic)) or {}, current) if is_checked(topic) else {}
     return found if all(result["witnesses"].keys() == current.keys() for result in found.values()) else {}
 
 

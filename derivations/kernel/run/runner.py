@@ -43,6 +43,7 @@ class Result:
     imported: list = field(default_factory=list)  # what the script imported, as far as it came
     reads: certificates.Reads = field(default_factory=certificates.Reads)  # and what else it read
     shared: bool = False  # what was taken over came from a folder that is shared
+    seal: Callable = lambda: None  # keeps what was found, where that waits for all others
     stopped: bool = False  # given up before it was checked: nothing is known of it
 
     @property
@@ -56,6 +57,7 @@ class How:
 
     ask: Callable | None = None  # checks a script elsewhere, as `run` does here
     replay: int = 0  # one claim in so many is checked again, and no certificate stands for itself
+    loaded: int | None = None  # when the round began (in ns): the checker that checks is the one that was there then
     first: frozenset = frozenset()  # the topics that somebody waits for: begun before the others, and their end is told at once
     shared: Shared | None = None  # where what other machines kept is taken from, and what is kept here is given to
 
@@ -87,10 +89,12 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
 
     What took longest is begun first.
     """
-    how = how or How()
+    how = replace(how or How(), loaded=time.time_ns())
     results = each(targets, fresh, jobs, progress, stop, how)
     if how.shared:
         results |= without_others(results, jobs, progress, stop, how)
+        for result in results.values():
+            result.seal()  # what others vouched for, now that none of it came out otherwise
     done = [result for result in results.values() if not result.stopped]
     check_uses(done)
     settle(done)
@@ -214,21 +218,28 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
     if result.stopped:
         return result
     result.shared = bool(theirs)
-    if inside and last:
-        keep(result, last, began, (before or theirs) if any(r.get("taken") for r in result.records) else {})
-    if inside and not result.holds:
-        certificates.remove(topic)
+
+    def seal() -> None:
+        if inside and last:
+            keep(result, last, began, how.loaded, (before or theirs) if any(r.get("taken") for r in result.records) else {})
+        if inside and not result.holds:
+            certificates.remove(topic)
+        if inside and how.shared and not all(r.get("taken") for r in result.records):
+            earlier.given(topic, how.shared)
+
+    if theirs:
+        result.seal = seal
+    else:
+        seal()
     if topic in how.first and result.holds:
         refusals.ring()
-    if inside and how.shared and not theirs:
-        earlier.given(topic, how.shared)
     return result
 
 
-def keep(result: Result, last: dict, began: int, before: dict):
+def keep(result: Result, last: dict, began: int, loaded: int | None, before: dict):
     """The certificate of a topic that holds; and, whether or not it does, what was said of its claims that hold."""
     script, imported = result.script, [Path(p) for p in last["imported"]]
-    depended, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, before)
+    depended, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, before, loaded)
     times.save(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
     if result.holds and not changed:
         certificates.store(result.topic, script, result.title, [times.without(r["claim"]) for r in result.records], depended)
