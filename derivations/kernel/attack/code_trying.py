@@ -18,7 +18,7 @@ from ..core.expr import symbols
 from ..errors import KernelError
 from ..pytorch.calling import copied, double_by_default
 from ..pytorch.drawing import draw
-from ..pytorch.snippets import prepared
+from ..pytorch.snippets import Given, prepared
 from ..pytorch.trial import Trial
 from ..traced import witness
 from ..traced.witness import Said
@@ -59,12 +59,12 @@ def put_in(name: str, run: Any) -> Iterator[None]:
 
 def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
     """Whether a corrupted function gives what the snippet gives, wherever numbers are drawn: 'equivalent', 'survived' or, if none, 'unclassified'."""
-    name, arguments, keywords = claim.code[k]
     told = 0
     for t in trials(claim, before.scope == EVERY):
+        given = Given(t)
         for point in range(points_of(t)):
             with suppress(KernelError):
-                run, bound, which = prepared(name, arguments, dict(keywords), t, point)
+                run, bound, which = prepared(claim.code[k], given, point)
                 outcome = alike(run, slip.run, bound, which)
                 if outcome is False:
                     return "survived"

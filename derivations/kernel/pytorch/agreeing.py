@@ -5,9 +5,10 @@ A snippet's own roundings are not followed: it may err by 16 times the larger bo
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
+from inspect import BoundArguments
 from itertools import product
+from typing import Any
 
 import torch
 
@@ -17,9 +18,9 @@ from .calling import again, chosen, inputs, is_value, refuse_shared
 from .comparing import at_sizes, settled
 from .errors import Disagrees
 from .ledger import Ledger
-from .rounding import COVER, U, Value
-from .snippets import also, call, prepared, shown
-from .trial import Trial, at_point
+from .rounding import COVER, U
+from .snippets import Given, also, call, here, prepared, shown
+from .trial import Trial
 
 ROUNDINGS = 16  # a snippet's roundings, against those of the expression it is compared with
 ATOMS = ("symbol", "index", "const", "imaginary")
@@ -30,7 +31,7 @@ class Snippets:
     """The snippets that one claim names, and what became of each."""
 
     def __init__(self, claim: Claim):
-        self.claim = claim
+        self.claim, self.free = claim, claim.free
         self.ledger = Ledger(claim)
         self.ran = {k: [] for k in range(len(claim.code))}  # number of a snippet -> the sizes of each point at which it was compared
         self.handed: dict[int, set] = {}  # number of a snippet -> its arguments that were, at every such point, what it has to give
@@ -40,17 +41,21 @@ class Snippets:
         which = [k for k in (self.ran if which is None else which) if k in self.ran]
         if not which:
             return
-        free = self.claim.free
         points = max(len(x.v) for x in (*values, *t.values.values()))
+        wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t)
         for point in range(points):
-            wanted = [shown(Value(at_point(x.v, point), at_point(x.e, point)), t, free) for x in values]
             for k in which:
-                if agrees(self.claim.code[k], t, point, wanted, in_all_ways=point == points - 1):
+                if agrees(self.claim.code[k], given, point, wanted, in_all_ways=point == points - 1):
                     self.ran[k].append(tuple(sorted(t.sizes.items())))
-                    found = set(answers(self.claim.code[k], t, point, wanted))
-                    self.handed[k] = self.handed.get(k, found) & found
+                    self.note_answers(k, given, point, wanted)
         if trees:
             self.ledger.compare(t, trees, which)
+
+    def note_answers(self, k: int, given: Given, point: int, wanted: Wanted) -> None:
+        before = self.handed.get(k)
+        if before is None or before:  # what was not handed at one point was not at every one
+            found = set(answers(self.claim.code[k], given, point, wanted))
+            self.handed[k] = found if before is None else found & before
 
     def runs(self) -> tuple:
         """(the call, at how many shapes, at how many points) for each that ran. Disagrees where one was handed its answer."""
@@ -72,53 +77,72 @@ class Snippets:
         return also(self.claim) + (f", with sizes up to {largest}" if largest and self.claim.code else "") + self.ledger.note()
 
 
-def agrees(code: tuple, t: Trial, point: int, wanted: list, in_all_ways: bool = False) -> bool:
+class Wanted:
+    """What the claim has, as snippets give it; with where it has a value and a bound on its error, and how far off a snippet may be."""
+
+    def __init__(self, values: list, points: int):
+        self.values = [x.v for x in values]
+        self.bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in values))).all(0)
+        self.room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in values))).amax(0)
+        self.any = at_points(self.bounded, points)  # at which points it is to be compared anywhere
+        self.tells = at_points(settled(*values), points)  # at which that tells something
+
+
+def at_points(where: torch.Tensor, points: int) -> list[bool]:
+    return where.reshape(len(where), -1).any(1).expand(points).tolist()
+
+
+def agrees(code: tuple, given: Given, point: int, wanted: Wanted, in_all_ways: bool = False) -> bool:
     """Does a snippet run, and does that tell something? Disagrees where it does not give what the claim has.
 
     Where the formula has a value, and a bound on its error, the snippet has a value too, and it is that one within the bound. It is
     not asked where the formula has none anywhere. In all ways, it is called with strided arguments and the like as well.
     """
-    name, arguments, keywords = code
-    bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in wanted))).all(0)
-    if not bounded.any():
+    if not wanted.any[point]:
         return False
-    found, bound = call(name, arguments, dict(keywords), t, point, watched=point % WATCHED == 0)
-    refuse_unlike(name, found, wanted, bounded, t.sizes, inputs(bound))
+    name, sizes = code[0], given.trial.sizes
+    found, bound = call(code, given, point, watched=point % WATCHED == 0)
+    refuse_unlike(name, found, wanted, point, sizes, bound)
     if in_all_ways:
-        run, bound, which = prepared(name, arguments, dict(keywords), t, point)
+        run, bound, which = prepared(code, given, point)
         for way, result in again(name, run, bound):
-            refuse_unlike(name, chosen(name, result, which, bound), wanted, bounded, t.sizes, f"{inputs(bound)}, {way}")
+            refuse_unlike(name, chosen(name, result, which, bound), wanted, point, sizes, bound, f", {way}")
         refuse_shared(name, run, bound)
-    return bool(settled(*wanted).any())
+    return wanted.tells[point]
 
 
-def answers(code: tuple, t: Trial, point: int, wanted: list) -> Iterable[str]:
+def answers(code: tuple, given: Given, point: int, wanted: Wanted) -> Iterable[str]:
     """The arguments that have the claim's value at a point, but for names and numbers, which a call is made of, as a side may be."""
-    name, arguments, keywords = code
-    run, bound, _ = prepared(name, arguments, dict(keywords), t, point)
-    asked = inspect.signature(run).bind(*arguments, **dict(keywords)).arguments
-    for parameter, given in asked.items():
-        made = isinstance(given, tuple) or isinstance(given, Expr) and strip(given).op not in ATOMS
+    asked = [parameter for parameter, x in given.read(code).arguments.items() if is_made(x)]
+    bound = prepared(code, given, point)[1] if asked else None
+    for parameter in asked:
         value = bound.arguments[parameter]
-        if made and isinstance(value, (torch.Tensor, float, int)) and any(is_value(value, want) for want, _ in wanted):
+        if isinstance(value, (torch.Tensor, float, int)) and any(is_value(value, here(want, point)) for want in wanted.values):
             yield parameter
 
 
-def refuse_unlike(name: str, found: object, wanted: list, bounded: torch.Tensor, sizes: dict, given: str):
+def is_made(x: Any) -> bool:
+    """Is an argument a call or a tree of several nodes, and not just a name or a number?"""
+    return isinstance(x, tuple) or isinstance(x, Expr) and strip(x).op not in ATOMS
+
+
+def refuse_unlike(name: str, found: object, wanted: Wanted, point: int, sizes: dict, bound: BoundArguments, way: str = ""):
     """Disagrees unless what a snippet gives has the shape and, where that is bounded, the value of what is wanted."""
-    room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in wanted))).amax(0)
-    parts = [
+    bounded, room = here(wanted.bounded, point), here(wanted.room, point)
+    given = [
         torch.Tensor.detach(x) if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
         for x in (found if isinstance(found, tuple) else (found,))
     ]
-    for result, (want, _) in product(parts, wanted):
+    for result, values in product(given, wanted.values):
+        want = here(values, point)
         if result.shape != want.shape:
-            raise Disagrees(f"{name} gives shape {tuple(result.shape)} where the claim has {tuple(want.shape)}{at_sizes(sizes)}{given}")
+            shapes = f"shape {tuple(result.shape)} where the claim has {tuple(want.shape)}"
+            raise Disagrees(f"{name} gives {shapes}{at_sizes(sizes)}{inputs(bound)}{way}")
         bad = bounded & ~((result - want).abs() <= room)
         if bad.any():
             where = tuple(bad.nonzero()[0])
             one, other = (in_digits(x[where].item()) for x in (result, want))
-            raise Disagrees(f"{name} gives {one} where the claim has {other}{at_sizes(sizes)}{given}")
+            raise Disagrees(f"{name} gives {one} where the claim has {other}{at_sizes(sizes)}{inputs(bound)}{way}")
 
 
 def in_digits(x: complex) -> str:

@@ -27,8 +27,8 @@ from .comparing import at_sizes
 from .errors import Disagrees, NotForTorch
 from .formats import FORMATS, Format, bounded
 from .rounding import Value
-from .snippets import call, shown
-from .trial import Trial, at_point
+from .snippets import Given, call, here, shown
+from .trial import Trial
 
 SLACK = 1 + 2.0**-20  # covers fp64's errors, in the value and in the bound
 
@@ -37,7 +37,7 @@ class Ledger:
     """What the snippets that one claim names did in each format."""
 
     def __init__(self, claim: Claim):
-        self.claim = claim
+        self.claim, self.free = claim, claim.free
         self.ran = {f: [0, 0] for f in FORMATS}  # at how many points something was told, and of how many
         self.computes = {}  # (number of a snippet, format) -> the ends within whose bounds it has always been
         self.left_out = {}  # (number of a snippet, format) -> why
@@ -58,26 +58,26 @@ class Ledger:
             if not sides:
                 self.left_out.update({(k, f): reasons[0] for k in waiting})
                 continue
-            for point in range(max(len(x.v) for x in (*sides.values(), *low.values.values()))):
-                self.at(point, waiting, low, f, sides, reasons)
+            points, given = max(len(x.v) for x in (*sides.values(), *low.values.values())), Given(low, f.dtype)
+            shown_ = {end: shown(x, low, self.free) for end, x in sides.items()}
+            for point in range(points):
+                self.at(point, waiting, given, f, {end: Value(*(here(y, point) for y in x)) for end, x in shown_.items()}, reasons)
 
-    def at(self, point: int, waiting: list, low: Trial, f: Format, sides: dict, reasons: list):
-        free = self.claim.free
-        wanted = {end: shown(Value(*(at_point(y, point) for y in x)), low, free) for end, x in sides.items()}
-        ran = [self.run(k, point, low, f, wanted, reasons) for k in waiting]
+    def at(self, point: int, waiting: list, given: Given, f: Format, wanted: dict, reasons: list):
+        ran = [self.run(k, point, given, f, wanted, reasons) for k in waiting]
         if any(ran):
             self.ran[f][0] += any((x.v.abs() > SLACK * x.e).any() for x in wanted.values())
             self.ran[f][1] += 1
 
-    def run(self, k: int, point: int, low: Trial, f: Format, wanted: dict, reasons: list) -> bool:
+    def run(self, k: int, point: int, given: Given, f: Format, wanted: dict, reasons: list) -> bool:
         """Does the snippet run? Refused if it is within the bound of no end."""
-        name, arguments, keywords = self.claim.code[k]
+        name = self.claim.code[k][0]
         if (k, f) in self.left_out:
             return False
         if not any((x.e < inf).any() for x in wanted.values()):  # what may overflow may also stop
             return False
         try:
-            results, bound = call(name, arguments, dict(keywords), low, point, f.dtype)
+            results, bound = call(self.claim.code[k], given, point)
             results = results if isinstance(results, tuple) else (results,)
             other = [r.dtype if isinstance(r, Tensor) else type(r).__name__ for r in results if getattr(r, "dtype", None) != f.dtype]
             reason = f"{name} gives {str(other[0]).removeprefix('torch.')}, and is given no tensor of the format" if other else ""
@@ -98,7 +98,7 @@ class Ledger:
             x, v, e = (y.expand(bad.shape)[tuple(bad.nonzero()[0])].item() for y in (result.double(), *want))
             raise Disagrees(
                 f"{name} gives {x:.9g} in {f.name} where the claim has {v:.9g}, and the rounding bound of {f.name} "
-                f"is {e:.3g}{at_sizes(low.sizes)}{inputs(bound)}"
+                f"is {e:.3g}{at_sizes(given.trial.sizes)}{inputs(bound)}"
             )
         return True
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from ..core.claims import SNIPPET, Claim
 from ..core.expr import Expr, free_indices, show
@@ -14,73 +17,120 @@ from . import calling
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
 from .rounding import Value
-from .trial import OUTCOME, Trial, at_point
+from .trial import OUTCOME, POINT, Trial
 
 
 def shown(x: Value, t: Trial, free: list) -> Value:
-    """At one point: an axis for each free index, then the tensor's own."""
+    """At every point, or once if it is the same at all: an axis for each free index, then the tensor's own."""
+    lengths = {t.axes[i.data]: t.size(i.data[1]) for i in free}
 
     def view(y):
-        y = y.expand(
-            *(
-                t.size(next(i.data[1] for i in free if t.axes[i.data] == k)) if k in {t.axes[i.data] for i in free} else n
-                for k, n in enumerate(y.shape)
-            )
-        )
-        rest = [k for k in range(t.leading) if k not in {t.axes[i.data] for i in free}]
-        y = y.permute(*rest, *(t.axes[i.data] for i in free), *range(t.leading, y.dim()))
-        return y.reshape(y.shape[len(rest) :])
+        y = y.expand(*(lengths.get(k, n) for k, n in enumerate(y.shape)))
+        rest = [k for k in range(1, t.leading) if k not in lengths]
+        y = y.permute(POINT, *rest, *(t.axes[i.data] for i in free), *range(t.leading, y.dim()))
+        return y.reshape(len(y), *y.shape[1 + len(rest) :])
 
     if x.v.shape[OUTCOME] > 1:
         raise NotForTorch("a snippet of a random number")
     return Value(view(x.v), view(x.e))
 
 
-def call(
-    name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False
-) -> tuple:
+class Call(NamedTuple):
+    """A call of a claim's code as it is read: the function, its arguments by parameter, which of its results is meant, or none."""
+
+    run: Callable
+    signature: inspect.Signature
+    arguments: dict[str, Any]
+    which: str | None
+
+
+class Given:
+    """What the calls of a claim's code are given at the points of one trial. What does not depend on the point is found once."""
+
+    def __init__(self, t: Trial, dtype: torch.dtype = torch.float64):
+        self.trial, self.dtype = t, dtype
+        self.numbers: dict[int, Tensor] = {}  # by the identity of a tree of the code, which the claim holds
+        self.calls: dict[int, Call] = {}  # by the identity of a call
+        self.inner: dict[int, tuple] = {}  # (name, arguments, keywords) of a call among arguments, by its identity
+
+    def of(self, x: Expr) -> Tensor:
+        """An argument at every point, or once if it is the same at all; in the format, unless it is a number or complex."""
+        if id(x) not in self.numbers:
+            t = self.trial
+            v = shown(evaluate(x, t), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
+            self.numbers[id(x)] = v if v.dim() == 1 or v.is_complex() else v.to(self.dtype)
+        return self.numbers[id(x)]
+
+    def read(self, code: tuple) -> Call:
+        if id(code) not in self.calls:
+            self.calls[id(code)] = read(*code)
+        return self.calls[id(code)]
+
+    def at(self, x: Any, kind: Any, point: int, watched: bool) -> Any:
+        """One argument at one point, for a parameter that is annotated so."""
+        if is_call(x):
+            return call(self.inner.setdefault(id(x), parts(x)), self, point, watched)[0]
+        if not isinstance(x, Expr):
+            return x
+        if x.op == "symbol" and x.data[1] == "size":
+            return self.trial.sizes[x.data[0]]
+        one = here(self.of(x), point)
+        if one.dim():
+            return one
+        if kind in (int, "int") and one == one.round():
+            return int(one)
+        return one.item() if "float" in str(kind) else one if one.is_complex() else one.to(self.dtype)
+
+
+def here(x: Tensor, point: int) -> Tensor:
+    """What is shown, at one point."""
+    return x[point] if len(x) > 1 else x[0]
+
+
+def call(code: tuple, given: Given, point: int, watched: bool = False) -> tuple:
     """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
-    run, bound, which = prepared(name, arguments, keywords, t, point, dtype, watched)
+    run, bound, which = prepared(code, given, point, watched)
+    name = code[0]
     return calling.chosen(name, calling.call(name, run, bound, watched), which, bound), bound
 
 
-def prepared(
-    name: str, arguments: tuple, keywords: dict, t: Trial, point: int, dtype: torch.dtype = torch.float64, watched: bool = False
-) -> tuple:
+def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, inspect.BoundArguments, str | None]:
     """(the function, its arguments at one point, which of its results is meant, or none)."""
+    run, signature, arguments, which = given.read(code)
+    found: dict[str, Any] = {}
+    for parameter, x in arguments.items():
+        taken = signature.parameters[parameter]
+        if taken.kind is taken.VAR_POSITIONAL:
+            found[parameter] = tuple(given.at(y, taken.annotation, point, watched) for y in x)
+        elif taken.kind is taken.VAR_KEYWORD:
+            found[parameter] = {k: given.at(y, taken.annotation, point, watched) for k, y in x.items()}
+        else:
+            found[parameter] = given.at(x, taken.annotation, point, watched)
+    return run, inspect.BoundArguments(signature, found), which
+
+
+def is_call(x: Any) -> bool:
+    return isinstance(x, tuple) and bool(x) and isinstance(x[0], str) and x[0].startswith("snippets.")
+
+
+def parts(x: tuple) -> tuple:
+    """(name, arguments, keywords) of a call among the arguments of another."""
+    given = x[-1] if isinstance(x[-1], dict) else {}
+    return x[0], x[1 : len(x) - bool(given)], given
+
+
+def read(name: str, arguments: tuple, keywords: dict | tuple) -> Call:
     module, function, which = home(name)
     try:
         run = getattr(module, function)
     except AttributeError:
         raise Disagrees(f"there is no function {name}") from None
+    signature = inspect.signature(run)
     try:
-        bound = inspect.signature(run).bind(*arguments, **keywords)
+        bound = signature.bind(*arguments, **dict(keywords))
     except TypeError as error:
         raise Disagrees(f"{name} cannot be called so: {error}") from None
-
-    def argument(x, kind):
-        if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
-            given = x[-1] if isinstance(x[-1], dict) else {}
-            return call(x[0], x[1 : len(x) - bool(given)], given, t, point, dtype, watched)[0]
-        if not isinstance(x, Expr):
-            return x
-        if x.op == "symbol" and x.data[1] == "size":
-            return t.sizes[x.data[0]]
-        value = evaluate(x, t)
-        one = shown(Value(*(at_point(y, point) for y in value)), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
-        if one.dim() == 0 and kind in (int, "int") and one == one.round():
-            return int(one)
-        return one.item() if one.dim() == 0 and "float" in str(kind) else one if one.is_complex() else one.to(dtype)
-
-    for parameter, x in bound.arguments.items():
-        taken = bound.signature.parameters[parameter]
-        if taken.kind is taken.VAR_POSITIONAL:
-            bound.arguments[parameter] = tuple(argument(y, taken.annotation) for y in x)
-        elif taken.kind is taken.VAR_KEYWORD:
-            bound.arguments[parameter] = {k: argument(y, taken.annotation) for k, y in x.items()}
-        else:
-            bound.arguments[parameter] = argument(x, taken.annotation)
-    return run, bound, which
+    return Call(run, signature, dict(bound.arguments), which)
 
 
 def home(name: str) -> tuple[ModuleType, str, str | None]:
@@ -110,10 +160,8 @@ def stated(name: str, arguments: tuple, keywords: dict) -> str:
 def written(argument: object) -> str:
     if isinstance(argument, Expr):
         return show(argument)
-    if isinstance(argument, tuple) and argument and isinstance(argument[0], str) and argument[0].startswith("snippets."):
-        name, *rest = argument
-        keywords = rest.pop() if rest and isinstance(rest[-1], dict) else {}
-        return stated(name, tuple(rest), keywords)
+    if is_call(argument):
+        return stated(*parts(argument))
     return repr(argument)
 
 
