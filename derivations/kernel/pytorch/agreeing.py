@@ -34,6 +34,7 @@ class Snippets:
         self.claim, self.free = claim, claim.free
         self.ledger = Ledger(claim)
         self.ran = {k: [] for k in range(len(claim.code))}  # number of a snippet -> the sizes of each point at which it was compared
+        self.watch: dict = {}  # each function, and what it kept at the last call that was watched
         self.handed: dict[int, set] = {}  # number of a snippet -> its arguments that were, at every such point, what it has to give
 
     def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None):
@@ -42,7 +43,7 @@ class Snippets:
         if not which:
             return
         points = max(len(x.v) for x in (*values, *t.values.values()))
-        wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t)
+        wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t, watch=self.watch)
         for point in range(points):
             for k in which:
                 if agrees(self.claim.code[k], given, point, wanted, in_all_ways=point == points - 1):

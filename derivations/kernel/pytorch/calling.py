@@ -26,6 +26,8 @@ from .errors import Disagrees
 
 # What PyTorch says of an operation that it does not have in a format.
 UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
+PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
+HOLDERS = (dict, tuple, list, set, frozenset)
 DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # these are asked on their own, where they are of the snippets
 
 
@@ -33,12 +35,12 @@ class CannotRun(Disagrees):
     """PyTorch has an operation of the snippet not in this format."""
 
 
-def call(name: str, run: Callable, bound: inspect.BoundArguments, watched: bool = True) -> Any:
+def call(name: str, run: Callable, bound: inspect.BoundArguments, watch: dict[int, tuple] | None = None) -> Any:
     """What a snippet gives. Disagrees if it stops or changes what it is given; watched, also if another call would show that it keeps,
-    draws or writes to anything else."""
-    if not watched:
+    draws or writes to anything else. In `watch` is, by its identity, each function with what it kept at the last call that was watched."""
+    if watch is None:
         return once(name, run, bound)[1]
-    before, drawn = kept(run), generators()
+    before, drawn = watch[id(run)][1] if id(run) in watch else kept(run), generators()
     given, result = once(name, run, bound)
     frozen = copied(result)
     _, second = once(name, run, bound)
@@ -48,7 +50,8 @@ def call(name: str, run: Callable, bound: inspect.BoundArguments, watched: bool 
         raise Disagrees(f"{name} changes what it gave before, or was given, when it is called again{inputs(bound)}")
     if not same(frozen, second):
         raise Disagrees(f"{name} gives something else when it is called again{inputs(bound)}")
-    if not same(before, kept(run)):
+    watch[id(run)] = run, kept(run)
+    if not same(before, watch[id(run)][1]):
         raise Disagrees(f"{name} keeps something from one call to the next, in its module or with the function{inputs(bound)}")
     return frozen
 
@@ -247,13 +250,17 @@ def copied(x: Any, put: Callable = contiguous) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Alike to the last bit; NaN is like NaN."""
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.shape == b.shape and a.dtype == b.dtype and (torch.equal(a, b) or bool(((a == b) | (a != a) & (b != b)).all()))
+    if a is b:
+        return True
+    if type(a) in PLAIN:
+        return type(a) is type(b) and (a == b or a != a and b != b)
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))
-    return a is b or type(a) is type(b) and (a == b or a != a and b != b)
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and (torch.equal(a, b) or bool(((a == b) | (a != a) & (b != b)).all()))
+    return type(a) is type(b) and (a == b or a != a and b != b)
 
 
 def kept(run: Callable) -> list:
@@ -306,9 +313,16 @@ def inside(run: FunctionType) -> list:
 
 def plain(x: Any, depth: int = 4) -> Any:
     """A copy for comparing: containers and attributes down to a depth, tensors, numbers and texts; else which object it is, or its print."""
+    kind = type(x)  # most are of a few kinds, which are found at once
+    if kind in PLAIN:
+        return x
+    if kind in DULL or kind in HOLDERS and not depth:
+        return id(x)
+    if kind in HOLDERS:
+        return plain_dict(x, depth) if kind is dict else [plain(y, depth - 1) for y in x]
     if isinstance(x, Tensor):
         return copied(x)
-    if isinstance(x, (int, float, complex, str, bytes, type(None))):
+    if isinstance(x, (int, float, complex, str, bytes)):
         return x
     if isinstance(x, torch.Generator):
         return x.get_state()
@@ -317,10 +331,14 @@ def plain(x: Any, depth: int = 4) -> Any:
     if isinstance(x, DULL) or not depth:
         return id(x)
     if isinstance(x, dict):
-        return {repr(key) if isinstance(key, str) else id(key): plain(value, depth - 1) for key, value in x.items()}
+        return plain_dict(x, depth)
     if isinstance(x, (tuple, list, set, frozenset)):
         return [plain(y, depth - 1) for y in x]
     return [id(x), plain(getattr(x, "__dict__", None), depth - 1)]
+
+
+def plain_dict(x: dict, depth: int) -> dict:
+    return {repr(key) if isinstance(key, str) else id(key): plain(value, depth - 1) for key, value in x.items()}
 
 
 def inputs(bound: inspect.BoundArguments) -> str:

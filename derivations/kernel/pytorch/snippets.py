@@ -47,8 +47,8 @@ class Call(NamedTuple):
 class Given:
     """What the calls of a claim's code are given at the points of one trial. What does not depend on the point is found once."""
 
-    def __init__(self, t: Trial, dtype: torch.dtype = torch.float64):
-        self.trial, self.dtype = t, dtype
+    def __init__(self, t: Trial, dtype: torch.dtype = torch.float64, watch: dict | None = None):
+        self.trial, self.dtype, self.watch = t, dtype, {} if watch is None else watch
         self.numbers: dict[int, Tensor] = {}  # by the identity of a tree of the code, which the claim holds
         self.calls: dict[int, Call] = {}  # by the identity of a call
         self.inner: dict[int, tuple] = {}  # (name, arguments, keywords) of a call among arguments, by its identity
@@ -91,7 +91,7 @@ def call(code: tuple, given: Given, point: int, watched: bool = False) -> tuple:
     """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
     run, bound, which = prepared(code, given, point, watched)
     name = code[0]
-    return calling.chosen(name, calling.call(name, run, bound, watched), which, bound), bound
+    return calling.chosen(name, calling.call(name, run, bound, given.watch if watched else None), which, bound), bound
 
 
 def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, inspect.BoundArguments, str | None]:
