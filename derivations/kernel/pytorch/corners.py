@@ -7,7 +7,6 @@ shrinks with the step where there is a derivative, and stays where there is a co
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from itertools import product
 
 import torch
@@ -28,8 +27,7 @@ def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate)
     target = by.args[0] if by.op == "entry" else by
     doubtful = zeros(body, target, t, axes, deep, evaluate)
     for point in doubtful.nonzero().flatten().tolist():
-        there = copy(t)
-        there.values = {name: Value(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()}
+        there = t.but({name: Value(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
         for place in places(by, t):
             if has_corner(body, target, place, there, axes, deep, evaluate):
                 raise Disagrees(f"{show(e)} has no value at {shown(body, there)}: the slopes on the two sides of that point differ")
@@ -67,9 +65,7 @@ def has_corner(body: Expr, target: Expr, place: tuple, t: Trial, axes: dict, dee
         known = t.values[target.data[0]]
         moved = known.v.clone()
         moved[(..., *place)] += distance
-        there = copy(t)
-        there.values = {**t.values, target.data[0]: Value(moved, known.e)}
-        return evaluate(body, there, axes, deep)
+        return evaluate(body, t.but({**t.values, target.data[0]: Value(moved, known.e)}), axes, deep)
 
     middle = at(0)
     if not middle.v.isfinite().all():

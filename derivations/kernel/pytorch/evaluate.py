@@ -13,18 +13,26 @@ from ..core.expr import Expr, free_indices, show, sqrt, walk
 from . import rounding, tensors
 from .corners import refuse_corners
 from .errors import Disagrees, NotForTorch
+from .remembered import place
 from .rounding import Value, gamma, number
 from .trial import OUTCOME, POINT, Trial, along, averaged, pick
 
 
 def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = None) -> Value:
     """e at all points of the trial; axes says which leading axis an index runs along, deep is the first that is still unused."""
+    if axes is None or t.remembered.state is None:  # within a tree, the trial stays as it is
+        t.remembered.refresh(t)
     axes = t.axes if axes is None else axes
     deep = 2 + len(t.axes) if deep is None else deep
     rule = RULES.get(e.op)
     if rule is None:
         raise NotForTorch(f"PyTorch has no counterpart of '{e.op}'")
-    return rule(e, t, axes, deep)
+    at = place(e, axes, deep)
+    if at not in t.remembered.found:
+        x = rule(e, t, axes, deep)
+        t.remembered.keep(at, x)
+        return x
+    return t.remembered.found[at]
 
 
 def aligned(parts: list, e: Expr) -> list:
@@ -157,11 +165,7 @@ def derivative(e, t, axes, deep):
         lead[axes[i.data]] = t.size(i.data[1])
     leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
     step = 2.0**-26
-    try:
-        t.values[name] = Value(leaf, torch.zeros_like(leaf) + step)
-        at = evaluate(body, t, axes, deep)
-    finally:
-        t.values[name] = known
+    at = evaluate(body, t.but({**t.values, name: Value(leaf, torch.zeros_like(leaf) + step)}), axes, deep)
     if at.v.is_complex():
         raise NotForTorch("the derivative of a complex number")
     slope = torch.autograd.grad(at.v.sum(), leaf, allow_unused=True)[0] if at.v.requires_grad else None

@@ -21,6 +21,7 @@ from . import tensors
 from .errors import NotForTorch
 from .evaluate import RULES as IN_FP64
 from .evaluate import aligned
+from .remembered import place
 from .rounding import Value
 from .tensors import largest
 from .trial import Trial, pick
@@ -52,15 +53,22 @@ FORMATS = (Format("fp32", torch.float32), Format("fp16", torch.float16), Format(
 
 def bounded(e: Expr, t: Trial, f: Format, axes: dict | None = None, deep: int | None = None) -> Value:
     """e in fp64 at all points, and how far a computation in the format may be from it; infinite where it may overflow."""
+    if axes is None:
+        t.remembered.refresh(t)
     axes = t.axes if axes is None else axes
     deep = 2 + len(t.axes) if deep is None else deep
     rule = RULES.get(e.op)
     if rule is None:
         raise NotForTorch(f"no rounding bound is derived for '{e.op}'")
+    at = (f.name, *place(e, axes, deep))
+    if at in t.remembered.found:
+        return t.remembered.found[at]
     x = rule(e, t, f, axes, deep)
     if x.v.is_complex():
         raise NotForTorch("no rounding bound is derived for complex numbers")
-    return Value(x.v, torch.where(x.v.abs() + x.e <= f.largest, x.e, inf))  # also where either is NaN
+    x = Value(x.v, torch.where(x.v.abs() + x.e <= f.largest, x.e, inf))  # also where either is NaN
+    t.remembered.keep(at, x)
+    return x
 
 
 def parts(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> list:

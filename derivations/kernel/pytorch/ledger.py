@@ -14,7 +14,6 @@ The inputs are rounded to the format first, so that they are exact in it. The bo
 
 from __future__ import annotations
 
-from copy import copy
 from math import inf
 
 import torch
@@ -123,8 +122,7 @@ def outside(result: Tensor, want: Value) -> Tensor:
 
 def rounded(claim: Claim, t: Trial, f: Format) -> Trial | None:
     """The trial with its numbers rounded to the format, at two of the points where its assumptions still hold."""
-    low = copy(t)
-    low.values = {name: Value(x.v.to(f.dtype).double(), torch.zeros_like(x.e)) for name, x in t.values.items()}
+    low = t.but({name: Value(x.v.to(f.dtype).double(), torch.zeros_like(x.e)) for name, x in t.values.items()})
     keep = torch.ones(max((len(x.v) for x in low.values.values()), default=1), dtype=torch.bool)
     for x in low.values.values():
         keep &= x.v.isfinite().flatten(1).all(1)

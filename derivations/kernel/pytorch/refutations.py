@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from copy import copy
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -80,7 +79,7 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial):
     except Undefined:
         points = max((len(x.v) for x in t.values.values()), default=1)
         for point in range(points) if points > 1 else ():
-            one = copy(t)
+            one = t.but(t.values)
             one.points(torch.tensor([point]))
             compare_where_defined(code, k, side, one)
 

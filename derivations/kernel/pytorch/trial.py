@@ -6,12 +6,15 @@ index that is bound around it. The tensor's own axes come last.
 
 from __future__ import annotations
 
+from copy import copy
+
 import torch
 from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import BINDERS, Expr, free_indices, walk
 from .errors import Disagrees
+from .remembered import Remembered
 from .rounding import Value
 
 POINT, OUTCOME = 0, 1  # the first two axes of every value; the axes of the indices follow, and the tensor's own come last
@@ -27,6 +30,13 @@ class Trial:
         free = {i: None for t in trees for i in sorted(free_indices(t), key=lambda i: i.data[0])}
         self.axes = {i.data: 2 + k for k, i in enumerate(free)}
         self.leading = 2 + len(free) + max(map(depth, trees))
+        self.remembered = Remembered()
+
+    def but(self, values: dict) -> Trial:
+        """The same with other values."""
+        other = copy(self)
+        other.values, other.remembered = values, Remembered()
+        return other
 
     def size(self, s: Expr) -> int:
         if s.op == "symbol" and s.data[0] not in self.sizes:
