@@ -9,6 +9,7 @@ from ..core.assumptions import Assumption
 from ..core.expr import Expr
 from .evaluate import evaluate
 from .rounding import Value
+from .tensors import product
 from .trial import Trial
 
 
@@ -38,7 +39,8 @@ def holds(a: Assumption, t: Trial) -> Tensor:
         x = evaluate(a.args[0], t)
         good = ((x.v == 0) | (x.v == 1)) & (x.e == 0)
     elif a.kind == "product":
-        x = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), t).v
+        left, right = (evaluate(x, t).v for x in a.args[:2])  # no bound is asked for
+        x = product(left, right, len(a.args[0].shape) == 1, len(a.args[1].shape) == 1)
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
     elif a.kind == "invertible":
         x = t.values[a.args[0].data[0]]

@@ -21,6 +21,13 @@ def is_whole(x: Value) -> Tensor:
     return (x.e == 0) & (x.v == x.v.round()) if not x.v.is_complex() else torch.zeros_like(x.e, dtype=torch.bool)
 
 
+def product(a: Tensor, b: Tensor, row: bool, column: bool) -> Tensor:
+    """The product of two matrices, or of vectors: a row on the left, a column on the right."""
+    x = (a.unsqueeze(-2) if row else a) @ (b.unsqueeze(-1) if column else b)
+    x = x.squeeze(-1) if column else x
+    return x.squeeze(-1 if column else -2) if row else x
+
+
 def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
     """The product of two matrices, or of vectors: a row on the left, a column on the right."""
     if a.v.dtype != b.v.dtype:
