@@ -156,12 +156,13 @@ def derivative(e, t, axes, deep):
         raise NotForTorch("a derivative of a derivative, of which autograd carries no bound")
     refuse_corners(e, t, axes, deep, evaluate)
     name, known = target.data[0], t.values[target.data[0]]
-    # One copy of the variable for each value of the indices, and for each outcome that is not averaged over, so that one sum differentiates all.
+    # One copy of the variable for each value of the body's indices, and for each outcome that is not averaged over, so that one sum
+    # differentiates all. An index of the variable alone says which of the slopes is taken.
     apart = (POINT,) if averaged(body) else (POINT, OUTCOME)
     if OUTCOME in apart and any(n.op in ("expectation", "variance") and target in set(walk(n)) for n in walk(body)):
         raise NotForTorch("the derivative of an average beside what is random itself")
     lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in apart else 1 for k in range(t.leading)]
-    for i in free_indices(e):
+    for i in free_indices(body):
         lead[axes[i.data]] = t.size(i.data[1])
     leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
     step = 2.0**-26

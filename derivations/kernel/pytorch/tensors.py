@@ -36,11 +36,19 @@ def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
         a = Value(*(x.unsqueeze(-2) for x in a))
     if column:
         b = Value(*(x.unsqueeze(-1) for x in b))
-    size, a_, b_ = a.v.shape[-1], a.v.abs(), b.v.abs()
+    size, a_, b_ = a.v.shape[-1], a.v.detach().abs(), b.v.detach().abs()
     magnitude = a_ @ b_
     n = 8 * size if a.v.is_complex() else size
-    some = (a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0  # that product itself may underflow
-    bound = gamma(n) * magnitude + a_ @ b.e + a.e @ (b_ + b.e) + tiny(some)
+    finite = bool(magnitude.isfinite().all())  # then so are both, and what is multiplied by 0 is 0
+    bound = gamma(n) * magnitude
+    if b.e.any() or not finite:
+        bound = bound + a_ @ b.e
+    if a.e.any() or not finite:
+        bound = bound + a.e @ (b_ + b.e)
+    if (magnitude > 0).all():
+        bound = bound + TINY
+    else:
+        bound = bound + tiny((a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0)  # that product itself may underflow
     certain = is_whole(a).all(-1, keepdim=True) & is_whole(b).all(-2, keepdim=True) & (magnitude < WHOLE)
     bound = torch.where(certain, 0.0, bound)
     result = Value(a.v @ b.v, bound)
