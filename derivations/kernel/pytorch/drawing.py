@@ -37,6 +37,7 @@ LONG, LONG_NUMBERS = (65, 100, 129, 257, 1025), 1_500_000  # the same, at one po
 COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, and no tensor has it
 SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
 FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # what is assumed of numbers, and may not hold of those drawn
+DRAWN_NUMBERS = 2**23  # of what was drawn before, that are kept
 TELLING = (2, 6)  # points: entries of all kinds, and one number throughout
 
 
@@ -174,7 +175,35 @@ def most_entries(trees: list, sizes: dict, once: bool = False) -> int:
     return max(most(e, prod(number(i.data[1]) for i in free)) for e in trees)
 
 
-def entries(shape: tuple, random: torch.Generator, points: int, small: bool, rough: bool, coarse: bool) -> Tensor:
+class Drawn:
+    """What was drawn before: asked for again in the same state of the generator, as for other claims of the same symbols, it is the same."""
+
+    def __init__(self):
+        self.found: dict[tuple, tuple] = {}  # (the generator's state, what is asked) -> (what is drawn, the state afterwards)
+        self.kept = 0
+
+    def entries(self, random: torch.Generator, *asked) -> Tensor:
+        key = (random.get_state().numpy().tobytes(), *asked)
+        if key in self.found:
+            drawn, after = self.found[key]
+            random.set_state(after)
+            return drawn
+        drawn = entries(random, *asked)
+        self.keep(key, drawn, random.get_state())
+        return drawn
+
+    def keep(self, key: tuple, drawn: Tensor, after: Tensor) -> None:
+        if self.kept > DRAWN_NUMBERS:
+            self.found, self.kept = {}, 0
+        if drawn.numel() <= DRAWN_NUMBERS // 16:
+            self.found[key] = drawn, after
+            self.kept += drawn.numel() + 2 * len(key[0]) // 8
+
+
+DRAWN = Drawn()
+
+
+def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rough: bool, coarse: bool) -> Tensor:
     """(points, *shape): zeros, whole numbers, ordinary ones, ones of very different size, one number throughout, zeros among others."""
 
     def normal(*size):
@@ -240,7 +269,7 @@ def draw(
             if small:
                 v = torch.randint(-SMALL, SMALL + 1, (count, *t.shape(s)), generator=random).double()
             else:
-                v = scale * entries(t.shape(s), random, count, smooth, t.exactly and "in range" not in by, t.exactly)
+                v = scale * DRAWN.entries(random, t.shape(s), count, smooth, t.exactly and "in range" not in by, t.exactly)
             if name in signs and signs[name] != "nonzero":
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
