@@ -19,7 +19,7 @@ from .comparing import at_sizes, settled
 from .errors import Disagrees
 from .ledger import Ledger
 from .rounding import COVER, U
-from .snippets import Given, also, call, here, prepared, shown
+from .snippets import Calls, Given, also, call, here, prepared, shown
 from .trial import Trial
 
 ROUNDINGS = 16  # a snippet's roundings, against those of the expression it is compared with
@@ -32,9 +32,9 @@ class Snippets:
 
     def __init__(self, claim: Claim):
         self.claim, self.free = claim, claim.free
-        self.ledger = Ledger(claim)
+        self.calls = Calls()
+        self.ledger = Ledger(claim, self.calls)
         self.ran = {k: [] for k in range(len(claim.code))}  # number of a snippet -> the sizes of each point at which it was compared
-        self.watch: dict = {}  # each function, and what it kept at the last call that was watched
         self.handed: dict[int, set] = {}  # number of a snippet -> its arguments that were, at every such point, what it has to give
 
     def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None):
@@ -43,7 +43,7 @@ class Snippets:
         if not which:
             return
         points = max(len(x.v) for x in (*values, *t.values.values()))
-        wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t, watch=self.watch)
+        wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t, calls=self.calls)
         for point in range(points):
             for k in which:
                 if agrees(self.claim.code[k], given, point, wanted, in_all_ways=point == points - 1):
@@ -82,10 +82,10 @@ class Wanted:
     """What the claim has, as snippets give it; with where it has a value and a bound on its error, and how far off a snippet may be."""
 
     def __init__(self, values: list, points: int):
-        self.values = [x.v for x in values]
-        self.bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in values))).all(0)
-        self.room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in values))).amax(0)
-        self.any = at_points(self.bounded, points)  # at which points it is to be compared anywhere
+        bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in values))).all(0)
+        room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in values))).amax(0)
+        self.values, self.bounded, self.room = [x.v.unbind() for x in values], bounded.unbind(), room.unbind()
+        self.any = at_points(bounded, points)  # at which points it is to be compared anywhere
         self.tells = at_points(settled(*values), points)  # at which that tells something
 
 
@@ -114,7 +114,7 @@ def agrees(code: tuple, given: Given, point: int, wanted: Wanted, in_all_ways: b
 
 def answers(code: tuple, given: Given, point: int, wanted: Wanted) -> Iterable[str]:
     """The arguments that have the claim's value at a point, but for names and numbers, which a call is made of, as a side may be."""
-    asked = [parameter for parameter, x in given.read(code).arguments.items() if is_made(x)]
+    asked = [parameter for parameter, x in given.calls.of(code).arguments.items() if is_made(x)]
     bound = prepared(code, given, point)[1] if asked else None
     for parameter in asked:
         value = bound.arguments[parameter]

@@ -106,7 +106,8 @@ def once(
     name: str, run: Callable, bound: inspect.BoundArguments, put: Callable | None = None, around: AbstractContextManager | None = None
 ) -> tuple:
     """(what it was given, its result) of one call on copies, each tensor of which is made by `put`, within a context."""
-    given, drawn = copied((bound.args, bound.kwargs), put or contiguous), torch.get_rng_state()
+    wanted = bound.args, bound.kwargs
+    given, drawn = copied(wanted, put or contiguous), torch.get_rng_state()
     try:
         with around or nullcontext():
             result = run(*given[0], **given[1])
@@ -120,7 +121,7 @@ def once(
     if not torch.equal(drawn, torch.get_rng_state()):
         torch.set_rng_state(drawn)
         raise Disagrees(f"{name} draws at random from a generator that is everybody's, or sets it; let it take its own{inputs(bound)}")
-    if not same(given, (bound.args, bound.kwargs)):
+    if not same(given, wanted):
         raise Disagrees(f"{name} changes what it is given{inputs(bound)}")
     return given, result
 

@@ -26,7 +26,7 @@ from .comparing import at_sizes
 from .errors import Disagrees, NotForTorch
 from .formats import FORMATS, Format, bounded
 from .rounding import Value
-from .snippets import Given, call, here, shown
+from .snippets import Calls, Given, call, here, shown
 from .trial import Trial
 
 SLACK = 1 + 2.0**-20  # covers fp64's errors, in the value and in the bound
@@ -35,8 +35,8 @@ SLACK = 1 + 2.0**-20  # covers fp64's errors, in the value and in the bound
 class Ledger:
     """What the snippets that one claim names did in each format."""
 
-    def __init__(self, claim: Claim):
-        self.claim, self.free = claim, claim.free
+    def __init__(self, claim: Claim, calls: Calls | None = None):
+        self.claim, self.free, self.calls = claim, claim.free, calls or Calls()
         self.ran = {f: [0, 0] for f in FORMATS}  # at how many points something was told, and of how many
         self.computes = {}  # (number of a snippet, format) -> the ends within whose bounds it has always been
         self.left_out = {}  # (number of a snippet, format) -> why
@@ -57,8 +57,8 @@ class Ledger:
             if not sides:
                 self.left_out.update({(k, f): reasons[0] for k in waiting})
                 continue
-            points, given = max(len(x.v) for x in (*sides.values(), *low.values.values())), Given(low, f.dtype)
-            shown_ = {end: shown(x, low, self.free) for end, x in sides.items()}
+            points, given = max(len(x.v) for x in (*sides.values(), *low.values.values())), Given(low, f.dtype, self.calls)
+            shown_ = {end: tuple(y.unbind() for y in shown(x, low, self.free)) for end, x in sides.items()}
             for point in range(points):
                 self.at(point, waiting, given, f, {end: Value(*(here(y, point) for y in x)) for end, x in shown_.items()}, reasons)
 

@@ -44,32 +44,41 @@ class Call(NamedTuple):
     which: str | None
 
 
+class Calls:
+    """The calls of a claim's code, each read once; and what the functions kept when they were watched last."""
+
+    def __init__(self):
+        self.read: dict[int, Call] = {}  # by the identity of (name, arguments, keywords), which the claim holds
+        self.inner: dict[int, tuple] = {}  # (name, arguments, keywords) of a call among arguments, by its identity
+        self.watch: dict[int, tuple] = {}
+
+    def of(self, code: tuple) -> Call:
+        if id(code) not in self.read:
+            self.read[id(code)] = read(*code)
+        return self.read[id(code)]
+
+
 class Given:
     """What the calls of a claim's code are given at the points of one trial. What does not depend on the point is found once."""
 
-    def __init__(self, t: Trial, dtype: torch.dtype = torch.float64, watch: dict | None = None):
-        self.trial, self.dtype, self.watch = t, dtype, {} if watch is None else watch
-        self.numbers: dict[int, Tensor] = {}  # by the identity of a tree of the code, which the claim holds
-        self.calls: dict[int, Call] = {}  # by the identity of a call
-        self.inner: dict[int, tuple] = {}  # (name, arguments, keywords) of a call among arguments, by its identity
+    def __init__(self, t: Trial, dtype: torch.dtype = torch.float64, calls: Calls | None = None):
+        self.trial, self.dtype, self.calls = t, dtype, calls or Calls()
+        self.numbers: dict[int, tuple] = {}  # by the identity of a tree of the code
 
-    def of(self, x: Expr) -> Tensor:
+    def of(self, x: Expr) -> tuple[Tensor, ...]:
         """An argument at every point, or once if it is the same at all; in the format, unless it is a number or complex."""
         if id(x) not in self.numbers:
             t = self.trial
             v = shown(evaluate(x, t), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
-            self.numbers[id(x)] = v if v.dim() == 1 or v.is_complex() else v.to(self.dtype)
+            self.numbers[id(x)] = (v if v.dim() == 1 or v.is_complex() else v.to(self.dtype)).unbind()
         return self.numbers[id(x)]
-
-    def read(self, code: tuple) -> Call:
-        if id(code) not in self.calls:
-            self.calls[id(code)] = read(*code)
-        return self.calls[id(code)]
 
     def at(self, x: Any, kind: Any, point: int, watched: bool) -> Any:
         """One argument at one point, for a parameter that is annotated so."""
         if is_call(x):
-            return call(self.inner.setdefault(id(x), parts(x)), self, point, watched)[0]
+            if id(x) not in self.calls.inner:
+                self.calls.inner[id(x)] = parts(x)
+            return call(self.calls.inner[id(x)], self, point, watched)[0]
         if not isinstance(x, Expr):
             return x
         if x.op == "symbol" and x.data[1] == "size":
@@ -82,8 +91,8 @@ class Given:
         return one.item() if "float" in str(kind) else one if one.is_complex() else one.to(self.dtype)
 
 
-def here(x: Tensor, point: int) -> Tensor:
-    """What is shown, at one point."""
+def here(x: tuple[Tensor, ...], point: int) -> Tensor:
+    """Of what is shown at every point, or once if it is the same at all, what is at one."""
     return x[point] if len(x) > 1 else x[0]
 
 
@@ -91,12 +100,12 @@ def call(code: tuple, given: Given, point: int, watched: bool = False) -> tuple:
     """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
     run, bound, which = prepared(code, given, point, watched)
     name = code[0]
-    return calling.chosen(name, calling.call(name, run, bound, given.watch if watched else None), which, bound), bound
+    return calling.chosen(name, calling.call(name, run, bound, given.calls.watch if watched else None), which, bound), bound
 
 
 def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, inspect.BoundArguments, str | None]:
     """(the function, its arguments at one point, which of its results is meant, or none)."""
-    run, signature, arguments, which = given.read(code)
+    run, signature, arguments, which = given.calls.of(code)
     found: dict[str, Any] = {}
     for parameter, x in arguments.items():
         taken = signature.parameters[parameter]
