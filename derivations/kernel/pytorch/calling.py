@@ -26,7 +26,8 @@ from .errors import Disagrees
 
 # What PyTorch says of an operation that it does not have in a format.
 UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
-PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
+NUMBERS = frozenset((int, float, complex, bool))
+PLAIN = NUMBERS | {str, bytes, type(None)}
 HOLDERS = (dict, tuple, list, set, frozenset)
 DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # these are asked on their own, where they are of the snippets
 
@@ -51,7 +52,7 @@ def call(name: str, run: Callable, bound: inspect.BoundArguments, watch: dict[in
     if not same(frozen, second):
         raise Disagrees(f"{name} gives something else when it is called again{inputs(bound)}")
     watch[id(run)] = run, kept(run)
-    if not same(before, watch[id(run)][1]):
+    if not alike_still(before, watch[id(run)][1]):
         raise Disagrees(f"{name} keeps something from one call to the next, in its module or with the function{inputs(bound)}")
     return frozen
 
@@ -264,6 +265,14 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (a == b or a != a and b != b)
 
 
+def alike_still(before: list, now: list) -> bool:
+    """Alike, of what `kept` gives; most often it is at once seen that nothing changed."""
+    with suppress(RuntimeError):  # tensors are not compared so
+        if before == now:
+            return True
+    return same(before, now)
+
+
 def kept(run: Callable) -> list:
     """A copy of all that a snippet could keep between calls: what its module and those that it imports from hold, with their classes and
     functions, its defaults, attributes and closure."""
@@ -300,7 +309,8 @@ def held_by(value: Any, home: str | None) -> Any:
 
 
 def held_by_function(run: FunctionType) -> list:
-    return plain([id(run.__code__), run.__defaults__, run.__kwdefaults__, run.__dict__, inside(run)])
+    held = run.__defaults__, run.__kwdefaults__, run.__dict__, inside(run)
+    return [id(run.__code__), *(plain(x, 3) if x else None for x in held)]
 
 
 def inside(run: FunctionType) -> list:
@@ -315,6 +325,8 @@ def inside(run: FunctionType) -> list:
 def plain(x: Any, depth: int = 4) -> Any:
     """A copy for comparing: containers and attributes down to a depth, tensors, numbers and texts; else which object it is, or its print."""
     kind = type(x)  # most are of a few kinds, which are found at once
+    if kind in NUMBERS:
+        return kind, x  # as True == 1
     if kind in PLAIN:
         return x
     if kind in DULL or kind in HOLDERS and not depth:
@@ -322,11 +334,11 @@ def plain(x: Any, depth: int = 4) -> Any:
     if kind in HOLDERS:
         return plain_dict(x, depth) if kind is dict else [plain(y, depth - 1) for y in x]
     if isinstance(x, Tensor):
-        return copied(x)
+        return x.shape, x.dtype, copied(x)
     if isinstance(x, (int, float, complex, str, bytes)):
-        return x
+        return kind, x
     if isinstance(x, torch.Generator):
-        return x.get_state()
+        return plain(x.get_state())
     if isinstance(x, count):
         return repr(x)
     if isinstance(x, DULL) or not depth:

@@ -12,8 +12,9 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ..core.expr import BINDERS, Expr, show, symbols, walk
+from ..core.expr import BINDERS, Expr, show, symbols
 from .errors import Disagrees
+from .remembered import has
 from .rounding import COVER, Value
 from .trial import OUTCOME, POINT, Trial, at_point
 
@@ -36,7 +37,7 @@ def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate)
 def zeros(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> Tensor:
     """At which points something is exactly 0 that a root, a modulus or a power that is not whole is taken of; or two entries are the largest."""
     found = torch.zeros(max(len(x.v) for x in t.values.values()), dtype=torch.bool)
-    if target not in set(walk(e)):
+    if not has(e, target):
         return found
     fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
     if fractional or e.op == "function" and e.data == "abs":

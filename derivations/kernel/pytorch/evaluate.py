@@ -13,7 +13,7 @@ from ..core.expr import Expr, free_indices, show, sqrt, walk
 from . import rounding, tensors
 from .corners import refuse_corners
 from .errors import Disagrees, NotForTorch
-from .remembered import place
+from .remembered import has, place
 from .rounding import Value, gamma, number
 from .trial import OUTCOME, POINT, Trial, along, averaged, pick
 
@@ -150,7 +150,7 @@ def derivative(e, t, axes, deep):
     """
     body, by = e.args
     target = by.args[0] if by.op == "entry" else by
-    if any(n.op in ("rounded", "rank") and target in set(walk(n)) for n in walk(body)):
+    if any(n.op in ("rounded", "rank") and has(n, target) for n in walk(body)):
         raise Disagrees(f"{show(e)}: what goes in steps is differentiated")
     if any(n.op == "derivative" for n in walk(body)):
         raise NotForTorch("a derivative of a derivative, of which autograd carries no bound")
@@ -159,7 +159,7 @@ def derivative(e, t, axes, deep):
     # One copy of the variable for each value of the body's indices, and for each outcome that is not averaged over, so that one sum
     # differentiates all. An index of the variable alone says which of the slopes is taken.
     apart = (POINT,) if averaged(body) else (POINT, OUTCOME)
-    if OUTCOME in apart and any(n.op in ("expectation", "variance") and target in set(walk(n)) for n in walk(body)):
+    if OUTCOME in apart and any(n.op in ("expectation", "variance") and has(n, target) for n in walk(body)):
         raise NotForTorch("the derivative of an average beside what is random itself")
     lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in apart else 1 for k in range(t.leading)]
     for i in free_indices(body):

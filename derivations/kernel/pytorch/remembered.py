@@ -23,6 +23,7 @@ class Numbered(NamedTuple):
     tree: Expr  # kept, so that no other has its identity
     number: int
     free: tuple  # the indices that are free in it: what it is worth depends on their axes
+    leaves: frozenset[int]  # the numbers of what it is made of: its nodes that have no parts
 
 
 NUMBERED: dict[int, Numbered] = {}
@@ -40,8 +41,14 @@ def numbered(e: Expr) -> Numbered:
         key = (e.op, e.data, e.shape, *(x.number for x in parts))
         free = dict.fromkeys(i for x in parts for i in x.free if e.op not in BINDERS or i != e.data)
         number = NUMBER_OF[key] if key in NUMBER_OF else NUMBER_OF.setdefault(key, next(FRESH))
-        found = NUMBERED[id(e)] = Numbered(e, number, (e.data,) if e.op == "index" else tuple(free))
+        leaves = frozenset().union(*(x.leaves for x in parts)) if parts else frozenset([number])
+        found = NUMBERED[id(e)] = Numbered(e, number, (e.data,) if e.op == "index" else tuple(free), leaves)
     return found
+
+
+def has(e: Expr, leaf: Expr) -> bool:
+    """Does a tree have a node that is this one, which has no parts?"""
+    return numbered(leaf).number in numbered(e).leaves
 
 
 class Remembered:
