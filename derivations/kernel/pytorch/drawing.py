@@ -22,7 +22,7 @@ from .evaluate import evaluate
 from .laws import is_smooth_law, put_random
 from .products import is_tied, put_products, tied
 from .rounding import Value
-from .trial import Trial, involved
+from .trial import Trial, involved, of_last, symbols_of
 
 SHAPES, POINTS, CANDIDATES = 10, 8, 128
 SMALL, MANY = 2, 1024  # whole numbers up to which size, and at how many points, for what vanishes where they cancel
@@ -84,7 +84,7 @@ def large_shapes(claim: Claim):
     Assumptions may tie sizes, as where the rows of a matrix are orthonormal: the other way round, or with one name alone, they hold.
     """
     trees = involved(claim)
-    names = sorted(n for n, s in symbols(*trees).items() if s.data[1] == "size")
+    names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
     left = list(names)
     while left:
@@ -100,7 +100,7 @@ def large_shapes(claim: Claim):
 def one_large(claim: Claim, told: list):
     """For each size that was never large where something was told: large beside such small ones as go together; where one matrix times
     another is given, what is summed over there is larger still, which leaves room for rows that are orthogonal."""
-    names = sorted(n for n, s in symbols(*involved(claim)).items() if s.data[1] == "size")
+    names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     large = large_for(claim)
     small = [dict(sizes) for sizes in told if max((size for _, size in sizes), default=large) < large]
     inner = {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
@@ -111,9 +111,10 @@ def one_large(claim: Claim, told: list):
             yield [sizes for sizes in options if most_entries(involved(claim), sizes) <= ENTRIES]
 
 
+@of_last
 def large_for(claim: Claim) -> int:
     """From where a size of the claim is large."""
-    return LARGE_OF_LAW if any(s.data[1] == "random" for s in symbols(*involved(claim)).values()) else LARGE
+    return LARGE_OF_LAW if any(s.data[1] == "random" for s in symbols_of(claim).values()) else LARGE
 
 
 def further_shapes(claim: Claim):
@@ -122,7 +123,7 @@ def further_shapes(claim: Claim):
     Each time several to choose from, as assumptions may tie sizes.
     """
     trees = involved(claim)
-    names = sorted(n for n, s in symbols(*trees).items() if s.data[1] == "size")
+    names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
     counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in all_sizes(n))
     for k, size in enumerate(COUNTS if counts else SPREAD):
@@ -136,7 +137,7 @@ def further_shapes(claim: Claim):
 def long_shapes(claim: Claim):
     """Sizes that are longer still, for code that is right up to some length: of one name each of them, of several the longest for each."""
     trees = involved(claim)
-    names = sorted(n for n, s in symbols(*trees).items() if s.data[1] == "size")
+    names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
     for name in names:
         longer = [few | {name: size} for size in LONG]
@@ -144,11 +145,18 @@ def long_shapes(claim: Claim):
         yield from ([one] for one in options) if len(names) == 1 else [options[::-1]]
 
 
+@of_last
 def drawn_at_once(claim: Claim) -> int:
     """At how many points values are drawn where a claim has sizes."""
     filtered = any(a.kind in FILTERING for a in claim.given)
     products = [a for a in claim.given if a.kind == "product"]
     return CANDIDATES if filtered or any(map(is_tied, tied(products))) else POINTS
+
+
+@of_last
+def operations(claim: Claim) -> set[str]:
+    """The operations of a claim and of what its snippets are given."""
+    return {n.op for tree in involved(claim) for n in walk(tree)}
 
 
 def all_sizes(e: Expr) -> tuple:
@@ -256,13 +264,13 @@ def draw(
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
-    named = symbols(*trees)
+    named = symbols_of(claim)
     by = {a.kind: [b for b in claim.given if b.kind == a.kind] for a in claim.given}
     with_random &= any(s.data[1] == "random" for s in named.values())
     filtered = any(a.kind in FILTERING for a in claim.given)
     count = MANY if small else (1 if sizes else 4) * drawn_at_once(claim)
     t.exactly |= small
-    smooth = with_random and any(n.op == "function" for tree in trees for n in walk(tree))
+    smooth = with_random and "function" in operations(claim)
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
@@ -282,7 +290,7 @@ def draw(
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):
         return None
-    edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if any(n.op == "derivative" for e in trees for n in walk(e)) else []
+    edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if "derivative" in operations(claim) else []
     for x in edges:
         put_on_edge(x, t, count)
     if claim.kind == "inequality" and not t.exactly:

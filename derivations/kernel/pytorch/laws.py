@@ -17,7 +17,7 @@ from ..core.expr import Expr, show, symbols, walk
 from .errors import Disagrees, NotForTorch
 from .evaluate import evaluate
 from .rounding import U, Value, add, multiply, number, power
-from .trial import Trial, averaged
+from .trial import Trial, averaged, of_last
 
 OUTCOMES = 60_000  # of all random entries together: ten of three outcomes each
 
@@ -53,6 +53,7 @@ def degree(e: Expr, name: str) -> float:
     raise NotForTorch(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
 
 
+@of_last
 def is_smooth_law(claim: Claim) -> bool:
     """Is there something to average over a Gaussian that is no polynomial?"""
     names = [x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args]

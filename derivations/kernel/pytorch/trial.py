@@ -6,18 +6,33 @@ index that is bound around it. The tensor's own axes come last.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from functools import wraps
 
 import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, walk
+from ..core.expr import BINDERS, Expr, free_indices, symbols, walk
 from .errors import Disagrees
 from .remembered import Remembered
 from .rounding import Value
 
 POINT, OUTCOME = 0, 1  # the first two axes of every value; the axes of the indices follow, and the tensor's own come last
+
+
+def of_last(find: Callable) -> Callable:
+    """A function that finds something of a claim, or of trees, which it keeps for what it was asked about last."""
+    last: list = []
+
+    @wraps(find)
+    def found(asked):
+        if not last or last[0] is not asked:
+            last[:] = asked, find(asked)
+        return last[1]
+
+    return found
 
 
 class Trial:
@@ -26,10 +41,7 @@ class Trial:
     def __init__(self, trees: list, sizes: dict):
         self.sizes, self.values, self.weights = sizes, {}, None
         self.overflows = False  # is a rounding that overflows a fault of the claim?
-        self.exactly = any(n.op == "rounded" for t in trees for n in walk(t))
-        free = {i: None for t in trees for i in sorted(free_indices(t), key=lambda i: i.data[0])}
-        self.axes = {i.data: 2 + k for k, i in enumerate(free)}
-        self.leading = 2 + len(free) + max(map(depth, trees))
+        self.exactly, self.axes, self.leading = arranged(trees)
         self.remembered = Remembered()
 
     def but(self, values: dict) -> Trial:
@@ -60,6 +72,14 @@ class Trial:
 
     def points(self, keep: Tensor):
         self.values = {name: Value(x.v[keep], x.e[keep]) if len(x.v) > 1 else x for name, x in self.values.items()}
+
+
+@of_last
+def arranged(trees: list) -> tuple:
+    """(is it about rounding, the axes of the indices that are free in the trees, how many axes lead)."""
+    exactly = any(n.op == "rounded" for t in trees for n in walk(t))
+    free = {i: None for t in trees for i in sorted(free_indices(t), key=lambda i: i.data[0])}
+    return exactly, {i.data: 2 + k for k, i in enumerate(free)}, 2 + len(free) + max(map(depth, trees))
 
 
 def depth(e: Expr) -> int:
@@ -103,6 +123,13 @@ def expressions(data):
             yield from expressions(item)
 
 
+@of_last
 def involved(claim: Claim) -> list:
     """The trees of a claim and those that its snippets are given."""
     return [*claim.trees, *expressions([(arguments, dict(keywords)) for _, arguments, keywords in claim.code])]
+
+
+@of_last
+def symbols_of(claim: Claim) -> dict[str, Expr]:
+    """The symbols of a claim and of what its snippets are given, by name."""
+    return symbols(*involved(claim))
