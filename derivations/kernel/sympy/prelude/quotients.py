@@ -6,7 +6,7 @@ What stands in it more than once is written so once.
 
 from __future__ import annotations
 
-from math import lcm
+from math import lcm, prod
 
 import sympy as sp
 from sympy.polys.rings import PolyRing
@@ -17,24 +17,30 @@ ZERO = (sp.QQ.zero, {})
 def in_powers(e) -> list:
     """(base, exponent, number): e is the product of each base to its exponent times its number."""
     base, exponent = e.as_base_exp()
-    if isinstance(e, sp.Abs) and e.args[0].is_real:
-        base, exponent = e.args[0] ** 2, sp.S.Half
+    if isinstance(base, sp.Abs) and base.args[0].is_real:
+        base, exponent = base.args[0] ** 2, exponent / 2
     if exponent.is_Rational:
         return [(base, sp.S.One, exponent)]
-    terms = [exponent] if exponent.has(sp.exp) else sp.Add.make_args(sp.expand(exponent))
-    return [(base, rest, number) for number, rest in (term.as_coeff_Mul() for term in terms)]
+    if base.is_positive and base != sp.E:
+        base, exponent = sp.E, exponent * sp.log(base)
+    parts = [term.as_coeff_Mul() for term in sp.Add.make_args(sp.expand(exponent))]
+    return [(rest.args[0], sp.S.One, number) if base == sp.E and is_log(rest) else (base, rest, number) for number, rest in parts]
+
+
+def is_log(e) -> bool:
+    return e.func is sp.log
 
 
 def rewritten(e):
     """Cosines, sines and hyperbolic tangents as exponentials; logarithms taken apart where SymPy knows the factors to be positive."""
     if e.func in (sp.cos, sp.sin, sp.tanh):
         return e.rewrite(sp.exp)
-    return sp.expand_log(e, deep=False) if e.func is sp.log else e
+    return sp.expand_log(e, deep=False) if is_log(e) else e
 
 
 def is_letter(e) -> bool:
     """Is nothing known of its powers? Of a letter's roots, the letter itself is a power."""
-    return not (e.is_Add or e.is_Mul or e.is_Pow or e.is_Rational)
+    return not (e.is_Add or e.is_Mul or e.is_Pow or e.is_Rational or e.func is sp.exp) and rewritten(e) == e
 
 
 class Quotients:
@@ -108,8 +114,12 @@ class Quotients:
         shared = {f: min(factors.get(f, 0) for _, factors in parts) for f in {f for _, factors in parts for f in factors}}
         rest = self.ring.zero
         for c, factors in parts:
-            rest += sp.prod([f ** (factors.get(f, 0) - n) for f, n in shared.items() if factors.get(f, 0) > n], start=self.ring.ground_new(c))
+            rest += self.expanded(c, {f: factors.get(f, 0) - n for f, n in shared.items()})
         return self.product([(self.factors(self.with_roots(rest)), 1), ((sp.QQ.one, shared), 1)])
+
+    def expanded(self, number, factors: dict):
+        """The polynomial that a number times powers is."""
+        return prod((f**n for f, n in factors.items() if n), start=self.ring.ground_new(number))
 
     def factors(self, polynomial) -> tuple:
         """A number times powers: of letters where it is one term."""
@@ -127,7 +137,7 @@ class Quotients:
                 continue
             number, factors = self.value(base)
             if min(factors.values(), default=0) >= 0:
-                inside = sp.prod([f**n for f, n in factors.items()], start=self.ring.ground_new(number))
+                inside = self.expanded(number, factors)
                 place = self.ring.gens.index(x)
                 parts = {}
                 for powers, c in polynomial.items():
@@ -145,3 +155,14 @@ def is_zero_quotient(e) -> bool:
         return not Quotients(e).value(e)[0]
     except ZeroDivisionError:  # something is divided by what is 0
         return False
+
+
+def coefficients(polynomial, names) -> list:
+    """What stands in a polynomial beside the powers of all letters but these."""
+    written = Quotients(polynomial)
+    own = [at[0] in names for at in written.letters]
+    parts = {}
+    for powers, c in written.expanded(*written.value(polynomial)).terms():
+        beside = tuple(power * (not mine) for power, mine in zip(powers, own))
+        parts.setdefault(beside, {})[tuple(power * mine for power, mine in zip(powers, own))] = c
+    return [part.as_expr(*(base for base, _ in written.letters)) for part in {*map(written.ring.from_dict, parts.values())}]

@@ -9,7 +9,7 @@ import sympy as sp
 from mpmath import mp
 
 from .outcome import NotSettled
-from .quotients import is_zero_quotient
+from .quotients import coefficients, is_zero_quotient
 
 VALUES = {
     sp.Add: mp.fsum,
@@ -64,6 +64,8 @@ def reduces(difference, ideal=(), beside=()) -> bool:
     written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # whatever they are
     if is_zero_quotient(signs_apart(written)):
         return True
+    if ideal and written.is_polynomial(*written.free_symbols) and follows(written, ideal):
+        return True
     difference = sp.expand(written)
     if difference == 0:
         return True
@@ -72,7 +74,16 @@ def reduces(difference, ideal=(), beside=()) -> bool:
         known = basis(tuple(ideal), names)
         return known.reduce(difference)[1] == 0 if difference.is_polynomial(*names) else reduces_beside_roots(written, known)
     difference = signs_apart(difference)
-    return is_zero_quotient(difference) or any(simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart))
+    return is_zero_quotient(difference) or any(
+        simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart)
+    )
+
+
+def follows(polynomial, ideal) -> bool:
+    """Is each coefficient of a polynomial 0 by what is 0 by assumption? Beside its coefficients stand symbols of which nothing is assumed."""
+    equations = tuple(g for g in ideal if g != 0)
+    names = tuple(sorted(set().union(*(g.free_symbols for g in equations)), key=str))
+    return bool(equations) and all(basis(equations, names).reduce(c)[1] == 0 for c in coefficients(polynomial, names))
 
 
 def reduces_beside_roots(difference, known) -> bool:
