@@ -227,6 +227,7 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
         randoms = [one]
     elif not joint:
         given += (independent(*randoms),)
+    tried, readings = distributions(given, randoms), {}
     for chosen in sizes_to_try(size_names, given):
         for params in product(SCALARS[:4], repeat=len(scalars)):
             env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
@@ -234,9 +235,8 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
             free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
             for places in product(*(range(values.size_value(i.data[1], env)) for i in free)):
                 here = env | {("index", i.data[0]): k for i, k in zip(free, places)}
-                for moments, family in product(((0, 1), (1, 1), (0, 2), (0, 0)), FAMILIES):
-                    found = at_distribution(left, right, given, randoms, here, moments, family, note, relation)
-                    if found:
+                for complete, family in tried:
+                    if found := at_distribution(left, right, given, complete, randoms, here, family, note, relation, readings):
                         return found
     return None
 
@@ -293,28 +293,43 @@ def substitute(e: Expr, replacements: dict) -> Expr:
     return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
 
 
-def at_distribution(left, right, given, randoms, env, moments, family, note, relation):
+def distributions(given: tuple, randoms: list) -> list:
+    """(the assumptions with a mean and a variance for each random name, the name of a family), each once."""
     told = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
+    families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in told)]
+
+    def completed(moments: tuple) -> tuple:
+        rules = [(rule, s, value) for s in randoms for rule, value in zip((mean, variance), moments)]
+        return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in told)
+
+    return [*dict.fromkeys(product(map(completed, ((0, 1), (1, 1), (0, 2), (0, 0))), families))]
+
+
+class Reading:
+    """The normal forms of sides under some assumptions, each read once: what they are is asked at many numbers."""
+
+    def __init__(self, assumptions: tuple, places: dict):
+        self.facts, self.places, self.found = facts_of(assumptions), places, {}
+
+    def of(self, e: Expr) -> dict:
+        if id(e) not in self.found:
+            self.found[id(e)] = read(e, self.facts, self.places)
+        return self.found[id(e)]
+
+
+def at_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
     points = FAMILIES[family]
-    if points and any(kind == "gaussian" for kind, _ in told):
-        return None
-    extra = tuple(
-        rule(s, value)
-        for s in randoms
-        for rule, value in ((mean, moments[0]), (variance, moments[1]))
-        if (rule.__name__, s.data[0]) not in told
-    )
-    complete = given + extra
     try:
         if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
             return None
         if not points:
-            facts = facts_of(complete + (gaussian(*randoms),))
             heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
             heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
             places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
-            sides = [{(): polynomial_value(read(e, facts, places), heads)} for e in (left, right)]
-            if any(not differ(polynomial_value(p, heads), number(0)) for p in facts.divided):
+            at = (complete, *places.items())
+            reading = readings[at] = readings.get(at) or Reading(complete + (gaussian(*randoms),), places)
+            sides = [{(): polynomial_value(reading.of(e), heads)} for e in (left, right)]
+            if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divided):
                 raise Undefined("a division by zero")
         else:
             if sum(len(points) * prod(values.size_value(n, env) for n in s.shape) for s in randoms) > 12:

@@ -20,6 +20,7 @@ from .taylor import ORDER, NoSlope, Taylor
 from .whole_powers import base_and_count
 
 ctx.prec = 160
+SCALAR = ((),)  # the one place of a number
 
 
 class Undefined(KernelError):
@@ -27,7 +28,6 @@ class Undefined(KernelError):
 
 
 def number(value) -> fmpq:
-    value = Fraction(value)
     return fmpq(value.numerator, value.denominator)
 
 
@@ -55,11 +55,11 @@ def is_complex(a) -> bool:
 
 def evaluate(e: Expr, env: dict) -> dict:
     """The entries of e by index tuple, counted from 0. env gives sizes as integers and symbols as dicts of entries."""
-    shape = tuple(size_value(s, env) for s in e.shape)
+    places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR
     rule = EVALUATE.get(e.op)
     if rule is None:
         raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers")
-    return rule(e, env, list(product(*map(range, shape))))
+    return rule(e, env, places)
 
 
 def everywhere(e: Expr, env: dict):
@@ -84,6 +84,8 @@ def from_symbol(e, env, places):
 
 def entrywise(operation):
     def run(e, env, places):
+        if not e.shape:
+            return {(): operation(*[evaluate(argument, env)[()] for argument in e.args])}
         parts = [evaluate(argument, env) for argument in e.args]
         return {p: operation(*(part[p if argument.shape else ()] for part, argument in zip(parts, e.args))) for p in places}
 
@@ -348,22 +350,30 @@ def round_to(x, format_: str, unbounded: bool = False):
     return number(result)
 
 
-def average(body: Expr, env: dict):
-    """The expectation where every random entry takes each of finitely many values equally often: all outcomes, one by one."""
+def outcomes(body: Expr, env: dict) -> list:
+    """What the body is where every random entry takes each of finitely many values equally often: all outcomes, one by one."""
     entries = [
         (s.data[0], place)
         for s in symbols(body).values()
         if s.data[1] == "random"
         for place in product(*(range(size_value(n, env)) for n in s.shape))
     ]
-    outcomes = list(product(*(env["supports"][name] for name, _ in entries)))
-    sum_ = number(0)
-    for outcome in outcomes:
+    found = []
+    for outcome in product(*(env["supports"][name] for name, _ in entries)):
         drawn = {}
         for (name, place), value in zip(entries, outcome):
             drawn.setdefault(name, {})[place] = value
-        sum_ = sum_ + the(body, env | drawn)
-    return divide(sum_, number(len(outcomes)))
+        found.append(the(body, env | drawn))
+    return found
+
+
+def average(values: list):
+    return divide(sum(values, number(0)), number(len(values)))
+
+
+def variance_of(e, env, places):
+    found = outcomes(e.args[0], env)
+    return {(): average([v * v for v in found]) - average(found) ** 2}
 
 
 EVALUATE = {
@@ -391,8 +401,8 @@ EVALUATE = {
     "derivative": derivative_of,
     "rank": rank_of,
     "rounded": lambda e, env, places: {(): round_to(the(e.args[0], env), e.data, "unbounded" in env)},
-    "expectation": lambda e, env, places: {(): average(e.args[0], env)},
-    "variance": lambda e, env, places: {(): average(e.args[0] * e.args[0], env) - average(e.args[0], env) ** 2},
+    "expectation": lambda e, env, places: {(): average(outcomes(e.args[0], env))},
+    "variance": variance_of,
     "imaginary": lambda e, env, places: {(): acb(0, 1)},
 }
 

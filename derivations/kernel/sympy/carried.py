@@ -14,6 +14,7 @@ from .prelude import (
     limits,
     moments,
     outcome,
+    quotients,
     ranks,
     refuting,
     rounding,
@@ -25,7 +26,7 @@ from .prelude import (
 )
 
 # In the order in which they stand in a program.
-FILES = (outcome, zero, tensors, gaussian, moments, induction, steps, sign, domains, slopes, ranks, limits, rounding, refuting)
+FILES = (outcome, quotients, zero, tensors, gaussian, moments, induction, steps, sign, domains, slopes, ranks, limits, rounding, refuting)
 
 
 @dataclass(frozen=True)
