@@ -385,7 +385,7 @@ def test_a_script_that_patches_two_witnesses_is_refused_by_the_third_and_fools_n
 def test_a_kernel_that_is_patched_where_the_check_is_asked_for_is_not_the_one_that_checks(scripts, records, monkeypatch):
     scripts(bad=BAD)
     monkeypatch.setattr(check, "equal", lambda *anything: {})
-    monkeypatch.setattr(again, "check_claim", lambda claim: {})
+    monkeypatch.setattr(again, "witnessed", lambda claim: {})
     code, found = records("--fresh")
     assert code == 1 and verdicts(found) == {"bad": "refused"}
 

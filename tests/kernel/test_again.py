@@ -12,7 +12,7 @@ import snippets
 from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.run import again, certificates, earlier, fingerprints, inputs, worker
+from derivations.kernel.run import again, certificates, earlier, fingerprints, inputs, records, worker
 
 n, m = sizes("n m")
 A, B = matrix("A", n, m), matrix("B", n, m)
@@ -288,6 +288,17 @@ def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatc
     monkeypatch.setattr(again, "refuse_unseen", refuse)
     with pytest.raises(Refused):
         again.checked(one, {"record": before.record, "stands_on": before.stands_on})
+
+
+def test_what_is_not_seen_by_witnesses_is_asked_once_of_a_claim_before_they_are(monkeypatch):
+    said = []
+    for home in (again, records):
+        monkeypatch.setattr(home, "refuse_unseen", lambda claim: said.append("unseen"))
+    monkeypatch.setattr(records, "verdicts", lambda *asked: said.append("witnesses") or [])
+    monkeypatch.setattr(records, "record", lambda *of: {})
+    again.checked(claim(STATED["plain"]), None)
+    records.check_claim(claim(STATED["plain"]))
+    assert said == ["unseen", "witnesses"] * 2
 
 
 # What the code may run --------------------------------------------------------------------------------------------------------

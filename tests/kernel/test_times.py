@@ -45,3 +45,19 @@ def test_what_took_longest_is_begun_first_and_results_come_in_the_order_asked(st
     del begun[:]
     runner.check_all(targets, False, 1, None, how=runner.How(first=frozenset({"a/short"})))
     assert begun == ["a/short", "a/new", "a/long"]
+
+
+def test_of_scripts_that_were_never_checked_the_longest_is_begun_first(store, monkeypatch):
+    begun = []
+
+    def check(topic, *rest):
+        begun.append(topic)
+        return runner.Result(topic, store / topic, stopped=True)
+
+    monkeypatch.setattr(runner, "check_script", check)
+    targets = [(name, store / f"{name}.py") for name in ("short", "long", "nowhere", "middle")]
+    for (_, script), size in zip(targets, (1, 9, 0, 5)):
+        if size:
+            script.write_text("#" * size)
+    runner.check_all(targets, False, 1, None)
+    assert begun == ["long", "middle", "short", "nowhere"]

@@ -19,8 +19,9 @@ import torch
 
 from derivations.kernel.attack.code_slips import changes
 from derivations.kernel.core.assumptions import Assumption
-from derivations.kernel.core.expr import Expr, lift, sizes, symbol
+from derivations.kernel.core.expr import Expr, lift, scalars, sizes, symbol
 from derivations.kernel.traced import rules, witness  # noqa: F401  (the witness registers the rules)
+from derivations.kernel.traced.arguments import put
 from derivations.kernel.traced.axes import Count, Joined, Merged, Run, along
 from derivations.kernel.traced.entries import Masked
 from derivations.kernel.traced.errors import NotRead
@@ -518,3 +519,14 @@ def still_agrees(name: str) -> bool:
         return all(agree(shapes, call) for shapes, call in CASES[name])
     except Exception:  # whatever a wrong rule stops with
         return False
+
+
+def test_a_part_that_stands_in_many_places_is_put_into_once():
+    n, x = sizes("n"), scalars("x")
+    tree = x + n
+    for _ in range(60):  # each in two places of the next
+        tree = Expr("add", (tree, tree))
+    made = put(tree, {n: lift(2)})
+    for _ in range(60):
+        made = made.args[1]
+    assert made == x + 2 and put(x + 1, {n: lift(2)}) == x + 1

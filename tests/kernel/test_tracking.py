@@ -7,6 +7,7 @@ import os
 import platform
 import posix
 import re
+import resource
 import shutil
 import sqlite3  # noqa: F401  loaded, as a library may have
 import subprocess
@@ -22,7 +23,7 @@ import numpy
 import pytest
 import torch
 
-from derivations.kernel.run import certificates, coq_results, inputs, mutants_kept, refusals, runner, tracking
+from derivations.kernel.run import certificates, coq_results, inputs, mutants_kept, refusals, runner, tracking, warm
 from derivations.kernel.run.certificates import CertificateError, load
 from derivations.kernel.run.touched import touched
 
@@ -825,3 +826,23 @@ def test_a_process_that_began_elsewhere_is_brought_to_where_all_are(zone):
         ran = subprocess.run([sys.executable, "-c", before + told], env=elsewhere, capture_output=True, text=True, check=True)
         said.append(ran.stdout.split())
     assert said[0][1] != "UTC" and said[1][:2] == ["0", "UTC"] and said[1][2] in ("C.UTF-8", "C")
+
+
+def test_what_nobody_heeds_is_passed_over_at_once(monkeypatch):
+    told = []
+    monkeypatch.setattr(tracking.Recorder, "told", lambda self, event, arguments: told.append(event))
+    with tracking.recorded():
+        id(told), sys._getframe()  # of which Python tells, a million times in a check
+        open(__file__).close()
+    assert "open" in told and not {"builtins.id", "sys._getframe"} & {*told}
+
+
+def test_memory_that_is_given_back_is_used_again():
+    if sys.platform != "linux":
+        pytest.skip("mallopt is the C library's of Linux")
+    warm.keep_memory()
+    torch.ones(2**20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(50):
+        torch.ones(2**20)  # of a thousand pages each
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 5000

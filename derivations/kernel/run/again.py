@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..core.claims import Claim
 from ..errors import KernelError
 from . import fingerprints, times
-from .records import check_claim, refuse_unseen
+from .records import refuse_unseen, witnessed
 
 REPLAYED = 20
 
@@ -35,7 +35,7 @@ def checked(claim: Claim, before: dict | None, one_in: int = REPLAYED) -> Checke
     stands = before is not None and still(before, stands_on)
     if before and stands and secrets.randbelow(one_in):
         return Checked(before["record"] | {"line": claim.line}, stands_on, taken=True)
-    made = check_claim(claim)
+    made = witnessed(claim)
     if before and stands and times.without(made | {"line": 0}) != times.without(before["record"] | {"line": 0}):
         raise Otherwise(
             "it comes out otherwise than it did, though nothing changed that it rests on; run the check again, which takes nothing over"

@@ -131,23 +131,30 @@ def has_a_text(module: ModuleType | None) -> bool:
     return module is not None and isinstance(getattr(module, "__file__", None), str)
 
 
-def imports(tree: ast.Module, of: str = "") -> Iterator[str]:
+@lru_cache(maxsize=256)
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """All that a text is made of. Each claim asks it anew of the same files."""
+    return tuple(ast.walk(tree))
+
+
+@lru_cache(maxsize=256)
+def imports(tree: ast.Module, of: str = "") -> tuple[str, ...]:
     """What may be modules among what a module imports anywhere, by absolute names, and the packages that these and it stand in. What is
     imported from a place beside it is refused."""
     found = [of.rpartition(".")[0]]
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             found += [f"{node.module}.{alias.name}" for alias in node.names]
-    for name in found:
-        parts = name.split(".")
-        yield from (".".join(parts[:k]) for k in range(1, len(parts) + 1))
+    parts = [name.split(".") for name in found]
+    return tuple(dict.fromkeys(".".join(own[:k]) for own in parts for k in range(1, len(own) + 1)))
 
 
 # The text ---------------------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=256)
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
     """What stands at the top level as a function or a class, by name."""
     return {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
@@ -162,7 +169,7 @@ def refuse_text(file: str, text: str) -> None:
     refuse_twice(file, tree)
     refuse_known(file, tree)
     known = setters(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         for line, said in [*hidden(node), *renamed(node), *decorated(node, known), *deciding(node)]:
             raise NotAsShown(f"{file}:{line}: {said}")
     for line, said in [*outward(tree), *called(tree)]:
@@ -190,7 +197,7 @@ def foreign(text: str) -> Iterator[tuple[int, str]]:
 def refuse_twice(file: str, tree: ast.Module) -> None:
     refuse_bound_twice(file, bound(tree.body), "a module")
     known = setters(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ClassDef):
             refuse_bound_twice(file, bound([one for one in node.body if one not in known]), "a class")
 
@@ -209,7 +216,7 @@ def refuse_bound_twice(file: str, names: Iterator[Bound], where: str) -> None:
 def setters(tree: ast.Module) -> set[ast.stmt]:
     """The methods that say what writing to a property of their class does, by the property's own setter."""
     found: set[ast.stmt] = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ClassDef):
             properties: set[str] = set()
             for one in node.body:
@@ -372,7 +379,7 @@ def of_self(tree: ast.Module) -> set[ast.AST]:
     """`self.name`, in methods whose own `self` it is."""
     found: set[ast.AST] = set()
     known = setters(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         for method in node.body if isinstance(node, ast.ClassDef) else ():
             plain = isinstance(method, ast.FunctionDef) and (not method.decorator_list or method in known)
             if plain and [one.arg for one in method.args.args][:1] == ["self"]:
@@ -481,11 +488,10 @@ def constants(a: tuple, b: tuple) -> bool:
     )
 
 
-def used_by_value(tree: ast.Module) -> Iterator[Bound]:
+@lru_cache(maxsize=256)
+def used_by_value(tree: ast.Module) -> tuple[Bound, ...]:
     """Names that a module binds by a value, and a function of it calls."""
     assigned = dict(bound([node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign))]))
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef):
-            for node in ast.walk(function):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in assigned:
-                    yield node.func.id, assigned[node.func.id]
+    functions = (node for node in nodes(tree) if isinstance(node, ast.FunctionDef)) if assigned else ()
+    calls = (node.func for function in functions for node in ast.walk(function) if isinstance(node, ast.Call))
+    return tuple((name.id, assigned[name.id]) for name in calls if isinstance(name, ast.Name) and name.id in assigned)

@@ -22,7 +22,7 @@ from ..core.expr import Expr
 from ..errors import KernelError
 from ..pytorch.snippets import home
 from . import certificates
-from .as_shown import definitions, file_of, imports, named, parsed
+from .as_shown import definitions, file_of, imports, named, nodes, parsed
 
 PLACE = ("file", "line")
 PLAIN = (str, int, float, complex, bool, type(None), Fraction)
@@ -140,21 +140,23 @@ def reached(names: set[str], trees: Iterable[ast.Module]) -> set[str]:
     return found
 
 
-def mentioned(node: ast.AST) -> set[str]:
+@lru_cache(maxsize=4096)
+def mentioned(node: ast.AST) -> frozenset[str]:
     """All names in some lines, texts that may be names among them."""
-    found = {
-        getattr(one, part) for one in ast.walk(node) for part in ("id", "attr", "name", "arg") if isinstance(getattr(one, part, 0), str)
-    }
-    texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
-    return found | {part for text in texts for part in text.split(".") if part.isidentifier()}
+    inside = list(ast.walk(node))
+    found = {name for one in inside for part in ("id", "attr", "name", "arg") if isinstance(name := getattr(one, part, 0), str)}
+    texts = (one.value for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    return frozenset(found | {part for text in texts for part in text.split(".") if part.isidentifier()})
 
 
-def renamed(tree: ast.Module) -> list[tuple[str, str]]:
-    aliases = [one for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names]
-    return [(one.asname, one.name.rpartition(".")[2]) for one in aliases if one.asname]
+@lru_cache(maxsize=256)
+def renamed(tree: ast.Module) -> tuple[tuple[str, str], ...]:
+    aliases = [one for node in nodes(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names]
+    return tuple((one.asname, one.name.rpartition(".")[2]) for one in aliases if one.asname)
 
 
-def at_load(tree: ast.Module) -> list[ast.AST]:
+@lru_cache(maxsize=256)
+def at_load(tree: ast.Module) -> tuple[ast.AST, ...]:
     """What is run when a module is loaded: all but the bodies of its functions. A class is taken whole."""
     found: list[ast.AST] = []
     for node in tree.body:
@@ -162,7 +164,7 @@ def at_load(tree: ast.Module) -> list[ast.AST]:
             found += [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
         else:
             found.append(node)
-    return found
+    return tuple(found)
 
 
 @lru_cache(maxsize=4096)

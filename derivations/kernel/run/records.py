@@ -24,6 +24,11 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\col
 def check_claim(claim: Claim) -> dict:
     """The claim's record with every witness's verdict; Refused if one of them does not accept it, or for what no witness sees."""
     refuse_unseen(claim)
+    return witnessed(claim)
+
+
+def witnessed(claim: Claim) -> dict:
+    """The record of a claim of which it was asked already what no witness sees."""
     return record(claim, verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
 
 

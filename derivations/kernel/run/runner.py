@@ -87,7 +87,7 @@ def find(targets: tuple) -> list:
 def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, how: How | None = None) -> list:
     """Results in the order of targets. progress(done, total) is called as claims are settled; `stop`, once set, gives up what is left.
 
-    What took longest is begun first.
+    What took longest is begun first; of what was never checked, the longest text.
     """
     how = replace(how or How(), loaded=time.time_ns())
     results = each(targets, fresh, jobs, progress, stop, how)
@@ -103,7 +103,7 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
 
 def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        order = sorted(targets, key=lambda target: (target[0] in how.first, last_time(target)), reverse=True)
+        order = sorted(targets, key=lambda target: (target[0] in how.first, *expected(target)), reverse=True)
         begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in order}
         return {target: begun[target].result() for target in targets}
 
@@ -126,8 +126,10 @@ def is_distrusted(result: Result) -> bool:
     return any(r.get("distrusted") for r in result.records)
 
 
-def last_time(target: tuple) -> float:
-    return times.of_topic(target[0])
+def expected(target: tuple) -> tuple:
+    """What tells how long a script may take: how long it took; where nobody knows, how long its text is."""
+    topic, script = target
+    return times.of_topic(topic), script.stat().st_size if script.is_file() else 0
 
 
 def settle(results: list):

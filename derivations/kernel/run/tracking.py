@@ -187,9 +187,9 @@ class Recorder:
             return
         if event in REFUSED:
             self.refuse(REFUSED[event])
-        elif event == "ctypes.dlopen" and by_the_project():
+        elif event == LIBRARIES_IN_C and by_the_project():
             self.refuse(LIBRARY)
-        elif event in ("os.getxattr", "os.listxattr") and at_once() != "python":  # Python itself does so where it copies a file
+        elif event in ATTRIBUTES_ASKED and at_once() != "python":  # Python itself does so where it copies a file
             self.refuse(ATTRIBUTES)
         elif event in TAKEN:
             with self.inside():
@@ -337,6 +337,8 @@ TAKEN: dict[str, Callable] = {
     "os.scandir": Recorder.scanned,
     "import": Recorder.loaded,
 }
+LIBRARIES_IN_C, ATTRIBUTES_ASKED = "ctypes.dlopen", ("os.getxattr", "os.listxattr")
+HEEDED = frozenset([*REFUSED, *TAKEN, LIBRARIES_IN_C, *ATTRIBUTES_ASKED])  # the events that a recorder does something about
 
 
 def where(path: Any, folder: int | None = None) -> str:
@@ -408,7 +410,7 @@ _hooked: list[bool] = []  # a hook stays for as long as its process
 
 
 def _hook(event: str, arguments: tuple) -> None:
-    if _recorders:
+    if event in HEEDED and _recorders:  # Python tells of each `id` and of each look at a frame, too
         _recorders[-1].told(event, arguments)
 
 
@@ -524,12 +526,13 @@ def _watch_imports(recorder: Recorder) -> Callable[[], None]:
     before = (builtins.__import__, importlib.import_module)
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-        refuse = recorder.imported if level == 0 and by_its_own_lines() else lambda module: None
+        if level or not by_its_own_lines():  # SymPy imports within its functions, thousands of times
+            return before[0](name, globals, locals, fromlist, level)
         parts = [f"{name}.{part}" for part in fromlist or () if f"{name}.{part}" in SHARING]
         for part in [name, *parts]:
-            refuse(part)
+            recorder.imported(part)
         found = before[0](name, globals, locals, fromlist, level)
-        refuse(name)  # of a library it is known by now where it lies
+        recorder.imported(name)  # of a library it is known by now where it lies
         return found
 
     def import_module(name: str, package: str | None = None) -> Any:

@@ -78,11 +78,10 @@ def files_of_modules() -> set[Path]:
 
 def imported(script: Path, root: Path) -> list:
     """Files of the project, or beside the script, that were imported."""
-    files = files_of_modules()
-    prefix = Path(sys.prefix).resolve()
-    return sorted(
-        str(f) for f in files if f.suffix == ".py" and prefix not in f.parents and (root in f.parents or script.parent in f.parents)
-    )
+    mine = tuple(f"{folder}{os.sep}" for folder in (root, script.parent))
+    installed = f"{Path(sys.prefix).resolve()}{os.sep}"
+    files = map(str, files_of_modules())
+    return sorted(file for file in files if file.endswith(".py") and file.startswith(mine) and not file.startswith(installed))
 
 
 def main(path: str, root: str, out, said: str, environment: dict, earlier: dict, one_in: int = 0):

@@ -21,21 +21,33 @@ from .values import Value
 
 def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
     """The tree with other things in the place of free indices or sizes."""
-    if e in what:
+    return replaced(e, what, {})
+
+
+def replaced(e: Expr, what: Mapping[Expr, Expr], known: dict[int, Expr]) -> Expr:
+    """The same; what a part comes to is kept by the part, which may stand in several places."""
+    if id(e) not in known:
+        known[id(e)] = replaced_in(e, what, known)
+    return known[id(e)]
+
+
+def replaced_in(e: Expr, what: Mapping[Expr, Expr], known: dict[int, Expr]) -> Expr:
+    if e.op in ("index", "symbol") and e in what:
         return what[e]
     shape = tuple(what.get(n, n) for n in e.shape)
     data = e.data
     if e.op in ("index", *BINDERS):
         data = (data[0], what.get(data[1], data[1]))
     if e.op in BINDERS:
-        own = Expr("index", (), (), e.data)
+        own, known = Expr("index", (), (), e.data), {}  # for within it something else is put
         what = {key: one for key, one in what.items() if key != own}
         bound = Expr("index", (), (), data)
         if any(bound in free_indices(one) for one in what.values()):  # which this binder would take for its own
             data = index(f"at{next(FRESH)}", data[1]).data
             what[own] = Expr("index", (), (), data)
-    made = Expr(e.op, tuple(put(a, what) for a in e.args), shape, data)
-    return e if made == e else made
+    args = tuple(replaced(a, what, known) for a in e.args)
+    alike = all(new is old for new, old in zip(args, e.args)) and shape == e.shape and data == e.data
+    return e if alike else Expr(e.op, args, shape, data)
 
 
 def entry(e: Expr, places: tuple[Expr, ...]) -> Expr:

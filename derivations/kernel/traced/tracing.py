@@ -225,7 +225,7 @@ def home(x: Tensor) -> tuple:
     steps = [
         getattr(getattr(n, "node", None), "expr", n) for n in (*x.shape, *x.stride(), x.storage_offset())
     ]  # which asks nothing of sizes
-    return (x.untyped_storage()._cdata, *map(str, steps)), 0 if x.is_inference() else x._version
+    return (x.untyped_storage()._cdata, *steps), 0 if x.is_inference() else x._version
 
 
 def told(place: Any) -> tuple[list[int], list[Expr]]:
