@@ -43,10 +43,12 @@ from derivations.kernel import (
 from derivations.kernel.attack import trying
 from derivations.kernel.attack.controls import controls
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.mutants import mutants
+from derivations.kernel.attack.mutants import Seen, mutants, well_typed
+from derivations.kernel.attack.points import DRAWN, MOST_DRAWN, POINTS, drawn, points
+from derivations.kernel.attack.trees import everywhere
 from derivations.kernel.command import mutants as command_mutants
 from derivations.kernel.core import claims
-from derivations.kernel.core.expr import walk
+from derivations.kernel.core.expr import paren, walk
 from derivations.kernel.run import certificates, mutants_kept, mutation, runner, worker
 from derivations.kernel.run.shared import Shared
 
@@ -165,6 +167,26 @@ def test_no_mutant_is_made_twice_and_none_is_the_claim():
     for _, claim, _ in SLIPS:
         found = [mutant.mutated for mutant in mutants(claim)]
         assert len(found) == len(set(found)) and claim not in found and len(found) >= 4
+
+
+def test_trees_are_one_that_differ_in_brackets_only():
+    seen = Seen()
+    assert seen.number(paren(x) + paren(paren(y))) == seen.number(x + y) != seen.number(y + x)
+    assert seen.number(x + 1) != seen.number(x + 2) and seen.number(total(v[i], i)) != seen.number(total(v[j], j))
+
+
+def test_one_name_for_two_things_is_ill_typed():
+    claim = stated("identity", x + y, y + x)
+    assert well_typed(claim) and well_typed(replace(claim, start=paren(y) + x))
+    for other in (vector("x", n)[1], random("x"), total(1, index("k", sizes("x")))):
+        assert not well_typed(replace(claim, start=other + y)), other
+
+
+def test_parts_without_a_change_stay_the_same_objects():
+    tree = (x + y) * exp(x)
+    changed = everywhere(tree, lambda e: 2 * e if e == y else None)
+    assert str(changed) == "(x + 2*y)*exp(x)" and changed.args[1] is tree.args[1]
+    assert everywhere(tree, lambda e: None) is tree
 
 
 def test_a_slip_in_a_definition_is_made_wherever_its_name_stands():
@@ -655,6 +677,28 @@ def test_a_script_that_does_not_load_is_named(trial, capsys):
 )
 def test_the_judge(claim, verdict):
     assert judge(claim)[0] == verdict, judge(claim)
+
+
+def test_what_is_drawn_is_there_for_all_claims_that_speak_of_the_same_and_for_no_other():
+    claim = stated("identity", x * (x - y), x**2 - x * y, given=[positive(x)])
+    mutant = replace(claim, start=x * (x + y))
+    assert points(mutant) is points(claim) and judge(mutant)[0] == "false" and judge(claim)[0] == "true"
+    for other in (
+        replace(claim, given=()),
+        replace(claim, given=(positive(y),)),
+        replace(claim, start=x * (x - v[1])),
+        replace(claim, start=x * (x - n * y)),
+        replace(claim, start=exp(x)),
+    ):
+        assert points(other) is not points(claim), other
+    assert points(claim, seed=1) != points(claim) == list(drawn(claim, 0, POINTS)) and len(points(claim, most=3)) == 3
+
+
+def test_only_what_was_drawn_last_is_kept():
+    claims_ = [stated("identity", x * k, k * x) for k in range(2 * MOST_DRAWN)]
+    for k, claim in enumerate(claims_):
+        points(claim, seed=k)
+    assert len(DRAWN) == MOST_DRAWN
 
 
 def test_the_judge_takes_a_claim_as_a_witness_does_that_asks_less():

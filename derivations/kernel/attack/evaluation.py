@@ -56,22 +56,24 @@ class Kept:
 
     def value(self, e: Expr, place: tuple, env: dict, rule):
         spoken_of = [env.get(name) for name in self.names_in(e)]
-        key = id(e), place, mp.prec, *(x if isinstance(x, int) else id(x) for x in spoken_of)
-        if key not in self.values:
+        key = (id(e), place, mp.prec, *[x if type(x) is int else id(x) for x in spoken_of])
+        found = self.values.get(key)
+        if found is None:
             if len(self.values) >= self.MOST:
                 self.values.clear()
-            self.values[key] = rule(e, place, env), e, spoken_of
-        return self.values[key][0]
+            found = self.values[key] = rule(e, place, env), e, spoken_of
+        return found[0]
 
     def names_in(self, e: Expr) -> tuple:
         """The keys of an environment on which a tree depends."""
-        if id(e) not in self.names:
+        found = self.names.get(id(e))
+        if found is None:
             if len(self.names) >= self.MOST:
                 self.names.clear()
             indices = sorted(i.data[0] for i in free_indices(e))
             random = ["outcomes"] if any(n.op in ("expectation", "variance") for n in walk(e)) else []
-            self.names[id(e)] = (*sorted(symbols(e)), *(("index", i) for i in indices), *random), e
-        return self.names[id(e)][0]
+            found = self.names[id(e)] = (*sorted(symbols(e)), *(("index", i) for i in indices), *random), e
+        return found[0]
 
     def moved(self, values: dict, at: tuple, shift) -> dict:
         """The values of a name, one of them moved: the same object whenever it is asked for."""
@@ -128,7 +130,7 @@ def of_power(e, place, env):
 
 
 def number(x: Fraction):
-    return mpf(x.numerator) / x.denominator
+    return mpf(x.numerator) if x.denominator == 1 else mpf(x.numerator) / x.denominator
 
 
 def of_product(e, place, env):

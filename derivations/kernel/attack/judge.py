@@ -56,7 +56,7 @@ FAR = mpf(10) ** 20  # so far out, a polynomial is as large as its highest power
 def moment_not_stated(claim: Claim) -> str:
     """A moment that is averaged, and that nothing stated says exists: seen by how fast what is averaged grows with one entry."""
     averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in ("expectation", "variance")]
-    for env in list(points(claim))[:FEWEST]:
+    for env in points(claim)[:FEWEST]:
         for node in averaged:
             for here in index_values(node.args, env):
                 for name in (s.data[0] for s in symbols(node).values() if s.data[1] == "random"):
@@ -98,7 +98,7 @@ def differ(a, b, claim: Claim) -> bool:
 def over_points(claim: Claim, partial: bool, broken, most: int) -> tuple:
     """broken(env) says what is wrong at one point, or ''."""
     tried = skipped = 0
-    drawn = list(points(claim, most=most))
+    drawn = points(claim, most=most)
     if partial and not drawn:
         return "true", f"its assumptions held at none of {DRAWS} points drawn, so that nothing is claimed"
     for env in drawn:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..core.assumptions import Assumption, mean, variance
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, lift, ones, strip, symbols, walk
+from ..core.expr import BINDERS, Expr, lift, ones, symbols, walk
 from ..errors import KernelError
 from .slips import negated, slips_at, slips_of_a_side
 from .trees import everywhere, rebuild, slips_in, unfolded
@@ -48,7 +48,8 @@ class Context:
 
 def mutants(claim: Claim) -> list:
     """Every mutant of a claim, once. Of a definition, what is defined is mutated: a snippet may be said to compute it."""
-    seen, found = {meaning(claim)}, []
+    seen = Seen()
+    met, found = {meaning(claim, seen)}, []
     makers = (
         (of_definitions,)
         if claim.kind == "definition"
@@ -56,32 +57,59 @@ def mutants(claim: Claim) -> list:
     )
     for maker in makers:
         for operator, path, mutated in maker(claim):
-            if well_typed(mutated) and (said := meaning(mutated)) not in seen:
-                seen.add(said)
+            if well_typed(mutated, seen) and (said := meaning(mutated, seen)) not in met:
+                met.add(said)
                 found.append(Mutant(claim.id, operator, path, mutated))
     return found
 
 
-def meaning(claim: Claim) -> tuple:
+class Seen:
+    """What is known of trees. The mutants of a claim share most of theirs, and each part is looked at once."""
+
+    def __init__(self):
+        self.found: dict = {}  # by which object a tree is: its number, its names, and the tree, so that no other takes its place
+        self.numbers: dict = {}
+
+    def number(self, e: Expr) -> int:
+        """Of two trees the same if they are alike without their brackets."""
+        return self.of(e)[0]
+
+    def names(self, *trees: Expr) -> frozenset:
+        """The symbols and definitions in them, with the sizes in shapes and in indices."""
+        return frozenset().union(*(self.of(e)[1] for e in trees))
+
+    def of(self, e: Expr) -> tuple:
+        if id(e) not in self.found:
+            parts = [self.of(a) for a in e.args]
+            key = (e.op, e.data, e.shape, *(number for number, _, _ in parts))
+            number = parts[0][0] if e.op == "paren" else self.numbers.setdefault(key, len(self.numbers))
+            own = (e, *e.shape, *([e.data[1]] if e.op in ("index", *BINDERS) else []))
+            names = frozenset(s for s in own if s.op in ("symbol", "defined"))
+            self.found[id(e)] = number, names.union(*(names for _, names, _ in parts)), e
+        return self.found[id(e)]
+
+
+def meaning(claim: Claim, seen: Seen) -> tuple:
     """What two claims must share to be one mutant."""
     return (
-        strip(claim.start),
-        tuple((s.relation, strip(s.expr)) for s in claim.steps),
-        tuple(map(strip, claim.because)),
+        seen.number(claim.start),
+        tuple((s.relation, seen.number(s.expr)) for s in claim.steps),
+        tuple(map(seen.number, claim.because)),
         claim.given,
         claim.at,
         claim.towards,
     )
 
 
-def well_typed(claim: Claim) -> bool:
-    shape = claim.start.shape
-    try:
-        symbols(*claim.trees)
-        if claim.start.op == "rank" and len(claim.because) == 2:
-            return bool((claim.because[0] @ claim.because[1]).shape)  # of whatever shape: that is for the witnesses to notice
-    except KernelError:
+def well_typed(claim: Claim, seen: Seen | None = None) -> bool:
+    shape, names = claim.start.shape, (seen or Seen()).names(*claim.trees)
+    if len({s.data[0] for s in names}) < len(names):  # one name for two things
         return False
+    if claim.start.op == "rank" and len(claim.because) == 2:
+        try:
+            return bool((claim.because[0] @ claim.because[1]).shape)  # of whatever shape: that is for the witnesses to notice
+        except KernelError:
+            return False
     scalar = claim.kind != "inequality" or not any(e.shape for e in claim.because)
     return scalar and all(s.expr.shape == shape for s in claim.steps)
 

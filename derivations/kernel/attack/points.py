@@ -30,15 +30,38 @@ POINTS_OF_EXPONENTIALS = 8  # each of them is an average over a thousand outcome
 SIGNS = {"positive": lambda v: v > ZERO, "nonnegative": lambda v: v > -ZERO, "nonzero": lambda v: abs(v) > ZERO}
 
 
-def points(claim: Claim, seed: int = 0, most: int = POINTS):
-    """Environments: sizes and entries drawn at random, small and zero ones often, such that every assumption holds."""
+DRAWN: dict = {}  # what was drawn last: the mutants of a claim come one after another, and most of them speak of the same
+MOST_DRAWN = 8
+
+
+def points(claim: Claim, seed: int = 0, most: int = POINTS) -> list:
+    """Environments: sizes and entries drawn at random, small and zero ones often, such that every assumption holds.
+
+    Claims that speak of the same have the very same ones, so that what was computed there of a part that they share is known.
+    """
+    key = seed, most, mp.prec, spoken_of(claim)
+    if key not in DRAWN:
+        found = list(drawn(claim, seed, most))
+        if len(DRAWN) == MOST_DRAWN:
+            del DRAWN[next(iter(DRAWN))]
+        DRAWN[key] = found
+    return DRAWN[key]
+
+
+def spoken_of(claim: Claim) -> tuple:
+    """All of a claim on which it depends what is drawn for it: its names in their order, its assumptions, and which operations it has."""
+    sizes = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
+    return tuple(symbols(*claim.trees).values()), claim.given, operations(claim), sizes
+
+
+def drawn(claim: Claim, seed: int, most: int):
     named = symbols(*claim.trees).values()
     generator, law = Random(seed), laws(claim)
     largest = 2 if law else 3 if any(s.shape for s in named) else 8
     small = law or has(claim, "inverse")
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     met = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # it may end where two numbers are one
-    hidden = any(n.op == "function" and n.data == "largest" for tree in claim.trees for n in walk(tree))  # smaller entries do not show
+    hidden = has(claim, "largest")  # smaller entries do not show
     most *= (3 if hidden else 1) * (2 if met else 1)  # of those that meet, some are where nothing has a value
     bits = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one"}
     found, failed = 0, 0
@@ -182,8 +205,19 @@ def holds(a, env: dict) -> bool:
 # Distributions: each random entry takes finitely many values, such that all the moments that are needed are right
 
 
-def has(claim: Claim, *operations) -> bool:
-    return any(n.op in operations for tree in claim.trees for n in walk(tree))
+def has(claim: Claim, *names) -> bool:
+    return not operations(claim).isdisjoint(names)
+
+
+LAST: list = []  # a claim and its operations, which are asked for at every entry that is compared
+
+
+def operations(claim: Claim) -> frozenset:
+    """The operations in a claim's trees, and its functions by their own names too."""
+    if not LAST or LAST[0] is not claim:
+        nodes = [n for tree in claim.trees for n in walk(tree)]
+        LAST[:] = claim, frozenset(n.op for n in nodes) | {n.data for n in nodes if n.op == "function"}
+    return LAST[1]
 
 
 def laws(claim: Claim) -> bool:

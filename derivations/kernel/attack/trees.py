@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import is_
+
 from ..core.expr import (
     BINDERS,
     E,
@@ -51,8 +53,9 @@ def rebuild(e: Expr, args: tuple) -> Expr:
 
 
 def everywhere(e: Expr, change) -> Expr:
-    """The tree with change(node) in place of each node, from the leaves up. None leaves a node as it is."""
-    e = rebuild(e, tuple(everywhere(a, change) for a in e.args))
+    """The tree with change(node) in place of each node, from the leaves up. None leaves a node as it is, and parts without a change too."""
+    args = tuple(everywhere(a, change) for a in e.args)
+    e = e if all(map(is_, args, e.args)) else rebuild(e, args)
     changed = change(e)
     return e if changed is None else changed
 

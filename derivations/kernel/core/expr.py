@@ -618,9 +618,10 @@ def strip(e: Expr) -> Expr:
 
 def walk(e: Expr) -> Iterator[Expr]:
     """Every node, parents first."""
-    yield e
-    for argument in e.args:
-        yield from walk(argument)
+    left = [e]
+    while left:
+        yield (e := left.pop())
+        left += e.args[::-1]
 
 
 def named(*trees: Expr) -> Iterator[Expr]:

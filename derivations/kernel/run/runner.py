@@ -27,6 +27,7 @@ LAZY = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor"
 if CONTEXT.get_start_method() == "forkserver":
     CONTEXT.set_forkserver_preload([*LAZY, f"{__package__}.warm"])
 os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
+os.environ["SYMPY_CACHE_SIZE"] = "20000"  # of each function that it keeps the values of: a claim and its mutants ask for the same ones
 
 
 @dataclass
