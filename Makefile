@@ -8,7 +8,7 @@ PY := .venv/bin/python
 BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Nothing of the caller's Python reaches ours. The last line silences a notice that Material prints at every build.
-unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
+unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: help serve test slow lint coq sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup

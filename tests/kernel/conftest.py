@@ -4,7 +4,6 @@ import json
 import os
 import re
 import select
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -128,16 +127,23 @@ def sympy_refuses():
     return refusal
 
 
+@pytest.fixture(scope="session")
+def kernel_read():
+    """The kernel's files as bytes, by their paths below the root: read once, and written by each test that has a checkout of its own."""
+    files = [ROOT / "derivations" / "__init__.py", ROOT / "derivations" / "__main__.py", *certificates.kernel_files()]
+    return {path.relative_to(ROOT): path.read_bytes() for path in files}
+
+
 @pytest.fixture
-def tree(tmp_path, monkeypatch):
+def tree(tmp_path, monkeypatch, kernel_read):
     """A checkout of its own: the kernel, and one topic `chapter/tiny`. The kernel of this process works on it."""
     root = tmp_path / "checkout"
     kernel = root / "derivations" / "kernel"
     kernel.mkdir(parents=True)
-    for path in [ROOT / "derivations" / "__init__.py", ROOT / "derivations" / "__main__.py", *certificates.kernel_files()]:
-        copy = root / path.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, copy)
+    for folder in {path.parent for path in kernel_read}:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    for path, content in kernel_read.items():
+        (root / path).write_bytes(content)
     script = root / "derivations" / "chapter" / "tiny.py"
     script.parent.mkdir()
     script.write_text(TINY)

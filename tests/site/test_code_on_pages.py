@@ -3,12 +3,13 @@
 import ast
 import random
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 from markdown import Markdown
 
-from derivations.kernel.pages import lint, names
+from derivations.kernel.pages import lint, names, used
 from derivations.kernel.pages.regions import RECIPES, mismarked, sections, text_of
 from derivations.kernel.pages.source import PageError, Source
 from derivations.kernel.pages.standing import blocks
@@ -56,8 +57,15 @@ def taken(root):
     return [str(one) for path in lint.pages(root) for one in lint.taken_names(root, path)]
 
 
+@pytest.fixture
+def still(monkeypatch):
+    """The site stands still while it is looked at: what its pages show is found once, not anew for each topic and each page."""
+    shown = cache(lambda root, shown=used.shown: shown(root, lint.pages(root)))
+    monkeypatch.setattr(used, "shown", lambda root, pages: shown(root))
+
+
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])
-def test_the_site(check):
+def test_the_site(check, still):
     assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
     assert check(ROOT) == []
 

@@ -30,12 +30,14 @@ def blocks_of(path, root=ROOT):
     return standing.blocks(Source(lint.text_of(path), root / "docs", path), root)
 
 
+@cache
 def pages():
     """The text of the blocks of each page that has any."""
     found = {path.relative_to(ROOT / "docs").as_posix(): blocks_of(path) for path in lint.pages(ROOT)}
     return {name: [block.text() for block in blocks] for name, blocks in found.items() if blocks}
 
 
+@cache
 def files():
     topics = [topic for topic in lint.topics_with_snippets(ROOT) if not topic.endswith("__init__")]
     return {f"snippets/{topic}.py": [whole.unmarked(lint.text_of(ROOT / f"snippets/{topic}.py"))] for topic in topics}

@@ -21,11 +21,6 @@ from snippets.kin.rnn import rnn_step
 from snippets.softmax.temperature import softmax_with_temperature
 from snippets.together.gpt import silu
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # theirs, about themselves
-    from torch.testing._internal.common_methods_invocations import op_db
-    from torch.testing._internal.common_modules import module_db
-
 FORMATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 TIMES = 4  # what theirs is off: so far from them ours may be, in few digits
 
@@ -233,6 +228,16 @@ LAYERS = [
 
 
 @cache
+def theirs() -> tuple[list, list]:
+    """Their functions and their layers. It takes seconds to load them, which whoever runs other tests does not wait for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs, about themselves
+        from torch.testing._internal.common_methods_invocations import op_db
+        from torch.testing._internal.common_modules import module_db
+    return op_db, module_db
+
+
+@cache
 def cases(entry: Entry, dtype: torch.dtype) -> list[tuple[Case, Case]]:
     """Each in a format, and in double precision."""
     torch.manual_seed(0)
@@ -240,14 +245,14 @@ def cases(entry: Entry, dtype: torch.dtype) -> list[tuple[Case, Case]]:
 
 
 def of_functions(entry: Entry, dtype: torch.dtype):
-    for op in (op for op in op_db if op.name == entry.name and dtype in op.supported_dtypes("cpu")):
+    for op in (op for op in theirs()[0] if op.name == entry.name and dtype in op.supported_dtypes("cpu")):
         for sample in op.sample_inputs("cpu", dtype):
             given = sample.input, sample.args, sample.kwargs
             yield entry.case(op.op, *given), entry.case(op.op, *in_double(given))
 
 
 def of_layers(entry: Entry, dtype: torch.dtype):
-    for info in (info for info in module_db if info.name == entry.name and dtype in info.dtypes):
+    for info in (info for info in theirs()[1] if info.name == entry.name and dtype in info.dtypes):
         for sample in info.module_inputs_func(info, device="cpu", dtype=dtype, requires_grad=False, training=False):
             made, given = sample.constructor_input, (sample.forward_input.args, sample.forward_input.kwargs)
             layer = info.module_cls(*made.args, **made.kwargs).to(dtype).eval()
