@@ -6,6 +6,9 @@ ARGS ?=
 PY := .venv/bin/python
 # Test files run beside one another; ARGS="-n 0" runs them one by one.
 BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
+# SINCE=main: of the test files those that what changed since then may reach, and some of the others (tests/chosen.py).
+SINCE ?=
+TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESIDE)
 
 # Nothing of the caller's Python reaches ours. The last line silences a notice that Material prints at every build.
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH
@@ -16,7 +19,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
-	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some)"
+	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some, SINCE=main those of what changed since)"
 	@echo "make slow    the tests that take minutes: forged claims, pages pasted whole, these commands run for real"
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
@@ -36,10 +39,10 @@ serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: lint check
-	@$(PY) -m pytest $(BESIDE) -m "not coq and not slow" $(ARGS)
+	@$(TESTED) -m "not coq and not slow" $(ARGS)
 
 slow: check
-	@$(PY) -m pytest $(BESIDE) -m slow $(ARGS)
+	@$(TESTED) -m slow $(ARGS)
 
 lint: setup
 	@$(PY) -m ruff check .
@@ -49,7 +52,7 @@ lint: setup
 
 coq: check
 	@$(PY) -m derivations coq $(if $(REPLAY),--replay $(REPLAY))
-	@$(PY) -m pytest $(BESIDE) -m coq tests/kernel/test_coq_*.py
+	@$(TESTED) -m coq tests/kernel/test_coq_*.py
 
 sympy: check
 	@$(PY) -m derivations sympy --run

@@ -13,6 +13,8 @@ import click
 from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 from ..run.shared import Shared
+from ..run.since import changed
+from ..run.touched import touched
 
 
 def main(
@@ -24,12 +26,16 @@ def main(
     keep: Callable = lambda run, **counts: None,
     cluster: str = "",
     shared: Shared | None = None,
+    since: str = "",
 ) -> int:
     """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
 
-    Raises ValueError where the share is none, or holds no topic.
+    Raises ValueError where the share is none, or holds no topic, and NoCommit where nobody knows what changed `since`.
     """
-    wanted = share_of(runner.find(targets), share)
+    wanted = touched_of(runner.find(targets), share, since) if since else share_of(runner.find(targets), share)
+    if not wanted:
+        click.echo(f"nothing that changed since {since} touches a topic: there is no mutant to try")
+        return 0
     with click.progressbar(length=0, label="Trying mutants", file=sys.stderr, show_pos=True) as bar:
 
         def progress(done, more):
@@ -76,6 +82,12 @@ def share_of(targets: list, share: str) -> list:
     if not (chosen := targets[first - 1 :: of]):
         raise ValueError(f"the share {share} of {len(targets)} topics holds none")
     return chosen
+
+
+def touched_of(targets: list, share: str, commit: str) -> list:
+    """Of the targets those that a change since the commit touches; the share of all where the checker changed."""
+    asked = touched(changed(commit))
+    return share_of(targets, share) if asked.kernel else [target for target in targets if target[0] in asked.topics]
 
 
 def complain(topic: str, claims: dict):
