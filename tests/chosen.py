@@ -21,7 +21,9 @@ OF_REST = 20
 # What a change of these may reach, nobody tells.
 ALL = re.compile(r"(requirements\.txt|pyproject\.toml|Makefile|\.ci/.*|tests/(conftest|chosen)\.py|(derivations|snippets)/__init__\.py)$")
 ROAMS = re.compile(r"\b(ROOT|topics|rglob|glob|iterdir|listdir|subprocess|Popen|CliRunner|cli|__file__|runpy|site)\b")
-NAMED = re.compile(r"\b([a-z0-9_]+)[./]([a-z0-9_]+)\b")
+TOPIC = re.compile(r"\b([a-z0-9_]+/[a-z0-9_]+)\b")
+SNIPPET = re.compile(r"\bsnippets\.([a-z0-9_]+\.[a-z0-9_]+)\b")
+HOMES = ("derivations/{}.py", "snippets/{}.py", "docs/{}.md", "docs/figures/{}.py")
 
 
 def pytest_addoption(parser):
@@ -58,6 +60,20 @@ def pytest_ignore_collect(collection_path, config):
     if KEPT in os.environ and collection_path.suffix == ".py" and collection_path.is_relative_to(ROOT):
         return collection_path.relative_to(ROOT).as_posix() not in chosen_now() or None
     return None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Files that are named to pytest are collected whatever else is said of them."""
+    if KEPT in os.environ:
+        wanted = [item for item in items if name_of(item.path) in chosen_now()]
+        config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+        items[:] = wanted
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Where a change reaches no test, none is asked for."""
+    if KEPT in os.environ and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
 
 
 @cache
@@ -97,10 +113,11 @@ def within_reach(file: Path) -> set[str]:
 
 
 def of_topics(file: Path) -> set[Path]:
-    """The files of the topics that a file names."""
-    named = {f"{chapter}/{topic}" for chapter, topic in NAMED.findall(file.read_text(encoding="utf-8"))} & all_topics()
-    homes = ("derivations/{}.py", "snippets/{}.py", "docs/{}.md", "docs/figures/{}.py")
-    return {path for topic in named for home in homes if (path := ROOT / home.format(topic)).is_file()}
+    """The files of the topics that a file names, and the snippets that it names."""
+    text = file.read_text(encoding="utf-8")
+    named = {home.format(topic) for topic in {*TOPIC.findall(text)} & all_topics() for home in HOMES}
+    named |= {f"snippets/{name.replace('.', '/')}.py" for name in SNIPPET.findall(text)}
+    return {path for name in named if (path := ROOT / name).is_file()}
 
 
 @cache

@@ -450,6 +450,56 @@ def test_every_action_is_pinned_to_a_commit(workflow):
 
 
 def test_the_workflow_runs_what_a_contributor_runs(workflow):
-    assert [step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step] == [".ci/run"]
-    assert {"make test", "make site"} <= set((ROOT / ".ci/run").read_text().splitlines())
+    claims, rest = (workflow["jobs"][name] for name in ("claims", "rest"))
+    parts = ["claims", *rest["strategy"]["matrix"]["part"]]
+    assert [step["run"] for step in claims["steps"] if "run" in step] == [".ci/run claims"]
+    assert [step["run"] for step in rest["steps"] if "run" in step] == [".ci/run ${{ matrix.part }}"]
+    assert f"set -- {' '.join(parts)}" in (ROOT / ".ci/run").read_text()  # what is run where none is named
     assert os.access(ROOT / ".ci/run", os.X_OK)
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A function that runs .ci/run where make says what it is asked, and nothing has to be installed; and gives what it said."""
+    tree, programs = copy_into(tmp_path), tmp_path / "programs"
+    programs.mkdir()
+    for name in ("chromium", "nginx", "coqc", "dpkg-query", "apt-get"):
+        (programs / name).write_text("#!/bin/sh\necho installed\n")
+    (programs / "make").write_text('#!/bin/sh\necho make "$@" SINCE=$SINCE\n[ "$1" != "$FAILING" ]\n')
+    for name in programs.iterdir():
+        name.chmod(0o755)
+    for command in (["init", "-q"], ["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=tree, check=True)
+
+    def run(*names, **environment):
+        environment = {"PATH": f"{programs}:{os.environ['PATH']}", "SINCE": ""} | environment
+        return subprocess.run([".ci/run", *names], cwd=tree, env=os.environ | environment, capture_output=True, text=True)
+
+    return run
+
+
+def made(done):
+    return [line.removeprefix("make ").partition(" SINCE=")[0] for line in done.stdout.splitlines() if line.startswith("make ")]
+
+
+def test_ci_runs_all_parts_or_those_that_are_named(parts):
+    whole = parts()
+    assert whole.returncode == 0 and "== all passed" in whole.stdout
+    assert [words.split()[0] for words in made(whole)] == ["check", "coq", "mutants", "fuzz", "test", "slow", "site", "wheel"]
+    assert made(parts("slow", "site")) == ["slow", "site", "wheel"]
+
+
+def test_ci_ends_with_the_first_part_that_fails(parts):
+    done = parts("attacks", "tests", FAILING="fuzz")
+    assert done.returncode == 1 and [words.split()[0] for words in made(done)] == ["mutants", "fuzz"] and "all passed" not in done.stdout
+
+
+def test_ci_refuses_a_part_that_is_none_before_it_begins(parts):
+    done = parts("site", "all")
+    assert done.returncode == 2 and made(done) == [] and "'all' is no part; there are claims, attacks, tests, slow and site" in done.stderr
+
+
+def test_of_a_change_ci_asks_for_what_it_touches(parts):
+    assert "--since" not in "".join(made(parts("attacks")))
+    done = parts("attacks", "tests", SINCE="0a1b")
+    assert re.search(r"--share [1-6]/6 --since 0a1b$", made(done)[0]) and "make test SINCE=0a1b" in done.stdout
