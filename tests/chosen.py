@@ -34,7 +34,7 @@ def pytest_configure(config):
     commit = config.getoption("--since")
     if not commit or KEPT in os.environ:
         return
-    from derivations.kernel.run import since  # here, so that nothing of the project is loaded where nothing is chosen
+    from derivations.kernel.command import since  # here, so that nothing of the project is loaded where nothing is chosen
 
     try:
         files = test_files(config)

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from derivations.kernel.command import mutants
-from derivations.kernel.run import certificates, since
+from derivations.kernel.command import mutants, since
+from derivations.kernel.run import certificates
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 

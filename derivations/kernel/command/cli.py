@@ -210,9 +210,9 @@ def coq(targets, fresh, replay, jobs, cluster, shared):
 )
 def mutants(targets, as_json, share, since, fresh, jobs, cluster, shared, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
-    from ..run.since import NoCommit
     from .code_mutants import main as run_code_mutants
     from .mutants import main as run_mutants
+    from .since import NoCommit
 
     if record and (targets or since or share != "1/1"):
         raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share, and leave --since out")

@@ -13,8 +13,8 @@ import click
 from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 from ..run.shared import Shared
-from ..run.since import changed
 from ..run.touched import touched
+from .since import changed
 
 
 def main(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from ..errors import KernelError
-from . import certificates
+from ..run import certificates
 
 
 class NoCommit(KernelError):
