@@ -6,6 +6,9 @@ ARGS ?=
 PY := .venv/bin/python
 # Test files run beside one another; ARGS="-n 0" runs them one by one.
 BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
+# What was found is taken from and given to a folder that is shared, SHARED=/path (CONTRIBUTING.md), but for one in REPLAY=20.
+SHARED ?=
+KEPT = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SHARED),--shared "$(SHARED)")
 # SINCE=main: of the test files those that what changed since then may reach, and some of the others (tests/chosen.py).
 SINCE ?=
 TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESIDE)
@@ -51,14 +54,14 @@ lint: setup
 	@$(PY) -m mypy
 
 coq: check
-	@$(PY) -m derivations coq $(if $(REPLAY),--replay $(REPLAY))
+	@$(PY) -m derivations coq $(KEPT)
 	@$(TESTED) -m coq tests/kernel/test_coq_*.py
 
 sympy: check
 	@$(PY) -m derivations sympy --run
 
 mutants: check
-	@$(PY) -m derivations mutants $(ARGS)
+	@$(PY) -m derivations mutants $(KEPT) $(ARGS)
 
 fuzz: setup
 	@$(PY) -m derivations fuzz $(ARGS)
@@ -68,7 +71,7 @@ mutmut: setup
 	@$(PY) -m mutmut run $(ARGS)
 
 check: setup
-	@$(PY) -m derivations check $(if $(REPLAY),--replay $(REPLAY))
+	@$(PY) -m derivations check $(KEPT)
 
 site: check
 	@$(PY) -m mkdocs build --strict --site-dir site

@@ -27,6 +27,7 @@ def main(
     cluster: str = "",
     shared: Shared | None = None,
     since: str = "",
+    replay: int = 0,
 ) -> int:
     """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
 
@@ -43,7 +44,7 @@ def main(
             bar.update(done)
 
         try:
-            results = mutation.run(wanted, fresh, jobs, progress, cluster, shared)
+            results = mutation.run(wanted, fresh, jobs, progress, cluster, shared, replay, otherwise)
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
             return 1
@@ -60,6 +61,11 @@ def main(
         complain(topic, claims)
     keep("mutants", **counted(results))
     return int(not good)
+
+
+def otherwise(topic: str) -> None:
+    message = f"{topic}: its mutants come to something else than was kept of them; nothing that was kept is taken, and all are tried again"
+    click.secho(message, fg="red", err=True)
 
 
 def counted(results: dict) -> dict:
