@@ -6,6 +6,12 @@ ARGS ?=
 PY := .venv/bin/python
 # Test files run beside one another; ARGS="-n 0" runs them one by one.
 BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile
+# What was found is taken from and given to a folder that is shared, SHARED=/path (CONTRIBUTING.md), but for one in REPLAY=20.
+SHARED ?=
+KEPT = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SHARED),--shared "$(SHARED)")
+# SINCE=main: of the test files those that what changed since then may reach, and some of the others (tests/chosen.py).
+SINCE ?=
+TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESIDE)
 
 # Nothing of the caller's Python reaches ours. The last line silences a notice that Material prints at every build.
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
@@ -16,7 +22,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
-	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some)"
+	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some, SINCE=main those of what changed since)"
 	@echo "make slow    the tests that take minutes: forged claims, pages pasted whole, these commands run for real"
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
@@ -36,10 +42,10 @@ serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: lint check
-	@$(PY) -m pytest $(BESIDE) -m "not coq and not slow" $(ARGS)
+	@$(TESTED) -m "not coq and not slow" $(ARGS)
 
 slow: check
-	@$(PY) -m pytest $(BESIDE) -m slow $(ARGS)
+	@$(TESTED) -m slow $(ARGS)
 
 lint: setup
 	@$(PY) -m ruff check .
@@ -48,14 +54,14 @@ lint: setup
 	@$(PY) -m mypy
 
 coq: check
-	@$(PY) -m derivations coq $(if $(REPLAY),--replay $(REPLAY))
-	@$(PY) -m pytest $(BESIDE) -m coq tests/kernel/test_coq_*.py
+	@$(PY) -m derivations coq $(KEPT)
+	@$(TESTED) -m coq tests/kernel/test_coq_*.py
 
 sympy: check
 	@$(PY) -m derivations sympy --run
 
 mutants: check
-	@$(PY) -m derivations mutants $(ARGS)
+	@$(PY) -m derivations mutants $(KEPT) $(ARGS)
 
 fuzz: setup
 	@$(PY) -m derivations fuzz $(ARGS)
@@ -65,7 +71,7 @@ mutmut: setup
 	@$(PY) -m mutmut run $(ARGS)
 
 check: setup
-	@$(PY) -m derivations check $(if $(REPLAY),--replay $(REPLAY))
+	@$(PY) -m derivations check $(KEPT)
 
 site: check
 	@$(PY) -m mkdocs build --strict --site-dir site

@@ -222,7 +222,7 @@ def trial(tree, monkeypatch):
     """Run the mutants of a script in this process, against the witnesses given; all calls of witnesses are counted."""
     calls = []
 
-    def run(script=None, fresh=False, shared=None, **witnesses):
+    def run(script=None, fresh=False, shared=None, replay=0, otherwise=lambda topic: None, **witnesses):
         if script is not None:
             tree.script.write_text(script)
         if witnesses:
@@ -233,7 +233,7 @@ def trial(tree, monkeypatch):
             monkeypatch.setattr(trying, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
             monkeypatch.setattr(mutants_kept, "WITNESSES", tuple(witnesses))
         del calls[:]
-        results = mutation.run(runner.find(()), fresh=fresh, jobs=1, shared=shared)
+        results = mutation.run(runner.find(()), fresh=fresh, jobs=1, shared=shared, replay=replay, otherwise=otherwise)
         return SimpleNamespace(
             results=results,
             claims=results["chapter/tiny"],
@@ -565,6 +565,20 @@ def test_what_others_tried_is_taken_and_where_it_is_not_so_tried_again(trial, tm
     fourth, doubted = elsewhere(1)
     assert fourth.results == first.results and doubted.doubted == ["chapter/tiny"]
     assert elsewhere(10**9)[0].results == first.results
+
+
+def test_what_was_tried_here_is_tried_again_for_a_sample_and_whole_where_it_is_not_so(trial):
+    first, told = trial(SQUARES, exact=trying.by_exact), []
+    assert trial().calls == [] and trial(replay=10**9).calls == []
+    assert sorted(trial(replay=1).calls) == sorted(first.calls)
+    path = mutants_kept.store("chapter/tiny")
+    content = certificates.read(path, "", "")
+    content["claims"]["square"]["witnesses"]["exact"] |= {"killed": 1, "survived": 1}
+    certificates.write(path, {part: content[part] for part in content if part != "seal"})
+    assert not trial(replay=10**9).passes and not told
+    again = trial(replay=1, otherwise=told.append)
+    assert again.results == first.results and told == ["chapter/tiny"]
+    assert trial().results == first.results
 
 
 def test_results_stand_for_the_script_that_was_tried_alone(trial):

@@ -1,5 +1,7 @@
 """How long checks took is kept apart from what they found, and nothing depends on it."""
 
+import time
+
 import pytest
 
 from derivations.kernel.run import certificates, runner, times
@@ -61,3 +63,18 @@ def test_of_scripts_that_were_never_checked_the_longest_is_begun_first(store, mo
             script.write_text("#" * size)
     runner.check_all(targets, False, 1, None)
     assert begun == ["long", "middle", "short", "nowhere"]
+
+
+def test_what_somebody_waits_for_is_done_before_the_others_begin(store, monkeypatch):
+    seen = []
+
+    def check(topic, *rest):
+        seen.append(("begun", topic))
+        time.sleep(0.05 * (topic == "a/first"))  # were the others begun meanwhile, they would be seen before its end
+        seen.append(("done", topic))
+        return runner.Result(topic, store / topic, stopped=True)
+
+    monkeypatch.setattr(runner, "check_script", check)
+    targets = [(name, store / name) for name in ("a/one", "a/first", "a/two")]
+    runner.check_all(targets, False, 3, None, how=runner.How(first=frozenset({"a/first"})))
+    assert seen[:2] == [("begun", "a/first"), ("done", "a/first")] and len(seen) == 6

@@ -82,7 +82,7 @@ def environment(**more):
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("PIP_", "MAKE", "MFLAGS")) and name not in ("PORT", "PYTHON", "ARGS")
+        if not name.startswith(("PIP_", "MAKE", "MFLAGS")) and name not in ("PORT", "PYTHON", "ARGS", "REPLAY", "SHARED", "SINCE")
     }
     return {**kept, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", **more}
 
@@ -309,6 +309,16 @@ def test_setup_is_done_once_and_again_when_the_pins_change(tree):
     assert make(tree, "check").stdout.startswith("Setting up")
 
 
+def test_what_is_kept_elsewhere_and_what_changed_since_are_passed_on(ready):
+    asked = make(ready, "mutants", "REPLAY=20", "SHARED=a folder", "ARGS=--share 1/6").stdout.splitlines()
+    assert asked[-2:] == [
+        "derivations check --replay 20 --shared a folder",
+        "derivations mutants --replay 20 --shared a folder --share 1/6",
+    ]
+    asked = make(ready, "slow", "SINCE=main").stdout.splitlines()
+    assert asked[-1].startswith("pytest -p tests.chosen --since main --numprocesses") and asked[-1].endswith("-m slow")
+
+
 def test_site_is_strict(ready):
     assert make(ready, "site").stdout.splitlines() == ["derivations check", "mkdocs build --strict --site-dir site"]
 
@@ -450,6 +460,57 @@ def test_every_action_is_pinned_to_a_commit(workflow):
 
 
 def test_the_workflow_runs_what_a_contributor_runs(workflow):
-    assert [step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step] == [".ci/run"]
-    assert {"make test", "make site"} <= set((ROOT / ".ci/run").read_text().splitlines())
+    jobs = {name: job for name, job in workflow["jobs"].items() if name != "publish"}
+    run = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    assert run == {"claims": [".ci/run claims"], "rest": [".ci/run ${{ matrix.part }}"], "site": [".ci/run site"]}
+    assert {*workflow["jobs"]["publish"]["needs"]} == {*jobs}
+    parts = ["claims", *jobs["rest"]["strategy"]["matrix"]["part"], "site"]
+    assert f"set -- {' '.join(parts)}" in (ROOT / ".ci/run").read_text()  # what is run where none is named
     assert os.access(ROOT / ".ci/run", os.X_OK)
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A function that runs .ci/run where make says what it is asked, and nothing has to be installed; and gives what it said."""
+    tree, programs = copy_into(tmp_path), tmp_path / "programs"
+    programs.mkdir()
+    for name in ("chromium", "nginx", "coqc", "dpkg-query", "apt-get"):
+        (programs / name).write_text("#!/bin/sh\necho installed\n")
+    (programs / "make").write_text('#!/bin/sh\necho make "$@" SINCE=$SINCE\n[ "$1" != "$FAILING" ]\n')
+    for name in programs.iterdir():
+        name.chmod(0o755)
+    for command in (["init", "-q"], ["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=tree, check=True)
+
+    def run(*names, **environment):
+        environment = {"PATH": f"{programs}:{os.environ['PATH']}", "SINCE": ""} | environment
+        return subprocess.run([".ci/run", *names], cwd=tree, env=os.environ | environment, capture_output=True, text=True)
+
+    return run
+
+
+def made(done):
+    return [line.removeprefix("make ").partition(" SINCE=")[0] for line in done.stdout.splitlines() if line.startswith("make ")]
+
+
+def test_ci_runs_all_parts_or_those_that_are_named(parts):
+    whole = parts()
+    assert whole.returncode == 0 and "== all passed" in whole.stdout
+    assert [words.split()[0] for words in made(whole)] == ["check", "coq", "mutants", "fuzz", "test", "slow", "site", "wheel"]
+    assert made(parts("slow", "site")) == ["slow", "site", "wheel"]
+
+
+def test_ci_ends_with_the_first_part_that_fails(parts):
+    done = parts("attacks", "tests", FAILING="fuzz")
+    assert done.returncode == 1 and [words.split()[0] for words in made(done)] == ["mutants", "fuzz"] and "all passed" not in done.stdout
+
+
+def test_ci_refuses_a_part_that_is_none_before_it_begins(parts):
+    done = parts("site", "all")
+    assert done.returncode == 2 and made(done) == [] and "'all' is no part; there are claims, attacks, tests, slow and site" in done.stderr
+
+
+def test_of_a_change_ci_asks_for_what_it_touches(parts):
+    assert "--since" not in "".join(made(parts("attacks")))
+    done = parts("attacks", "tests", SINCE="0a1b")
+    assert re.search(r"--share [1-6]/6 --replay 20 --since 0a1b$", made(done)[0]) and "make test SINCE=0a1b" in done.stdout

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jinja2 import Environment, FileSystemLoader
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 
@@ -313,6 +314,37 @@ def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(c
     assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
     monkeypatch.setattr(rebuilding, "is_settled", lambda topic: True)
     assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
+
+
+def test_where_all_pages_wait_for_a_check_nothing_is_built(checkout, clocks, monkeypatch):
+    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    built, changed = [], {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}}
+    monkeypatch.setattr(rebuilding, "_made", {"tiny.md": None})
+    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)
+    monkeypatch.setattr(rebuilding, "concerned", lambda: changed)
+    monkeypatch.setattr(rebuilding, "is_of_everything", lambda *page: False)
+    monkeypatch.setattr(rebuild, "some", built.append)
+    rebuild()
+    assert built == []
+    clocks[-1].then()
+    rebuild()
+    assert built == [["tiny.md"]]
+    changed.clear()  # a style sheet, say, which is no page
+    rebuild()
+    assert built == [["tiny.md"], []]
+
+
+def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path):
+    def rendered():
+        return Environment(loader=FileSystemLoader(tmp_path), bytecode_cache=compiled).get_template("page.html").render()
+
+    compiled = serving.Compiled()
+    (tmp_path / "page.html").write_text("one")
+    assert rendered() == "one" and len(compiled.codes) == 1
+    (kept,) = compiled.codes.values()
+    assert rendered() == "one" and [*compiled.codes.values()] == [kept]
+    (tmp_path / "page.html").write_text("two")
+    assert rendered() == "two" and [*compiled.codes.values()] != [kept]
 
 
 def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_it(checkout, clocks, monkeypatch):

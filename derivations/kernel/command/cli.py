@@ -196,7 +196,17 @@ def coq(targets, fresh, replay, jobs, cluster, shared):
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON on standard output.")
+@click.option(
+    "--replay",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Try one claim in N again of which it is kept what became of its mutants.",
+)
 @click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Of the topics only each N-th, from the K-th on.")
+@click.option(
+    "--since", metavar="COMMIT", default="", help="Only the topics that a change since then touches; the share where the checker did."
+)
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
 @ON_A_CLUSTER
@@ -205,21 +215,24 @@ def coq(targets, fresh, replay, jobs, cluster, shared):
 @click.option(
     "--code", "of_code", is_flag=True, help="Corrupt the snippets that claims name in their own source, and read them as mathematics."
 )
-def mutants(targets, as_json, share, fresh, jobs, cluster, shared, record, of_code):
+def mutants(targets, as_json, share, since, fresh, replay, jobs, cluster, shared, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
     from .code_mutants import main as run_code_mutants
     from .mutants import main as run_mutants
+    from .since import NoCommit
 
-    if record and (targets or share != "1/1"):
-        raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share")
+    if record and (targets or since or share != "1/1"):
+        raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share, and leave --since out")
+    if (since or replay) and of_code:
+        raise click.UsageError("corrupted snippets are tried whole, and nothing is kept of them: leave --since and --replay out")
     if shared and of_code:
         raise click.UsageError("what becomes of corrupted snippets is not kept, nor shared: leave --shared out")
     try:
         with recorded(record) as keep, on_a_cluster(), sharing(shared) as folder:
             if of_code:
                 sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep, cluster))
-            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster, folder))
-    except (LookupError, ValueError) as error:
+            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster, folder, since, replay))
+    except (LookupError, ValueError, NoCommit) as error:
         raise click.UsageError(str(error)) from None
 
 

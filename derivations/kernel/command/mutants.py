@@ -13,6 +13,8 @@ import click
 from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 from ..run.shared import Shared
+from ..run.touched import touched
+from .since import changed
 
 
 def main(
@@ -24,12 +26,17 @@ def main(
     keep: Callable = lambda run, **counts: None,
     cluster: str = "",
     shared: Shared | None = None,
+    since: str = "",
+    replay: int = 0,
 ) -> int:
     """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
 
-    Raises ValueError where the share is none, or holds no topic.
+    Raises ValueError where the share is none, or holds no topic, and NoCommit where nobody knows what changed `since`.
     """
-    wanted = share_of(runner.find(targets), share)
+    wanted = touched_of(runner.find(targets), share, since) if since else share_of(runner.find(targets), share)
+    if not wanted:
+        click.echo(f"nothing that changed since {since} touches a topic: there is no mutant to try")
+        return 0
     with click.progressbar(length=0, label="Trying mutants", file=sys.stderr, show_pos=True) as bar:
 
         def progress(done, more):
@@ -37,7 +44,7 @@ def main(
             bar.update(done)
 
         try:
-            results = mutation.run(wanted, fresh, jobs, progress, cluster, shared)
+            results = mutation.run(wanted, fresh, jobs, progress, cluster, shared, replay, otherwise)
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
             return 1
@@ -54,6 +61,11 @@ def main(
         complain(topic, claims)
     keep("mutants", **counted(results))
     return int(not good)
+
+
+def otherwise(topic: str) -> None:
+    message = f"{topic}: its mutants come to something else than was kept of them; nothing that was kept is taken, and all are tried again"
+    click.secho(message, fg="red", err=True)
 
 
 def counted(results: dict) -> dict:
@@ -76,6 +88,12 @@ def share_of(targets: list, share: str) -> list:
     if not (chosen := targets[first - 1 :: of]):
         raise ValueError(f"the share {share} of {len(targets)} topics holds none")
     return chosen
+
+
+def touched_of(targets: list, share: str, commit: str) -> list:
+    """Of the targets those that a change since the commit touches; the share of all where the checker changed."""
+    asked = touched(changed(commit))
+    return share_of(targets, share) if asked.kernel else [target for target in targets if target[0] in asked.topics]
 
 
 def complain(topic: str, claims: dict):

@@ -184,7 +184,10 @@ class Rebuild:
             _made.clear()
             self.everything()
         else:
-            self.some(self.now(concerned()))
+            pages = concerned()
+            now = self.now(pages)
+            if now or not pages:  # what was changed may be no page, and is copied; where all pages wait, so does the build
+                self.some(now)
         self.around = around
 
     def now(self, pages: dict[str, set[str]]) -> list[str]:

@@ -10,12 +10,31 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from jinja2 import BytecodeCache
+
 from derivations.kernel.pages import PageError, labs, mistakes, rebuilding
 from derivations.kernel.run import refusals
 
 log = logging.getLogger("mkdocs.derivations")
 LOOKS = Path(__file__).with_name("mistakes.css")
 TELLS = "while it is served, a mistake is a box on its page; `mkdocs build --strict` refuses it"
+
+
+class Compiled(BytecodeCache):
+    """The theme's templates, compiled once for as long as the server runs. A template that changes is compiled again."""
+
+    def __init__(self):
+        self.codes: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket):
+        if bucket.key in self.codes:
+            bucket.bytecode_from_string(self.codes[bucket.key])
+
+    def dump_bytecode(self, bucket):
+        self.codes[bucket.key] = bucket.bytecode_to_string()
+
+
+compiled = Compiled()
 
 
 def on_startup(*, command, **_):
@@ -66,6 +85,7 @@ def on_page_content(html, *, page, **_):
 def on_env(env, *, files, **_):
     if mistakes.are_shown():
         rebuilding.copy_published(files)
+        env.bytecode_cache = compiled
     return env
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import secrets
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from functools import cache
@@ -81,8 +82,18 @@ def vouched(topic: str) -> dict:
     }
 
 
-def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "", shared: Shared | None = None) -> dict:
-    """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again; of what others kept, a sample is."""
+def run(
+    targets: list,
+    fresh: bool,
+    jobs: int,
+    progress=lambda done, more: None,
+    cluster: str = "",
+    shared: Shared | None = None,
+    replay: int = 0,
+    otherwise: Callable[[str], None] = lambda topic: None,
+) -> dict:
+    """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again, but for one claim in so many, by
+    `replay`; of what others kept, a sample is. `otherwise` is told the topic of one of which something else came: all are tried then."""
     results, current, others, replayed = {}, depends_on(), set(), {}
     asked = targets
     targets = [(topic, certificates.named(script) if cluster else str(script)) for topic, script in targets]
@@ -92,11 +103,12 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None,
         for topic, script in targets:
             before, said, results[topic] = {} if fresh else kept(topic, current), vouched(topic), {}
             theirs = taken(topic, current, shared) if shared and not before and not fresh else {}
-            others |= {topic} if theirs else set()
+            one_in = REPLAYED if theirs else replay if before else 0
+            others |= {topic} if one_in else set()
             for id_, known in surveys[topic].result().items():
                 was = (before or theirs).get(id_, {})
                 same = was.get("fingerprint") == known["fingerprint"]
-                if same and theirs and not secrets.randbelow(REPLAYED):
+                if same and one_in and not secrets.randbelow(one_in):
                     replayed[topic, id_] = was
                 results[topic][id_] = (was if same and (topic, id_) not in replayed else {"witnesses": {}}) | known
                 missing = [name for name in trying.WITNESSES if name not in results[topic][id_]["witnesses"]]
@@ -119,8 +131,10 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None,
                         waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
                 if certificates.is_topic(topic) and topic not in others and not any(t == topic for t, *_ in waiting.values()):
                     keep(topic, results[topic])  # now, so that a run that is cut short is not lost
-    if any(was["witnesses"] != results[topic][id_]["witnesses"] for (topic, id_), was in replayed.items()):
-        shared.doubted += sorted(others)
+    if lies := [topic for (topic, id_), was in replayed.items() if was["witnesses"] != results[topic][id_]["witnesses"]]:
+        otherwise(lies[0])
+        if shared:
+            shared.doubted += sorted(others)
         return results | run([(topic, script) for topic, script in asked if topic in others], True, jobs, progress, cluster, shared)
     for topic in filter(certificates.is_topic, results):
         keep(topic, results[topic], shared)

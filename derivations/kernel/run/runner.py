@@ -103,10 +103,15 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
 
 
 def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
+    """What somebody waits for has the machine to itself; the others begin when it is done."""
+    order = sorted(targets, key=expected, reverse=True)
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        order = sorted(targets, key=lambda target: (target[0] in how.first, *expected(target)), reverse=True)
-        begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in order}
-        return {target: begun[target].result() for target in targets}
+
+        def all_of(some: list) -> dict:
+            begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in some}
+            return {target: one.result() for target, one in begun.items()}
+
+        return all_of([one for one in order if one[0] in how.first]) | all_of([one for one in order if one[0] not in how.first])
 
 
 def without_others(results: dict, jobs: int, progress, stop: Event | None, how: How) -> dict:

@@ -1,0 +1,97 @@
+"""What changed since a commit, and what is asked for by it."""
+
+import subprocess
+
+import pytest
+
+from derivations.kernel.command import mutants, since
+from derivations.kernel.run import certificates
+
+AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository with two commits on main, and one on a branch of the first; and a function that asks its git."""
+
+    def git(*command):
+        return subprocess.run(["git", *AUTHOR, *command], cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(name, text):
+        (tmp_path / name).write_text(text)
+        git("add", "-A")
+        git("commit", "-qm", name)
+
+    git("init", "-q", "-b", "main")
+    commit("a.py", "1")
+    git("branch", "mine")
+    commit("others.py", "1")
+    git("checkout", "-q", "mine")
+    commit("mine é.py", "1")
+    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_what_others_changed_meanwhile_is_no_part_of_a_change(repository):
+    assert since.changed("main") == {"mine é.py"}
+
+
+def test_what_is_not_committed_is_a_part_of_it(repository):
+    (repository / "a.py").write_text("2")
+    (repository / "new.py").write_text("1")
+    assert since.changed("HEAD") == {"a.py", "new.py"} and since.changed("main") == {"a.py", "new.py", "mine é.py"}
+
+
+def test_what_was_moved_is_there_by_both_names(repository):
+    (repository / "a.py").rename(repository / "b.py")
+    assert since.changed("HEAD") == {"a.py", "b.py"}
+
+
+def test_a_commit_that_is_none_is_named(repository):
+    with pytest.raises(since.NoCommit, match="nowhere"):
+        since.changed("nowhere")
+
+
+def test_without_git_it_is_said(repository, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(since.NoCommit, match="git cannot be asked"):
+        since.changed("main")
+
+
+TOPICS = [("a/one", "one.py"), ("a/two", "two.py"), ("a/three", "three.py")]
+
+
+@pytest.fixture
+def change(monkeypatch):
+    """A function that lets a change be of some paths."""
+    monkeypatch.setattr(certificates, "topics", lambda: [topic for topic, _ in TOPICS])
+    return lambda *paths: monkeypatch.setattr(mutants, "changed", lambda commit: set(paths))
+
+
+def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):
+    change("derivations/a/two.py", "docs/a/one.md")
+    assert mutants.touched_of(TOPICS, "1/3", "main") == [TOPICS[1]]
+
+
+def test_a_change_of_the_checker_asks_for_the_share_of_all(change):
+    change("derivations/a/two.py", "derivations/kernel/exact/sign.py")
+    assert mutants.touched_of(TOPICS, "3/3", "main") == [TOPICS[2]]
+
+
+def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):
+    change("README.md")
+    assert mutants.main((), as_json=False, fresh=False, jobs=1, since="main") == 0
+    assert "nothing that changed since main touches a topic" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--since", "nowhere"], "Not a valid object name nowhere"),
+        (["--since", "HEAD", "--record"], "leave --since out"),
+        (["--since", "HEAD", "--code"], "leave --since out"),
+    ],
+)
+def test_the_command_says_what_it_cannot_do(command, options, said):
+    result = command("mutants", *options)
+    assert result.exit_code == 2 and said in result.output
