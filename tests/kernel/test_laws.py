@@ -41,6 +41,7 @@ from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.polynomials import atom
 from derivations.kernel.exact.reading import read
+from derivations.kernel.exact.search import FAMILIES, distributions
 from derivations.kernel.exact.values import evaluate, fraction, number, polynomial_value
 from derivations.kernel.exact.witness import equal, exact
 from derivations.kernel.sympy.prelude import gaussian as by_integration
@@ -533,3 +534,32 @@ def test_a_law_is_not_refuted_where_an_assumption_is_broken(state, broken, refus
 def test_a_refuted_law_states_no_more_than_it_takes(what, unneeded, refused):
     said = refused(lambda D: D.refute("claim", E(q @ q), d * mu, at={d: 3, mu: 2}, given=[mean(q, 0), variance(q, 1), what]))
     assert said.startswith(f"the assumption '{unneeded}' is stated but not shown to be needed")
+
+
+# The search for distributions
+
+
+@pytest.mark.parametrize(
+    "told, moments, families",
+    [
+        ((), 4, len(FAMILIES)),
+        ((variance(x, s),), 2, len(FAMILIES)),  # means 0 and 1
+        ((mean(x, 0),), 3, len(FAMILIES)),  # variances 1, 2 and 0
+        ((mean(x, 0), variance(x, s)), 1, len(FAMILIES)),
+        ((gaussian(x), mean(x, 0)), 3, 1),
+    ],
+)
+def test_each_distribution_that_is_left_open_is_tried_once(told, moments, families):
+    tried = distributions((independent(x), *told), [x])
+    assert len(tried) == len(set(tried)) == moments * families
+    for assumed, _ in tried:
+        assert all(any(a.kind == kind and a.args[0] == x for a in assumed) for kind in ("mean", "variance"))
+
+
+def test_a_variance_over_all_outcomes_is_that_of_the_numbers():
+    pair, env = random("q", 2), {"supports": {"q": [number(1), number(4)], "x": [number(-1), number(0), number(2)]}}
+    body = pair[1] * pair[2] + x
+    values = [u * v + w for u, v, w in product((1, 4), (1, 4), (-1, 0, 2))]
+    centre = Fraction(sum(values), len(values))
+    assert fraction(evaluate(E(body), env)[()]) == centre
+    assert fraction(evaluate(Var(body), env)[()]) == sum((v - centre) ** 2 for v in values) / len(values)

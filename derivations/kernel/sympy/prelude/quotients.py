@@ -12,6 +12,7 @@ import sympy as sp
 from sympy.polys.rings import PolyRing
 
 ZERO = (sp.QQ.zero, {})
+INFINITE = {sp.zoo, sp.nan, sp.oo, -sp.oo}
 
 
 def in_powers(e) -> list:
@@ -32,9 +33,11 @@ def is_log(e) -> bool:
 
 
 def rewritten(e):
-    """Cosines, sines and hyperbolic tangents as exponentials; logarithms taken apart where SymPy knows the factors to be positive."""
+    """Cosines, sines and hyperbolic tangents as exponentials, signs by moduli; logarithms taken apart where SymPy knows factors to be positive."""
     if e.func in (sp.cos, sp.sin, sp.tanh):
         return e.rewrite(sp.exp)
+    if e.func is sp.sign:  # the slope of a modulus, which has none at 0
+        return e.args[0] / sp.Abs(e.args[0])
     return sp.expand_log(e, deep=False) if is_log(e) else e
 
 
@@ -149,7 +152,7 @@ class Quotients:
 
 def is_zero_quotient(e) -> bool:
     """Is it 0, whatever its letters are? That is decided; what has no value there, or letters that belong together, is not seen."""
-    if e.has(sp.zoo, sp.nan, sp.oo, -sp.oo):
+    if not INFINITE.isdisjoint(e.atoms()):
         return False
     try:
         return not Quotients(e).value(e)[0]

@@ -61,9 +61,9 @@ def reduces(difference, ideal=(), beside=()) -> bool:
 
     `ideal` lists what is 0 by assumption; `beside`, the symbols of other differences, for which one basis serves as well.
     """
-    written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # whatever they are
-    if is_zero_quotient(signs_apart(written)):
+    if is_zero_quotient(difference):
         return True
+    written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # whatever they are
     if ideal and written.is_polynomial(*written.free_symbols) and follows(written, ideal):
         return True
     difference = sp.expand(written)
@@ -73,7 +73,7 @@ def reduces(difference, ideal=(), beside=()) -> bool:
         names = tuple(sorted(difference.free_symbols.union(beside, *(g.free_symbols for g in ideal)), key=str))
         known = basis(tuple(ideal), names)
         return known.reduce(difference)[1] == 0 if difference.is_polynomial(*names) else reduces_beside_roots(written, known)
-    difference = signs_apart(difference)
+    difference = difference.replace(sp.sign, lambda x: x / sp.Abs(x))  # the slope of a modulus, which has none at 0
     return is_zero_quotient(difference) or any(
         simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart)
     )
@@ -108,11 +108,6 @@ def reduces_beside_roots(difference, known) -> bool:
     if all(inside == 0 or known.reduce(sp.expand(times))[1] == 0 for inside, times in beside_root.items()):
         return True
     raise NotSettled("whether roots are the same by what is 0 by assumption")
-
-
-def signs_apart(e):
-    """With signs written by moduli: the slope of a modulus, which has none at 0."""
-    return e.replace(sp.sign, lambda x: x / sp.Abs(x)) if e.has(sp.sign) else e
 
 
 def in_exponentials(e):
