@@ -8,7 +8,8 @@
 6. Checking some topics by two workers of a Dask cluster against two processes.
 7. What pages cost a browser: browser.py. `python tests/bench/browser.py SITE` measures that alone, of a site that is built.
 
-What a topic costs among a thousand takes longer than all of these: `python tests/bench/growing.py`.
+What a topic costs among a thousand takes longer than all of these: `python tests/bench/growing.py`. What a mutant costs that is tried, and
+by what: `python tests/bench/mutants.py`.
 """
 
 import json
