@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from functools import wraps
+from functools import lru_cache, wraps
 
 import torch
 from torch import Tensor
@@ -98,14 +98,20 @@ def along(values: Tensor, axis: int, t: Trial) -> Tensor:
     return values.reshape(*(-1 if k == axis else 1 for k in range(t.leading)))
 
 
+@lru_cache(maxsize=4096)
+def running(size: int, axis: int, leading: int) -> Tensor:
+    """The places 0, 1, ... along a leading axis, of so many."""
+    return torch.arange(size).reshape(*(-1 if k == axis else 1 for k in range(leading)))
+
+
 def pick(x: Value, indices: tuple, t: Trial, axes: dict) -> Value:
     """The entry at each value of the indices: one that runs along a leading axis takes its own place there."""
-    at = [along(torch.arange(n), k, t) for k, n in enumerate(x.v.shape[: t.leading])]
+    at = [running(n, k, t.leading) for k, n in enumerate(x.v.shape[: t.leading])]
     for i in indices:
         at.append(
             torch.tensor(int(i.data) - 1).reshape((1,) * t.leading)
             if i.op == "const"
-            else along(torch.arange(t.size(i.data[1])), axes[i.data], t)
+            else running(t.size(i.data[1]), axes[i.data], t.leading)
         )
     # A leading axis of size one is broadcast against the index that runs along it.
     return Value(x.v[tuple(at)], x.e[tuple(at)] if x.e.shape == x.v.shape else x.e.expand(x.v.shape)[tuple(at)])

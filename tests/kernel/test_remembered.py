@@ -1,0 +1,144 @@
+"""What the PyTorch witness finds once and takes again: it is found anew wherever anything is different."""
+
+from types import FunctionType
+
+import pytest
+import torch
+
+from derivations.kernel import diff, index, matrix, scalars, sizes, total, vector
+from derivations.kernel.core.expr import Expr
+from derivations.kernel.pytorch import evaluate as evaluating
+from derivations.kernel.pytorch import remembered
+from derivations.kernel.pytorch.calling import alike_still, kept
+from derivations.kernel.pytorch.drawing import DRAWN, entries
+from derivations.kernel.pytorch.evaluate import evaluate
+from derivations.kernel.pytorch.formats import FORMATS, bounded
+from derivations.kernel.pytorch.remembered import has
+from derivations.kernel.pytorch.rounding import Value
+from derivations.kernel.pytorch.trial import Trial
+
+x, y = scalars("x y")
+n, d = sizes("n d")
+A, B, u = matrix("A", n, d), matrix("B", d, n), vector("u", d)
+i, j, k, l = index("i", n), index("j", n), index("k", d), index("l", d)
+
+
+def trial(*trees: Expr) -> Trial:
+    t = Trial(list(trees), {"n": 2, "d": 3})
+    for symbol, shape in ((x, ()), (y, ()), (A, (2, 3)), (B, (3, 2)), (u, (3,))):
+        t.put(symbol, torch.randn(4, *shape, generator=torch.Generator().manual_seed(ord(symbol.data[0])), dtype=torch.float64))
+    return t
+
+
+def test_a_tree_that_stands_twice_is_evaluated_once(monkeypatch):
+    asked = []
+    rule = evaluating.RULES["matmul"]
+    monkeypatch.setitem(evaluating.RULES, "matmul", lambda e, *rest: asked.append(e) or rule(e, *rest))
+    one, other = A @ B, matrix("A", n, d) @ matrix("B", d, n)
+    evaluate(one + other, trial(one))
+    assert len(asked) == 1
+
+
+def test_with_other_values_it_is_evaluated_anew():
+    tree = x * y
+    t = trial(tree)
+    before = evaluate(tree, t)
+    t.values["x"] = Value(t.values["x"].v + 1, t.values["x"].e)
+    assert torch.allclose(evaluate(tree, t).v, before.v + t.values["y"].v)
+    t.points(torch.tensor([1]))
+    assert len(evaluate(tree, t).v) == 1
+
+
+def test_at_other_sizes_or_told_to_be_exact_it_is_evaluated_anew():
+    tree = x + n
+    t = trial(tree)
+    before = evaluate(tree, t)
+    t.sizes["n"] = 7
+    assert torch.allclose(evaluate(tree, t).v, t.values["x"].v + 7)
+    t.sizes["n"], t.values["x"] = 2, Value(torch.ones_like(before.v), torch.zeros_like(before.e))
+    assert evaluate(tree, t).e.all()
+    t.exactly = True
+    assert not evaluate(tree, t).e.any()
+
+
+def test_one_tree_is_another_where_its_index_runs_along_another_axis():
+    entry_ = A[i, k]
+    tree = total(entry_, i) + total(entry_, k)
+    t = trial(tree)
+    a = t.values["A"].v.reshape(4, 1, 2, 3)
+    assert torch.allclose(evaluate(tree, t).v.flatten(), (a.sum(2, keepdim=True) + a.sum(3, keepdim=True)).flatten())
+
+
+def test_what_is_bounded_is_another_in_each_format():
+    tree = x / 3
+    t = trial(tree)
+    assert len({float(bounded(tree, t, f).e.max()) for f in FORMATS}) == len(FORMATS)
+
+
+def test_a_copy_with_other_values_knows_nothing():
+    tree = x * y
+    t = trial(tree)
+    evaluate(tree, t)
+    other = t.but({**t.values, "x": t.values["y"]})
+    assert torch.equal(evaluate(tree, other, other.axes, 2).v, t.values["y"].v ** 2)
+
+
+def test_numbers_are_given_anew_when_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(remembered, "TREES", 3)
+    tree = (x + y) * (x - y) + (x + y)
+    t = trial(tree)
+    v, w = t.values["x"].v, t.values["y"].v
+    assert torch.allclose(evaluate(tree, t).v, v * v - w * w + v + w)
+
+
+@pytest.mark.parametrize("which", ["an index of the variable alone", "indices of both", "numbers"])
+def test_slopes_are_those_of_the_entry_that_is_meant(which):
+    squares, length = total(A[i, k] * u[k] ** 2, k), total(total(A[i, k] * u[k], k) ** 2, i)
+    tree = {
+        "an index of the variable alone": diff(length, A[j, l]),
+        "indices of both": diff(squares, A[i, l]),
+        "numbers": diff(length, A[1, 1]),
+    }[which]
+    t = trial(tree)
+    a, v = t.values["A"].v.reshape(4, 2, 3), t.values["u"].v.reshape(4, 3)
+    slopes = 2 * torch.einsum("pij,pj,pk->pik", a, v, v)
+    want = {
+        "an index of the variable alone": slopes,
+        "indices of both": (v**2)[:, None].expand(4, 2, 3),
+        "numbers": slopes[:, 0, 0],
+    }[which]
+    assert torch.allclose(evaluate(tree, t).v.flatten(), want.flatten())
+
+
+def test_whether_a_tree_has_a_symbol():
+    assert has(A @ u, u) and has((A @ u)[i], u) and has((A @ u)[i], i)
+    assert not has(A @ u, B) and not has((A @ u)[i], k)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_drawn_again_is_the_same_and_so_is_what_follows(seed):
+    asked = (2, 3), 16, False, False, False
+    first, again, fresh = (torch.Generator().manual_seed(seed) for _ in range(3))
+    wanted = [entries(fresh, *asked), entries(fresh, *asked), torch.randn(3, generator=fresh)]
+    for random in (first, again):
+        found = [DRAWN.entries(random, *asked), DRAWN.entries(random, *asked), torch.randn(3, generator=random)]
+        assert all(map(torch.equal, found, wanted))
+    assert not torch.equal(wanted[0], DRAWN.entries(torch.Generator().manual_seed(seed + 7), *asked))
+
+
+@pytest.mark.parametrize("now", [True, 1.0, torch.ones(()), torch.ones((), dtype=torch.float64), [1], {"a": 1}, "1", None], ids=repr)
+def test_what_is_kept_is_seen_to_change(now):
+    world = {"__name__": "planted", "held": 1}
+    run = FunctionType((lambda: 0).__code__, world)
+    before = kept(run)
+    assert before == kept(run) and alike_still(before, kept(run))
+    world["held"] = now
+    assert not alike_still(before, kept(run))
+    before = kept(run)
+    assert alike_still(before, kept(run))
+    world["held"] = torch.ones(()).double() if now is not None and not isinstance(now, torch.Tensor) else torch.ones(1)
+    assert not alike_still(before, kept(run))
+    run.calls = 1
+    before = kept(run)
+    run.calls = 2
+    assert not alike_still(before, kept(run))
