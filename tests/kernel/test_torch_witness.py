@@ -54,9 +54,11 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import I, array, lift, symbols, walk
 from derivations.kernel.errors import KernelError
+from derivations.kernel.pytorch import agreeing, equalities
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.comparing import compare
 from derivations.kernel.pytorch.drawing import draw, large_shapes, values
+from derivations.kernel.pytorch.errors import NotForTorch
 from derivations.kernel.pytorch.evaluate import RULES, evaluate
 from derivations.kernel.pytorch.laws import nodes
 from derivations.kernel.pytorch.rounding import COVER, TINY, U, Value, power
@@ -523,6 +525,29 @@ def test_results_keywords_calls_in_calls_and_free_indices():
         "identity", (A @ B)[i, j], total(A[i, l] * B[l, j], l), code=[("snippets.associativity.rounding.divide_after", A, B, {"c": 1})]
     )
     assert turned[0] == "agrees"
+
+
+GROUPED = (f"{SNIPPETS}.grouped_left", A, B, A)
+
+
+def test_no_snippet_runs_before_the_sides_were_compared_everywhere(monkeypatch):
+    asked = []
+    monkeypatch.setattr(agreeing, "agrees", lambda *arguments, **more: asked.append(arguments) or True)
+    one = claim("identity", paren(A @ B) @ A, A @ paren(B @ A) + (n - 1) * A, code=[GROUPED])  # alike where n is 1
+    with pytest.raises(Refused, match="the two sides differ"):
+        tw.witness(one)
+    assert not asked
+    tw.witness(claim("identity", paren(A @ B) @ A, A @ paren(B @ A), code=[GROUPED]))
+    assert asked
+
+
+def test_a_snippet_that_gives_something_else_is_refused_where_the_sides_are_not_settled(monkeypatch):
+    def not_here(claim):
+        raise NotForTorch("too much")
+        yield
+
+    monkeypatch.setattr(equalities, "large_shapes", not_here)
+    assert "gives" in refusal("identity", 2 * (A @ B @ A), A @ (B @ A) + A @ (B @ A), code=[GROUPED])
 
 
 def test_definitions_limits_and_refutations_run_theirs(monkeypatch):

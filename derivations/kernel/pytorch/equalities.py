@@ -96,6 +96,7 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
     tally, code = Tally(), Snippets(claim)
     held: dict[bool, set] = {True: set(), False: set()}  # were values found there? -> sizes
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
+    waiting: list[tuple] = []  # (a trial, the values of the ends there): no snippet runs before the sides were compared at all of them
 
     def tried(options: list, seed: int) -> bool:
         """The first sizes for which values were found at which the assumptions hold, and for which these tell anything."""
@@ -108,19 +109,31 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
                 continue
             found_any, (t, found) = True, trial
             told = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)), once_more=k > 0)
-            code.compare(t, [found[k] for k in ends], [trees[k] for k in ends])
+            waiting.extend([(t, [found[k] for k in ends])] if claim.code else [])
             if told:
                 break
         return found_any
 
-    small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))
-    for seed, options in enumerate(chain(small, large_shapes(claim))):
-        if not tried(options, seed) and laws and claim.code and len(options) > 1:
-            compare_certain(claim, [trees[k] for k in ends], options, code)
-    for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
-        tried(options, seed)
-    if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
-        try_small(claim, trees, check)
+    def compare_sides() -> None:
+        small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))
+        for seed, options in enumerate(chain(small, large_shapes(claim))):
+            if not tried(options, seed) and laws and claim.code and len(options) > 1:
+                compare_certain(claim, [trees[k] for k in ends], options, code)
+        for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
+            tried(options, seed)
+        if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
+            try_small(claim, trees, check)
+
+    def compare_snippets() -> None:
+        for t, found in waiting:
+            code.compare(t, found, [trees[k] for k in ends])
+
+    try:
+        compare_sides()
+    except NotForTorch:
+        compare_snippets()  # what gives something else is refused all the same
+        raise
+    compare_snippets()
     if claim.code:
         try_further(claim, [trees[k] for k in ends], code)
     require_more_than_ones(held, laws)
