@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 STAND_IN = """
 import os, pathlib, sys
 name = pathlib.Path(__file__).parent.name
-print(name, *sys.argv[1:])
+print(name, *sys.argv[1:], *["and keeps nothing compiled"] * sys.dont_write_bytecode)
 if os.environ.get("FAILING") == name:
     sys.exit("no")
 if name == "mkdocs":
@@ -321,6 +321,11 @@ def test_what_is_kept_elsewhere_and_what_changed_since_are_passed_on(ready):
 
 def test_site_is_strict(ready):
     assert make(ready, "site").stdout.splitlines() == ["derivations check", "mkdocs build --strict --site-dir site"]
+
+
+def test_what_was_compiled_is_kept_whatever_the_caller_has_set(ready):
+    """Without it each process compiles the kernel anew, and each that runs tests rewrites all of them."""
+    assert make(ready, "check", PYTHONDONTWRITEBYTECODE="1").stdout == "derivations check\n"
 
 
 def test_lint_asks_each_tool(ready):
