@@ -7,16 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..core.expr import BINDERS, Expr
 from .rounding import Value
 
-if TYPE_CHECKING:
-    from .trial import Trial
-
 NUMBERS = 2**23  # of values and bounds, that are kept for one trial
 TREES = 2**16  # that have a number at once
+
+
+class Trial(Protocol):
+    """What the value of a tree depends on, of a trial."""
+
+    values: dict[str, Value]
+    sizes: dict[str, int]
+    exactly: bool
+    overflows: bool
+    weights: Any
 
 
 class Numbered(NamedTuple):
