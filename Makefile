@@ -34,7 +34,7 @@ help:
 	@echo "make site    check the derivations, build the site into site/"
 	@echo "make wheel   build the package of the snippets into dist/, and try it in an empty environment (a minute, and a network)"
 	@echo "make retrain train the models that the pages show again, and write their files (ARGS=--check compares)"
-	@echo "make bench   measure what checking costs, and what a page costs a browser (the latter needs npm and Chromium)"
+	@echo "make bench   measure what checking costs, and what a page costs a browser (an hour; the latter needs npm and Chromium)"
 	@echo "make clean   remove all that these made"
 
 # The port comes first: nobody should wait minutes to hear that it is taken.

@@ -26,6 +26,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 5
+ALONE = ("loop.py", "mutants.py", "growing.py")  # each of them prints what it measured
 
 
 class _Loader(yaml.SafeLoader):
@@ -278,6 +279,9 @@ def main():
     print(f"load {os.getloadavg()[0]:.1f} at the end: where it is above the number of cores, times and scores are those of a busy machine")
     for line in lacking:
         print(f"NOT MEASURED, {line}")
+    for name in ALONE:
+        print(f"{name}:", flush=True)
+        subprocess.run([sys.executable, str(Path(__file__).with_name(name))], check=True)
 
 
 if __name__ == "__main__":
