@@ -7,9 +7,11 @@
 5. Tokens per second that the small GPT writes with its cache against those without it.
 6. Checking some topics by two workers of a Dask cluster against two processes.
 7. What pages cost a browser: browser.py. `python tests/bench/browser.py SITE` measures that alone, of a site that is built.
+8. From an edit to the fresh page: loop.py.
+9. What it costs to try a mutant: mutants.py.
+10. What a topic costs among a thousand: growing.py, which takes longer than all of these.
 
-What a topic costs among a thousand takes longer than all of these: `python tests/bench/growing.py`. What a mutant costs that is tried, and
-by what: `python tests/bench/mutants.py`.
+The last three can be run alone, as `python tests/bench/loop.py`.
 """
 
 import json
