@@ -66,6 +66,16 @@ def test_chapters_come_as_the_navigation_has_them_and_claims_as_their_scripts_do
     assert names == [("Second", [["b/two#name", "b/two#r", "b/two#wrong"]]), ("First", [["a/one#p", "a/one#q"]]), ("More", [["c/three#s"]])]
 
 
+def test_a_chapter_may_stand_within_a_part():
+    settings = "nav: [{Home: index.md}, {Part: [{Preface: a/preface.md}, {First: [{One: a/one.md}]}]}, {Second: [{Two: b/two.md}]}]"
+    assert list(resting.navigation(settings)) == [
+        ("", "Home", "index.md"),
+        ("Part", "Preface", "a/preface.md"),
+        ("First", "One", "a/one.md"),
+        ("Second", "Two", "b/two.md"),
+    ]
+
+
 def test_a_claim_stands_on_its_topics_page_and_has_the_highest_rank_of_any(graph):
     nodes = graph().nodes
     p, q, s = nodes["a/one#p"], nodes["a/one#q"], nodes["c/three#s"]

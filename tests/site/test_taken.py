@@ -80,6 +80,20 @@ def test_claims_json_holds_each_claim_on_every_page_and_no_other(built):
     assert set(claims) == shown(built)
 
 
+def test_chapters_within_a_part_are_listed_too():
+    pages = {name: SimpleNamespace(is_section=False, children=None) for name in ("home", "preface", "one", "loose")}
+
+    def section(title, *children):
+        return SimpleNamespace(is_section=True, title=title, children=[*children])
+
+    nav = SimpleNamespace(items=[pages["home"], section("Part", pages["preface"], section("First", pages["one"]))])
+    assert taken.chapters(nav, [*pages.values()]) == [
+        ("Part", [pages["preface"]]),
+        ("First", [pages["one"]]),
+        ("More", [pages["home"], pages["loose"]]),
+    ]
+
+
 def test_llms_txt_lists_each_page_by_its_chapter_with_a_sentence(site):
     text = (site / "llms.txt").read_text(encoding="utf-8")
     assert text.startswith("# Sums\n\n> Of sums.\n") and "(https://example.org/sums/claims.json)" in text

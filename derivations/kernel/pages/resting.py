@@ -94,15 +94,17 @@ def resting(docs: Path, load: Callable[[str], dict], names: list[str], settings:
 
 
 def navigation(settings: str) -> Iterator[tuple[str, str, str]]:
-    """(chapter, title, page) in the order of mkdocs.yml; the chapter is "" of what stands alone."""
-    for entry in yaml.load(settings, yaml.BaseLoader).get("nav", []):
+    """(chapter, title, page) in the order of mkdocs.yml; the chapter is the nearest one around the page, and "" of what stands alone."""
+    yield from entries(yaml.load(settings, yaml.BaseLoader).get("nav", []), "")
+
+
+def entries(listed: list[dict], chapter: str) -> Iterator[tuple[str, str, str]]:
+    for entry in listed:
         ((title, within),) = entry.items()
         if isinstance(within, str):
-            yield "", title, within
+            yield chapter, title, within
         else:
-            for one in within:
-                ((name, path),) = one.items()
-                yield title, name, path
+            yield from entries(within, title)
 
 
 def places(docs: Path, order: list[str], kept: dict[str, dict]) -> dict[str, tuple[str, str, int, str]]:

@@ -7,6 +7,7 @@ While `mkdocs serve` runs only the descriptions are made: the rest is for what i
 
 import json
 import re
+from collections.abc import Iterator
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -185,9 +186,17 @@ def for_machines(pages: list, config) -> str:
 def chapters(nav, pages: list) -> list[tuple[str, list]]:
     """The sections of the navigation, each with its pages; pages that stand alone there come last."""
     known = {id(page) for page in pages}
-    sections = [(one.title, [page for page in one.children if id(page) in known]) for one in nav.items if one.is_section]
+    sections = [(one.title, [page for page in one.children if id(page) in known]) for one in within(nav.items)]
     alone = [page for page in pages if not any(page in chapter for _, chapter in sections)]
     return [(title, chapter) for title, chapter in [*sections, ("More", alone)] if chapter]
+
+
+def within(items: list) -> Iterator:
+    """The sections among the items, and all within them."""
+    for one in items:
+        if one.is_section:
+            yield one
+            yield from within(one.children)
 
 
 def entry(page, config) -> str:
