@@ -81,7 +81,7 @@ def test_claims_json_holds_each_claim_on_every_page_and_no_other(built):
 
 
 def test_chapters_within_a_part_are_listed_too():
-    pages = {name: SimpleNamespace(is_section=False, children=None) for name in ("home", "preface", "one", "loose")}
+    pages = {name: SimpleNamespace(title=name, is_section=False, children=None) for name in ("home", "preface", "one", "loose")}
 
     def section(title, *children):
         return SimpleNamespace(is_section=True, title=title, children=[*children])
