@@ -89,7 +89,7 @@ def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):
     [
         (["--since", "nowhere"], "Not a valid object name nowhere"),
         (["--since", "HEAD", "--record"], "leave --since out"),
-        (["--since", "HEAD", "--code"], "leave --since out"),
+        (["--since", "HEAD", "--code"], "leave --since and --replay out"),
     ],
 )
 def test_the_command_says_what_it_cannot_do(command, options, said):

@@ -733,8 +733,12 @@ def test_what_became_of_mutants_falls_with_what_was_read(places, monkeypatch):
     assert kept() == {}
 
 
-def test_what_a_library_reads_while_it_is_imported_is_its_own(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_a_library_reads_while_it_is_imported_is_its_own(tmp_path, monkeypatch, kept):
     """It asks for hundreds of variables of its own then, and makes folders; what it reads for a script later is the script's."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", not kept)
+    for name in ("helps", "asks"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     package = tmp_path / "site-packages"
     package.mkdir()
     (package / "asks.py").write_text(

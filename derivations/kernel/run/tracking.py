@@ -24,6 +24,7 @@ import builtins
 import importlib
 import os
 import platform
+import re
 import sys
 import sysconfig
 import tempfile
@@ -46,6 +47,7 @@ SYSTEM = ("/proc/", "/dev/", "/sys/")  # of the machine, not of anybody's files
 MACHINES = ("/proc/", "/sys/")  # of which each has another
 SHARED = "/dev/shm/"  # but this is a folder like any other
 PACKAGES = ("site-packages", "dist-packages")
+MOMENTARY = re.compile(r"(?<=\.pyc)\.\d+$")  # behind the name of what is compiled, until it is written
 PYTHONS = tuple(
     f"{os.path.realpath(path)}{os.sep}" for name, path in sysconfig.get_paths().items() if name in ("stdlib", "platstdlib")
 ) + tuple(f"{path}{os.sep}" for path in {os.path.dirname(os.__file__)})
@@ -360,9 +362,10 @@ def path_of(descriptor: int) -> str:
 
 
 def source_of(name: str) -> str:
-    """The module's text where Python reads what it made of it."""
+    """The module's text where Python reads what it made of it, or writes that, which it does under a name of the moment."""
+    compiled = MOMENTARY.sub("", name)
     try:
-        return source_from_cache(name) if name.endswith(".pyc") else name
+        return source_from_cache(compiled) if compiled.endswith(".pyc") else name
     except ValueError:
         return name
 
