@@ -2,10 +2,11 @@
 
     make test SINCE=main        # what changed since then, what is not committed included
 
-A file is reached by what it and its conftest files import, by the topics that it names, and by what these import. One that looks for files by
-itself, or starts a process, may be reached by anything. CI asks for a choice where a change is proposed; what is published has passed all.
+A file is reached by what it and its conftest files import, by the topics that it names, by what these import, and by what is no Python beside
+that. One that looks for files by itself, or starts a process, may be reached by anything. CI asks for a choice where a change is proposed; what is published has passed all.
 """
 
+import ast
 import json
 import os
 import re
@@ -32,7 +33,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     commit = config.getoption("--since")
-    if not commit or KEPT in os.environ:
+    if hasattr(config, "workerinput"):
+        return
+    os.environ.pop(KEPT, None)  # what is chosen is told to processes of this run alone
+    if not commit:
         return
     from derivations.kernel.command import since  # here, so that nothing of the project is loaded where nothing is chosen
 
@@ -105,11 +109,42 @@ def reaches(file: Path, paths: set[str]) -> bool:
 
 
 def within_reach(file: Path) -> set[str]:
-    """The names of a file, of its conftest files, of the topics that these name, and of all that they import."""
+    """The names of a file, of its conftest files, of the topics that these name, of all that they import, and of what that may read."""
     around = [file, *(home / "conftest.py" for home in file.parents if home.is_relative_to(ROOT / "tests"))]
-    beginning = [path for path in around if path.is_file()]
-    named = {path for one in beginning for path in of_topics(one)}
-    return imported([*beginning, *named]) | {name_of(path) for path in named}
+    waiting = [path for one in around if one.is_file() for path in (one, *of_topics(one))]
+    found: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += [*imported(path), *beside(path.parent)] if path.suffix == ".py" else []
+    return {name_of(path) for path in found}
+
+
+@cache
+def imported(file: Path) -> frozenset[Path]:
+    """The files of the project that a file imports, wherever in it, and the packages that these stand in."""
+    names: set[tuple[Path, str]] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            home = file.parents[node.level - 1] if node.level else ROOT
+            names |= {(home, ".".join(filter(None, (node.module, alias.name)))) for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {(ROOT, alias.name) for alias in node.names}
+    return frozenset(path for home, name in names for path in modules(home, name) if path != file)
+
+
+def modules(home: Path, name: str) -> list[Path]:
+    """The files of a module, or of a name in one, and of the packages on the way."""
+    on_the_way = [home.joinpath(*name.split(".")[:k]) for k in range(name.count(".") + 2)]
+    return [path for one in on_the_way for path in (one.with_suffix(".py"), one / "__init__.py") if path.is_file()]
+
+
+@cache
+def beside(folder: Path) -> tuple[Path, ...]:
+    """What a module may read, of what stands beside it: stored numbers, preludes of Coq."""
+    read = folder.is_relative_to(ROOT / "derivations") or folder.is_relative_to(ROOT / "snippets")
+    return tuple(path for path in folder.iterdir() if read and path.is_file() and path.suffix != ".py")
 
 
 def of_topics(file: Path) -> set[Path]:
@@ -125,12 +160,6 @@ def all_topics() -> frozenset[str]:
     from derivations.kernel.run import certificates
 
     return frozenset(certificates.topics())
-
-
-def imported(files: list[Path]) -> set[str]:
-    from derivations.kernel.run import importing
-
-    return {*importing.hashes([path for path in files if path.suffix == ".py"])}
 
 
 def roams(file: Path) -> bool:

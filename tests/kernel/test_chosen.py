@@ -39,9 +39,38 @@ def test_a_change_of_what_its_imports_import_reaches_it():
     assert reached("snippets/attention/formula.py", files=["tests/layers/test_head.py"])
 
 
-@pytest.mark.parametrize("path", ["snippets/kin/lstm.py", "docs/scaling/variance.md", "derivations/kernel/exact/sign.py", "README.md"])
+@pytest.mark.parametrize(
+    "path", ["snippets/kin/lstm.py", "docs/scaling/variance.md", "derivations/kernel/exact/sign.py", "README.md", "docs/labs/scores.py"]
+)
 def test_other_changes_do_not(path):
     assert reached(path) == {}
+
+
+@pytest.mark.parametrize(
+    "file, path",
+    [
+        ("kernel/test_functions", "derivations/kernel/language/functions.py"),
+        ("kernel/test_traced_code", "derivations/kernel/__init__.py"),
+        ("kernel/test_laws", "derivations/kernel/run/worker.py"),
+        ("kernel/test_coq_reals", "derivations/kernel/coq/reals/prelude_reals.v"),
+        ("seeing/test_heads", "snippets/seeing/recall.json"),
+    ],
+)
+def test_packages_and_what_is_no_python_count_too(file, path):
+    assert (ROOT / path).is_file() and reached(path, files=[f"tests/{file}.py"])
+
+
+@pytest.mark.parametrize("file", ["scaling/test_variance", "kernel/test_laws"])
+def test_what_is_loaded_is_within_reach(file):
+    """Asked of a fresh interpreter, which knows better."""
+    code = (
+        "import sys, importlib.util as util; spec = util.spec_from_file_location('t', sys.argv[1]); "
+        "spec.loader.exec_module(util.module_from_spec(spec)); print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', 0)))"
+    )
+    path = ROOT / "tests" / f"{file}.py"
+    said = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    loaded = {Path(name).relative_to(ROOT).as_posix() for name in said if name.startswith((f"{ROOT}/derivations", f"{ROOT}/snippets"))}
+    assert loaded and loaded <= chosen.within_reach(path)
 
 
 def test_a_conftest_reaches_what_stands_below_it():
@@ -121,6 +150,12 @@ def test_what_changed_is_tested_and_nothing_else(project, beside):
     code, said = run(project, "--since", "HEAD", *beside)
     assert code == 1 and "tests/test_one.py" in said and "it ran" not in said and "1 failed" in said
     assert beside or "chosen by what changed: 1 reached" in said
+
+
+@pytest.mark.slow
+def test_what_another_run_chose_is_none_of_this_ones(project, monkeypatch):
+    monkeypatch.setenv(chosen.KEPT, "{}")
+    assert "it ran" in run(project)[1]
 
 
 @pytest.mark.slow

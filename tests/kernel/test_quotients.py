@@ -1,10 +1,13 @@
 """What SymPy programs ask first: is a quotient of polynomials 0, whatever its letters are? What is said to be 0 is, and what is 0 is seen."""
 
+from contextlib import suppress
+
 import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from derivations.kernel.sympy.prelude.outcome import NotSettled
 from derivations.kernel.sympy.prelude.quotients import coefficients, is_zero_quotient
 from derivations.kernel.sympy.prelude.zero import follows, reduces
 
@@ -96,3 +99,34 @@ def test_what_equations_make_0_is_seen_and_nothing_else():
     assert not follows(c * (a**2 + b**2) - p, unit)
     assert not follows(c * (a - 1), unit) and not follows(a * c, (sp.Integer(0),))
     assert reduces(sp.sqrt(2) * c * (a**2 + b**2) - sp.sqrt(2) * c, unit)
+
+
+A, B, p, q, x = sp.symbols("A B p q x", real=True)
+
+
+def test_letters_that_do_not_commute_are_no_letters():
+    a, b = sp.symbols("a b", commutative=False)
+    assert not is_zero_quotient(a * b - b * a) and not reduces(a * b - b * a)
+
+
+def test_what_is_0_by_assumption_is_not_divided_by():
+    """As numbers the quotient is 1; by what is assumed it has no value."""
+    nothing = A * p + B * q
+    quotient = (x + nothing) / nothing - x / nothing - 1
+    with pytest.raises(NotSettled):
+        reduces(quotient, (nothing,))
+    assert reduces(quotient)
+
+
+@pytest.mark.parametrize("number", [sp.Rational(1, 2), 3])
+def test_fractions_stand_before_what_is_0_by_assumption(number):
+    assert reduces(p * number, (p,)) and not reduces((p + x) * number, (p,))
+
+
+def test_other_numbers_before_it_end_in_no_error():
+    """Not settled, or settled rightly."""
+    for number in (sp.exp(-1), 1 / (1 + sp.E)):
+        with suppress(NotSettled):
+            assert reduces(p * number, (p,))
+        with suppress(NotSettled):
+            assert not reduces((p + x) * number, (p,))

@@ -115,6 +115,20 @@ def test_whether_a_tree_has_a_symbol():
     assert not has(A @ u, B) and not has((A @ u)[i], k)
 
 
+@pytest.mark.parametrize("before", range(8))
+def test_whether_a_tree_has_a_symbol_where_numbers_are_given_anew(monkeypatch, before):
+    """However many trees have one: those of a tree's parts are not given anew while the tree gets its own."""
+    monkeypatch.setattr(remembered, "TREES", 3)
+    remembered.NUMBERED.clear()
+    remembered.NUMBER_OF.clear()
+    x, y, *others = scalars(" ".join(["x", "y", *(f"z{k}" for k in range(before))]))
+    for other in others:
+        remembered.numbered(other)
+    tree, (same, another) = x * y + y, scalars("x w")
+    for _ in range(2):
+        assert has(tree, same) and not has(tree, another)
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_what_is_drawn_again_is_the_same_and_so_is_what_follows(seed):
     asked = (2, 3), 16, False, False, False

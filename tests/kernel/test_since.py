@@ -73,9 +73,18 @@ def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):
     assert mutants.touched_of(TOPICS, "1/3", "main") == [TOPICS[1]]
 
 
-def test_a_change_of_the_checker_asks_for_the_share_of_all(change):
-    change("derivations/a/two.py", "derivations/kernel/exact/sign.py")
-    assert mutants.touched_of(TOPICS, "3/3", "main") == [TOPICS[2]]
+@pytest.mark.parametrize(
+    "path",
+    ["derivations/kernel/exact/sign.py", "derivations/kernel/attack/judge.py", "derivations/kernel/run/mutation.py", "requirements.txt"],
+)
+def test_a_change_of_the_checker_or_of_its_attackers_asks_for_the_share_too(change, path):
+    change("derivations/a/two.py", path)
+    assert mutants.touched_of(TOPICS, "3/3", "main") == [TOPICS[1], TOPICS[2]]
+
+
+def test_how_pages_look_changes_no_mutant(change):
+    change("derivations/kernel/pages/claims.py")
+    assert mutants.touched_of(TOPICS, "3/3", "main") == []
 
 
 def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):

@@ -205,7 +205,10 @@ def coq(targets, fresh, replay, jobs, cluster, shared):
 )
 @click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Of the topics only each N-th, from the K-th on.")
 @click.option(
-    "--since", metavar="COMMIT", default="", help="Only the topics that a change since then touches; the share where the checker did."
+    "--since",
+    metavar="COMMIT",
+    default="",
+    help="Only the topics that a change since then touches, and the share where the checker changed.",
 )
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")

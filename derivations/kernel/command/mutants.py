@@ -16,6 +16,9 @@ from ..run.shared import Shared
 from ..run.touched import touched
 from .since import changed
 
+# What mutants may come to something else by, beside topics.
+ATTACKED = re.compile(r"derivations/(?!kernel/pages/)(kernel/|__)|requirements\.txt$|pyproject\.toml$")
+
 
 def main(
     targets: tuple,
@@ -91,9 +94,10 @@ def share_of(targets: list, share: str) -> list:
 
 
 def touched_of(targets: list, share: str, commit: str) -> list:
-    """Of the targets those that a change since the commit touches; the share of all where the checker changed."""
-    asked = touched(changed(commit))
-    return share_of(targets, share) if asked.kernel else [target for target in targets if target[0] in asked.topics]
+    """Of the targets those that a change since the commit touches, and the share of all where the checkers, or who attacks them, changed."""
+    paths = changed(commit)
+    topics = touched(paths).topics | ({topic for topic, _ in share_of(targets, share)} if any(map(ATTACKED.match, paths)) else set())
+    return [target for target in targets if target[0] in topics]
 
 
 def complain(topic: str, claims: dict):

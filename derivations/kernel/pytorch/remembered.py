@@ -39,12 +39,17 @@ FRESH = count()
 
 
 def numbered(e: Expr) -> Numbered:
+    """A tree's number. Where there are too many all are given anew, before the tree's own parts have theirs."""
+    if len(NUMBERED) > TREES:
+        NUMBERED.clear()
+        NUMBER_OF.clear()
+    return found_or_numbered(e)
+
+
+def found_or_numbered(e: Expr) -> Numbered:
     found = NUMBERED.get(id(e))
     if found is None:
-        if len(NUMBERED) > TREES:
-            NUMBERED.clear()
-            NUMBER_OF.clear()
-        parts = [numbered(x) for x in e.args]
+        parts = [found_or_numbered(x) for x in e.args]
         key = (e.op, e.data, e.shape, *(x.number for x in parts))
         free = dict.fromkeys(i for x in parts for i in x.free if e.op not in BINDERS or i != e.data)
         number = NUMBER_OF[key] if key in NUMBER_OF else NUMBER_OF.setdefault(key, next(FRESH))
@@ -55,7 +60,8 @@ def numbered(e: Expr) -> Numbered:
 
 def has(e: Expr, leaf: Expr) -> bool:
     """Does a tree have a node that is this one, which has no parts?"""
-    return numbered(leaf).number in numbered(e).leaves
+    tree = numbered(e)
+    return found_or_numbered(leaf).number in tree.leaves  # no number is given anew in between
 
 
 class Remembered:

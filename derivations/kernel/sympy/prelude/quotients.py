@@ -152,7 +152,7 @@ class Quotients:
 
 def is_zero_quotient(e) -> bool:
     """Is it 0, whatever its letters are? That is decided; what has no value there, or letters that belong together, is not seen."""
-    if not INFINITE.isdisjoint(e.atoms()):
+    if not e.is_commutative or not INFINITE.isdisjoint(e.atoms()):
         return False
     try:
         return not Quotients(e).value(e)[0]
@@ -160,12 +160,15 @@ def is_zero_quotient(e) -> bool:
         return False
 
 
-def coefficients(polynomial, names) -> list:
-    """What stands in a polynomial beside the powers of all letters but these."""
+def coefficients(polynomial, names) -> list | None:
+    """What stands in a polynomial beside the powers of all letters but these; None where something stands below a fraction line."""
     written = Quotients(polynomial)
+    number, factors = written.value(polynomial)
+    if min(factors.values(), default=0) < 0:
+        return None
     own = [at[0] in names for at in written.letters]
     parts = {}
-    for powers, c in written.expanded(*written.value(polynomial)).terms():
+    for powers, c in written.expanded(number, factors).terms():
         beside = tuple(power * (not mine) for power, mine in zip(powers, own))
         parts.setdefault(beside, {})[tuple(power * mine for power, mine in zip(powers, own))] = c
     return [part.as_expr(*(base for base, _ in written.letters)) for part in {*map(written.ring.from_dict, parts.values())}]

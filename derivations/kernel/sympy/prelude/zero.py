@@ -53,7 +53,7 @@ def away_from_zero(difference) -> bool:
 @lru_cache(maxsize=20)
 def basis(ideal: tuple, names: tuple):
     """A Groebner basis: what is 0 by assumption, so that dividing by it leaves 0 of all that follows."""
-    return sp.groebner(list(ideal), *names, order="grevlex")
+    return sp.groebner(list(ideal), *names, order="grevlex", field=True)
 
 
 def reduces(difference, ideal=(), beside=()) -> bool:
@@ -61,7 +61,7 @@ def reduces(difference, ideal=(), beside=()) -> bool:
 
     `ideal` lists what is 0 by assumption; `beside`, the symbols of other differences, for which one basis serves as well.
     """
-    if is_zero_quotient(difference):
+    if not ideal and is_zero_quotient(difference):  # below a fraction line may stand what is 0 by assumption
         return True
     written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # whatever they are
     if ideal and written.is_polynomial(*written.free_symbols) and follows(written, ideal):
@@ -72,7 +72,7 @@ def reduces(difference, ideal=(), beside=()) -> bool:
     if ideal:
         names = tuple(sorted(difference.free_symbols.union(beside, *(g.free_symbols for g in ideal)), key=str))
         known = basis(tuple(ideal), names)
-        return known.reduce(difference)[1] == 0 if difference.is_polynomial(*names) else reduces_beside_roots(written, known)
+        return is_in(known, difference) if difference.is_polynomial(*names) else reduces_beside_roots(written, known)
     difference = difference.replace(sp.sign, lambda x: x / sp.Abs(x))  # the slope of a modulus, which has none at 0
     return is_zero_quotient(difference) or any(
         simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart)
@@ -83,7 +83,16 @@ def follows(polynomial, ideal) -> bool:
     """Is each coefficient of a polynomial 0 by what is 0 by assumption? Beside its coefficients stand symbols of which nothing is assumed."""
     equations = tuple(g for g in ideal if g != 0)
     names = tuple(sorted(set().union(*(g.free_symbols for g in equations)), key=str))
-    return bool(equations) and all(basis(equations, names).reduce(c)[1] == 0 for c in coefficients(polynomial, names))
+    found = coefficients(polynomial, names) if equations else None
+    return found is not None and all(is_in(basis(equations, names), c) for c in found)
+
+
+def is_in(known, polynomial) -> bool:
+    """Is nothing left of a polynomial by what is 0 by assumption?"""
+    try:
+        return known.reduce(polynomial)[1] == 0
+    except sp.CoercionFailed:
+        raise NotSettled("what is 0 by assumption, beside numbers that are no fractions") from None
 
 
 def reduces_beside_roots(difference, known) -> bool:
