@@ -1,5 +1,6 @@
 """What changed since a commit, and what is asked for by it."""
 
+import json
 import subprocess
 
 import pytest
@@ -91,6 +92,8 @@ def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):
     change("README.md")
     assert mutants.main((), as_json=False, fresh=False, jobs=1, since="main") == 0
     assert "nothing that changed since main touches a topic" in capsys.readouterr().out
+    assert mutants.main((), as_json=True, fresh=False, jobs=1, since="main") == 0
+    assert json.loads(capsys.readouterr().out) == {"topics": {}, "totals": {}, "passes": True}
 
 
 @pytest.mark.parametrize(

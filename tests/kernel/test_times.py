@@ -13,6 +13,19 @@ def store(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def begun(store, monkeypatch):
+    """The topics, in the order in which their check is begun; none is checked."""
+    found = []
+
+    def check(topic, *rest):
+        found.append(topic)
+        return runner.Result(topic, store / topic, stopped=True)
+
+    monkeypatch.setattr(runner, "check_script", check)
+    return found
+
+
 def test_what_is_measured_is_taken_out_wherever_it_stands():
     record = {"id": "a", "seconds": 1, "witnesses": [{"name": "exact", "seconds": 0.5}], "computed": {"state": "proved", "seconds": 2}}
     assert times.without(record) == {"id": "a", "witnesses": [{"name": "exact"}], "computed": {"state": "proved"}}
@@ -31,14 +44,7 @@ def test_what_cannot_be_read_is_not_known(store, text):
     assert times.of_claims("chapter/topic") == {} and times.of_topic("chapter/topic") == times.UNKNOWN
 
 
-def test_what_took_longest_is_begun_first_and_results_come_in_the_order_asked(store, monkeypatch):
-    begun = []
-
-    def check(topic, *rest):
-        begun.append(topic)
-        return runner.Result(topic, store / topic, stopped=True)
-
-    monkeypatch.setattr(runner, "check_script", check)
+def test_what_took_longest_is_begun_first_and_results_come_in_the_order_asked(store, begun):
     for topic, seconds in (("a/short", 1.0), ("a/long", 9.0)):
         times.save(topic, {"claim": seconds})
     targets = [(name, store / name) for name in ("a/short", "a/new", "a/long")]
@@ -49,14 +55,7 @@ def test_what_took_longest_is_begun_first_and_results_come_in_the_order_asked(st
     assert begun == ["a/short", "a/new", "a/long"]
 
 
-def test_of_scripts_that_were_never_checked_the_longest_is_begun_first(store, monkeypatch):
-    begun = []
-
-    def check(topic, *rest):
-        begun.append(topic)
-        return runner.Result(topic, store / topic, stopped=True)
-
-    monkeypatch.setattr(runner, "check_script", check)
+def test_of_scripts_that_were_never_checked_the_longest_is_begun_first(store, begun):
     targets = [(name, store / f"{name}.py") for name in ("short", "long", "nowhere", "middle")]
     for (_, script), size in zip(targets, (1, 9, 0, 5)):
         if size:

@@ -38,7 +38,9 @@ def main(
     """
     wanted = touched_of(runner.find(targets), share, since) if since else share_of(runner.find(targets), share)
     if not wanted:
-        click.echo(f"nothing that changed since {since} touches a topic: there is no mutant to try")
+        click.echo(f"nothing that changed since {since} touches a topic: there is no mutant to try", err=as_json)
+        if as_json:
+            click.echo(json.dumps({"topics": {}, "totals": {}, "passes": True}, indent=1))
         return 0
     with click.progressbar(length=0, label="Trying mutants", file=sys.stderr, show_pos=True) as bar:
 
