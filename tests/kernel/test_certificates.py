@@ -52,6 +52,22 @@ def test_a_good_one_is_loaded(sealed):
     assert content["script"] == "derivations/chapter/tiny.py" and content["topic"] == TOPIC
 
 
+def test_a_seal_is_looked_at_once_for_each_text_and_key(sealed, monkeypatch):
+    asked = []
+    seal = certificates.seal
+    monkeypatch.setattr(certificates, "seal", lambda content: asked.append(content["topic"]) or seal(content))
+    good = sealed.certificate.read_text()
+    load(TOPIC), load(TOPIC)
+    assert asked == [TOPIC]
+    rewrite(sealed, lambda content: content.update(title="Another"))
+    assert "not written by the checker" in refusal()
+    assert "not written by the checker" in refusal() and len(asked) == 3  # what was refused is not taken for seen
+    sealed.certificate.write_text(good)
+    assert load(TOPIC)["title"] == "A sum transposed" and len(asked) == 3
+    monkeypatch.setattr(certificates, "key", lambda: b"another")
+    assert "not written by the checker" in refusal()
+
+
 def aside(tree):
     """The files that may change without a certificate's falling."""
     names = (name_in(tree, p) for p in certificates.kernel_files())

@@ -1,6 +1,8 @@
 """How long checks took is kept apart from what they found, and nothing depends on it."""
 
+import os
 import time
+from threading import Event
 
 import pytest
 
@@ -77,3 +79,22 @@ def test_what_somebody_waits_for_is_done_before_the_others_begin(store, monkeypa
     targets = [(name, store / name) for name in ("a/one", "a/first", "a/two")]
     runner.check_all(targets, False, 3, None, how=runner.How(first=frozenset({"a/first"})))
     assert seen[:2] == [("begun", "a/first"), ("done", "a/first")] and len(seen) == 6
+
+
+def test_what_nobody_waits_for_goes_behind_where_something_is_awaited(store, monkeypatch):
+    behind = {}
+    monkeypatch.setattr(runner, "check_script", lambda topic, *rest: behind.update({topic: rest[-1].ask is runner.in_the_background}))
+    targets = [("a/first", store / "a"), ("a/other", store / "b")]
+    runner.each(targets, False, 1, None, None, runner.How(first=frozenset({"a/first"})))
+    assert behind == {"a/first": False, "a/other": True}
+    runner.each(targets, False, 1, None, None, runner.How())
+    assert behind == {"a/first": False, "a/other": False}
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="this system has no such order of processes")
+@pytest.mark.parametrize("ask, behind", [(runner.run, 0), (runner.in_the_background, runner.BEHIND)])
+def test_a_process_in_the_background_lets_others_go_before_it(tmp_path, ask, behind):
+    script = tmp_path / "script.py"
+    script.write_text("import os\nraise SystemExit(f'niceness {os.nice(0)}')\n")
+    result, _ = ask("script", script, lambda done, more: None, Event(), {}, 0)
+    assert f"niceness {os.nice(0) + behind}" in result.problems[0]

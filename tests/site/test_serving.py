@@ -357,6 +357,24 @@ def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_i
     assert rebuild.now({"index.md": {"file:/a/snippets/chapter/tiny.py"}}) == ["index.md"]
 
 
+def test_while_the_page_of_an_edited_topic_is_awaited_nothing_else_is_built(checkout, clocks, monkeypatch):
+    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    settled = set()
+    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: topic in settled)
+    snippet = "file:/a/snippets/chapter/tiny.py"
+    changed = {
+        "reference.md": {snippet},  # shows no topic, and takes long
+        "chapter/tiny.md": {"topic:chapter/tiny", snippet},
+        "chapter/other.md": {"topic:chapter/tiny", "topic:chapter/other", snippet},  # is being checked itself
+    }
+    assert rebuild.now(changed) == []
+    settled.add("chapter/tiny")
+    assert rebuild.now(changed) == ["chapter/tiny.md"]
+    del changed["chapter/tiny.md"]
+    settled.add("chapter/other")
+    assert rebuild.now(changed) == ["chapter/other.md"]
+
+
 def test_an_edited_page_is_built_before_those_that_lead_to_it():
     edited = {"file:/project/docs/chapter/tiny.md"}
     assert rebuilding.is_urgent("chapter/tiny.md", edited)

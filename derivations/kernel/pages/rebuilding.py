@@ -121,11 +121,14 @@ def is_urgent(address: str, names: set[str], waited: bool = False) -> bool:
     return not is_of_everything(address, names) and (shown and (waited or all(changed)) or any(changed))
 
 
-def is_first(address: str, names: set[str]) -> bool:
-    """Whether nothing urgent goes before it: it was edited itself, or its topic, or shows no other."""
+def is_first(address: str, names: set[str], is_awaited: bool = False) -> bool:
+    """Whether nothing urgent goes before it: it was edited itself, or the check of its own topic has ended, or it shows no topic, and the page
+    of one that was edited is not awaited."""
     topics = {rest for kind, _, rest in (name.partition(":") for name in names) if kind == "topic"}
-    own = any(name.endswith(f"/{address}") for name in names)
-    return is_urgent(address, names) and (own or not topics or address.removesuffix(".md") in topics)
+    if any(name.endswith(f"/{address}") for name in names) or not topics and not is_awaited:
+        return is_urgent(address, names)
+    topic = address.removesuffix(".md")
+    return topic in topics and is_urgent(address, names) and is_settled(topic)
 
 
 def is_of_everything(address: str, names: set[str]) -> bool:
@@ -193,7 +196,8 @@ class Rebuild:
     def now(self, pages: dict[str, set[str]]) -> list[str]:
         """The pages to build now. The others, and the search, wait until nothing has changed for a while, those that are urgent a shorter
         one."""
-        first = {address for address, names in pages.items() if is_first(address, names)}
+        is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
+        first = {address for address, names in pages.items() if is_first(address, names, is_awaited)}
         urgent = {address for address, names in pages.items() if is_urgent(address, names, waited=True)}
         wanted = {*pages} if self.is_quiet else urgent if self.has_waited else first
         soon = bool(urgent - wanted)

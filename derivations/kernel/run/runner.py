@@ -20,6 +20,7 @@ from .shared import Shared
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 PATIENCE = 0.2  # seconds until it is looked whether to give up
+BEHIND = 10  # how far a process lets others go before it, where somebody waits for something else
 
 # Each script has a process of its own, forked from one that has SymPy and PyTorch loaded and has run nothing yet.
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
@@ -107,11 +108,14 @@ def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, ho
     order = sorted(targets, key=expected, reverse=True)
     with ThreadPoolExecutor(max_workers=jobs) as pool:
 
-        def all_of(some: list) -> dict:
+        def all_of(some: list, how: How) -> dict:
             begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in some}
             return {target: one.result() for target, one in begun.items()}
 
-        return all_of([one for one in order if one[0] in how.first]) | all_of([one for one in order if one[0] not in how.first])
+        awaited = [one for one in order if one[0] in how.first]
+        others = [one for one in order if one[0] not in how.first]
+        behind = replace(how, ask=how.ask or in_the_background) if awaited else how  # the page of what was awaited is built beside them
+        return all_of(awaited, how) | all_of(others, behind)
 
 
 def without_others(results: dict, jobs: int, progress, stop: Event | None, how: How) -> dict:
@@ -259,14 +263,19 @@ def keep(result: Result, last: dict, began: int, loaded: int | None, before: dic
         earlier.save(result.topic, earlier.of_records(result.records), depended)
 
 
-def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0):
+def in_the_background(*asked):
+    """`run`, behind whatever else the machine does."""
+    return run(*asked, nice=BEHIND)
+
+
+def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0, nice: int = 0):
     """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier, of which
     one in so many is replayed."""
     result, last, late = Result(topic, script), None, False
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=work, args=(str(script), str(ROOT), sender, said.name, dict(os.environ), before, replay))
+        process = CONTEXT.Process(target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), before, replay))
         process.start()
         sender.close()
         try:
@@ -293,10 +302,12 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
     return result, last
 
 
-def work(*arguments):
+def work(nice: int, *arguments):
     """In the new process. The worker, and SymPy with it, is not loaded in the process that only waits."""
     from . import worker
 
+    if nice and hasattr(os, "nice"):  # not on Windows
+        os.nice(nice)
     worker.main(*arguments)
 
 
