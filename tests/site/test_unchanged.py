@@ -43,7 +43,23 @@ def page_of(site, markdown="words"):
     )
 
 
-def built(site, **given):
+class Inventory(dict):
+    def register(self, name, **item):
+        self[name] = item
+
+
+class Anchors(dict):
+    def register_anchor(self, page, identifier, anchor=None, *, title=None, primary=True):
+        self[identifier] = (page.file.src_uri, anchor, title, primary)
+
+
+def plugins_of(asked):
+    """What mkdocstrings and autorefs are told of a page, and which of mkdocstrings' handlers were asked for."""
+    handlers = SimpleNamespace(inventory=Inventory(), get_handler=asked.append)
+    return {"autorefs": Anchors(), "mkdocstrings": SimpleNamespace(handlers=handlers)}
+
+
+def built(site, plugins=None, shown=(), **given):
     """The page, rendered or taken, and whether it was rendered."""
     page, runs = page_of(site, **given), []
 
@@ -52,8 +68,13 @@ def built(site, **given):
         traces.note_files([site / "included.py"])
         page.content, page.title, page.toc = f"<p>{(site / 'included.py').read_text()}</p>", "One", get_toc(TOC)
         page.present_anchor_ids, page.links_to_anchors = {"one"}, {page.file: {"one": "page.md#one"}}
+        for name in shown:
+            plugins["autorefs"].register_anchor(page, f"{name}.other", name, primary=False)
+            plugins["mkdocstrings"].handlers.inventory.register(name=name, domain="py", role="class", uri=f"a/page/#{name}")
 
-    unchanged.render(page, SimpleNamespace(get_file_from_path=lambda name: page.file if name == "a/page.md" else None), execute)
+    unchanged.render(
+        page, plugins or {}, SimpleNamespace(get_file_from_path=lambda name: page.file if name == "a/page.md" else None), execute
+    )
     return page, bool(runs)
 
 
@@ -107,12 +128,31 @@ def test_one_that_comes_out_otherwise_stops_the_build_and_all_are_gone(site, mon
 
 def test_a_page_of_which_mkdocs_warns_is_not_kept(site):
     page = page_of(site)
-    unchanged.render(page, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
+    unchanged.render(page, {}, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
     assert not keeping.folder().exists()
 
 
-def test_a_page_with_a_reference_is_not_kept(site):
-    assert built(site, markdown="words\n\n::: a.module\n")[1] and not keeping.folder().exists()
+@pytest.mark.parametrize("markdown", ["::: a.module", "words\n\n::: a.module\n", "> ## ::: a.module", ":::derivations.kernels"])
+def test_a_page_with_a_reference_to_files_that_nobody_tells_is_not_kept(site, markdown):
+    assert built(site, markdown=markdown)[1] and not keeping.folder().exists()
+
+
+def test_nor_is_one_whose_reference_an_included_file_brings(site):
+    assert built(site, plugins_of([]), ["a.module"])[1] and not keeping.folder().exists()
+
+
+def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_kept(site, monkeypatch):
+    names, asked = ["derivations.kernel", "derivations.kernel.core.Expr"], []
+    first, second = plugins_of([]), plugins_of(asked)
+    assert built(site, first, names, markdown="::: derivations.kernel.core.Expr")[1] and first["autorefs"]
+    began(monkeypatch)
+    assert not built(site, second, names, markdown="::: derivations.kernel.core.Expr")[1]
+    assert second["autorefs"] == first["autorefs"] and asked == ["python"]
+    assert [plugins["mkdocstrings"].handlers.inventory for plugins in (first, second)] == [
+        {name: {"domain": "py", "role": "class", "uri": f"a/page/#{name}"} for name in names}
+    ] * 2
+    monkeypatch.setattr(keeping.random, "randrange", lambda n: 0)
+    assert built(site, plugins_of([]), names, markdown="::: derivations.kernel.core.Expr")[1]  # comes out as it is kept
 
 
 def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):

@@ -15,7 +15,7 @@ from typing import Any
 from ..run import certificates
 from . import PageError, rebuilding, traces
 
-ONE_IN = 20  # of what is kept, about so much is made all the same
+ONE_IN = 50  # of what is kept, about so much is made all the same
 
 
 @dataclass
@@ -44,7 +44,7 @@ def folder() -> Path:
     return certificates.STORE / "pages"
 
 
-def kept(name: str, source: str, make: Callable[[], Any], may_be_kept: Callable[[], bool] = lambda: True) -> Any:
+def kept(name: str, source: str, make: Callable[[], Any], may_be_kept: Callable[[Any], bool] = lambda made: True) -> Any:
     """What is made for a page from its source and from what is noted meanwhile: as it is kept, if it holds, or made now."""
     if not _build[0].around:  # nobody said what a build is made from
         return make()
@@ -77,14 +77,14 @@ def holding(path: Path) -> dict[str, Any] | None:
     return before if holds else None
 
 
-def made_now(path: Path, source: str, make: Callable[[], Any], may_be_kept: Callable[[], bool]) -> Any:
+def made_now(path: Path, source: str, make: Callable[[], Any], may_be_kept: Callable[[Any], bool]) -> Any:
     """It is kept unless something that it is made from may have changed meanwhile."""
     rebuilding.begin()
     try:
         now = make()
     finally:
         names = {*traces.end(), f"file:{source}"}
-    if may_be_kept() and not any(map(rebuilding.later, names)):
+    if may_be_kept(now) and not any(map(rebuilding.later, names)):
         build = _build[0]
         certificates.write(path, {"around": build.around, "came_from": {name: build.digest(name) for name in names}, "made": now})
     return now

@@ -14,10 +14,8 @@ from typing import Any
 from mkdocs.structure.toc import get_toc
 from mkdocs.utils import CountHandler
 
-from derivations.kernel.pages import keeping, labs, mistakes
+from derivations.kernel.pages import keeping, labs, mistakes, referred
 from derivations.kernel.run import certificates, coq_results
-
-ELSEWHERE = "\n::: "  # begins what mkdocstrings reads, whose sources it does not tell
 
 
 def on_files(files, *, config):
@@ -49,26 +47,29 @@ def on_pre_page(page, **_):
     """Put a render that keeps its result in place of MkDocs'."""
     if not mistakes.are_shown() and page.file.src_uri.endswith(".md"):
         execute = page.render
-        page.render = lambda config, files: render(page, files, lambda: execute(config, files))
+        page.render = lambda config, files: render(page, config.plugins, files, lambda: execute(config, files))
     return page
 
 
-def render(page, files, execute: Callable[[], None]) -> None:
+def render(page, plugins, files, execute: Callable[[], None]) -> None:
     """Give the page its content and what MkDocs knows of it: as it is kept, or as it is rendered."""
     counted = CountHandler(level=logging.WARNING)
 
     def make() -> dict[str, Any]:
         logging.getLogger("mkdocs").addHandler(counted)
         try:
-            execute()
+            with referred.noted(plugins) as told:
+                execute()
         finally:
             logging.getLogger("mkdocs").removeHandler(counted)
-        return stored(page)
+        return stored(page) | {"referred": told}
 
-    told = keeping.kept(
-        page.file.src_uri, page.file.abs_src_path, make, lambda: not counted.get_counts() and ELSEWHERE not in page.markdown
-    )
-    restore(page, told, files)
+    def may_be_kept(made: dict[str, Any]) -> bool:
+        return not counted.get_counts() and referred.is_known(page.markdown, made["referred"])
+
+    kept = keeping.kept(page.file.src_uri, page.file.abs_src_path, make, may_be_kept)
+    restore(page, kept, files)
+    referred.tell(kept["referred"], page, plugins)
 
 
 def stored(page) -> dict[str, Any]:
