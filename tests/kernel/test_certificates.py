@@ -68,6 +68,37 @@ def test_a_seal_is_looked_at_once_for_each_text_and_key(sealed, monkeypatch):
     assert "not written by the checker" in refusal()
 
 
+def test_one_that_stands_is_read_once_and_what_it_depends_on_is_looked_at_each_time(sealed, monkeypatch):
+    reads = []
+    read = certificates.read
+    monkeypatch.setattr(certificates, "read", lambda path, *said: reads.append(path) or read(path, *said))
+    seal = json.loads(sealed.certificate.read_text())["seal"]
+    os.utime(sealed.certificate, ns=(10**18, 10**18))  # long ago
+    assert certificates.standing(TOPIC) == seal and certificates.standing(TOPIC) == seal and len(reads) == 1
+    script = sealed.script.read_text()
+    sealed.script.write_text(script + "# more\n")
+    with pytest.raises(CertificateError, match="stale, since derivations/chapter/tiny.py changed; run: python -m derivations check"):
+        certificates.standing(TOPIC)
+    sealed.script.write_text(script)
+    assert certificates.standing(TOPIC) == seal and len(reads) == 1
+    rewrite(sealed, lambda content: content.update(title="Another"))
+    with pytest.raises(CertificateError, match="not written by the checker"):
+        certificates.standing(TOPIC)
+    sealed.certificate.unlink()
+    with pytest.raises(CertificateError, match="has no certificate"):
+        certificates.standing(TOPIC)
+
+
+def test_one_that_was_written_just_now_is_read_again(sealed, monkeypatch):
+    reads = []
+    read = certificates.read
+    monkeypatch.setattr(certificates, "read", lambda path, *said: reads.append(path) or read(path, *said))
+    soon = certificates.time.time_ns() + 10**15  # a file that is as young as can be
+    os.utime(sealed.certificate, ns=(soon, soon))
+    certificates.standing(TOPIC), certificates.standing(TOPIC)
+    assert len(reads) == 2
+
+
 def aside(tree):
     """The files that may change without a certificate's falling."""
     names = (name_in(tree, p) for p in certificates.kernel_files())

@@ -518,4 +518,4 @@ def test_ci_refuses_a_part_that_is_none_before_it_begins(parts):
 def test_of_a_change_ci_asks_for_what_it_touches(parts):
     assert "--since" not in "".join(made(parts("attacks")))
     done = parts("attacks", "tests", SINCE="0a1b")
-    assert re.search(r"--share [1-6]/6 --replay 20 --since 0a1b$", made(done)[0]) and "make test SINCE=0a1b" in done.stdout
+    assert re.search(r"--share (\d|1[0-2])/12 --replay 20 --since 0a1b$", made(done)[0]) and "make test SINCE=0a1b" in done.stdout

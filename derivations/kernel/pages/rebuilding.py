@@ -25,6 +25,7 @@ from . import traces
 LABS = "labs/"  # of the pages' folder: notebooks, which are run
 SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the topic that was edited
 MANY = 10  # topics on one page
+AT_ONCE = 3  # pages that waited and are built together: what is edited meanwhile waits for no more than these
 QUIET = 20  # seconds without a change: who writes is not to wait for pages that they do not look at
 PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
@@ -96,7 +97,7 @@ def files_within(folder: str) -> list[Path]:
 def of_topic(topic: str) -> object:
     kept, asked = refusals.path_of(topic), coq_results.path_of(topic)
     try:
-        return coq_results.load(topic)["seal"], file_hash(asked) if asked.exists() else ""
+        return certificates.standing(topic), file_hash(asked) if asked.exists() else ""
     except CertificateError as error:
         return str(error), file_hash(kept) if kept.exists() else "", *refusals.changed(refusals.known(topic) or {"inputs": {}})
 
@@ -140,7 +141,7 @@ def is_of_everything(address: str, names: set[str]) -> bool:
 def is_settled(topic: str) -> bool:
     """Whether the topic holds, or is refused, as it stands."""
     try:
-        certificates.load(topic)
+        certificates.standing(topic)
     except CertificateError:
         kept = refusals.known(topic)
         return kept is not None and not refusals.changed(kept)
@@ -195,21 +196,25 @@ class Rebuild:
 
     def now(self, pages: dict[str, set[str]]) -> list[str]:
         """The pages to build now. The others, and the search, wait until nothing has changed for a while, those that are urgent a shorter
-        one."""
+        one, and are built a few at a time."""
         is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
-        first = {address for address, names in pages.items() if is_first(address, names, is_awaited)}
-        urgent = {address for address, names in pages.items() if is_urgent(address, names, waited=True)}
-        wanted = {*pages} if self.is_quiet else urgent if self.has_waited else first
-        soon = bool(urgent - wanted)
-        _is_hurried[0] = bool(pages) and not self.is_quiet
+        first = [address for address, names in pages.items() if is_first(address, names, is_awaited)]
+        urgent = [address for address, names in pages.items() if is_urgent(address, names, waited=True)]
+        wanted = [*pages] if self.is_quiet else urgent if self.has_waited else first
+        chosen = first or wanted[:AT_ONCE]
+        is_last = {*wanted} <= {*chosen}
+        _is_hurried[0] = bool(pages) and not (self.is_quiet and is_last)
+        after, again = (SOON, self.soon) if {*urgent} - {*wanted} else (QUIET, self.quiet)
+        if not is_last:
+            after, again = 0, self.quiet if self.is_quiet else self.soon
         self.is_quiet = self.has_waited = False
         if self.clock:
             self.clock.cancel()
         if _is_hurried[0]:
-            self.clock = Timer(SOON, self.soon) if soon else Timer(QUIET, self.quiet)
+            self.clock = Timer(after, again)
             self.clock.daemon = True
             self.clock.start()
-        return [address for address in pages if address in wanted]
+        return chosen
 
     def soon(self) -> None:
         self.has_waited = True

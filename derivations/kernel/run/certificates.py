@@ -96,10 +96,10 @@ def listed() -> Listed:
 _listed: dict[Path, Listed] = {}
 
 
-def stamp(folder: str) -> float:
-    """When a folder was changed; never twice the same where that is so short ago that it may change again unseen."""
+def stamp(path: str) -> float:
+    """When a folder or a file was changed; never twice the same where that is so short ago that it may change again unseen."""
     try:
-        changed = os.stat(folder).st_mtime_ns
+        changed = os.stat(path).st_mtime_ns
     except OSError:
         return math.nan
     return changed if time.time_ns() - changed > SETTLED else math.nan
@@ -298,10 +298,30 @@ def load(topic: str) -> dict:
     content = read(path, f"the certificate of '{topic}'", f"{again} --fresh")
     if (content.get("format"), content.get("topic"), content.get("script")) != (FORMAT, topic, relative(script)):
         raise CertificateError(f"the certificate of '{topic}' was made for something else; {again} --fresh")
-    changed = changes(content)
-    if changed:
-        raise CertificateError(f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; {again}")
+    refuse_stale(topic, content)
     return content
+
+
+def refuse_stale(topic: str, content: dict) -> None:
+    if changed := changes(content):
+        raise CertificateError(
+            f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; run: python -m derivations check {topic}"
+        )
+
+
+def standing(topic: str) -> str:
+    """The seal of a topic's certificate that may be trusted; CertificateError if there is none. What was read of one is not read again."""
+    path = path_of(topic)
+    written, known = stamp(str(path)), _standing.get(path)
+    if known and known[0] == written and is_topic(topic):
+        refuse_stale(topic, known[1])
+        return known[1]["seal"]
+    content = load(topic)
+    _standing[path] = written, {part: content[part] for part in content if part != "claims"}
+    return content["seal"]
+
+
+_standing: dict[Path, tuple[float, dict]] = {}  # when each was written, and what it says but for its claims
 
 
 def changes(content: dict) -> list:
