@@ -280,10 +280,10 @@ def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, c
 def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     files = {"a": "old"}
 
-    def load(topic):
+    def standing(topic):
         raise certificates.CertificateError("stale")
 
-    monkeypatch.setattr(certificates, "load", load)
+    monkeypatch.setattr(certificates, "standing", standing)
     monkeypatch.setattr(refusals, "known", lambda topic: {"inputs": files} if files else None)
     monkeypatch.setattr(refusals, "changed", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
     shows = ("index.md", {"topic:chapter/tiny"})
@@ -297,7 +297,7 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     assert not rebuilding.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
     both = {"file:/project/snippets/chapter/tiny.py", "topic:chapter/tiny"}
     assert rebuilding.is_urgent("index.md", both)
-    monkeypatch.setattr(certificates, "load", load)
+    monkeypatch.setattr(certificates, "standing", standing)
     assert not rebuilding.is_urgent("index.md", both) and rebuilding.is_urgent("index.md", both, waited=True)
     monkeypatch.setitem(rebuilding._made, "trust.md", rebuilding.Made(tmp_path, "trust/", {"all:": "", "file:/a.py": ""}))
     assert not rebuilding.is_urgent("trust.md", both, waited=True)
