@@ -3,6 +3,7 @@
 import os
 import time
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
@@ -89,6 +90,15 @@ def test_what_nobody_waits_for_goes_behind_where_something_is_awaited(store, mon
     assert behind == {"a/first": False, "a/other": True}
     runner.each(targets, False, 1, None, None, runner.How())
     assert behind == {"a/first": False, "a/other": False}
+
+
+@pytest.mark.parametrize("first, waits", [({"a/first"}, [runner.PAUSE]), ({"a/first", "a/other"}, []), (set(), [])])
+def test_others_wait_a_little_until_the_page_of_what_was_awaited_is_built(store, monkeypatch, first, waits):
+    seen = []
+    monkeypatch.setattr(runner, "check_script", lambda topic, *rest: seen.append(topic))
+    stop = SimpleNamespace(wait=seen.append, is_set=lambda: False)
+    runner.each([("a/first", store / "a"), ("a/other", store / "b")], False, 1, None, stop, runner.How(first=frozenset(first)))
+    assert seen == ["a/first", *waits, "a/other"]
 
 
 @pytest.mark.skipif(not hasattr(os, "nice"), reason="this system has no such order of processes")

@@ -20,6 +20,7 @@ from .shared import Shared
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 PATIENCE = 0.2  # seconds until it is looked whether to give up
+PAUSE = 1.0  # seconds that others wait where somebody watches: the page of what was awaited is built meanwhile
 BEHIND = 10  # how far a process lets others go before it, where somebody waits for something else
 
 # Each script has a process of its own, forked from one that has SymPy and PyTorch loaded and has run nothing yet.
@@ -104,7 +105,7 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
 
 
 def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
-    """What somebody waits for has the machine to itself; the others begin when it is done."""
+    """What somebody waits for has the machine to itself; the others begin a little after it is done, behind whatever else there is."""
     order = sorted(targets, key=expected, reverse=True)
     with ThreadPoolExecutor(max_workers=jobs) as pool:
 
@@ -114,8 +115,10 @@ def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, ho
 
         awaited = [one for one in order if one[0] in how.first]
         others = [one for one in order if one[0] not in how.first]
-        behind = replace(how, ask=how.ask or in_the_background) if awaited else how  # the page of what was awaited is built beside them
-        return all_of(awaited, how) | all_of(others, behind)
+        results = all_of(awaited, how)
+        if awaited and others and stop:
+            stop.wait(PAUSE)
+        return results | all_of(others, replace(how, ask=how.ask or in_the_background) if awaited else how)
 
 
 def without_others(results: dict, jobs: int, progress, stop: Event | None, how: How) -> dict:
@@ -222,7 +225,7 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
                 earlier.given(topic, how.shared)
             return Result(topic, script, content["title"], records, cached=True)
         except CertificateError:
-            pass
+            stop.wait(PAUSE)
     began = time.time_ns()
     before = earlier.load(topic) if inside and not fresh else {}
     theirs = earlier.taken(topic, how.shared) if inside and not fresh and not before and how.shared else {}
@@ -286,7 +289,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
                 else:
                     late = left <= PATIENCE
         except EOFError:
-            pass
+            stop.wait(PAUSE)
         result.stopped = stop.is_set() and not last
         process.join(0 if late or result.stopped else 5)
         end(process)
