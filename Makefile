@@ -4,9 +4,9 @@ PYTHON ?= python3
 PORT ?= 8000
 ARGS ?=
 PY := .venv/bin/python
-# Test files run beside one another, in the order of tests/conftest.py; ARGS="-n 0" runs them one by one. Where a process dies, pytest would wait
+# Test files run beside one another; ARGS="-n 0" runs them one by one. Where a process dies, pytest would wait
 # for its tests for ever if another one took its place.
-BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --max-worker-restart 0
 # What was found is taken from and given to a folder that is shared, SHARED=/path (CONTRIBUTING.md), but for one in REPLAY=20.
 SHARED ?=
 KEPT = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SHARED),--shared "$(SHARED)")

@@ -2,35 +2,10 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
 PREFIX = "NOT TESTED: "
-LONGEST = (  # files, under tests/, that take half a minute or more: begun first, so that no process is left with one at the end
-    "kernel/test_sympy_programs.py",
-    "site/test_zensical.py",
-    "site/test_reach.py",
-    "site/test_serving.py",
-    "kernel/test_leaving.py",
-    "kernel/test_cli.py",
-    "kernel/test_cluster.py",
-    "kernel/test_tracking.py",
-    "kernel/test_torch_witness.py",
-    "kernel/test_fuzzing.py",
-    "kernel/test_watch.py",
-)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """One process more than there are cores: tests that wait for a browser or for another process leave theirs to somebody."""
-    return (os.cpu_count() or 1) + 1
-
-
-def pytest_collection_modifyitems(items):
-    rank = {str(Path(__file__).parent / name): k for k, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(str(item.path), len(rank)))
 
 
 @pytest.fixture(scope="session")

@@ -294,7 +294,7 @@ def test_setup_is_done_once_and_again_when_the_pins_change(tree):
         "Setting up .venv from requirements.txt: a few minutes, once.",
         *LINTED,
         "derivations check",
-        "pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 -m not coq and not slow -k two words",
+        "pytest --numprocesses auto --maxprocesses 4 --dist loadfile --max-worker-restart 0 -m not coq and not slow -k two words",
     ]
     assert first.stderr == ""
     assert make(tree, "check").stdout == "derivations check\n"
