@@ -321,9 +321,20 @@ def test_pages_that_waited_are_built_a_few_at_a_time_and_what_is_edited_goes_bef
         del changed[page]
     clocks[-1].then()
     assert rebuild.now({"edited.md": {"file:/a/docs/edited.md"}, **changed}) == ["edited.md"] and rebuilding.search_waits()
-    assert clocks[-1].then == waited and clocks[-1].after == 0
-    clocks[-1].then()
+    assert clocks[-1].then == rebuild.soon and clocks[-1].after == rebuilding.SOON  # the others wait anew
+    waited()
     assert rebuild.now(changed) == pages[rebuilding.AT_ONCE :] and rebuilding.search_waits() == (wait == "soon")
+
+
+def test_while_pages_that_waited_are_built_a_check_that_begins_is_waited_for(checkout, clocks, monkeypatch):
+    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)
+    changed = {f"chapter/page{k}.md": {"topic:chapter/tiny", "file:/a/snippets/chapter/tiny.py"} for k in range(rebuilding.AT_ONCE + 1)}
+    rebuild.soon()
+    assert len(rebuild.now(changed)) == rebuilding.AT_ONCE
+    clocks[-1].then()
+    edited = {"chapter/new.md": {"topic:chapter/new", "file:/a/derivations/chapter/new.py"}}
+    assert rebuild.now({**changed, **edited}) == [] and clocks[-1].after == rebuilding.SOON
 
 
 def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(checkout, clocks, monkeypatch):

@@ -179,6 +179,7 @@ class Rebuild:
         self.around = self.surroundings()
         self.is_quiet = False  # nothing has changed for a while
         self.has_waited = False  # no check has ended in a short one
+        self.left: set[str] = set()  # pages of which some are built by now, and the others go on being built
         self.clock: Timer | None = None
 
     def __call__(self) -> None:
@@ -197,12 +198,15 @@ class Rebuild:
     def now(self, pages: dict[str, set[str]]) -> list[str]:
         """The pages to build now. The others, and the search, wait until nothing has changed for a while, those that are urgent a shorter
         one, and are built a few at a time."""
+        if self.left and not {*pages} <= self.left:  # something was edited meanwhile: the others wait anew
+            self.is_quiet = self.has_waited = False
         is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
         first = [address for address, names in pages.items() if is_first(address, names, is_awaited)]
         urgent = [address for address, names in pages.items() if is_urgent(address, names, waited=True)]
         wanted = [*pages] if self.is_quiet else urgent if self.has_waited else first
         chosen = first or wanted[:AT_ONCE]
         is_last = {*wanted} <= {*chosen}
+        self.left = set() if is_last else {*pages}
         _is_hurried[0] = bool(pages) and not (self.is_quiet and is_last)
         after, again = (SOON, self.soon) if {*urgent} - {*wanted} else (QUIET, self.quiet)
         if not is_last:
