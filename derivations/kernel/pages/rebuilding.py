@@ -25,7 +25,7 @@ from . import traces
 LABS = "labs/"  # of the pages' folder: notebooks, which are run
 SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the topic that was edited
 MANY = 10  # topics on one page
-AT_ONCE = 3  # pages that waited and are built together: what is edited meanwhile waits for no more than these
+AT_ONCE = 20  # pages that waited and are built together: few are dearer, as each build has its own cost, and last into the next edit
 QUIET = 20  # seconds without a change: who writes is not to wait for pages that they do not look at
 PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
