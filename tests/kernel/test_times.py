@@ -101,6 +101,15 @@ def test_others_wait_a_little_until_the_page_of_what_was_awaited_is_built(store,
     assert seen == ["a/first", *waits, "a/other"]
 
 
+@pytest.mark.parametrize("text", ["raise SystemExit('none')\n", "import os\nos._exit(1)\n"])  # that it ends is said, or not
+def test_nobody_waits_where_nothing_is_awaited(tree, text):
+    tree.script.write_text(text)
+    waited = []
+    stop = SimpleNamespace(wait=waited.append, is_set=lambda: False)
+    runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None, stop, runner.How())
+    assert waited == []
+
+
 @pytest.mark.skipif(not hasattr(os, "nice"), reason="this system has no such order of processes")
 @pytest.mark.parametrize("ask, behind", [(runner.run, 0), (runner.in_the_background, runner.BEHIND)])
 def test_a_process_in_the_background_lets_others_go_before_it(tmp_path, ask, behind):

@@ -326,6 +326,14 @@ def test_pages_that_waited_are_built_a_few_at_a_time_and_what_is_edited_goes_bef
     assert rebuild.now(changed) == pages[rebuilding.AT_ONCE :] and rebuilding.search_waits() == (wait == "soon")
 
 
+def test_a_page_that_counts_as_changed_each_time_keeps_no_other_waiting(checkout, clocks, monkeypatch):
+    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    always = {"a/p.md": {"file:/a/docs/a/p.md"}}
+    rebuild.quiet()
+    assert rebuild.now({**always, "trust.md": {"all"}, "b.md": {"file:/a/docs/c.md"}}) == ["a/p.md", "trust.md", "b.md"]
+    assert not clocks  # and nothing goes on by itself
+
+
 def test_while_pages_that_waited_are_built_a_check_that_begins_is_waited_for(checkout, clocks, monkeypatch):
     rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)

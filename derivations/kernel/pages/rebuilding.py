@@ -25,7 +25,7 @@ from . import traces
 LABS = "labs/"  # of the pages' folder: notebooks, which are run
 SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the topic that was edited
 MANY = 10  # topics on one page
-AT_ONCE = 20  # pages that waited and are built together: few are dearer, as each build has its own cost, and last into the next edit
+AT_ONCE = 20  # pages that waited and are built together
 QUIET = 20  # seconds without a change: who writes is not to wait for pages that they do not look at
 PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
@@ -204,7 +204,8 @@ class Rebuild:
         first = [address for address, names in pages.items() if is_first(address, names, is_awaited)]
         urgent = [address for address, names in pages.items() if is_urgent(address, names, waited=True)]
         wanted = [*pages] if self.is_quiet else urgent if self.has_waited else first
-        chosen = first or wanted[:AT_ONCE]
+        # A page that counts as changed each time, as one of tomorrow's date does, must not keep the others waiting.
+        chosen = [*dict.fromkeys([*first, *wanted])][: max(AT_ONCE, len(first))]
         is_last = {*wanted} <= {*chosen}
         self.left = set() if is_last else {*pages}
         _is_hurried[0] = bool(pages) and not (self.is_quiet and is_last)

@@ -225,7 +225,7 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
                 earlier.given(topic, how.shared)
             return Result(topic, script, content["title"], records, cached=True)
         except CertificateError:
-            stop.wait(PAUSE)
+            pass
     began = time.time_ns()
     before = earlier.load(topic) if inside and not fresh else {}
     theirs = earlier.taken(topic, how.shared) if inside and not fresh and not before and how.shared else {}
@@ -289,7 +289,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
                 else:
                     late = left <= PATIENCE
         except EOFError:
-            stop.wait(PAUSE)
+            pass
         result.stopped = stop.is_set() and not last
         process.join(0 if late or result.stopped else 5)
         end(process)
