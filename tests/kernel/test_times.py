@@ -110,7 +110,6 @@ def test_nobody_waits_where_nothing_is_awaited(tree, text):
     assert waited == []
 
 
-@pytest.mark.skipif(not hasattr(os, "nice"), reason="this system has no such order of processes")
 @pytest.mark.parametrize("ask, behind", [(runner.run, 0), (runner.in_the_background, runner.BEHIND)])
 def test_a_process_in_the_background_lets_others_go_before_it(tmp_path, ask, behind):
     script = tmp_path / "script.py"

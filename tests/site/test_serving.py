@@ -245,7 +245,7 @@ def clocks(monkeypatch):
     class Clock:
         def __init__(self, seconds, then):
             made.append(self)
-            self.after, self.then, self.runs = seconds, then, False
+            self.then, self.runs = then, False
 
         def start(self):
             self.runs = True
@@ -266,9 +266,7 @@ def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, c
     assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [False, True]
     assert rebuilding.search_waits()
     clocks[-1].then()
-    del changed["index.md"]
     assert rebuild.now(changed) == list(changed) and not clocks[-1].runs and not rebuilding.search_waits()
-    changed["index.md"] = {"file:/a/docs/index.md"}
     assert rebuild.now({"labs/lab.py": {"file:/a/docs/labs/lab.py"}}) == ["labs/lab.py"] and len(clocks) == 3  # then the search is written
     assert rebuilding.search_waits()
     assert rebuild.now({}) == [] and not clocks[-1].runs and not rebuilding.search_waits()
@@ -304,45 +302,6 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     many = dict.fromkeys((f"topic:chapter/t{k}" for k in range(11)), "")
     monkeypatch.setitem(rebuilding._made, "wrong.md", rebuilding.Made(tmp_path, "wrong/", many))
     assert not rebuilding.is_urgent("wrong.md", both, waited=True)
-
-
-@pytest.mark.parametrize("wait", ["soon", "quiet"])
-def test_pages_that_waited_are_built_a_few_at_a_time_and_what_is_edited_goes_before_them(checkout, clocks, monkeypatch, wait):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
-    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)
-    monkeypatch.setattr(rebuilding, "_again", {"something"})
-    changed = {f"chapter/page{k}.md": {"topic:chapter/tiny", "file:/a/snippets/chapter/tiny.py"} for k in range(rebuilding.AT_ONCE + 2)}
-    waited = getattr(rebuild, wait)
-    pages = list(changed)
-    waited()
-    assert rebuild.now(changed) == pages[: rebuilding.AT_ONCE]
-    assert clocks[-1].then == waited and clocks[-1].after == 0 and rebuilding.search_waits()
-    for page in pages[: rebuilding.AT_ONCE]:
-        del changed[page]
-    clocks[-1].then()
-    assert rebuild.now({"edited.md": {"file:/a/docs/edited.md"}, **changed}) == ["edited.md"] and rebuilding.search_waits()
-    assert clocks[-1].then == rebuild.soon and clocks[-1].after == rebuilding.SOON  # the others wait anew
-    waited()
-    assert rebuild.now(changed) == pages[rebuilding.AT_ONCE :] and rebuilding.search_waits() == (wait == "soon")
-
-
-def test_a_page_that_counts_as_changed_each_time_keeps_no_other_waiting(checkout, clocks, monkeypatch):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
-    always = {"a/p.md": {"file:/a/docs/a/p.md"}}
-    rebuild.quiet()
-    assert rebuild.now({**always, "trust.md": {"all"}, "b.md": {"file:/a/docs/c.md"}}) == ["a/p.md", "trust.md", "b.md"]
-    assert not clocks  # and nothing goes on by itself
-
-
-def test_while_pages_that_waited_are_built_a_check_that_begins_is_waited_for(checkout, clocks, monkeypatch):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
-    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)
-    changed = {f"chapter/page{k}.md": {"topic:chapter/tiny", "file:/a/snippets/chapter/tiny.py"} for k in range(rebuilding.AT_ONCE + 1)}
-    rebuild.soon()
-    assert len(rebuild.now(changed)) == rebuilding.AT_ONCE
-    clocks[-1].then()
-    edited = {"chapter/new.md": {"topic:chapter/new", "file:/a/derivations/chapter/new.py"}}
-    assert rebuild.now({**changed, **edited}) == [] and clocks[-1].after == rebuilding.SOON
 
 
 def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(checkout, clocks, monkeypatch):

@@ -36,16 +36,14 @@ class File:
     abs_src_path: str
 
 
-def page_of(site, markdown="words"):
+def page_of(site):
     file = File("a/page.md", str(site / "page.md"))
-    return SimpleNamespace(
-        file=file, markdown=markdown, content=None, title="", toc=get_toc([]), present_anchor_ids=None, links_to_anchors=None
-    )
+    return SimpleNamespace(file=file, content=None, title="", toc=get_toc([]), present_anchor_ids=None, links_to_anchors=None)
 
 
 class Inventory(dict):
     def register(self, name, **item):
-        self[name] = item
+        self[name] = SimpleNamespace(name=name, **item)
 
 
 class Anchors(dict):
@@ -53,24 +51,45 @@ class Anchors(dict):
         self[identifier] = (page.file.src_uri, anchor, title, primary)
 
 
-def plugins_of(asked):
-    """What mkdocstrings and autorefs are told of a page, and which of mkdocstrings' handlers were asked for."""
-    handlers = SimpleNamespace(inventory=Inventory(), get_handler=asked.append)
+class Handler:
+    def collect(self, identifier, options):
+        return f"{identifier} with {options}"
+
+
+def plugins():
+    """What mkdocstrings and autorefs are told of a page."""
+    handlers = SimpleNamespace(inventory=Inventory(), seen_handlers=[Handler()])
     return {"autorefs": Anchors(), "mkdocstrings": SimpleNamespace(handlers=handlers)}
 
 
-def built(site, plugins=None, shown=(), **given):
+def told(plugins):
+    items = plugins["mkdocstrings"].handlers.inventory.values()
+    return plugins["autorefs"], [(item.name, item.uri, item.priority) for item in items]
+
+
+def referring(page, plugins, reads=(), names=()):
+    """What mkdocstrings does for a page that shows names, each also by another name that ends alike."""
+    handlers = plugins["mkdocstrings"].handlers
+    for identifier in reads:
+        assert handlers.seen_handlers[0].collect(identifier, {}) == f"{identifier} with {{}}"
+    for name in names:
+        plugins["autorefs"].register_anchor(page, name, title="Title")
+        for alias, priority in ((name, 1), (name.rpartition(".")[2], 2)):
+            if priority == 1 or alias not in handlers.inventory:
+                handlers.inventory.register(name=alias, uri=f"{page.file.src_uri}#{name}", priority=priority)
+
+
+def built(site, plugins=None, **shown):
     """The page, rendered or taken, and whether it was rendered."""
-    page, runs = page_of(site, **given), []
+    page, runs = page_of(site), []
 
     def execute():
         runs.append(1)
         traces.note_files([site / "included.py"])
         page.content, page.title, page.toc = f"<p>{(site / 'included.py').read_text()}</p>", "One", get_toc(TOC)
         page.present_anchor_ids, page.links_to_anchors = {"one"}, {page.file: {"one": "page.md#one"}}
-        for name in shown:
-            plugins["autorefs"].register_anchor(page, f"{name}.other", name, primary=False)
-            plugins["mkdocstrings"].handlers.inventory.register(name=name, domain="py", role="class", uri=f"a/page/#{name}")
+        if shown:
+            referring(page, plugins, **shown)
 
     unchanged.render(
         page, plugins or {}, SimpleNamespace(get_file_from_path=lambda name: page.file if name == "a/page.md" else None), execute
@@ -132,27 +151,57 @@ def test_a_page_of_which_mkdocs_warns_is_not_kept(site):
     assert not keeping.folder().exists()
 
 
-@pytest.mark.parametrize("markdown", ["::: a.module", "words\n\n::: a.module\n", "> ## ::: a.module", ":::derivations.kernels"])
-def test_a_page_with_a_reference_to_files_that_nobody_tells_is_not_kept(site, markdown):
-    assert built(site, markdown=markdown)[1] and not keeping.folder().exists()
-
-
-def test_nor_is_one_whose_reference_an_included_file_brings(site):
-    assert built(site, plugins_of([]), ["a.module"])[1] and not keeping.folder().exists()
+@pytest.mark.parametrize("reads", [["a.module"], ["derivations.kernel", "a.module"], ["derivations.kernels"]])
+def test_a_page_for_which_files_are_read_that_nobody_tells_is_not_kept(site, reads):
+    assert built(site, plugins(), reads=reads)[1] and not keeping.folder().exists()
 
 
 def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_kept(site, monkeypatch):
-    names, asked = ["derivations.kernel", "derivations.kernel.core.Expr"], []
-    first, second = plugins_of([]), plugins_of(asked)
-    assert built(site, first, names, markdown="::: derivations.kernel.core.Expr")[1] and first["autorefs"]
+    shown = {"reads": ["derivations.kernel", "derivations.kernel.core.Expr"], "names": ["core.Expr"]}
+    first, second = plugins(), plugins()
+    assert built(site, first, **shown)[1]
     began(monkeypatch)
-    assert not built(site, second, names, markdown="::: derivations.kernel.core.Expr")[1]
-    assert second["autorefs"] == first["autorefs"] and asked == ["python"]
-    assert [plugins["mkdocstrings"].handlers.inventory for plugins in (first, second)] == [
-        {name: {"domain": "py", "role": "class", "uri": f"a/page/#{name}"} for name in names}
-    ] * 2
+    assert not built(site, second, **shown)[1]
+    assert (
+        told(second)
+        == told(first)
+        == (
+            {"core.Expr": ("a/page.md", None, "Title", True)},
+            [("core.Expr", "a/page.md#core.Expr", 1), ("Expr", "a/page.md#core.Expr", 2)],
+        )
+    )
     monkeypatch.setattr(keeping.random, "randrange", lambda n: 0)
-    assert built(site, plugins_of([]), names, markdown="::: derivations.kernel.core.Expr")[1]  # comes out as it is kept
+    assert built(site, plugins(), **shown)[1]  # comes out as it is kept
+
+
+@pytest.mark.parametrize("before, now", [([], ["other.Expr"]), (["other.Expr"], []), ([], ["core.Expr"]), (["core.Expr"], [])])
+@pytest.mark.parametrize("name", ["core.Expr", "Expr"])
+def test_what_is_told_again_goes_beside_what_other_pages_told_as_where_it_is_rendered(site, monkeypatch, name, before, now):
+    """What other pages have told by then is another from build to build, and some of it has a name that this page tells too."""
+    elsewhere = SimpleNamespace(file=File("a/other.md", ""))
+    first, taken, rendered = plugins(), plugins(), plugins()
+    referring(elsewhere, first, names=before)
+    built(site, first, names=[name])
+    began(monkeypatch)
+    for each in (taken, rendered):
+        referring(elsewhere, each, names=now)
+    assert not built(site, taken, names=[name])[1]
+    referring(page_of(site), rendered, names=[name])
+    assert told(taken) == told(rendered)
+
+
+def test_mkdocstrings_is_left_as_it_was_where_a_page_cannot_be_rendered(site):
+    given = plugins()
+    handlers = given["mkdocstrings"].handlers
+    inventory = handlers.inventory
+
+    def fails():
+        handlers.seen_handlers[0].collect("derivations.kernel", {})
+        raise PageError("not this")
+
+    with pytest.raises(PageError):
+        unchanged.render(page_of(site), given, None, fails)
+    assert handlers.inventory is inventory and not vars(handlers.seen_handlers[0]) and not vars(given["autorefs"])
 
 
 def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):

@@ -15,7 +15,7 @@ from typing import Any
 from ..run import certificates
 from . import PageError, rebuilding, traces
 
-ONE_IN = 50  # of what is kept, about so much is made all the same
+ONE_IN = 20  # of what is kept, about so much is made all the same
 
 
 @dataclass

@@ -25,7 +25,6 @@ from . import traces
 LABS = "labs/"  # of the pages' folder: notebooks, which are run
 SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the topic that was edited
 MANY = 10  # topics on one page
-AT_ONCE = 20  # pages that waited and are built together
 QUIET = 20  # seconds without a change: who writes is not to wait for pages that they do not look at
 PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
 State = Callable[[str], object]
@@ -122,14 +121,13 @@ def is_urgent(address: str, names: set[str], waited: bool = False) -> bool:
     return not is_of_everything(address, names) and (shown and (waited or all(changed)) or any(changed))
 
 
-def is_first(address: str, names: set[str], is_awaited: bool = False) -> bool:
-    """Whether nothing urgent goes before it: it was edited itself, or the check of its own topic has ended, or it shows no topic, and the page
-    of one that was edited is not awaited."""
+def is_first(address: str, names: set[str], is_awaited: bool) -> bool:
+    """Whether an urgent page waits for no other: it was edited itself, or its own topic, whose check has ended. One that shows no topic
+    waits only while the page of a topic that was edited `is_awaited`."""
     topics = {rest for kind, _, rest in (name.partition(":") for name in names) if kind == "topic"}
-    if any(name.endswith(f"/{address}") for name in names) or not topics and not is_awaited:
-        return is_urgent(address, names)
     topic = address.removesuffix(".md")
-    return topic in topics and is_urgent(address, names) and is_settled(topic)
+    own = any(name.endswith(f"/{address}") for name in names)
+    return is_urgent(address, names) and (own or (is_settled(topic) if topic in topics else not topics and not is_awaited))
 
 
 def is_of_everything(address: str, names: set[str]) -> bool:
@@ -179,7 +177,6 @@ class Rebuild:
         self.around = self.surroundings()
         self.is_quiet = False  # nothing has changed for a while
         self.has_waited = False  # no check has ended in a short one
-        self.left: set[str] = set()  # pages of which some are built by now, and the others go on being built
         self.clock: Timer | None = None
 
     def __call__(self) -> None:
@@ -197,29 +194,21 @@ class Rebuild:
 
     def now(self, pages: dict[str, set[str]]) -> list[str]:
         """The pages to build now. The others, and the search, wait until nothing has changed for a while, those that are urgent a shorter
-        one, and are built a few at a time."""
-        if self.left and not {*pages} <= self.left:  # something was edited meanwhile: the others wait anew
-            self.is_quiet = self.has_waited = False
+        one."""
         is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
-        first = [address for address, names in pages.items() if is_first(address, names, is_awaited)]
-        urgent = [address for address, names in pages.items() if is_urgent(address, names, waited=True)]
-        wanted = [*pages] if self.is_quiet else urgent if self.has_waited else first
-        # A page that counts as changed each time, as one of tomorrow's date does, must not keep the others waiting.
-        chosen = [*dict.fromkeys([*first, *wanted])][: max(AT_ONCE, len(first))]
-        is_last = {*wanted} <= {*chosen}
-        self.left = set() if is_last else {*pages}
-        _is_hurried[0] = bool(pages) and not (self.is_quiet and is_last)
-        after, again = (SOON, self.soon) if {*urgent} - {*wanted} else (QUIET, self.quiet)
-        if not is_last:
-            after, again = 0, self.quiet if self.is_quiet else self.soon
+        first = {address for address, names in pages.items() if is_first(address, names, is_awaited)}
+        urgent = {address for address, names in pages.items() if is_urgent(address, names, waited=True)}
+        wanted = {*pages} if self.is_quiet else urgent if self.has_waited else first
+        soon = bool(urgent - wanted)
+        _is_hurried[0] = bool(pages) and not self.is_quiet
         self.is_quiet = self.has_waited = False
         if self.clock:
             self.clock.cancel()
         if _is_hurried[0]:
-            self.clock = Timer(after, again)
+            self.clock = Timer(SOON, self.soon) if soon else Timer(QUIET, self.quiet)
             self.clock.daemon = True
             self.clock.start()
-        return chosen
+        return [address for address in pages if address in wanted]
 
     def soon(self) -> None:
         self.has_waited = True

@@ -65,7 +65,7 @@ def render(page, plugins, files, execute: Callable[[], None]) -> None:
         return stored(page) | {"referred": told}
 
     def may_be_kept(made: dict[str, Any]) -> bool:
-        return not counted.get_counts() and referred.is_known(page.markdown, made["referred"])
+        return not counted.get_counts() and referred.is_known(made["referred"])
 
     kept = keeping.kept(page.file.src_uri, page.file.abs_src_path, make, may_be_kept)
     restore(page, kept, files)

@@ -96,10 +96,10 @@ def listed() -> Listed:
 _listed: dict[Path, Listed] = {}
 
 
-def stamp(path: str) -> float:
-    """When a folder or a file was changed; never twice the same where that is so short ago that it may change again unseen."""
+def stamp(folder: str) -> float:
+    """When a folder was changed; never twice the same where that is so short ago that it may change again unseen."""
     try:
-        changed = os.stat(path).st_mtime_ns
+        changed = os.stat(folder).st_mtime_ns
     except OSError:
         return math.nan
     return changed if time.time_ns() - changed > SETTLED else math.nan
@@ -310,18 +310,19 @@ def refuse_stale(topic: str, content: dict) -> None:
 
 
 def standing(topic: str) -> str:
-    """The seal of a topic's certificate that may be trusted; CertificateError if there is none. What was read of one is not read again."""
+    """The seal of a topic's certificate that may be trusted; CertificateError if there is none. Read again only where it is another one."""
     path = path_of(topic)
-    written, known = stamp(str(path)), _standing.get(path)
-    if known and known[0] == written and is_topic(topic):
-        refuse_stale(topic, known[1])
-        return known[1]["seal"]
-    content = load(topic)
-    _standing[path] = written, {part: content[part] for part in content if part != "claims"}
-    return content["seal"]
+    text = (file_hash(path), key()) if path.exists() else None
+    was, known = _standing.get(path, (None, {}))
+    if text and text == was and is_topic(topic):
+        refuse_stale(topic, known)
+    else:
+        known = {part: of for part, of in load(topic).items() if part != "claims"}
+        _standing[path] = text, known
+    return known["seal"]
 
 
-_standing: dict[Path, tuple[float, dict]] = {}  # when each was written, and what it says but for its claims
+_standing: dict[Path, tuple] = {}  # (the hash of its text and the key, what it says but for its claims)
 
 
 def changes(content: dict) -> list:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -266,11 +267,6 @@ def keep(result: Result, last: dict, began: int, loaded: int | None, before: dic
         earlier.save(result.topic, earlier.of_records(result.records), depended)
 
 
-def in_the_background(*asked):
-    """`run`, behind whatever else the machine does."""
-    return run(*asked, nice=BEHIND)
-
-
 def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0, nice: int = 0):
     """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier, of which
     one in so many is replayed."""
@@ -305,12 +301,14 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
     return result, last
 
 
+in_the_background = partial(run, nice=BEHIND)
+
+
 def work(nice: int, *arguments):
     """In the new process. The worker, and SymPy with it, is not loaded in the process that only waits."""
     from . import worker
 
-    if nice and hasattr(os, "nice"):  # not on Windows
-        os.nice(nice)
+    os.nice(nice)
     worker.main(*arguments)
 
 
