@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from derivations.kernel.command import watch
-from derivations.kernel.run import certificates, refusals, runner
+from derivations.kernel.run import certificates, programs, refusals, runner
 from derivations.kernel.run.touched import touched
 
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
@@ -142,6 +142,16 @@ def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch)
     for first in (frozenset(), frozenset({"chapter/tiny"})):
         runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=runner.How(first=first))
         assert len(rung) == len(first)
+
+
+def test_the_programs_of_the_topic_that_was_edited_are_there_when_its_end_is_told(tree, monkeypatch):
+    """Its page leads to them, and has a box where they are not those of its certificate."""
+    there = []
+    monkeypatch.setattr(refusals, "ring", lambda: there.append([path.name for path in programs.folder().rglob("*.py")]))
+    chosen = [("chapter/tiny", tree.script)]
+    of = watch.Watch(lambda: chosen, 1, False, lambda topic: [], lambda: None)
+    watch.Round(chosen, [], ["derivations/chapter/tiny.py"], of).check()
+    assert there == [["sum.py"]] * 2  # at its end, and at that of the round
 
 
 def test_a_check_that_is_given_up_says_nothing_of_the_topic(tree, command):

@@ -144,7 +144,8 @@ class Round(Thread):
         began = time.monotonic()
         if self.why:
             click.echo(f"{now()} changed: {', '.join(self.why)}")
-        how = runner.How(first=frozenset(self.topics & {Path(path).with_suffix("").as_posix().partition("/")[2] for path in self.why}))
+        first = frozenset(self.topics & {Path(path).with_suffix("").as_posix().partition("/")[2] for path in self.why})
+        how = runner.How(first=first, ready=lambda result: publish([result]))  # its page shows the programs as well
         results = runner.check_all(self.chosen, self.of.fresh, self.of.jobs, lambda done, more: None, self.stop, how) if self.chosen else []
         done = [result for result in results if not result.stopped]
         self.left = {result.topic for result in results if result.stopped}

@@ -63,6 +63,7 @@ class How:
     replay: int = 0  # one claim in so many is checked again, and no certificate stands for itself
     loaded: int | None = None  # when the round began (in ns): the checker that checks is the one that was there then
     first: frozenset = frozenset()  # the topics that somebody waits for: begun before the others, and their end is told at once
+    ready: Callable = lambda result: None  # called with each of these that holds, before its end is told
     shared: Shared | None = None  # where what other machines kept is taken from, and what is kept here is given to
 
 
@@ -248,6 +249,7 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
     else:
         seal()
     if topic in how.first and result.holds:
+        how.ready(result)
         refusals.ring()
     return result
 
