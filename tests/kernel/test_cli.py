@@ -118,6 +118,25 @@ def test_nothing_to_check_is_not_a_success(tree, command):
 # Without --json -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("arguments", [("list",), ("--help",)], ids=repr)
+def test_who_reads_no_further_ends_it_quietly(arguments):
+    """As in `... | head`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as closed:
+        done = subprocess.run([sys.executable, "-m", "derivations", *arguments], cwd=ROOT, stdout=closed, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and done.stderr == ""
+
+
+def test_no_connection_that_somebody_else_closes_ends_a_process():
+    """Of a worker, of a cluster, of a browser: that is an error like any other, and no signal that kills."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with pytest.raises(BrokenPipeError):
+        os.write(writer, b"to nobody")
+    os.close(writer)
+
+
 def test_a_summary_on_standard_output_and_faults_on_standard_error(script, command):
     path = script(MIXED)
     result = command("check", path)

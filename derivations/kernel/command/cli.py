@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,10 +17,6 @@ from ..run.certificates import CertificateError
 from ..run.proofs import provers
 from . import programs, scaffold
 from .report import Progress, report
-
-if hasattr(signal, "SIGPIPE"):
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it quietly
-
 
 SHARED = click.option("--shared", metavar="ADDRESS", help="Take from, and give to, a folder of a team; see CONTRIBUTING.md.")
 ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
