@@ -100,14 +100,23 @@ SHIFTED = """new Promise((done) => {
 @pytest.mark.parametrize("look", LOOKS, ids=["desktop", "phone"])
 @pytest.mark.parametrize("page", ["", PAGE, "scaling/variance/"])
 def test_a_page_stands_still_when_its_fonts_come(browse, page, look):
-    """Those that are asked for early come before the first words are shown, the others after."""
+    """Those that are asked for early come before the first words are shown, for which the style sheets wait here; the others after."""
     one = browse(page, **look)
-    early = one.run("[...document.querySelectorAll('link[rel=preload]')].map((link) => link.href)")
-    held, may_come = [], False
+    early = set(one.run("[...document.querySelectorAll('link[rel=preload]')].map((link) => link.href)"))
+    assert early
+    awaited, sheets, held, may_come = set(early), [], [], False
+
+    def come(request):
+        awaited.discard(request.url)
+        while sheets and not awaited:
+            sheets.pop().continue_()
+
+    one.page.on("requestfinished", come)
+    one.page.route("**/*.css", lambda route: sheets.append(route) if awaited else route.continue_())
     one.page.route("**/*.woff2", lambda route: route.continue_() if may_come or route.request.url in early else held.append(route))
     one.page.goto(one.page.url + "?anew", wait_until="domcontentloaded")
     one.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    assert held
+    assert held and not awaited
     may_come = True
     for route in held:
         route.continue_()
