@@ -1,8 +1,23 @@
-"""The sizes at which SymPy is asked, and the point that is looked at where what is assumed is an equation of matrices."""
+"""The sizes at which SymPy is asked, the point that is looked at where what is assumed is an equation of matrices, and the points at which
+code is tried at many sizes."""
 
 import sympy as sp
 
-from derivations.kernel import diff, exp, index, matrix, ones, product_is, sizes, softmax, total, vector
+from derivations.kernel import (
+    Derivation,
+    diff,
+    exp,
+    index,
+    matrix,
+    nonnegative,
+    ones,
+    product_is,
+    sizes,
+    softmax,
+    total,
+    vector,
+)
+from derivations.kernel.pytorch.drawing import draw
 from derivations.kernel.sympy.prelude.steps import unit_rows
 
 Q = {(i, j): sp.Symbol(f"Q[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)}
@@ -67,3 +82,23 @@ def test_a_term_that_counts_at_large_sizes_only_is_seen_beside_an_assumption_abo
     given = [product_is(W, W.T, 1)]
     said = sympy_refuses(lambda D: D.identity("claim", X @ W @ W.T, X + vanishing(n) * ones(n, n), given=given))
     assert "n = 5" in said and "unit vectors" in said
+
+
+def points(*given):
+    """The numbers at which code would be tried at a size of 9, a row a point."""
+    m = sizes("m")
+    v, j = vector("v", m), index("j", m)
+    D = Derivation("Tried")
+    D.identity("claim", v[j] + v[j], 2 * v[j], given=[one(v[j]) for one in given])
+    return draw(D.claims[0], {"m": 9}, 0, telling=2).values["v"].v.flatten(1).tolist()
+
+
+def test_code_is_tried_with_ordinary_numbers_and_with_one_number_throughout():
+    ordinary, alike = points()
+    assert len(set(ordinary)) == 9 and len(set(alike)) == 1 and alike[0]
+    assert all(x >= 0 for row in points(nonnegative) for x in row)
+
+
+def test_where_these_break_what_is_assumed_it_is_tried_with_numbers_of_other_kinds():
+    rows = points(lambda x: nonnegative(x**2 - 9))
+    assert rows and all(abs(x) >= 3 for row in rows for x in row)

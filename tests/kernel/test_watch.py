@@ -60,6 +60,17 @@ def test_a_snippet_touches_what_imports_it(two):
     assert touched({"snippets/chapter/tiny.py"}).topics == touched({"snippets/chapter/"}).topics == {"chapter/user"}
 
 
+def test_what_topics_came_from_is_read_again_only_where_it_changed(two, monkeypatch):
+    read, seen = certificates.read, []
+    monkeypatch.setattr(certificates, "read", lambda path, *more: seen.append(path.stem) or read(path, *more))
+    touched({"snippets/chapter/tiny.py"})
+    del seen[:]
+    assert touched({"snippets/chapter/tiny.py"}).topics == set() and not seen
+    certificates.save("chapter/user", two.user, "Another", [{"id": "again", "uses": []}], [two.snippet])
+    del seen[:]
+    assert touched({"snippets/chapter/tiny.py"}).topics == {"chapter/user"} and set(seen) == {"user"}
+
+
 def test_any_snippet_may_mend_what_is_refused(two):
     refusals.save("chapter/user", two.user, "Another", [], ["it cannot be imported"], [])
     assert touched({"snippets/chapter/nothing.py"}).topics == {"chapter/user"}

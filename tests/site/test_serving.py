@@ -13,12 +13,14 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from threading import Event, Thread
 from types import SimpleNamespace
 
 import pytest
 from jinja2 import Environment, FileSystemLoader
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
+from mkdocs.livereload import LiveReloadServer
 
 from derivations.kernel.command import mutants
 from derivations.kernel.pages import PageError, mistakes, policy, rebuilding, serving
@@ -392,6 +394,18 @@ def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
         before = refusals.bell().read_text()
         ends()
         assert refusals.bell().read_text() != before
+
+
+def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp_path):
+    bell, built = tmp_path / "checked", Event()
+    bell.write_text("")
+    server = LiveReloadServer(built.set, "127.0.0.1", 0, str(tmp_path), polling_interval=3600)
+    serving.watch_closely(server, bell)
+    Thread(target=server.serve, daemon=True).start()
+    try:
+        assert any(bell.write_text(f"{turn}") and built.wait(0.1) for turn in range(600))
+    finally:
+        server.shutdown()
 
 
 # Strict is how it begins ----------------------------------------------------------------------------------------------------------

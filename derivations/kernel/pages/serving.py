@@ -11,12 +11,14 @@ import tempfile
 from pathlib import Path
 
 from jinja2 import BytecodeCache
+from watchdog.observers.polling import PollingObserver
 
 from derivations.kernel.pages import PageError, labs, mistakes, rebuilding
 from derivations.kernel.run import refusals
 
 log = logging.getLogger("mkdocs.derivations")
 LOOKS = Path(__file__).with_name("mistakes.css")
+CLOSELY = 0.05  # seconds
 TELLS = "while it is served, a mistake is a box on its page; `mkdocs build --strict` refuses it"
 
 
@@ -98,9 +100,17 @@ def on_post_page(output, **_):
 
 def on_serve(server, *, config, builder):
     if mistakes.are_shown():  # not with --clean, which builds as for readers
-        server.watch(str(refusals.bell()))
+        watch_closely(server, refusals.bell())
         server.builder = outliving(server, rebuilding.Rebuild(config, server.builder), Path(config.site_dir))
     return server
+
+
+def watch_closely(server, path: Path) -> None:
+    """Have the server look at one file more often than at all others, which would be dear: who edits waits for it."""
+    usual, server.observer = server.observer, PollingObserver(timeout=CLOSELY)
+    server.watch(str(path))
+    server.observer.start()
+    server.observer = usual
 
 
 def outliving(server, build, site: Path):

@@ -38,7 +38,8 @@ COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, a
 SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
 FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # what is assumed of numbers, and may not hold of those drawn
 DRAWN_NUMBERS = 2**23  # of what was drawn before, that are kept
-TELLING = (2, 6)  # points: entries of all kinds, and one number throughout
+TELLING = 1, 3  # the kinds of entries that tell most about code: ordinary ones, and one number throughout
+NARROW = 32  # points of these kinds, of which some may break what is assumed
 
 
 def shapes(claim: Claim, largest: int):
@@ -211,8 +212,9 @@ class Drawn:
 DRAWN = Drawn()
 
 
-def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rough: bool, coarse: bool) -> Tensor:
-    """(points, *shape): zeros, whole numbers, ordinary ones, ones of very different size, one number throughout, zeros among others."""
+def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rough: bool, coarse: bool, only: tuple = ()) -> Tensor:
+    """(points, *shape): zeros, whole numbers, ordinary ones, ones of very different size, one number throughout, zeros among others; or,
+    by turns, those kinds `only`, which takes less time."""
 
     def normal(*size):
         return torch.randn(points, *(size or shape), generator=random, dtype=torch.float64)
@@ -221,23 +223,32 @@ def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rou
         return torch.randint(low, high + 1, (points, *(size or shape)), generator=random).double()
 
     one = (1,) * len(shape)
-    variants = [
-        whole(-2, 2),
-        normal(),
-        normal() * 2.0 ** whole(-6, 6),
-        normal(*one).expand(-1, *shape),
-        normal() * whole(0, 1),
-        normal() * 2.0 ** whole(-9, 9, *one),
-        normal(),
-        whole(-9, 9),
+    kinds: list = [
+        lambda: whole(-2, 2),
+        normal,
+        lambda: normal() * 2.0 ** whole(-6, 6),
+        lambda: normal(*one).expand(-1, *shape),
+        lambda: normal() * whole(0, 1),
+        lambda: normal() * 2.0 ** whole(-9, 9, *one),
+        normal,
+        lambda: whole(-9, 9),
     ]
+    if rough:  # down to where fp32 underflows, and up to where it overflows
+        kinds[1::2] = [
+            lambda: whole(-5, 5) * 2.0 ** whole(-150, -74),
+            lambda: whole(-9, 9),
+            lambda: whole(-9, 9) * 2.0**-149,
+            lambda: normal() * 2.0 ** whole(60, 140),
+        ]
+    variants = [kinds[k]() for k in only or range(len(kinds))]
     if small:  # quadrature converges fast only for small numbers
         variants = [v.clamp(-1, 1) / 2 for v in variants]
-    if rough:  # down to where fp32 underflows, and up to where it overflows
-        variants[1::2] = [whole(-5, 5) * 2.0 ** whole(-150, -74), whole(-9, 9), whole(-9, 9) * 2.0**-149, normal() * 2.0 ** whole(60, 140)]
-    kinds = torch.randint(0, 8, (points,), generator=random)
-    kinds[::2] = torch.arange(points)[::2] // 2 % 8  # at every other point one kind for all symbols
-    drawn = torch.stack(variants)[kinds, torch.arange(points)]
+    if only:
+        chosen = (torch.arange(points) - 1) % len(only)  # the first point is all zero
+    else:
+        chosen = torch.randint(0, len(variants), (points,), generator=random)
+        chosen[::2] = torch.arange(points)[::2] // 2 % len(variants)  # at every other point one kind for all symbols
+    drawn = torch.stack(variants)[chosen, torch.arange(points)]
     drawn[0] = 0
     if coarse:  # at most 26 bits, so that fp64 holds the product of any two
         m, exponent = torch.frexp(drawn)
@@ -255,12 +266,15 @@ def draw(
     scale: float = 1.0,
     telling: int = 0,
     small: bool = False,
+    only: tuple = (),
 ):
     """A trial at these sizes, with up to 4 * POINTS points and with what values are given; None if the assumptions hold at none.
 
     `scale` is for all entries, and `telling` asks for so many of the points that tell most about code, and
-    `small` for many points at which all entries are small whole numbers, which often cancel.
+    `small` for many points at which all entries are small whole numbers, which often cancel; `only` is for `entries`.
     """
+    if telling and not only and (t := draw(claim, sizes, seed, fewer, at, with_random, scale, telling, small, TELLING)):
+        return t  # else at points of all kinds: a wider choice, which takes longer
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
@@ -269,6 +283,8 @@ def draw(
     with_random &= any(s.data[1] == "random" for s in named.values())
     filtered = any(a.kind in FILTERING for a in claim.given)
     count = MANY if small else (1 if sizes else 4) * drawn_at_once(claim)
+    if only:
+        count = min(count, NARROW) if filtered else 1 + len(only)
     t.exactly |= small
     smooth = with_random and "function" in operations(claim)
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
@@ -277,7 +293,7 @@ def draw(
             if small:
                 v = torch.randint(-SMALL, SMALL + 1, (count, *t.shape(s)), generator=random).double()
             else:
-                v = scale * DRAWN.entries(random, t.shape(s), count, smooth, t.exactly and "in range" not in by, t.exactly)
+                v = scale * DRAWN.entries(random, t.shape(s), count, smooth, t.exactly and "in range" not in by, t.exactly, only)
             if name in signs and signs[name] != "nonzero":
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
@@ -302,9 +318,11 @@ def draw(
     drawn = keep.nonzero().flatten()
     if small:
         keep = drawn
+    elif only:  # the first of each kind; none unless there is one of the first kind
+        firsts = [[k for k in drawn.tolist() if k % len(only) == (turn + 1) % len(only) and k][:1] for turn in range(len(only))]
+        keep = torch.tensor(sum(firsts, [])[: telling if firsts[0] else 0], dtype=torch.long)
     elif telling:
-        best = [k for k in TELLING if k in drawn.tolist()] or drawn[1:][:FEW].tolist() or drawn.tolist()
-        keep = torch.tensor(best[:telling], dtype=torch.long)
+        keep = drawn[drawn > 0][:telling] if (drawn > 0).any() else drawn[:telling]
     elif max(sizes.values(), default=0) >= large_for(claim) and not at:
         keep = drawn[1:][:FEW] if len(drawn) > 1 else drawn  # at the first point all is zero
     else:  # an assumption that is a little too weak fails at few of the points that it allows: of those, more are looked at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from . import certificates, refusals
@@ -34,7 +35,7 @@ class Known:
 def touched(paths: set) -> Touched:
     """What the paths ask for, each given from the root; one that ends in "/" is a folder that was moved or removed."""
     found = Touched(kernel=sorted(p for p in paths if p.startswith(KERNEL) and of_the_checker(p)))
-    topics = {topic: known(topic) for topic in certificates.topics()}
+    topics = {topic: known(topic, *map(stamp, (certificates.path_of(topic), refusals.path_of(topic)))) for topic in certificates.topics()}
     found.topics = {topic for topic, it in topics.items() if any(concerns(p, topic, it) for p in paths)}
     found.pages = {topic for topic in topics if any(of_the_page(p, topic) for p in paths)}
     found.gone = sorted(topic for topic in map(topic_of, paths) if topic and topic not in topics)
@@ -48,8 +49,18 @@ def of_the_checker(path: str) -> bool:
     return path.endswith((".py", ".v")) and not certificates.is_aside(Path(path.removeprefix(KERNEL)))
 
 
-def known(topic: str) -> Known:
-    """From the certificate, whether or not it still holds, and from what was refused."""
+def stamp(path: Path) -> tuple:
+    """By what it is seen at once whether a file is still the one that was read."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+@lru_cache(4096)
+def known(topic: str, *stamps: tuple) -> Known:
+    """From the certificate, whether or not it still holds, and from what was refused; read once for as long as these files stay."""
     refused = refusals.known(topic)
     try:
         held = certificates.read(certificates.path_of(topic), "", "")
