@@ -411,6 +411,23 @@ def test_a_judge_that_breaks_over_a_mutant_leaves_it_unclassified_and_the_others
     assert {o["how"] for o in said["listed"]} == {"trying it broke: ZeroDivisionError: division by zero"}
 
 
+def test_no_witness_is_asked_of_what_the_judge_has_found_true(monkeypatch):
+    asked = []
+    monkeypatch.setitem(trying.WITNESSES, "torch", lambda claim: asked.append(claim) or "refused")
+    claim = stated("identity", (x - y) ** 2, x**2 - 2 * x * y + y**2)
+    found = [tuple(said["outcome"] for said in trying.outcomes(mutant, claim, ["exact", "torch"])) for mutant in mutants(claim)]
+    assert {*found} == {("equivalent", "equivalent"), ("killed", "killed")}
+    assert len(asked) == found.count(("killed", "killed"))
+
+
+@pytest.mark.parametrize(
+    "name, partial, known", [("exact", False, True), ("exact", True, False), ("torch", False, True), ("torch", True, True)]
+)
+def test_what_is_true_in_some_parts_is_not_known_to_be_true_for_a_proof_of_all(name, partial, known):
+    assert bool(trying.found_true(name, {partial: ("true", "both sides agree")})) == known
+    assert not trying.found_true(name, {partial: ("false", "they differ")}) and not trying.found_true(name, {})
+
+
 def test_the_judge_is_asked_once_about_a_mutant_that_is_true_however_many_accept_it(trial, monkeypatch):
     asked, judge_ = [], trying.judge
     monkeypatch.setattr(trying, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))

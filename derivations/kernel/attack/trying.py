@@ -158,7 +158,9 @@ def outcomes(mutant, original, names: list):
 
 
 def outcome(mutant, original, name: str, judged: dict) -> tuple:
-    """What became of a mutant before a witness, and how."""
+    """What became of a mutant before a witness, and how. None is asked of one that the judge has found true: it may accept it."""
+    if how := found_true(name, judged):
+        return "equivalent", how
     how = within_limit(WITNESSES[name], mutant.mutated)
     if how != "accepted":
         return "unclassified" if how == "too slow" else "killed", how
@@ -166,10 +168,14 @@ def outcome(mutant, original, name: str, judged: dict) -> tuple:
     return {"true": "equivalent", "false": "survived"}.get(verdict, "unclassified"), how
 
 
+def found_true(name: str, judged: dict) -> str:
+    """Why a mutant is true, if the judge has said so in as much as this witness looks at. What is true in all its parts is true in some."""
+    parts_ = (False,) if name == "exact" else (False, True)
+    return next((how for partial in parts_ for verdict, how in [judged.get(partial, ("", ""))] if verdict == "true"), "")
+
+
 def judgement(mutant, original, partial: bool, judged: dict) -> tuple:
-    """What the judge says, asked once for all witnesses. What is true in all its parts is true in some."""
-    if judged.get(False, ("",))[0] == "true":
-        return judged[False]
+    """What the judge says, asked once for all witnesses."""
     if partial not in judged:
         judged[partial] = within_limit(lambda c: judge(c, partial=partial), to_judge(mutant.mutated, original), ("cannot tell", "too slow"))
     return judged[partial]
