@@ -4,9 +4,9 @@ PYTHON ?= python3
 PORT ?= 8000
 ARGS ?=
 PY := .venv/bin/python
-# Test files run beside one another; ARGS="-n 0" runs them one by one. Where a process dies, pytest would wait
-# for its tests for ever if another one took its place.
-BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --max-worker-restart 0
+# Test files run beside one another, in the turn that tests/conftest.py says; ARGS="-n 0" runs them one by one. Where a process dies, pytest
+# would wait for its tests for ever if another one took its place.
+BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # What was found is taken from and given to a folder that is shared, SHARED=/path (CONTRIBUTING.md), but for one in REPLAY=20.
 SHARED ?=
 KEPT = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SHARED),--shared "$(SHARED)")
@@ -18,13 +18,14 @@ TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESID
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test slow lint coq sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
+.PHONY: help serve test browser slow lint coq sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
 	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
 	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some, SINCE=main those of what changed since)"
-	@echo "make slow    the tests that take minutes: forged claims, pages pasted whole, these commands run for real"
+	@echo "make browser the tests of pages in a browser: keys, light and dark, a phone's width (needs Chromium)"
+	@echo "make slow    the tests that take minutes: every page in a browser, forged claims, pages pasted whole, these commands run for real"
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
 	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
@@ -43,7 +44,10 @@ serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: lint check
-	@$(TESTED) -m "not coq and not slow" $(ARGS)
+	@$(TESTED) -m "not coq and not slow and not browser" $(ARGS)
+
+browser: check
+	@$(TESTED) -m "browser and not slow" $(ARGS) tests/site
 
 slow: check
 	@$(TESTED) -m slow $(ARGS)

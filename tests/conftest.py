@@ -1,11 +1,51 @@
-"""Parts that need a program from outside, such as a browser: where it is missing they are not tested, and that is said last."""
+"""Parts that need a program from outside, such as a browser: where it is missing they are not tested, and that is said last. And in which
+turn, and by how many processes, tests are run beside one another."""
 
 import os
+import re
 import shutil
 
 import pytest
 
 PREFIX = "NOT TESTED: "
+# Files and folders that take longest are begun first, so that no process is left with one of them at the end.
+FIRST = ("tests/site/test_every_page.py", "tests/site/test_pasting.py", "tests/kernel/test_cluster.py", "tests/site/", "tests/kernel/")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--share", metavar="K/N", type=shares, default=(1, 1), help="Of what takes longest, share K of N, as CI does, a commit another."
+    )
+
+
+def shares(text):
+    said = re.fullmatch(r"(\d+)/(\d+)", text)
+    part, parts = (int(number) for number in said.groups()) if said else (0, 0)
+    if not 1 <= part <= parts:
+        raise pytest.UsageError(f"--share {text}: say which of how many, as 1/4")
+    return part, parts
+
+
+@pytest.fixture(scope="session")
+def share(pytestconfig):
+    """A function of numbered things: is this one in the share that is asked for?"""
+    part, parts = pytestconfig.getoption("--share")
+    return lambda number: number % parts == part - 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores: a test that waits for a browser or another program leaves its core to one that does not."""
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=turn)
+
+
+def turn(item):
+    """The number of the first of these that an item belongs to; tests of one stay in their order."""
+    return next((number for number, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
 
 
 @pytest.fixture(scope="session")

@@ -172,6 +172,7 @@ def test_the_module_is_the_command(script):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_script_on_its_own_prints_its_steps(script):
     path = script(MIXED + 'if __name__ == "__main__":\n    derivation.main()\n')
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
@@ -181,6 +182,7 @@ def test_a_script_on_its_own_prints_its_steps(script):
     assert subprocess.run([sys.executable, str(good)], capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_script_of_the_site_runs_on_its_own_from_anywhere(tmp_path):
     """It finds the kernel without the caller's help."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}

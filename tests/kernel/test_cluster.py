@@ -84,6 +84,7 @@ def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
         assert [task.result() for task in tasks] == ["done", 3]
 
 
+@pytest.mark.slow
 def test_where_the_cluster_goes_the_command_says_so():
     own = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     with (
@@ -136,6 +137,7 @@ def test_what_a_worker_read_that_is_otherwise_here_is_told(monkeypatch):
     assert cluster.unlike_there(libraries, there, b"nonce") == ["the environment variable SCALE", "torch"]
 
 
+@pytest.mark.slow
 def test_the_command_checks_on_a_cluster_and_refuses_what_goes_with_no_cluster(local, store, command, tmp_path):
     done = command("check", "--fresh", "--cluster", local.scheduler_address, TOPIC)
     assert TOPIC in done.output

@@ -751,10 +751,11 @@ def test_a_moment_is_not_asked_for_where_what_is_averaged_has_no_value():
 
 
 @pytest.mark.slow
-def test_the_judge_finds_the_claims_of_the_site_true():
+def test_the_judge_finds_the_claims_of_the_site_true(share):
     """All but the averages that take it longer."""
     slow = ("excess-kurtosis", "one-product", "characteristic", "gap")
-    asked = [claim for claim in site() if claim.kind != "definition" and claim.id not in slow]
+    known = [claim for claim in site() if claim.kind != "definition" and claim.id not in slow]
+    asked = [claim for number, claim in enumerate(known) if share(number)]
     assert len(asked) > 70
     verdicts = {claim.id: judge(claim) for claim in asked}
     # Three ties between two matrices: values at which all of them hold are hardly ever drawn.

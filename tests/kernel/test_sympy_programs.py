@@ -118,6 +118,7 @@ def test_what_is_recorded_is_written_from_the_claim_as_it_stands(texts):
     assert found == texts
 
 
+@pytest.mark.slow
 def test_a_program_imports_sympy_and_the_standard_library_alone(texts):
     allowed = {"sympy", "mpmath", *sys.stdlib_module_names} - {"os", "importlib", "subprocess", "socket"}
     for key, text in texts.items():

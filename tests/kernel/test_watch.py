@@ -236,6 +236,7 @@ def until_there(path):
     raise AssertionError(f"{path} did not appear")
 
 
+@pytest.mark.slow
 def test_a_session(tree):
     begun = tree.root / "begun"
     good, hangs = tree.script.read_text(), f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n"

@@ -26,6 +26,15 @@ def beside(name):
     return module
 
 
+def pytest_itemcollected(item):
+    """What opens pages in a browser has a command of its own, and what builds the site once more takes minutes."""
+    asked = {*getattr(item, "fixturenames", ())}
+    if {"browse", "chromium"} & asked:
+        item.add_marker(pytest.mark.browser)
+    if "zensical" in asked:
+        item.add_marker(pytest.mark.slow)
+
+
 samples, browser, visiting = beside("samples"), beside("browser"), beside("visits")
 
 

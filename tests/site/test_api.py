@@ -126,7 +126,7 @@ def test_the_reference_names_every_word_of_the_language():
     assert sorted(re.findall(r"^::: derivations\.kernel\.(\w+)$", text, flags=re.M)) == sorted(kernel.__all__)
 
 
-@pytest.mark.parametrize("generator", ["built", "zensical"])
+@pytest.mark.parametrize("generator", ["built", pytest.param("zensical", marks=pytest.mark.slow)])
 def test_both_generators_show_the_reference_and_the_snippets(request, generator):
     import derivations.kernel as kernel
 

@@ -1,5 +1,7 @@
 """Every page in a browser, light and dark, on a desk and on a phone: nothing on it is wrong. What is looked for is visits.py's."""
 
+from contextlib import nullcontext
+
 import pytest
 
 FONT = "<style>@font-face { font-family: 'STIX Two Math'; src: url(/math.woff2) } math { font-family: 'STIX Two Math' }</style>"
@@ -48,9 +50,11 @@ PLANTED = {
 
 
 @pytest.fixture(scope="module")
-def seen(visits, chromium, built):
-    """What was found on each page of the site, by look."""
-    return visits.visited(chromium, built)
+def seen(visits, chromium, built, share):
+    """What was found on each page of the site, by look; or on a share of them in each look, which has each page in some look."""
+    found = visits.visited(chromium, built, share=share)
+    assert {page for records in found.values() for page in records} == {*visits.pages_of(built)}
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -70,14 +74,14 @@ def planted(visits, chromium, tmp_path_factory):
 @pytest.mark.parametrize("kind", ["console", "foreign", "wide", "cut", "formulas", "ids", "broken"])
 @pytest.mark.parametrize("look", ["light, 1280", "light, 390", "dark, 1280", "dark, 390"])
 def test_no_page_has(seen, visits, look, kind):
-    assert len(seen[look]) > 70
+    assert len(seen[look]) > 17
     assert visits.faults(seen[look], kind) == {}, visits.KINDS[kind]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", ["light, 1280", "dark, 390"])
 def test_axe_finds_nothing(seen, visits, look):
-    assert look in visits.AUDITED and len(seen[look]) > 70
+    assert look in visits.AUDITED and len(seen[look]) > 17
     assert visits.faults(seen[look], "axe") == {}
 
 
@@ -93,8 +97,29 @@ def test_a_page_without_a_fault_has_none(planted, visits):
 
 
 @pytest.mark.slow
-def test_each_page_on_paper_has_no_empty_sheet_and_no_more_of_them_than_it_needs(visits, chromium, built):
-    assert visits.printed(chromium, built) == {}
+def test_each_page_on_paper_has_no_empty_sheet_and_no_more_of_them_than_it_needs(visits, chromium, built, share):
+    pages = [page for number, page in enumerate(visits.pages_of(built)) if share(number)]
+    assert len(pages) > 17 and visits.printed(chromium, built, pages) == {}
+
+
+def test_a_share_of_four_has_each_page_in_one_look_and_all_of_them_each_in_every_look(visits):
+    class Nothing:
+        def look(self, **_):
+            pass
+
+    def pages(share, monkeypatch):
+        monkeypatch.setattr(visits, "visit", lambda browser, site, page, audited: {"targets": [], "links": []})
+        monkeypatch.setattr(visits, "ids_of", lambda folder, page: set())
+        return {
+            look: [*found] for look, found in visits.visited(lambda: nullcontext(Nothing()), visits.ROOT, pages=names, share=share).items()
+        }
+
+    names = [f"page-{number}/" for number in range(10)]
+    with pytest.MonkeyPatch.context() as patch:
+        quarters = [pages(lambda number, part=part: number % 4 == part, patch) for part in range(4)]
+        assert pages(lambda number: True, patch) == {look: names for look in visits.LOOKS}
+    assert all(sorted(sum(one.values(), [])) == names for one in quarters)
+    assert all(sorted(sum((one[look] for one in quarters), [])) == names for look in visits.LOOKS)
 
 
 def test_an_empty_sheet_and_too_many_are_found(visits, chromium, tmp_path):

@@ -130,6 +130,7 @@ def shown(page):
     return page.partition("<article")[2].partition("</article>")[0]
 
 
+@pytest.mark.slow
 def test_a_day_of_writing(checkout, served):
     """Each step waits for what the last one must have led to; no page is touched for a script's sake."""
     until, script = served, checkout.script

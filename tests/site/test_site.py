@@ -124,6 +124,7 @@ def test_labs_are_light_and_show_what_they_computed(built):
         assert "MathJax" not in html and "<style" not in without_figures.partition("<article")[2]
 
 
+@pytest.mark.slow
 def test_an_unchanged_site_executes_no_notebook(built, build, kept_labs):
     before = {path: path.stat().st_mtime_ns for path in kept_labs()}
     assert before

@@ -95,19 +95,25 @@ def visit(browser, site: str, page: str, audited: bool) -> dict:
     return found
 
 
-def visited(started, folder: Path, looks=tuple(LOOKS), pages=None, audited=AUDITED) -> dict:
-    """For each look what was found on each page. Looks are beside one another, each in a browser of its own."""
+def visited(started, folder: Path, looks=tuple(LOOKS), pages=None, audited=AUDITED, share=lambda number: True) -> dict:
+    """For each look what was found on each page. Looks are beside one another, each in a browser of its own.
+
+    `share` says of a number whether it is one of those that are asked for; pages count from another number in each look, so that a share of
+    as many as there are looks has each page in one of them.
+    """
     pages = pages_of(folder) if pages is None else pages
 
     def all_pages(look, site):
         with started() as browser:
             browser.look(**LOOKS[look])
-            return {page: visit(browser, site, page, look in audited) for page in pages}
+            mine = [page for number, page in enumerate(pages, [*LOOKS].index(look)) if share(number)]
+            return {page: visit(browser, site, page, look in audited) for page in mine}
 
     with served(folder) as site, ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(looks, pool.map(lambda look: all_pages(look, site), looks)))
+    somewhere = {page: record for records in found.values() for page, record in records.items()}
     for records in found.values():
-        targets = {page: set(record["targets"]) | ids_of(folder, page) for page, record in records.items()}
+        targets = {page: set(record["targets"]) | ids_of(folder, page) for page, record in (somewhere | records).items()}
         for record in records.values():
             record["broken"] = [link for link in record["links"] if leads_nowhere(link, site, folder, targets)]
     return found
