@@ -29,7 +29,7 @@ help:
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
 	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
-	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some forty minutes, then what changed)"
+	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some twenty minutes, then what changed)"
 	@echo "make fuzz    random claims, true and false: no witness may accept a false one (some 15 minutes; ARGS=\"--claims 30000\" tries fewer)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
 	@echo "make check   check the derivations (REPLAY=20 tries one claim in 20 again of those that were checked before; make coq takes it too)"
@@ -47,7 +47,7 @@ test: lint check
 	@$(TESTED) -m "not coq and not slow and not browser" $(ARGS)
 
 browser: check
-	@$(TESTED) -m "browser and not slow" $(ARGS) tests/site
+	@$(TESTED) -m "browser and not slow" $(or $(ARGS),tests/site)
 
 slow: check
 	@$(TESTED) -m slow $(ARGS)

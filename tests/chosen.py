@@ -4,7 +4,7 @@
 
 A file is reached by what it and its conftest files import, by the topics that it names, by what these import, and by what is no Python beside
 that. One that looks for files by itself, or starts a process, may be reached by anything. CI asks for a choice where a change is proposed;
-what is published has passed all.
+what is published has passed the tests of every file.
 """
 
 import ast

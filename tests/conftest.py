@@ -34,8 +34,10 @@ def share(pytestconfig):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
+def pytest_xdist_auto_num_workers(config):
     """One more than there are cores: a test that waits for a browser or another program leaves its core to one that does not."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ or config.option.numprocesses != "auto":
+        return None
     return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 

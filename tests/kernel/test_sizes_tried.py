@@ -2,6 +2,7 @@
 code is tried at many sizes."""
 
 import sympy as sp
+import torch
 
 from derivations.kernel import (
     Derivation,
@@ -12,12 +13,14 @@ from derivations.kernel import (
     nonnegative,
     ones,
     product_is,
+    scalars,
     sizes,
     softmax,
+    sqrt,
     total,
     vector,
 )
-from derivations.kernel.pytorch.drawing import draw
+from derivations.kernel.pytorch.drawing import draw, entries
 from derivations.kernel.sympy.prelude.steps import unit_rows
 
 Q = {(i, j): sp.Symbol(f"Q[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)}
@@ -102,3 +105,31 @@ def test_code_is_tried_with_ordinary_numbers_and_with_one_number_throughout():
 def test_where_these_break_what_is_assumed_it_is_tried_with_numbers_of_other_kinds():
     rows = points(lambda x: nonnegative(x**2 - 9))
     assert rows and all(abs(x) >= 3 for row in rows for x in row)
+
+
+def test_at_many_sizes_code_is_not_tried_on_the_edge_of_what_is_assumed_alone():
+    """Where a slope is claimed, some points are moved there: ordinary numbers beside a 0 hide what is wrong with code that multiplies by it."""
+    m, a = sizes("m"), scalars("a")
+    z, j, k = vector("z", m), index("j", m), index("k", m)
+    D = Derivation("Tried")
+    D.identity("slope", diff(sqrt(a) * total(exp(z[j]), j), z[k]), sqrt(a) * exp(z[k]), given=[nonnegative(a)])
+    for size, telling in ((16, 2), (65, 1)):
+        assert (draw(D.claims[0], {"m": size}, 0, telling=telling).values["a"].v > 0).all()
+
+
+def test_at_many_sizes_code_meets_rotations_with_ordinary_numbers():
+    m = sizes("m")
+    x, R = vector("x", m), matrix("R", m, m)
+    D = Derivation("Tried")
+    D.identity("turned", (x @ R) @ R.T, x, given=[product_is(R, R.T, 1)])
+    for size, telling in ((16, 2), (65, 1)):
+        found = draw(D.claims[0], {"m": size}, 0, telling=telling).values
+        turned, row = found["R"].v[0], found["x"].v[0]
+        assert (turned != turned.round()).any() and row.unique().numel() == size
+
+
+def test_numbers_that_overflow_are_drawn_where_those_of_quadrature_are_small():
+    """With what is rounded beside what is random: the first are tried as far as they overflow."""
+    generator = torch.Generator().manual_seed(0)
+    drawn = entries(generator, (4,), 64, small=True, rough=True, coarse=True).abs()
+    assert drawn.max() > 2.0**60 and entries(generator, (4,), 64, small=True, rough=False, coarse=False).abs().max() <= 0.5

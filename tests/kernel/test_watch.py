@@ -71,6 +71,14 @@ def test_what_topics_came_from_is_read_again_only_where_it_changed(two, monkeypa
     assert touched({"snippets/chapter/tiny.py"}).topics == {"chapter/user"} and set(seen) == {"user"}
 
 
+def test_what_could_not_be_read_once_is_read_again(two, monkeypatch):
+    two.check(two.snippet)
+    with monkeypatch.context() as patch:
+        patch.setattr(certificates, "read", lambda *_: (_ for _ in ()).throw(certificates.CertificateError("too many open files")))
+        assert touched({"derivations/chapter/tiny.py"}).topics == {"chapter/tiny"}
+    assert touched({"derivations/chapter/tiny.py"}).topics == {"chapter/tiny", "chapter/user"}
+
+
 def test_any_snippet_may_mend_what_is_refused(two):
     refusals.save("chapter/user", two.user, "Another", [], ["it cannot be imported"], [])
     assert touched({"snippets/chapter/nothing.py"}).topics == {"chapter/user"}

@@ -507,6 +507,13 @@ def test_ci_runs_all_parts_or_those_that_are_named(parts):
     assert re.fullmatch(r"slow ARGS=--share [1-4]/4", looks) and rest == ["site", "wheel"]
 
 
+def test_ci_takes_no_share_where_no_commit_is_known(parts, tmp_path):
+    shutil.rmtree(tmp_path / "a clone/.git")
+    for part in ("attacks", "slow"):
+        done = parts(part, GIT_CEILING_DIRECTORIES=str(tmp_path))
+        assert done.returncode != 0 and made(done) == [] and "all passed" not in done.stdout
+
+
 def test_ci_ends_with_the_first_part_that_fails(parts):
     done = parts("attacks", "tests", FAILING="fuzz")
     assert done.returncode == 1 and [words.split()[0] for words in made(done)] == ["mutants", "fuzz"] and "all passed" not in done.stdout

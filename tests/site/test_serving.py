@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from threading import Event, Thread
+from threading import enumerate as enumerate_threads
 from types import SimpleNamespace
 
 import pytest
@@ -398,15 +399,22 @@ def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
 
 
 def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp_path):
-    bell, built = tmp_path / "checked", Event()
+    bell, built, before = tmp_path / "checked", Event(), {*enumerate_threads()}
     bell.write_text("")
+
+    def started():
+        return {*enumerate_threads()} - before
+
     server = LiveReloadServer(built.set, "127.0.0.1", 0, str(tmp_path), polling_interval=3600)
     serving.watch_closely(server, bell)
     Thread(target=server.serve, daemon=True).start()
     try:
         assert any(bell.write_text(f"{turn}") and built.wait(0.1) for turn in range(600))
     finally:
-        server.shutdown()
+        server.shutdown(wait=True)
+    for thread in started():
+        thread.join(60)
+    assert not started()
 
 
 # Strict is how it begins ----------------------------------------------------------------------------------------------------------

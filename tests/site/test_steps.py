@@ -174,7 +174,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def seen(mean, page, tmp_path, program):
+def seen(mean, page, tmp_path, chromium):
     """A browser at a page that shows the claim; `seen(**look)` opens it."""
     for name in ("site", "following"):
         (tmp_path / f"{name}.css").write_bytes((ROOT / f"docs/assets/css/{name}.css").read_bytes())
@@ -185,7 +185,7 @@ def seen(mean, page, tmp_path, program):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=tmp_path))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    with browser.started(program(*browser.BROWSERS)) as one:
+    with chromium() as one:
 
         def seen(**look):
             one.look(**look)

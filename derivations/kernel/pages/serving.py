@@ -107,10 +107,17 @@ def on_serve(server, *, config, builder):
 
 def watch_closely(server, path: Path) -> None:
     """Have the server look at one file more often than at all others, which would be dear: who edits waits for it."""
-    usual, server.observer = server.observer, PollingObserver(timeout=CLOSELY)
+    usual, close, shutdown = server.observer, PollingObserver(timeout=CLOSELY), server.shutdown
+    server.observer = close
     server.watch(str(path))
-    server.observer.start()
     server.observer = usual
+    close.start()
+
+    def shutdown_all(*arguments, **keywords):
+        close.stop()
+        shutdown(*arguments, **keywords)
+
+    server.shutdown = shutdown_all
 
 
 def outliving(server, build, site: Path):

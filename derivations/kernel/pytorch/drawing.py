@@ -39,7 +39,7 @@ SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
 FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # what is assumed of numbers, and may not hold of those drawn
 DRAWN_NUMBERS = 2**23  # of what was drawn before, that are kept
 TELLING = 1, 3  # the kinds of entries that tell most about code: ordinary ones, and one number throughout
-NARROW = 32  # points of these kinds, of which some may break what is assumed
+NARROW = 64  # points of these kinds, of which some may break what is assumed
 
 
 def shapes(claim: Claim, largest: int):
@@ -233,6 +233,8 @@ def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rou
         normal,
         lambda: whole(-9, 9),
     ]
+    if small:  # quadrature converges fast only for small numbers
+        kinds = [lambda kind=kind: kind().clamp(-1, 1) / 2 for kind in kinds]
     if rough:  # down to where fp32 underflows, and up to where it overflows
         kinds[1::2] = [
             lambda: whole(-5, 5) * 2.0 ** whole(-150, -74),
@@ -241,10 +243,8 @@ def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rou
             lambda: normal() * 2.0 ** whole(60, 140),
         ]
     variants = [kinds[k]() for k in only or range(len(kinds))]
-    if small:  # quadrature converges fast only for small numbers
-        variants = [v.clamp(-1, 1) / 2 for v in variants]
     if only:
-        chosen = (torch.arange(points) - 1) % len(only)  # the first point is all zero
+        chosen = torch.arange(points) // 2 % len(only)
     else:
         chosen = torch.randint(0, len(variants), (points,), generator=random)
         chosen[::2] = torch.arange(points)[::2] // 2 % len(variants)  # at every other point one kind for all symbols
@@ -284,7 +284,7 @@ def draw(
     filtered = any(a.kind in FILTERING for a in claim.given)
     count = MANY if small else (1 if sizes else 4) * drawn_at_once(claim)
     if only:
-        count = min(count, NARROW) if filtered else 1 + len(only)
+        count = min(count, NARROW) if filtered else 1 + 2 * len(only)
     t.exactly |= small
     smooth = with_random and "function" in operations(claim)
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
@@ -306,10 +306,10 @@ def draw(
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):
         return None
-    edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if "derivative" in operations(claim) else []
+    edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if "derivative" in operations(claim) and not only else []
     for x in edges:
         put_on_edge(x, t, count)
-    if claim.kind == "inequality" and not t.exactly:
+    if claim.kind == "inequality" and not t.exactly and not only:
         put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
     put_values(t, named, at)
     keep = torch.ones(count, dtype=torch.bool)
@@ -318,8 +318,9 @@ def draw(
     drawn = keep.nonzero().flatten()
     if small:
         keep = drawn
-    elif only:  # the first of each kind; none unless there is one of the first kind
-        firsts = [[k for k in drawn.tolist() if k % len(only) == (turn + 1) % len(only) and k][:1] for turn in range(len(only))]
+    elif only:  # the first of each kind, at even points, where ties between matrices are met by others than permutations
+        even = [k for k in drawn.tolist() if k and k % 2 == 0]  # at the first point all is zero
+        firsts = [[k for k in even if k // 2 % len(only) == kind][:1] for kind in range(len(only))]
         keep = torch.tensor(sum(firsts, [])[: telling if firsts[0] else 0], dtype=torch.long)
     elif telling:
         keep = drawn[drawn > 0][:telling] if (drawn > 0).any() else drawn[:telling]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from . import certificates, refusals
@@ -35,7 +34,7 @@ class Known:
 def touched(paths: set) -> Touched:
     """What the paths ask for, each given from the root; one that ends in "/" is a folder that was moved or removed."""
     found = Touched(kernel=sorted(p for p in paths if p.startswith(KERNEL) and of_the_checker(p)))
-    topics = {topic: known(topic, *map(stamp, (certificates.path_of(topic), refusals.path_of(topic)))) for topic in certificates.topics()}
+    topics = {topic: known(topic) for topic in certificates.topics()}
     found.topics = {topic for topic, it in topics.items() if any(concerns(p, topic, it) for p in paths)}
     found.pages = {topic for topic in topics if any(of_the_page(p, topic) for p in paths)}
     found.gone = sorted(topic for topic in map(topic_of, paths) if topic and topic not in topics)
@@ -49,32 +48,46 @@ def of_the_checker(path: str) -> bool:
     return path.endswith((".py", ".v")) and not certificates.is_aside(Path(path.removeprefix(KERNEL)))
 
 
+def known(topic: str) -> Known:
+    """What a topic came from; read again only where its files are others than those that were read well."""
+    stamps = [*map(stamp, (certificates.path_of(topic), refusals.path_of(topic), certificates.STORE / "key"))]
+    if topic not in _read or _read[topic][0] != stamps:
+        it, was_read = read(topic)
+        _read[topic] = stamps if was_read else None, it
+    return _read[topic][1]
+
+
+_read: dict[str, tuple] = {}  # by topic: the stamps of its files, and what was read there
+
+
 def stamp(path: Path) -> tuple:
     """By what it is seen at once whether a file is still the one that was read."""
     try:
         found = path.stat()
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
-@lru_cache(4096)
-def known(topic: str, *stamps: tuple) -> Known:
-    """From the certificate, whether or not it still holds, and from what was refused; read once for as long as these files stay."""
-    refused = refusals.known(topic)
+def read(topic: str) -> tuple[Known, bool]:
+    """From the certificate, whether or not it still holds, and from what was refused; and whether all that is there could be read."""
+    refused, was_read = refusals.known(topic), True
     try:
         held = certificates.read(certificates.path_of(topic), "", "")
         uses = {use for claim in held["claims"] for use in claim["uses"]}
         inputs, listed = {*held["inputs"], *held["looks"]}, looked_into(held)
     except (CertificateError, KeyError, TypeError):
         uses, inputs, listed = set(), set(), set()
+        was_read = not certificates.path_of(topic).exists()
     if refused:
         uses, inputs, listed = (
             uses | set(refused["uses"]),
             inputs | {*refused["inputs"], *refused.get("looks", ())},
             listed | looked_into(refused),
         )
-    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None, listed)
+    elif refusals.path_of(topic).exists():
+        was_read = False
+    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None, listed), was_read
 
 
 def looked_into(read: dict) -> set:
