@@ -544,6 +544,24 @@ def test_an_axiom_in_the_prelude_is_caught(program, monkeypatch):
 
 
 @pytest.mark.coq
+def test_what_files_share_is_compiled_once_and_again_where_its_text_is_another(program, monkeypatch, tmp_path):
+    program("coqc")
+    ran, coqc = [], running.coqc
+    monkeypatch.setattr(running, "_compiled", {})
+    monkeypatch.setattr(running, "coqc", lambda path, *rest: ran.append(path.stem) or coqc(path, *rest))
+    texts = {"claim": f"From Derivations Require Import Prelude.\n{PLANTED.replace('1 = 2', '1 = 1')}"}
+    for folder in ("a", "b"):
+        assert running.prove(texts, tmp_path / folder)["claim"][0]
+    assert ran == ["Prelude", "claim", "claim"]
+    (tmp_path / "a/Prelude.vo").write_bytes(b"cut off")
+    assert running.prove(texts, tmp_path / "a")["claim"][0]
+    planted(monkeypatch, "Axiom cheat : forall P : Prop, P.\n")
+    wrong = {"claim": texts["claim"].replace("by []", "exact: cheat")}
+    assert wrong != texts and "cheat" in running.prove(wrong, tmp_path / "a")["claim"][1]
+    assert ran == ["Prelude", *["claim"] * 3, "Prelude", "claim"]
+
+
+@pytest.mark.coq
 def test_a_prelude_that_coq_does_not_accept_passes_nothing(program, monkeypatch):
     program("coqc")
     planted(monkeypatch, "Lemma wrong : False. Proof. by []. Qed.\n")

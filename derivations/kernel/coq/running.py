@@ -15,6 +15,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
+from threading import Lock
 
 from .preludes import PRELUDES, with_imports
 from .reading import over_the_reals, preludes_of, suspicious, theorems
@@ -104,28 +105,35 @@ def fault(text: str, problems: dict) -> str:
 def prepared(needed: set, folder: Path, limit: float) -> dict:
     """{name: why it cannot be had, or ""} of what these files import, and of what that imports."""
     found = {}
-    for name in with_imports(needed):
-        shared = PRELUDES[name]
-        missed = [found[other] for other in shared.imports if found[other]]
-        found[name] = missed[0] if missed else compiled(name, shared.text, folder, limit, shared.missing)
+    with _compiling:
+        for name in with_imports(needed):
+            missed = [found[other] for other in PRELUDES[name].imports if found[other]]
+            found[name] = missed[0] if missed else compiled(name, folder, limit)
     return found
 
 
-def compiled(name: str, text: str, folder: Path, limit: float, missing: str) -> str:
-    """Compile what files share; the reason why it cannot be, or ""."""
+def compiled(name: str, folder: Path, limit: float) -> str:
+    """Have in the folder what files share, compiled once by this process; the reason why it cannot be, or ""."""
+    shared = PRELUDES[name]
+    texts = (shared.text, *(PRELUDES[other].text for other in shared.imports))
     path = folder / f"{name}.v"
-    if _compiled.get(path) == text and path.with_suffix(".vo").is_file():
+    object_file = path.with_suffix(".vo")
+    path.write_text(shared.text, encoding="utf-8")
+    if texts in _compiled:
+        if not object_file.is_file() or object_file.read_bytes() != _compiled[texts]:
+            object_file.write_bytes(_compiled[texts])
         return ""
-    path.write_text(text, encoding="utf-8")
     code, _, errors = coqc(path, folder, max(limit, TIME_LIMIT))
     if code == 0:
-        _compiled[path] = text
+        if object_file.is_file():
+            _compiled[texts] = object_file.read_bytes()
         return ""
     absent = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
-    return missing if absent else f"not run: Coq does not accept the prelude: {shortened(errors)}"
+    return shared.missing if absent else f"not run: Coq does not accept the prelude: {shortened(errors)}"
 
 
-_compiled: dict[Path, str] = {}  # by this process, what files share, each behind what it imports
+_compiled: dict[tuple, bytes] = {}  # by its text and by those of what it imports: what Coq made of it, by which the latter is known to it
+_compiling = Lock()
 
 
 def file_of(key: str, folder: Path) -> Path:
