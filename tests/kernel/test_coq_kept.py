@@ -130,7 +130,7 @@ def test_what_is_no_verdict_contradicts_none_and_removes_none(coq, said):
 
 
 def test_a_coq_that_is_ended_or_runs_out_of_memory_did_not_decide(monkeypatch, tmp_path):
-    for code, errors in ((-9, ""), (1, "Out of memory."), (129, "Stack overflow.")):
+    for code, errors in ((-9, ""), (1, "Out of memory."), (129, "Stack overflow."), (1, "A.vo makes inconsistent assumptions over B")):
         monkeypatch.setattr(running, "coqc", lambda *_, said=(code, "", errors): said)
         assert running.prove_one("a", TEXTS["one"], tmp_path, 1)[1].startswith(running.ENDED)
     monkeypatch.setattr(running, "coqc", lambda *_: (1, "", "Error: no"))

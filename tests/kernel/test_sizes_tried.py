@@ -6,21 +6,30 @@ import torch
 
 from derivations.kernel import (
     Derivation,
+    E,
     diff,
     exp,
+    gaussian,
+    independent,
     index,
     matrix,
+    mean,
     nonnegative,
     ones,
     product_is,
+    random,
+    representable,
+    rounded,
     scalars,
     sizes,
     softmax,
     sqrt,
     total,
+    variance,
     vector,
 )
 from derivations.kernel.pytorch.drawing import draw, entries
+from derivations.kernel.pytorch.witness import witness
 from derivations.kernel.sympy.prelude.steps import unit_rows
 
 Q = {(i, j): sp.Symbol(f"Q[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)}
@@ -87,19 +96,29 @@ def test_a_term_that_counts_at_large_sizes_only_is_seen_beside_an_assumption_abo
     assert "n = 5" in said and "unit vectors" in said
 
 
-def points(*given):
+def points(*given, seed=0, rounds=False):
     """The numbers at which code would be tried at a size of 9, a row a point."""
     m = sizes("m")
     v, j = vector("v", m), index("j", m)
     D = Derivation("Tried")
-    D.identity("claim", v[j] + v[j], 2 * v[j], given=[one(v[j]) for one in given])
-    return draw(D.claims[0], {"m": 9}, 0, telling=2).values["v"].v.flatten(1).tolist()
+    left = v[j] + (rounded(v[j]) if rounds else v[j])
+    D.identity("claim", left, 2 * v[j], given=[one(v[j]) for one in given])
+    return draw(D.claims[0], {"m": 9}, seed, telling=2).values["v"].v.flatten(1).tolist()
 
 
-def test_code_is_tried_with_ordinary_numbers_and_with_one_number_throughout():
-    ordinary, alike = points()
-    assert len(set(ordinary)) == 9 and len(set(alike)) == 1 and alike[0]
+def test_code_is_tried_with_ordinary_numbers_and_by_turns_with_one_number_zeros_among_others_and_unlike_ones():
+    for seed in range(9):
+        ordinary, beside = points(seed=seed)
+        assert len(set(ordinary)) == 9 and 0.1 < max(map(abs, ordinary)) < 9
+        kinds = (len(set(beside)) == 1, 0 in beside and len(set(beside)) > 1, 0 not in beside and len(set(beside)) == 9)
+        assert kinds == tuple(kind == seed % 3 for kind in range(3)) and any(beside)
+    assert max(abs(x) for seed in range(2, 27, 3) for x in points(seed=seed)[1]) > 50
     assert all(x >= 0 for row in points(nonnegative) for x in row)
+
+
+def test_code_about_rounding_is_tried_at_many_sizes_with_ordinary_numbers_too():
+    ordinary, alike = points(representable, rounds=True)
+    assert len(set(ordinary)) == 9 and 0.1 < max(map(abs, ordinary)) < 9 and len(set(alike)) == 1
 
 
 def test_where_these_break_what_is_assumed_it_is_tried_with_numbers_of_other_kinds():
@@ -115,21 +134,38 @@ def test_at_many_sizes_code_is_not_tried_on_the_edge_of_what_is_assumed_alone():
     D.identity("slope", diff(sqrt(a) * total(exp(z[j]), j), z[k]), sqrt(a) * exp(z[k]), given=[nonnegative(a)])
     for size, telling in ((16, 2), (65, 1)):
         assert (draw(D.claims[0], {"m": size}, 0, telling=telling).values["a"].v > 0).all()
+        drawn = draw(D.claims[0], {"m": size}, 1, telling=telling).values["a"].v.flatten().tolist()
+        assert [x > 0 for x in drawn] == [True, False][:telling]
 
 
-def test_at_many_sizes_code_meets_rotations_with_ordinary_numbers():
+def test_at_many_sizes_code_meets_rotations_and_permutations_with_ordinary_numbers():
     m = sizes("m")
     x, R = vector("x", m), matrix("R", m, m)
     D = Derivation("Tried")
     D.identity("turned", (x @ R) @ R.T, x, given=[product_is(R, R.T, 1)])
     for size, telling in ((16, 2), (65, 1)):
-        found = draw(D.claims[0], {"m": size}, 0, telling=telling).values
-        turned, row = found["R"].v[0], found["x"].v[0]
-        assert (turned != turned.round()).any() and row.unique().numel() == size
+        for seed in range(4):
+            found = draw(D.claims[0], {"m": size}, seed, telling=telling).values
+            turned, row = found["R"].v[0], found["x"].v[0]
+            assert bool((turned != turned.round()).any()) == (seed % 2 == 0) and row.unique().numel() == size
 
 
 def test_numbers_that_overflow_are_drawn_where_those_of_quadrature_are_small():
     """With what is rounded beside what is random: the first are tried as far as they overflow."""
     generator = torch.Generator().manual_seed(0)
     drawn = entries(generator, (4,), 64, small=True, rough=True, coarse=True).abs()
-    assert drawn.max() > 2.0**60 and entries(generator, (4,), 64, small=True, rough=False, coarse=False).abs().max() <= 0.5
+    assert (
+        drawn.max() > 2.0**60
+        and ((drawn <= 0.5) | (drawn > 2.0**40)).all()
+        and entries(generator, (4,), 64, small=True, rough=False, coarse=False).abs().max() <= 0.5
+    )
+
+
+def test_a_law_holds_beside_what_is_rounded():
+    """Whole numbers up to 9 as coefficients would be too large for the few points at which three laws at once are averaged."""
+    x, y, z = map(random, "xyz")
+    b = scalars("b")
+    given = [one for v in (x, y, z) for one in (gaussian(v), mean(v, 0), variance(v, 1))] + [independent(x, y, z), representable(b)]
+    D = Derivation("Tried")
+    D.identity("claim", E(exp(b * (x + y + z))) + rounded(b), exp(3 * b**2 / 2) + rounded(b), given=given)
+    assert witness(D.claims[0])[0] == "agrees"

@@ -507,8 +507,12 @@ def test_ci_runs_all_parts_or_those_that_are_named(parts):
     assert re.fullmatch(r"slow ARGS=--share [1-4]/4", looks) and rest == ["site", "wheel"]
 
 
-def test_ci_takes_no_share_where_no_commit_is_known(parts, tmp_path):
-    shutil.rmtree(tmp_path / "a clone/.git")
+@pytest.mark.parametrize("silent", [False, True])
+def test_ci_takes_no_share_where_no_commit_is_known(parts, tmp_path, silent):
+    if silent:
+        (tmp_path / "programs/git").symlink_to("/bin/true")
+    else:
+        shutil.rmtree(tmp_path / "a clone/.git")
     for part in ("attacks", "slow"):
         done = parts(part, GIT_CEILING_DIRECTORIES=str(tmp_path))
         assert done.returncode != 0 and made(done) == [] and "all passed" not in done.stdout

@@ -28,7 +28,8 @@ BUSY = 10  # times as long may a file take by the clock
 NO_PROOF = "Coq does not prove it: "  # our script finds no proof, which is not to say that there is none
 STOPPED = "coqc was stopped after"
 ENDED = "coqc was ended before it decided"
-OVERCOME = ("Out of memory", "Stack overflow", "No space left")  # the machine's limits, which say nothing of a proof
+# The machine's limits, and what another process that writes to the same folder does: these say nothing of a proof
+OVERCOME = ("Out of memory", "Stack overflow", "No space left", "makes inconsistent assumptions")
 NOT_RUN = (
     "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
 )

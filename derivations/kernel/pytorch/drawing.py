@@ -38,8 +38,11 @@ COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, a
 SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
 FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # what is assumed of numbers, and may not hold of those drawn
 DRAWN_NUMBERS = 2**23  # of what was drawn before, that are kept
-TELLING = 1, 3  # the kinds of entries that tell most about code: ordinary ones, and one number throughout
-NARROW = 64  # points of these kinds, of which some may break what is assumed
+ORDINARY, TELLING = (
+    1,
+    (3, 4, 2),
+)  # kinds of entries, and those that tell most about code beside: one number, zeros among others, unlike ones
+NARROW = 64  # points of two kinds, of which some may break what is assumed
 
 
 def shapes(claim: Claim, largest: int):
@@ -238,7 +241,7 @@ def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rou
     if rough:  # down to where fp32 underflows, and up to where it overflows
         kinds[1::2] = [
             lambda: whole(-5, 5) * 2.0 ** whole(-150, -74),
-            lambda: whole(-9, 9),
+            kinds[7],
             lambda: whole(-9, 9) * 2.0**-149,
             lambda: normal() * 2.0 ** whole(60, 140),
         ]
@@ -273,7 +276,11 @@ def draw(
     `scale` is for all entries, and `telling` asks for so many of the points that tell most about code, and
     `small` for many points at which all entries are small whole numbers, which often cancel; `only` is for `entries`.
     """
-    if telling and not only and (t := draw(claim, sizes, seed, fewer, at, with_random, scale, telling, small, TELLING)):
+    if (
+        telling
+        and not only
+        and (t := draw(claim, sizes, seed, fewer, at, with_random, scale, telling, small, telling_kinds(telling, seed)))
+    ):
         return t  # else at points of all kinds: a wider choice, which takes longer
     trees = involved(claim)
     t = Trial(trees, sizes)
@@ -284,7 +291,7 @@ def draw(
     filtered = any(a.kind in FILTERING for a in claim.given)
     count = MANY if small else (1 if sizes else 4) * drawn_at_once(claim)
     if only:
-        count = min(count, NARROW) if filtered else 1 + 2 * len(only)
+        count = min(count, NARROW) if filtered else 2 + 2 * len(only)
     t.exactly |= small
     smooth = with_random and "function" in operations(claim)
     signs = {name: a.kind for a in claim.given if a.kind in ("positive", "nonnegative", "nonzero") for name in all_of(a.args[0])}
@@ -293,7 +300,9 @@ def draw(
             if small:
                 v = torch.randint(-SMALL, SMALL + 1, (count, *t.shape(s)), generator=random).double()
             else:
-                v = scale * DRAWN.entries(random, t.shape(s), count, smooth, t.exactly and "in range" not in by, t.exactly, only)
+                v = scale * DRAWN.entries(
+                    random, t.shape(s), count, smooth, t.exactly and "in range" not in by and not only, t.exactly, only
+                )
             if name in signs and signs[name] != "nonzero":
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):
@@ -306,9 +315,9 @@ def draw(
             t.put(s, v)
     if not put_products(t, by.get("product", ()), random, count):
         return None
-    edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if "derivative" in operations(claim) and not only else []
+    edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if "derivative" in operations(claim) else []
     for x in edges:
-        put_on_edge(x, t, count)
+        put_on_edge(x, t, on_edge(count, only, seed))
     if claim.kind == "inequality" and not t.exactly and not only:
         put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
     put_values(t, named, at)
@@ -318,10 +327,9 @@ def draw(
     drawn = keep.nonzero().flatten()
     if small:
         keep = drawn
-    elif only:  # the first of each kind, at even points, where ties between matrices are met by others than permutations
-        even = [k for k in drawn.tolist() if k and k % 2 == 0]  # at the first point all is zero
-        firsts = [[k for k in even if k // 2 % len(only) == kind][:1] for kind in range(len(only))]
-        keep = torch.tensor(sum(firsts, [])[: telling if firsts[0] else 0], dtype=torch.long)
+    elif only:  # the first of each kind, if there is an ordinary one
+        firsts = [next((k for k in drawn.tolist() if k > 1 and is_of(k, kind, only, seed)), None) for kind in range(len(only))]
+        keep = torch.tensor([k for k in firsts if k is not None][: telling if firsts[0] else 0], dtype=torch.long)
     elif telling:
         keep = drawn[drawn > 0][:telling] if (drawn > 0).any() else drawn[:telling]
     elif max(sizes.values(), default=0) >= large_for(claim) and not at:
@@ -337,17 +345,34 @@ def draw(
     return t
 
 
-def put_on_edge(x: Expr, t: Trial, points: int):
-    """At every third point, a scalar symbol in x is moved so that x is 0, where it takes no more than a shift: x may have a corner there."""
-    third = (torch.arange(points) % 3 == 1).reshape(-1, *(1,) * (t.leading - 1))
+def telling_kinds(telling: int, seed: int) -> tuple:
+    """The kinds of entries at so many points: ordinary ones, and by turns one of those that tell most beside."""
+    return (ORDINARY, TELLING[seed % len(TELLING)])[:telling]
+
+
+def is_of(point: int, kind: int, only: tuple, seed: int) -> bool:
+    """Is a point of that kind of entries, and in its turn? At odd points, a matrix that is tied to another is a permutation, and at even
+    ones it is turned: ordinary entries meet the one or the other."""
+    return point // 2 % len(only) == kind and point % 2 == (seed % 2 if kind == 0 else 0)
+
+
+def on_edge(points: int, only: tuple, seed: int) -> Tensor:
+    """At which points something is moved onto its edge: at every third one; of a few kinds, never where entries are ordinary."""
+    at = torch.arange(points)
+    return at % 3 == 1 if not only else (at // 2 % len(only) > 0) & (seed % 2 == 1)
+
+
+def put_on_edge(x: Expr, t: Trial, at: Tensor):
+    """At some of the points, a scalar symbol in x is moved so that x is 0, where it takes no more than a shift: x may have a corner there."""
+    chosen = at.reshape(-1, *(1,) * (t.leading - 1))
     for name, s in sorted(symbols(x).items()):
         if s.data[1] != "real" or s.shape or free_indices(x):
             continue
         for sign in (-1, 1):
             known = t.values[name]
-            moved = (known.v + sign * evaluate(x, t).v).expand(points, *known.v.shape[1:])
+            moved = (known.v + sign * evaluate(x, t).v).expand(len(at), *known.v.shape[1:])
             t.values[name] = Value(moved, torch.zeros_like(moved))
-            there = third & (evaluate(x, t).v == 0)
+            there = chosen & (evaluate(x, t).v == 0)
             v = torch.where(there, moved, known.v)
             t.values[name] = Value(v, torch.where(there, 0.0, known.e))
 
