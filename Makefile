@@ -18,7 +18,7 @@ TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESID
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test browser slow lint coq sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
+.PHONY: help serve test browser slow lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
@@ -27,12 +27,14 @@ help:
 	@echo "make browser the tests of pages in a browser: keys, light and dark, a phone's width (needs Chromium)"
 	@echo "make slow    the tests that take minutes: every page in a browser, forged claims, pages pasted whole, these commands run for real"
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
-	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness"
+	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness: both of the next two"
+	@echo "make proofs  have Coq prove what it can state"
+	@echo "make coqtest test that witness: it has to prove what is true, and nothing that is false or forged"
 	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
 	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some twenty minutes, then what changed)"
 	@echo "make fuzz    random claims, true and false: no witness may accept a false one (some 15 minutes; ARGS=\"--claims 30000\" tries fewer)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
-	@echo "make check   check the derivations (REPLAY=20 tries one claim in 20 again of those that were checked before; make coq takes it too)"
+	@echo "make check   check the derivations (REPLAY=20 tries one claim in 20 again of those that were checked before; make proofs takes it too)"
 	@echo "make site    check the derivations, build the site into site/"
 	@echo "make wheel   build the package of the snippets into dist/, and try it in an empty environment (a minute, and a network)"
 	@echo "make retrain train the models that the pages show again, and write their files (ARGS=--check compares)"
@@ -58,8 +60,12 @@ lint: setup
 	@$(PY) -c "from importlinter.cli import lint_imports_command as lint; lint(['--no-logo'])"
 	@$(PY) -m mypy
 
-coq: check
+coq: proofs coqtest
+
+proofs: check
 	@$(PY) -m derivations coq $(KEPT)
+
+coqtest: check
 	@$(TESTED) -m coq tests/kernel/test_coq_*.py
 
 sympy: check
