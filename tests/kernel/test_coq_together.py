@@ -46,6 +46,7 @@ def runs(program, monkeypatch):
     program("coqc")
     found, run = [], running.coqc
     monkeypatch.setattr(running, "coqc", lambda path, *more: found.append(path.stem) or run(path, *more))
+    monkeypatch.setattr(running, "_compiled", {})  # what a test before this one had compiled
     return found
 
 

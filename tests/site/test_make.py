@@ -502,7 +502,17 @@ def made(done):
 def test_ci_runs_all_parts_or_those_that_are_named(parts):
     whole = parts()
     assert whole.returncode == 0 and "== all passed" in whole.stdout
-    assert [words.split()[0] for words in made(whole)] == ["proofs", "mutants", "fuzz", "coqtest", "test", "browser", "slow", "site", "wheel"]
+    assert [words.split()[0] for words in made(whole)] == [
+        "proofs",
+        "mutants",
+        "fuzz",
+        "coqtest",
+        "test",
+        "browser",
+        "slow",
+        "site",
+        "wheel",
+    ]
     looks, *rest = made(parts("slow", "site"))
     assert re.fullmatch(r"slow ARGS=--share [1-4]/4", looks) and rest == ["site", "wheel"]
 
