@@ -28,7 +28,8 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.pytorch.drawing import draw, entries
+from derivations.kernel.pytorch.drawing import LONG, draw, entries
+from derivations.kernel.pytorch.equalities import further_trials
 from derivations.kernel.pytorch.witness import witness
 from derivations.kernel.sympy.prelude.steps import unit_rows
 
@@ -155,11 +156,17 @@ def test_numbers_that_overflow_are_drawn_where_those_of_quadrature_are_small():
     """With what is rounded beside what is random: the first are tried as far as they overflow."""
     generator = torch.Generator().manual_seed(0)
     drawn = entries(generator, (4,), 64, small=True, rough=True, coarse=True).abs()
-    assert (
-        drawn.max() > 2.0**60
-        and ((drawn <= 0.5) | (drawn > 2.0**40)).all()
-        and entries(generator, (4,), 64, small=True, rough=False, coarse=False).abs().max() <= 0.5
-    )
+    assert drawn.max() > 2.0**60 and ((drawn <= 0.5) | (drawn > 2.0**40)).all()
+    assert entries(generator, (4,), 64, small=True, rough=False, coarse=False).abs().max() <= 0.5
+
+
+def test_at_some_long_sizes_code_is_tried_with_other_than_ordinary_numbers_too():
+    m = sizes("m")
+    v, j = vector("v", m), index("j", m)
+    D = Derivation("Tried")
+    D.identity("claim", v[j] + v[j], 2 * v[j])
+    points = {t.sizes["m"]: len(t.values["v"].v) for t in further_trials(D.claims[0]) if t.sizes["m"] in LONG}
+    assert points == {65: 1, 100: 2, 129: 1, 257: 1, 1025: 2}
 
 
 def test_a_law_holds_beside_what_is_rounded():

@@ -133,7 +133,8 @@ def compiled(name: str, folder: Path, limit: float) -> str:
     return shared.missing if absent else f"not run: Coq does not accept the prelude: {shortened(errors)}"
 
 
-_compiled: dict[tuple, bytes] = {}  # by its text and by those of what it imports: what Coq made of it, by which the latter is known to it
+# .vo files, by their texts and those of what they import, since each names the very .vo files that it was made with
+_compiled: dict[tuple, bytes] = {}
 _compiling = Lock()
 
 

@@ -38,10 +38,8 @@ COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, a
 SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once
 FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # what is assumed of numbers, and may not hold of those drawn
 DRAWN_NUMBERS = 2**23  # of what was drawn before, that are kept
-ORDINARY, TELLING = (
-    1,
-    (3, 4, 2),
-)  # kinds of entries, and those that tell most about code beside: one number, zeros among others, unlike ones
+ORDINARY = 1  # the number, in `entries`, of the kind that tells most about code
+TELLING = 3, 4, 2  # and of those that tell most beside it: one number throughout, zeros among others, ones of very different size
 NARROW = 64  # points of two kinds, of which some may break what is assumed
 
 
@@ -241,7 +239,7 @@ def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rou
     if rough:  # down to where fp32 underflows, and up to where it overflows
         kinds[1::2] = [
             lambda: whole(-5, 5) * 2.0 ** whole(-150, -74),
-            kinds[7],
+            kinds[-1],  # whole numbers, as before
             lambda: whole(-9, 9) * 2.0**-149,
             lambda: normal() * 2.0 ** whole(60, 140),
         ]
@@ -276,12 +274,10 @@ def draw(
     `scale` is for all entries, and `telling` asks for so many of the points that tell most about code, and
     `small` for many points at which all entries are small whole numbers, which often cancel; `only` is for `entries`.
     """
-    if (
-        telling
-        and not only
-        and (t := draw(claim, sizes, seed, fewer, at, with_random, scale, telling, small, telling_kinds(telling, seed)))
-    ):
-        return t  # else at points of all kinds: a wider choice, which takes longer
+    if telling and not only:
+        t = draw(claim, sizes, seed, fewer, at, with_random, scale, telling, small, telling_kinds(telling, seed))
+        if t:
+            return t  # else at points of all kinds: a wider choice, which takes longer
     trees = involved(claim)
     t = Trial(trees, sizes)
     random = torch.Generator().manual_seed(seed)
@@ -300,9 +296,8 @@ def draw(
             if small:
                 v = torch.randint(-SMALL, SMALL + 1, (count, *t.shape(s)), generator=random).double()
             else:
-                v = scale * DRAWN.entries(
-                    random, t.shape(s), count, smooth, t.exactly and "in range" not in by and not only, t.exactly, only
-                )
+                rough = t.exactly and "in range" not in by and not only
+                v = scale * DRAWN.entries(random, t.shape(s), count, smooth, rough, t.exactly, only)
             if name in signs and signs[name] != "nonzero":
                 v = v.abs()
             if signs.get(name) in ("positive", "nonzero"):

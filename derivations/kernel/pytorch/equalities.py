@@ -168,6 +168,7 @@ def require_more_than_ones(held: dict[bool, set], laws: bool) -> None:
 
 def further_trials(claim: Claim):
     """Trials for what a claim names as its code: at more sizes, and with entries that are large or tiny throughout; nothing is random there."""
+    # How many points, by turns: at long sizes one is dear enough, but for a second now and then, whose entries are no ordinary ones.
     for points, several in (((FEW,), further_shapes(claim)), ((1, FEW, 1), long_shapes(claim))):
         for seed, options in enumerate(several):
             telling = points[seed % len(points)]
