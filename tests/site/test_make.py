@@ -313,13 +313,13 @@ def test_setup_is_done_once_and_again_when_the_pins_change(tree):
 
 def test_tests_run_in_one_process_more_than_there_are_cores_unless_a_number_is_said(pytestconfig, monkeypatch):
     monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(5), raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(1000), raising=False)
 
     def processes(asked):
         config = SimpleNamespace(option=SimpleNamespace(numprocesses=asked))
         return pytestconfig.hook.pytest_xdist_auto_num_workers(config=config)
 
-    assert processes("auto") == 6 and processes("logical") != 6
+    assert processes("auto") == 1001 and processes("logical") != 1001
     monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "7")
     assert processes("auto") == 7
 
