@@ -9,6 +9,7 @@ import torch
 
 from derivations.kernel import each, index, matrix, positive, scalars, sizes, sqrt, total, vector
 from derivations.kernel.core.expr import free_indices, symbol
+from derivations.kernel.traced import witness
 from derivations.kernel.traced.arguments import put
 from derivations.kernel.traced.witness import asked, with_plain_indices
 
@@ -22,10 +23,13 @@ HEAD = """
 import contextlib
 import functools
 import math
+import operator
 import threading
 import torch
 SCALE = torch.tensor([2.0, 3.0], dtype=torch.float64)
 STATE = []
+SEEN = []
+LIES = torch.Tensor.is_contiguous
 @functools.lru_cache
 def kept(n):
     return torch.ones(n, dtype=torch.float64)
@@ -44,6 +48,94 @@ def said(computing):
 def test_what_is_asked_where_a_size_is_1_is_read_too(said, body):
     found = said(body, [A], A + 0 * A)
     assert found.state == "different" and "m = 1" in found.reason
+
+
+# Each gives something else where there is one row and several columns, or one column and several rows, and nothing where both are 1.
+AT_ONE = {
+    "answers after an operation": "y = x + x\nn, m = x.shape\nif n == 1 and m != 1:\n    return 0 * x\nreturn x",
+    "a product of sizes": "y = x + x\nreturn 0 * x if x.numel() == x.shape[1] and x.numel() > 1 else x",
+    "a number from a size": "y = x + x\nreturn x * (bool(x.shape[0] - 1) or not bool(x.shape[1] - 1))",
+    "the largest": "y = x + x\nreturn 0 * x if min(x.shape[0], 2) < 2 and not min(x.shape[1], 2) < 2 else x",
+    "one among them": "y = x + x\nreturn 0 * x if 1 in x.shape[:1] and 1 not in x.shape[1:] else x",
+    "axes that are gone": "return 0 * x if x.squeeze().dim() == 1 else x",
+    "an axis that is gone": "return 0 * x if x.squeeze(0).dim() < x.squeeze(1).dim() else x",
+    "how numbers lie": "return 0 * x if x.T.is_contiguous() and not torch.cat([x, x]).T.is_contiguous() else x",
+    "steps": "c = torch.cat([x.T, x.T])\nreturn 0 * x if x.T.stride() == x.stride() and c.T.stride() != c.stride() else x",
+    "the order of axes": "c = torch.cat([x, x])\nreturn 0 * x if x.T.dim_order() == (0, 1) and c.T.dim_order() != (0, 1) else x",
+    "the same tensor": "t, c = x.T, torch.cat([x, x]).T\nreturn 0 * x if t.contiguous() is t and c.contiguous() is not c else x",
+    "the same tensor, summed": "n, m = x.shape\nreturn 0 * x if x.sum_to_size(1, m) is x and x.sum_to_size(n, 1) is not x else x",
+    "whose numbers": "c = torch.cat([x, x])\nreturn 0 * x if x.T.reshape(-1)._base is x and c.T.reshape(-1)._base is not c else x",
+    "by another name": "return 0 * x if LIES(x.T) and not LIES(torch.cat([x, x]).T) else x",
+    "from the outside": "lies = operator.methodcaller('is_contiguous')\nreturn 0 * x if lies(x.T) and not lies(torch.cat([x, x]).T) else x",
+    "written to": """
+y, c = x.clone(), torch.cat([x, x])
+y.T.reshape(-1).add_(1)
+c.T.reshape(-1).add_(1)
+return y - (c - torch.cat([x, x])).reshape(2, *x.shape).sum(0) / 2""",
+    "where a slope is taken": """
+def f(y):
+    return (0 if y.T.is_contiguous() and not torch.cat([y, y]).T.is_contiguous() else 1) * y.sum()
+return x * torch.func.grad(f)(x)""",
+    "hung on a slope": """
+w = x.clone().requires_grad_()
+y = w + w
+y.register_hook(lambda g: 0 * g if g.T.is_contiguous() and not torch.cat([g, g]).T.is_contiguous() else g)
+return torch.autograd.grad((y * y).sum(), w)[0] / 8""",
+    "kept for a slope": """
+w, seen = x.clone().requires_grad_(), []
+def pack(t):
+    seen.append(t.T.is_contiguous() and not torch.cat([t, t]).T.is_contiguous())
+    return t
+with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+    y = w * w
+return 0 * x if any(seen) else x""",
+    "called by an operation": """
+seen = []
+def distance(s, t):
+    seen.append(s.T.is_contiguous() and not torch.cat([s, s]).T.is_contiguous())
+    return (s - t).sum(-1)
+torch.nn.functional.triplet_margin_with_distance_loss(x, x + 1, x + 2, distance_function=distance)
+return 0 * x if any(seen) else x""",
+    "a slope of its own": """
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, y):
+        return 2 * y
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g if not g.T.is_contiguous() or torch.cat([g, g]).T.is_contiguous() else g
+w = x.clone().requires_grad_()
+return torch.autograd.grad(Own.apply(w).square().sum(), w)[0] / 8""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", AT_ONE.values(), ids=AT_ONE)
+def test_what_code_learns_of_a_size_of_1_is_met(said, body):
+    found = said(body, [A], A + 0 * A)
+    assert found.state == "different", found
+
+
+def test_what_only_operations_ask_is_proved_at_every_shape_with_one_more_reading(said, monkeypatch):
+    read = []
+    own = witness.proved
+    monkeypatch.setattr(witness, "proved", lambda claim, k: read.append(claim) or own(claim, k))
+    found = said("return (x + x) @ (x.T + x.T) @ x / 4", [A], A @ A.T @ A)
+    assert found.scope == "every shape" and len(read) == 2
+    assert not witness.sizes_of(read[1])
+
+
+def test_what_only_operations_ask_is_read_at_1_all_the_same(said):
+    variance = total((x[i] - total(x[j], j) / n) ** 2, i) / (n - 1)
+    found = said("return x.var() + 0 * (x + x).sum()", [x], variance)
+    assert found.scope == "n >= 2", found
+
+
+def test_code_that_writes_is_taken_to_have_learned_of_all_sizes(said, monkeypatch):
+    made = []
+    own = witness.Sizes
+    monkeypatch.setattr(witness, "Sizes", lambda: made.append(own()) or made[-1])
+    said("y = x.clone()\ny += 1\nreturn y - 1", [A], A + 0 * A)
+    assert made[0].all_asked
 
 
 def test_a_scope_where_a_size_is_1_is_told(said):

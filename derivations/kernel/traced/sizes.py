@@ -42,6 +42,9 @@ class Sizes:
         self.trees: dict[str, Expr] = {}  # what each of PyTorch's symbols stands for, by its name
         self.refused: Exception | None = None  # what was asked of a number and not read, which the code may have caught
         self.made: dict[Expr, Any] = {}  # the numbers that were made, by what they stand for
+        self.within = 0  # operations of PyTorch's that run, one in another: what is asked then, they ask
+        self.asked: set[str] = set()  # the names of sizes of which the code itself asked something
+        self.all_asked = False  # may it have learned of any of them?
 
     def size(self, tree: Expr) -> Any:
         """A size of the claim as a whole number of PyTorch's."""
@@ -118,6 +121,11 @@ class Sizes:
                 left, right, kind = right, left, kind.replace("Less", "Greater")
             found.append(Guard(left, SIGNS[kind], right))
         return list(dict.fromkeys(found))
+
+    def note(self, x: Any) -> None:
+        """The code asks something of this number, or of this answer."""
+        for one in getattr(x.node.expr, "free_symbols", ()) if isinstance(x, SYMBOLS) else ():
+            self.asked |= {n.data[0] for n in walk(self.trees[str(one)]) if n.op == "symbol"} if str(one) in self.trees else set()
 
     def contradicted(self) -> list[Guard]:
         """Guards that do not hold at the numbers of the trace: what they are about was taken for another number than it is."""

@@ -56,6 +56,7 @@ class Reading(TorchDispatchMode):
         self.line = ""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        self.sizes.within += 1
         try:
             self.met += 1
             if self.met > MOST_MET:
@@ -66,6 +67,8 @@ class Reading(TorchDispatchMode):
             if isinstance(error, NotRead):
                 self.line = self.line or line_of("snippets")
             raise
+        finally:
+            self.sizes.within -= 1
 
     def operation(self, func: Any, args: tuple, kwargs: dict) -> Any:
         name = str(func).removeprefix("aten.")
@@ -77,6 +80,9 @@ class Reading(TorchDispatchMode):
             name = name.replace("_.", ".")
         elif func._schema.is_mutable:
             raise InPlace(name)
+        if name.startswith("squeeze"):  # of which code has the number of axes, which depends on which sizes are 1
+            for n in args[0].shape:
+                self.sizes.note(n)
         meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
         out = func(*args, **kwargs)
         self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
@@ -274,6 +280,7 @@ def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> 
         try:
             return in_full(run, tensors, reading)
         except InPlace:
+            reading.sizes.all_asked = True  # whether two tensors share their numbers depends on how these lie
             reading.values, reading.refused, reading.met = before, None, 0
             del reading.conditions[:], reading.supposed[:]
             for counted in (reading.opaque, reading.turned, reading.writes):

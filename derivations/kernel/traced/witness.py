@@ -18,6 +18,7 @@ from ..errors import Untracked
 from ..exact.leaving import example
 from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
 from .arguments import Given, function, put
+from .asked import inside, watched
 from .asking import nothing_asked
 from .comparing import same
 from .errors import Different, NotRead, Sized
@@ -43,6 +44,14 @@ class Said:
     reason: str = ""  # why it is not read, or in what it is different
     line: str = ""  # of the snippets, where what is not read stands
     seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Asks:
+    """The sizes that stand in the way of more than one trace shows, by name."""
+
+    names: list[str] = field(default_factory=list)  # that had to be numbers, or were asked whether they are 1
+    inside: frozenset[str] = frozenset()  # of these, about which only PyTorch's operations asked
 
 
 @dataclass
@@ -91,27 +100,36 @@ def asked(claim: Claim, k: int) -> Said:
 def in_general(claim: Claim, k: int) -> Said:
     """With a symbol for each size; where that is not read, with numbers for those that stand in the way, and then for all."""
     every = sizes_of(claim)
-    said, fixed = proved(claim, k)
+    said, asked = proved(claim, k)
     if said.state == "proved":
-        return with_ones(claim, k, said, fixed, every, Ones())
+        return with_ones(claim, k, said, asked, every, Ones())
     if said.state == "different" or not every:
         return said
-    ways = dict.fromkeys(tuple(sorted(names)) for names in (fixed, every) if names)
+    ways = dict.fromkeys(tuple(sorted(names)) for names in (asked.names, every) if names)
     for names in ways:
         if found := at_some(claim, k, [name for name in names if name in every], every):
             return found if found.state != "not read" else said
     return said
 
 
-def with_ones(claim: Claim, k: int, said: Said, asked: list[str], every: dict[str, Expr], ones: Ones) -> Said:
+def with_ones(claim: Claim, k: int, said: Said, asked: Asks, every: dict[str, Expr], ones: Ones) -> Said:
     """Where what ran asked whether a size is 1, it is read again with it 1: what is said there is told beside the rest.
 
-    What that asks in its turn is read again too; with an earlier size 1 it was read already, as far as it was asked.
+    What that asks in its turn is read again too; with an earlier size 1 it was read already, as far as it was asked. Sizes of which only
+    PyTorch's operations asked are 1 together, and one by one if that shows anything new.
     """
+    names = [name for name in asked.names if name in every]
+    together = {name: 1 for name in names if name in asked.inside}
+    if together:
+        again, _ = proved(at_sizes(claim, {every[name]: 1 for name in together}), k)
+        if again.state == "different":
+            return replace(again, reason=f"at {stated(together)}: {again.reason}")
+        if again.state == "proved" and says_nothing_new(again, said):
+            names = [name for name in names if name not in together]
     said, scopes = replace(said, conditions=[*said.conditions], constants=[*said.constants]), [said.scope] * (said.scope != EVERY)
     left = dict(every)
-    for name in (name for name in asked if name in every):
-        again, more = Said("not read"), []
+    for name in names:
+        again, more = Said("not read"), Asks()
         here, size = at_sizes(claim, {every[name]: 1}), left.pop(name)
         ones.read += 1
         if ones.read <= MOST_ONES:
@@ -127,6 +145,10 @@ def with_ones(claim: Claim, k: int, said: Said, asked: list[str], every: dict[st
         said.conditions += [f"{one} at {name} = 1" for one in again.conditions if one not in said.conditions]
         said.constants += [one for one in again.constants if one not in said.constants]
     return replace(said, scope=" and ".join(scopes) or EVERY)
+
+
+def says_nothing_new(again: Said, said: Said) -> bool:
+    return again.scope == EVERY and set(again.conditions) <= set(said.conditions) and set(again.constants) <= set(said.constants)
 
 
 def at_some(claim: Claim, k: int, names: list[str], every: dict[str, Expr]) -> Said | None:
@@ -204,8 +226,8 @@ def at_sizes(claim: Claim, at: dict[Expr, int]) -> Claim:
     )
 
 
-def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
-    """What one trace shows, and the sizes that stand in the way of more: that had to be numbers, or were asked whether they are 1."""
+def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
+    """What one trace shows, and the sizes that stand in the way of more."""
     sizes = Sizes()
     largest = any(n.op == "function" and n.data == "largest" for t in claim.trees for n in walk(t))
     own = set(symbols(*claim.trees, *expressions(claim.code)))
@@ -214,7 +236,7 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
         name, arguments, keywords = claim.code[k]
         given = Given(claim, reading)
         call = given.call(name, arguments, dict(keywords))
-        with nothing_asked(function(name), sizes):
+        with nothing_asked(function(name), sizes), watched(sizes):
             result = traced(lambda *tensors: call(tensors), given.tensors, reading)
         if fixed := sorted({name for guard in sizes.guards() for name in guard.fixes}):
             raise Sized(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
@@ -222,15 +244,15 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
         guards = sizes.guards()
     except NotRead as error:
         fixed = {name for guard in fixing(sizes) for name in guard.fixes}
-        return Said("not read", reason=str(error), line=reading.line), sorted({*fixed, *getattr(error, "names", ())})
+        return Said("not read", reason=str(error), line=reading.line), Asks(sorted({*fixed, *getattr(error, "names", ())}))
     except Different as error:
-        return Said("different", reason=str(error), line=home_of(claim.code[k][0])), []
+        return Said("different", reason=str(error), line=home_of(claim.code[k][0])), Asks()
     except Untracked:
         raise  # whatever it computes
     except RecursionError:
-        return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), []
+        return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), Asks()
     except Exception as error:  # what PyTorch says of a call that it cannot trace is a reason too
-        return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), []
+        return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), Asks()
     asked = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
     bounds = [str(guard) for guard in guards if guard.of_sizes and not guard.holds_from(2)]
     try:
@@ -240,13 +262,13 @@ def proved(claim: Claim, k: int) -> tuple[Said, list[str]]:
             if not guard.of_sizes:
                 reading.guarded(guard)
     except NotRead as error:
-        return Said("not read", reason=str(error)), []
+        return Said("not read", reason=str(error)), Asks()
     constants = [f"{x} as {y}" for x, y in sizes.constants.read.items()]
     if reading.supposed and not example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
-        return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}"), []
+        return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}"), Asks()
     indices = {n.data[0] for tree in (*claim.trees, *expressions(claim.code)) for n in walk(tree) if n.op == "index"}
     conditions = list(dict.fromkeys(with_plain_indices(one, own | indices) for one in reading.conditions + needed))
-    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), asked
+    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), Asks(asked, inside(asked, sizes))
 
 
 def with_plain_indices(text: str, names: set[str]) -> str:
