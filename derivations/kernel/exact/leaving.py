@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice, product
+from itertools import chain, islice, product
 from math import prod
 from random import Random
 
@@ -186,7 +186,7 @@ def drawings(drawn: list, sizes: dict[str, int], trials: int, bits: Collection[s
     """Values for these symbols: one for all, then one for each, then entries that come again after a few. Bits are 0 or 1."""
     places = {s.data[0]: list(product(*(range(values.size_value(n, sizes)) for n in s.shape))) for s in drawn}
     most = max(sizes.values(), default=1)
-    for tiles in (*alike(drawn, bits, of_size(most)), *entries(places, trials, bits)):
+    for tiles in chain(alike(drawn, bits, of_size(most)), entries(places, trials, bits)):  # made as they are asked for: mostly few are
         yield dict(sizes) | {
             name: {p: number(tile[k % len(tile)]) for k, p in enumerate(places[name])} for name, tile in zip(places, tiles)
         }
@@ -207,9 +207,10 @@ def alike(drawn: list, bits: Collection[str], more: list) -> Iterator[tuple]:
 
 def entries(places: dict[str, list], trials: int, bits: Collection[str]) -> Iterator[tuple]:
     """Numbers for entries, which come again after one, two or three; or one apart from all others. Positive ones as often as any."""
-    generator = Random(0)
+    generator, every = Random(0), [*SCALARS, *LARGER]
+    positive = [x for x in every if x > 0]
     for trial in range(trials):
-        numbers = [x for x in (*SCALARS, *LARGER) if x > 0 or trial % 2]
+        numbers = every if trial % 2 else positive
         tiles = []
         for name, here in places.items():
             period = (1, 2, 3, len(here), -1)[trial // 2 % 5]  # -1: the first entry is one thing, and all others another
