@@ -4,6 +4,7 @@ import ctypes
 import sys
 
 from ..pytorch import witness as pytorch  # noqa: F401
+from ..sympy import running
 from ..sympy import witness as sympy  # noqa: F401
 from ..traced import witness as traced  # noqa: F401
 from . import worker
@@ -21,5 +22,6 @@ def keep_memory() -> None:
 
 
 keep_memory()
+running.compile_prelude()
 worker.homes()
 worker.files_of_modules()

@@ -81,7 +81,11 @@ class Carried:
 
     imports: str
     own: str
-    definitions: str
+    bodies: tuple
+
+    @property
+    def definitions(self) -> str:
+        return "\n\n\n".join(self.bodies) + "\n"
 
 
 @cache
@@ -95,8 +99,8 @@ def carried(wanted: frozenset) -> Carried:
         waiting |= (found[name].needs & found.keys()) - needed.keys()
     own = {imports[name] for part in needed.values() for name in part.needs & imports.keys()}
     brings = own | {imports.get(name, ("sympy", name)) for name in wanted - found.keys()}
-    bodies = [part.text for part in sorted(set(needed.values()), key=lambda part: part.place)]
-    return Carried(import_lines(brings), import_lines(own), "\n\n\n".join(bodies) + "\n")
+    bodies = tuple(part.text for part in sorted(set(needed.values()), key=lambda part: part.place))
+    return Carried(import_lines(brings), import_lines(own), bodies)
 
 
 def import_lines(brings: set) -> str:
