@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import permutations, product
+from math import factorial, prod
 
 from .payloads import Unknown, settle
-from .polynomials import rename
+from .polynomials import ordered, rename
 
 MAX_RENAMINGS = 5040
 
@@ -14,9 +15,26 @@ MAX_RENAMINGS = 5040
 @lru_cache(maxsize=10000)
 def named_alike(bound: tuple, factors: tuple) -> tuple:
     """The term that all terms share which differ from this one in the names of bound indices and in the order of factors."""
-    bound = dict(bound)
-    factors, numbers = sorted(factors, key=repr), list(bound)
-    colours = {n: repr(bound[n]) for n in numbers}
+    sizes = dict(bound)
+    groups = [list(sizes)] if len(sizes) < 2 else alike(sizes, factors)
+    count = prod(factorial(len(group)) for group in groups)
+    if count > MAX_RENAMINGS:
+        raise Unknown(f"a term with {len(sizes)} summation indices that look alike; split the claim into smaller steps")
+    orders = [[n for group in chosen for n in group] for chosen in product(*map(permutations, groups))]
+    made = [(tuple(sizes[n] for n in order), numbered(factors, order)) for order in orders]
+    return made[0] if len(made) == 1 else min(made, key=lambda one: repr(one[1]))
+
+
+def numbered(factors: tuple, order: list) -> tuple:
+    """The factors with the bound indices numbered in this order."""
+    named = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
+    return ordered(((head, settle(head, indices)), power) for (head, indices), power in named)
+
+
+def alike(sizes: dict, factors: tuple) -> list:
+    """The bound indices in groups: those of one group look alike, by their sizes and by where they stand beside others."""
+    numbers = list(sizes)
+    colours = {n: repr(sizes[n]) for n in numbers}
     for _ in range(3):
         marks = {
             n: sorted(
@@ -35,18 +53,4 @@ def named_alike(bound: tuple, factors: tuple) -> tuple:
         }
         ranks = {mark: k for k, mark in enumerate(sorted({repr((colours[n], marks[n])) for n in numbers}))}
         colours = {n: f"{ranks[repr((colours[n], marks[n]))]:04}" for n in numbers}
-    groups = [[n for n in numbers if colours[n] == colour] for colour in sorted(set(colours.values()))]
-    count = 1
-    for group in groups:
-        for k in range(2, len(group) + 1):
-            count *= k
-    if count > MAX_RENAMINGS:
-        raise Unknown(f"a term with {len(numbers)} summation indices that look alike; split the claim into smaller steps")
-    best = None
-    for orders in product(*map(permutations, groups)):
-        order = [n for group in orders for n in group]
-        numbered = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
-        named = tuple(sorted((((head, settle(head, indices)), power) for (head, indices), power in numbered), key=repr))
-        if best is None or repr(named) < repr(best[1]):
-            best = tuple(bound[n] for n in order), named
-    return best
+    return [[n for n in numbers if colours[n] == colour] for colour in sorted(set(colours.values()))]

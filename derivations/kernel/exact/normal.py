@@ -33,7 +33,7 @@ from .payloads import (
     renamed,
     settle,
 )
-from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, is_multiple, rename, scale, size_polynomial
+from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, is_multiple, ordered, rename, scale, size_polynomial
 from .showing import tree
 
 MOST_POWER = 20  # of an index that is summed in closed form
@@ -199,7 +199,7 @@ def without_sizes(p: dict, facts: Facts) -> dict:
     powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
     shared = {f: min(here.get(f, Fraction(0)) for here in powers) for f in {f for here in powers for f in here}}
     shared = {f: e for f, e in shared.items() if e}
-    return multiply(p, {((), tuple(sorted(((f, -e) for f, e in shared.items()), key=repr))): Fraction(1)}, facts) if shared else p
+    return multiply(p, {((), ordered((f, -e) for f, e in shared.items())): Fraction(1)}, facts) if shared else p
 
 
 def instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
@@ -384,11 +384,15 @@ def multiply(p: dict, q: dict, facts: Facts) -> dict:
     result = {}
     for (bound1, factors1), c1 in p.items():
         for (bound2, factors2), c2 in q.items():
-            shift = {("b", k): ("b", k + len(bound1)) for k in range(len(bound2))}
-            factors = list(factors1) + rename(factors2, shift)
+            factors = [*factors1, *shifted(factors2, len(bound1), len(bound2))]
             for term, c in reduce_term(dict(enumerate(bound1 + bound2)), factors, facts).items():
                 result[term] = result.get(term, 0) + c * c1 * c2
     return {term: c for term, c in result.items() if c}
+
+
+def shifted(factors: tuple, by: int, count: int):
+    """Factors with their bound indices, so many, numbered behind others."""
+    return rename(factors, {("b", k): ("b", k + by) for k in range(count)}) if by and count else factors
 
 
 def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
@@ -497,6 +501,8 @@ def contract(bound: dict, powers: dict, facts: Facts):
 
 def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
     """The term with its bound indices renamed so that equal terms are the same. An index on nothing but a power of itself is summed."""
+    if not bound:
+        return {named_alike((), tuple(powers.items())): Fraction(1)}
     alone = {n: powers.get((("value",), (("b", n),)), Fraction(0)) for n in bound}
     used = {i[1] for (head, indices) in powers if head[0] != "value" for i in indices if i[0] == "b"}
     used |= {n for n, power in alone.items() if power.denominator != 1 or not 0 <= power <= MOST_POWER}
@@ -570,7 +576,7 @@ def shared_factors(p: dict, facts: Facts) -> tuple:
         here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
         before = here if shared is None else shared
         shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
-    return min(map(abs, p.values()), default=Fraction(1)), tuple(sorted((shared or {}).items(), key=repr))
+    return min(map(abs, p.values()), default=Fraction(1)), ordered((shared or {}).items())
 
 
 def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
@@ -622,7 +628,7 @@ def rooted(f: tuple, e: Fraction, facts: Facts):
 
 def take_content(p: dict, whole: bool, facts: Facts):
     """p = content * primitive, where content is one term without bound indices and primitive has leading coefficient 1."""
-    leading = next(iter(sorted(p.items(), key=repr)))[1]
+    leading = ordered(p.items())[0][1]
     leading = leading if whole else abs(leading)
     shared = None
     for _, factors in p:
@@ -630,6 +636,7 @@ def take_content(p: dict, whole: bool, facts: Facts):
         every = set(here) | set(shared or {})
         shared = here if shared is None else {f: min(here.get(f, Fraction(0)), shared.get(f, Fraction(0))) for f in every}
     shared = {f: e for f, e in shared.items() if e and (whole or rooted(f, e, facts))}
-    content = {((), tuple(sorted(shared.items(), key=repr))): leading}
-    inverse_ = {((), tuple((f, -e) for f, e in sorted(shared.items(), key=repr))): 1 / leading}
+    factors = ordered(shared.items())
+    content = {((), factors): leading}
+    inverse_ = {((), tuple((f, -e) for f, e in factors)): 1 / leading}
     return content, multiply(p, inverse_, facts)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import permutations
 
 from ..errors import KernelError
-from .polynomials import atom, rename
+from .polynomials import atom, ordered, rename
 
 
 class Unknown(KernelError):
@@ -14,25 +14,28 @@ class Unknown(KernelError):
 
 
 def externals(p: dict) -> list:
-    return sorted({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}, key=repr)
+    return list(ordered({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}))
 
 
 def freeze(p: dict) -> tuple:
-    return tuple(sorted(p.items(), key=repr))
+    return ordered(p.items())
 
 
 def payload(p: dict) -> tuple:
     """p with its outside indices replaced by slots, in the order that makes it smallest; and those indices, in that order."""
+    return payload_of(tuple(p.items()))
+
+
+@lru_cache(maxsize=4096)
+def payload_of(terms: tuple) -> tuple:
+    """The same, kept: one thing is met in many places."""
+    p = dict(terms)
     outside = externals(p)
     if len(outside) > 5:
         raise Unknown("a function of more than five indices")
-    best = None
-    for order in permutations(outside):
-        mapping = {i: ("s", k) for k, i in enumerate(order)}
-        frozen = freeze(renamed(p, mapping))
-        if best is None or repr(frozen) < repr(best[0]):
-            best = frozen, order
-    return best
+    orders = list(permutations(outside))
+    made = [(freeze(renamed(p, {i: ("s", k) for k, i in enumerate(order)})), order) for order in orders]
+    return made[0] if len(made) == 1 else min(made, key=lambda one: repr(one[0]))
 
 
 def instantiate(frozen: tuple, indices: tuple) -> dict:
@@ -57,14 +60,15 @@ def symmetries(frozen: tuple, slots: int) -> list:
 def settle(head: tuple, indices: tuple) -> tuple:
     """The indices of an atom in one order of all that mean the same."""
     if head[0] == "delta":
-        return tuple(sorted(indices, key=repr))
+        return ordered(indices)
     if len(indices) < 2 or not isinstance(head[-1], tuple):
         return indices
-    return min((tuple(indices[k] for k in order) for order in symmetries(head[-1], len(indices))), key=repr)
+    orders = symmetries(head[-1], len(indices))
+    return indices if len(orders) == 1 else min((tuple(indices[k] for k in order) for order in orders), key=repr)
 
 
 def renamed(p: dict, mapping: dict) -> dict:
-    return {(b, tuple(sorted(rename(f, mapping), key=repr))): c for (b, f), c in p.items()}
+    return {(b, ordered(rename(f, mapping))): c for (b, f), c in p.items()}
 
 
 def hold(indices: tuple) -> tuple:

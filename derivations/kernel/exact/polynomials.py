@@ -41,6 +41,12 @@ def size_polynomial(size: Expr) -> dict:
     return constant(size.data) if size.op == "const" else atom(("size", size.data[0]))
 
 
+def ordered(parts) -> tuple:
+    """In the order of their texts. What stands alone is in order, and its text may be long."""
+    parts = tuple(parts)
+    return parts if len(parts) < 2 else tuple(sorted(parts, key=repr))
+
+
 def rename(factors, mapping: dict) -> list:
     return [((head, tuple(mapping.get(i, i) for i in indices)), power) for (head, indices), power in factors]
 
