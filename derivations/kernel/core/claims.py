@@ -59,7 +59,7 @@ class Claim:
     def free(self) -> list[Expr]:
         """The free indices in the order in which the claim first has them; what a snippet gives has an axis for each."""
         sides = (self.start, *(s.expr for s in self.steps))
-        return list(dict.fromkeys(n for e in sides for free in [free_indices(e)] for n in walk(e) if n in free))
+        return list(dict.fromkeys(n for e in sides for free in [free_indices(e)] for n in walk(e) if n.op == "index" and n in free))
 
 
 @dataclass(frozen=True)

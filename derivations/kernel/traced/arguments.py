@@ -21,7 +21,7 @@ from .values import Value
 
 def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
     """The tree with other things in the place of free indices or sizes."""
-    return replaced(e, what, {})
+    return replaced(e, what, {}) if what else e
 
 
 def replaced(e: Expr, what: Mapping[Expr, Expr], known: dict[int, Expr]) -> Expr:
