@@ -67,6 +67,7 @@ class Facts:
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
         self.asking = set()  # the questions of signs that are being answered
         self.here = None  # within a derivative, what is known at the point alone
+        self.looked_into = {}  # of one reading: the tensors each entry of which was read, where their indices are what
         self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
         self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
         self.ends_positive = lambda p: False  # is p positive from somewhere on, where something goes to its limit? `near` a limit says

@@ -33,7 +33,11 @@ def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
     def free(name):
         return ("c", places[name]) if places and name in places else ("f", name)
 
-    return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
+    before, facts.looked_into = facts.looked_into, {}  # for elsewhere something else may be known
+    try:
+        return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
+    finally:
+        facts.looked_into = before
 
 
 def lower_symbol(e, at, names, facts):
@@ -49,6 +53,8 @@ def lower_index(e, at, names, facts):
 
 def lower_array(e, at, names, facts):
     """The entry at a known place; at one that is open, the sum of all entries, each times its deltas."""
+    if all(index[0] == "c" and index[1] in range(1, int(n.data) + 1) for index, n in zip(at, e.shape)):
+        return multiply(constant(1), lower(e.args[number_of(at, e.shape)], (), names, facts), facts)
     result = {}
     for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
         value = constant(1)
@@ -56,6 +62,14 @@ def lower_array(e, at, names, facts):
             value = multiply(value, delta(index, ("c", k)), facts) if index[0] != "c" else value if index[1] == k else {}
         result = add(result, multiply(value, lower(entry, (), names, facts), facts)) if value else result
     return result
+
+
+def number_of(at: tuple, shape: tuple) -> int:
+    """Which of the entries that are written out stands at a known place."""
+    number = 0
+    for (_, k), size in zip(at, shape):
+        number = number * int(size.data) + k - 1
+    return number
 
 
 def elementwise(e, at, names, facts):
@@ -154,9 +168,18 @@ def lower_entry(e, at, names, facts):
     if None in where:
         raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
     if e.args[0].op not in ("symbol", "eye", "fill"):
-        for place in product(*map(every_place, e.args[0].shape)):  # a tensor has a value where each of its entries has one
-            lower(e.args[0], place, names, facts)
+        look_into(e.args[0], names, facts)
     return lower(e.args[0], where, names, facts)
+
+
+def look_into(tensor: Expr, names: dict, facts: Facts) -> None:
+    """Read each entry of a tensor, which has a value where each of them has one: once where its indices are the same, and the same moves."""
+    _, free, seen = facts.looked_into.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
+    at = (facts.moving, *((i, names.get(i)) for i in free))
+    if at not in seen:
+        for place in product(*map(every_place, tensor.shape)):
+            lower(tensor, place, names, facts)
+        seen.add(at)
 
 
 def lower_function(e, at, names, facts):
