@@ -12,6 +12,8 @@ from derivations.kernel import (
     Derivation,
     I,
     absolute,
+    array,
+    diff,
     exp,
     eye,
     index,
@@ -39,6 +41,7 @@ from derivations.kernel import (
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.exact.facts import facts_of
 from derivations.kernel.exact.payloads import Unknown
+from derivations.kernel.exact.reading import read
 from derivations.kernel.exact.values import differ, evaluate, number
 from derivations.kernel.exact.witness import equal
 
@@ -465,3 +468,13 @@ KEPT = {  # each with the factor that a delta, met later, once threw away
 def test_what_a_term_gave_up_before_it_met_a_delta_is_not_lost(left, right, lost):
     assert same(left, lift(right))
     assert not same(left, lift(lost))
+
+
+def test_what_was_read_at_a_point_is_read_again_where_it_moves():
+    """Each entry of a tensor is to have a value: read once at a point, and once more near it, where less is known."""
+    x, y = scalars("x y")
+    v, facts = array([sqrt(x), y]), facts_of((nonnegative(x),))
+    read(v[2] + v[2], facts)
+    assert not facts.unstated
+    read(v[2] + diff(v[2], x), facts)
+    assert [one.partition(" (")[0] for one in facts.unstated] == ["x is positive"]
