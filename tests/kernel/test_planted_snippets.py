@@ -581,7 +581,7 @@ FURTHER = {
     "from ten thousand on": (lambda x: x.sum() * (float(x.abs().max()) < 1e4), "gives 0 where the claim has"),
     "up to a million": (lambda x: (x.clamp(-1e6, 1e6) if x.dtype == torch.float64 else x).sum(), "gives .* where the claim has"),
     "tiny ones dropped": (lambda x: torch.where(x.abs() < 1e-7, 0 * x, x).sum(), "gives 0 where the claim has"),
-    "hidden by an absolute tolerance": (lambda x: x.sum() * (float(x.abs().max()) > 1e-6), "gives 0 where the claim has"),
+    "hidden by an absolute tolerance": (lambda x: x.sum() * (float(x.abs().max()) > 1e-6), "gives -?0 where the claim has"),
     "as though in one piece": (of_strides, "gives nan where .* strided"),
     "wrong if not in one piece": (lambda x: x.sum() * x.is_contiguous(), "gives -?0 where .* strided"),
     "stops if not in one piece": (lambda x: x.view(torch.uint8).view(x.dtype).sum(), "stopped with RuntimeError.*strided"),

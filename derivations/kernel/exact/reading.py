@@ -175,7 +175,7 @@ def lower_entry(e, at, names, facts):
 def look_into(tensor: Expr, names: dict, facts: Facts) -> None:
     """Read each entry of a tensor, which has a value where each of them has one: once where its indices are the same, and the same moves."""
     _, free, seen = facts.looked_into.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
-    at = (facts.moving, *((i, names.get(i)) for i in free))
+    at = (facts.moving, facts.here is None, *((i, names.get(i)) for i in free))
     if at not in seen:
         for place in product(*map(every_place, tensor.shape)):
             lower(tensor, place, names, facts)

@@ -1,4 +1,4 @@
-"""The snippets that a claim names, at every point of a trial: each result has to be the claim's.
+"""The snippets that a claim names, at points of a trial: each result has to be the claim's.
 
 A snippet's own roundings are not followed: it may err by 16 times the larger bound of the claim's first and last expression.
 """
@@ -6,7 +6,6 @@ A snippet's own roundings are not followed: it may err by 16 times the larger bo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from inspect import BoundArguments
 from itertools import product
 from typing import Any
 
@@ -14,17 +13,17 @@ import torch
 
 from ..core.claims import Claim
 from ..core.expr import Expr, strip
-from .calling import again, chosen, inputs, is_value, refuse_shared
+from .calling import Bound, again, chosen, inputs, is_value, refuse_shared
 from .comparing import at_sizes, settled
 from .errors import Disagrees
 from .ledger import Ledger
 from .rounding import COVER, U
 from .snippets import Calls, Given, also, call, here, prepared, shown
 from .trial import Trial
+from .turns import Look, Turns
 
 ROUNDINGS = 16  # a snippet's roundings, against those of the expression it is compared with
 ATOMS = ("symbol", "index", "const", "imaginary")
-WATCHED = 4  # one point in so many is where a snippet is called twice
 
 
 class Snippets:
@@ -35,22 +34,24 @@ class Snippets:
         self.calls = Calls()
         self.ledger = Ledger(claim, self.calls)
         self.ran = {k: [] for k in range(len(claim.code))}  # number of a snippet -> the sizes of each point at which it was compared
+        self.turns: dict[tuple, Turns] = {}  # numbers of snippets that are compared together -> the trials that they have seen
         self.handed: dict[int, set] = {}  # number of a snippet -> its arguments that were, at every such point, what it has to give
 
     def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None):
-        """Run the snippets, or those with the numbers given, at every point of a trial; with the trees, in fewer digits at two of them."""
-        which = [k for k in (self.ran if which is None else which) if k in self.ran]
+        """Run the snippets, or those with the numbers given, at points of a trial; with the trees, in fewer digits at two of them."""
+        which = tuple(k for k in (self.ran if which is None else which) if k in self.ran)
         if not which:
             return
         points = max(len(x.v) for x in (*values, *t.values.values()))
         wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t, calls=self.calls)
-        for point in range(points):
+        look = self.turns.setdefault(which, Turns()).look(t.sizes, points, bool(trees))
+        for point in look.points:
             for k in which:
-                if agrees(self.claim.code[k], given, point, wanted, in_all_ways=point == points - 1):
+                if agrees(self.claim.code[k], given, point, wanted, look):
                     self.ran[k].append(tuple(sorted(t.sizes.items())))
                     self.note_answers(k, given, point, wanted)
         if trees:
-            self.ledger.compare(t, trees, which)
+            self.ledger.compare(t, trees, list(which), look.formats)
 
     def note_answers(self, k: int, given: Given, point: int, wanted: Wanted) -> None:
         before = self.handed.get(k)
@@ -93,22 +94,23 @@ def at_points(where: torch.Tensor, points: int) -> list[bool]:
     return where.reshape(len(where), -1).any(1).expand(points).tolist()
 
 
-def agrees(code: tuple, given: Given, point: int, wanted: Wanted, in_all_ways: bool = False) -> bool:
+def agrees(code: tuple, given: Given, point: int, wanted: Wanted, look: Look) -> bool:
     """Does a snippet run, and does that tell something? Disagrees where it does not give what the claim has.
 
     Where the formula has a value, and a bound on its error, the snippet has a value too, and it is that one within the bound. It is
-    not asked where the formula has none anywhere. In all ways, it is called with strided arguments and the like as well.
+    not asked where the formula has none anywhere. At the last point it is given the same numbers in other ways as well.
     """
     if not wanted.any[point]:
         return False
     name, sizes = code[0], given.trial.sizes
-    found, bound = call(code, given, point, watched=point % WATCHED == 0)
+    found, bound = call(code, given, point, watched=point in look.watched)
     refuse_unlike(name, found, wanted, point, sizes, bound)
-    if in_all_ways:
+    if point == look.points[-1]:
         run, bound, which = prepared(code, given, point)
-        for way, result in again(name, run, bound):
+        for way, result in again(name, run, bound, look.ways):
             refuse_unlike(name, chosen(name, result, which, bound), wanted, point, sizes, bound, f", {way}")
-        refuse_shared(name, run, bound)
+        if look.shared:
+            refuse_shared(name, run, bound)
     return wanted.tells[point]
 
 
@@ -127,7 +129,7 @@ def is_made(x: Any) -> bool:
     return isinstance(x, tuple) or isinstance(x, Expr) and strip(x).op not in ATOMS
 
 
-def refuse_unlike(name: str, found: object, wanted: Wanted, point: int, sizes: dict, bound: BoundArguments, way: str = ""):
+def refuse_unlike(name: str, found: object, wanted: Wanted, point: int, sizes: dict, bound: Bound, way: str = ""):
     """Disagrees unless what a snippet gives has the shape and, where that is bounded, the value of what is wanted."""
     bounded, room = here(wanted.bounded, point), here(wanted.room, point)
     given = [

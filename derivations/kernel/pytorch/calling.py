@@ -11,9 +11,9 @@ import random
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import count
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType
 from typing import Any
@@ -32,11 +32,28 @@ HOLDERS = (dict, tuple, list, set, frozenset)
 DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # these are asked on their own, where they are of the snippets
 
 
+class Bound(inspect.BoundArguments):
+    """The arguments of a call by parameter, of which is found once how they are handed on."""
+
+    @cached_property
+    def args(self) -> tuple:
+        return super().args
+
+    @cached_property
+    def kwargs(self) -> dict:
+        return super().kwargs
+
+    @cached_property
+    def dtypes(self) -> set[torch.dtype]:
+        """Of the tensors of reals or complex numbers among them."""
+        return {x.dtype for x in tensors((self.args, self.kwargs)) if x.is_floating_point() or x.is_complex()}
+
+
 class CannotRun(Disagrees):
     """PyTorch has an operation of the snippet not in this format."""
 
 
-def call(name: str, run: Callable, bound: inspect.BoundArguments, watch: dict[int, tuple] | None = None) -> Any:
+def call(name: str, run: Callable, bound: Bound, watch: dict[int, tuple] | None = None) -> Any:
     """What a snippet gives. Disagrees if it stops or changes what it is given; watched, also if another call would show that it keeps,
     draws or writes to anything else. In `watch` is, by its identity, each function with what it kept at the last call that was watched."""
     if watch is None:
@@ -57,20 +74,21 @@ def call(name: str, run: Callable, bound: inspect.BoundArguments, watch: dict[in
     return frozen
 
 
-def again(name: str, run: Callable, bound: inspect.BoundArguments) -> Iterator[tuple[str, Any]]:
-    """(in which way, what a snippet gives) for each of the other ways to be given the same numbers."""
-    for way, (put, around) in WAYS.items():
+def again(name: str, run: Callable, bound: Bound, ways: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """(in which way, what a snippet gives) for each of these other ways to be given the same numbers."""
+    for way in ways:
+        put, around = WAYS[way]
         try:
             yield way, copied(once(name, run, bound, put, around())[1])
         except Disagrees as error:
             raise Disagrees(f"{error}, {way}") from None
 
 
-def refuse_shared(name: str, run: Callable, bound: inspect.BoundArguments) -> None:
+def refuse_shared(name: str, run: Callable, bound: Bound) -> None:
     """Disagrees if a snippet gives something else for one tensor that is given several times than for as many that are equal."""
     for group in alike(bound.arguments):
         one = bound.arguments[group[0]]
-        equal = inspect.BoundArguments(bound.signature, bound.arguments | dict.fromkeys(group, one))
+        equal = Bound(bound.signature, bound.arguments | dict.fromkeys(group, one))
         try:
             _, apart = once(name, run, equal)
         except Disagrees:
@@ -103,9 +121,7 @@ def is_value(given: Tensor | float, want: Tensor) -> bool:
     return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
-def once(
-    name: str, run: Callable, bound: inspect.BoundArguments, put: Callable | None = None, around: AbstractContextManager | None = None
-) -> tuple:
+def once(name: str, run: Callable, bound: Bound, put: Callable | None = None, around: AbstractContextManager | None = None) -> tuple:
     """(what it was given, its result) of one call on copies, each tensor of which is made by `put`, within a context."""
     wanted = bound.args, bound.kwargs
     given, drawn = copied(wanted, put or contiguous), torch.get_rng_state()
@@ -134,7 +150,7 @@ def generators() -> tuple:
     return random.getstate(), bytes(state["key"]), state["pos"]
 
 
-def chosen(name: str, result: Any, which: str | None, bound: inspect.BoundArguments) -> Any:
+def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:
     """What a snippet gave, or one of several results: a tensor or a number, or a tuple of these, of the dtype of what it was given.
 
     One that is given no tensor gives numbers, or tensors of fp64 or of integers.
@@ -144,7 +160,7 @@ def chosen(name: str, result: Any, which: str | None, bound: inspect.BoundArgume
         if not several or int(which) >= len(result):
             raise Disagrees(f"{name} gives {kind_of(result)}, in which there is no result {which}{inputs(bound)}")
         result = result[int(which)]
-    given = {x.dtype for x in tensors((bound.args, bound.kwargs)) if x.is_floating_point() or x.is_complex()}
+    given = bound.dtypes
     own = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
     own += (torch.complex128,) * (torch.float64 in own)  # where the claim is real, its imaginary part has to be nothing
     for part in result if isinstance(result, tuple) and result else [result]:
@@ -354,7 +370,7 @@ def plain_dict(x: dict, depth: int) -> dict:
     return {repr(key) if isinstance(key, str) else id(key): plain(value, depth - 1) for key, value in x.items()}
 
 
-def inputs(bound: inspect.BoundArguments) -> str:
+def inputs(bound: Bound) -> str:
     """What a snippet was given, for a message: numbers, and the shapes of tensors."""
     texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
     return f", given {', '.join(texts)}" if texts else ""

@@ -14,6 +14,7 @@ The inputs are rounded to the format first, so that they are exact in it. The bo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf
 
 import torch
@@ -41,9 +42,9 @@ class Ledger:
         self.computes = {}  # (number of a snippet, format) -> the ends within whose bounds it has always been
         self.left_out = {}  # (number of a snippet, format) -> why
 
-    def compare(self, t: Trial, ends: list, which: list):
-        """Run the claim's snippets with these numbers at points of this trial; each computes one of the ends."""
-        for f in FORMATS:
+    def compare(self, t: Trial, ends: list, which: list, formats: Iterable[Format] = FORMATS):
+        """Run the claim's snippets with these numbers at points of this trial, in these formats; each computes one of the ends."""
+        for f in formats:
             waiting = [k for k in which if (k, f) not in self.left_out]
             low = rounded(self.claim, t, f) if waiting else None
             if low is None:

@@ -76,11 +76,12 @@ def add(a: Value, b: Value, exactly: bool) -> Value:
 
 def multiply(a: Value, b: Value, exactly: bool) -> Value:
     v = a.v * b.v
-    own = rounding(v)
+    own, a_, b_ = rounding(v), a.v.abs(), b.v.abs()
+    most, other = a_ + a.e, b_ + b.e
     if exactly:
         own = torch.where((two_product_error(a.v, b.v, v) == 0) & (v.abs() > TINY) | (v == 0), 0.0, own)
-    lost = (v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & ((b.v != 0) | (b.e > 0))  # where a factor underflowed, the bound may as well
-    return Value(v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e + own + tiny(lost))
+    lost = (v.abs() < TINY) & (most > 0) & (other > 0)  # where a factor underflowed, the bound may as well
+    return Value(v, a_ * b.e + a.e * other + own + tiny(lost))
 
 
 def divide(a: Value, b: Value, exactly: bool) -> Value:

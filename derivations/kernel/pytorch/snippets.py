@@ -103,7 +103,7 @@ def call(code: tuple, given: Given, point: int, watched: bool = False) -> tuple:
     return calling.chosen(name, calling.call(name, run, bound, given.calls.watch if watched else None), which, bound), bound
 
 
-def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, inspect.BoundArguments, str | None]:
+def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, calling.Bound, str | None]:
     """(the function, its arguments at one point, which of its results is meant, or none)."""
     run, signature, arguments, which = given.calls.of(code)
     found: dict[str, Any] = {}
@@ -115,7 +115,7 @@ def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tu
             found[parameter] = {k: given.at(y, taken.annotation, point, watched) for k, y in x.items()}
         else:
             found[parameter] = given.at(x, taken.annotation, point, watched)
-    return run, inspect.BoundArguments(signature, found), which
+    return run, calling.Bound(signature, found), which
 
 
 def is_call(x: Any) -> bool:

@@ -106,6 +106,10 @@ def running(size: int, axis: int, leading: int) -> Tensor:
 
 def pick(x: Value, indices: tuple, t: Trial, axes: dict) -> Value:
     """The entry at each value of the indices: one that runs along a leading axis takes its own place there."""
+    along_ = [None if i.op == "const" else axes[i.data] for i in indices]
+    own = [k for k in along_ if k is not None]
+    if len(set(own)) == len(own) and all(x.v.shape[k] == 1 for k in own):
+        return Value(*(turned(y, indices, along_, t) for y in (x.v, x.e if x.e.shape == x.v.shape else x.e.expand(x.v.shape))))
     at = [running(n, k, t.leading) for k, n in enumerate(x.v.shape[: t.leading])]
     for i in indices:
         at.append(
@@ -115,6 +119,13 @@ def pick(x: Value, indices: tuple, t: Trial, axes: dict) -> Value:
         )
     # A leading axis of size one is broadcast against the index that runs along it.
     return Value(x.v[tuple(at)], x.e[tuple(at)] if x.e.shape == x.v.shape else x.e.expand(x.v.shape)[tuple(at)])
+
+
+def turned(x: Tensor, indices: tuple, along_: list, t: Trial) -> Tensor:
+    """The same where nothing runs along the leading axes of the indices yet, and no two share one: the tensor's own axes become these."""
+    for own, (i, k) in enumerate(zip(indices, along_), t.leading):
+        x = x.narrow(own, int(i.data) - 1, 1) if k is None else x.transpose(own, k)
+    return x.reshape(x.shape[: t.leading])
 
 
 def at_point(x: Tensor, point: int) -> Tensor:

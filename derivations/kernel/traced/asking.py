@@ -85,7 +85,11 @@ def nothing_asked(run: Callable, sizes: Sizes) -> Iterator[None]:
 
 def held(module: ModuleType) -> dict[str, tuple]:
     """What stands in a module, and how much each of its collections holds."""
-    return {name: (id(x), repr(x) if isinstance(x, (list, dict, set)) else "") for name, x in vars(module).items() if name not in ASKED}
+    return {
+        name: (id(x), repr(x) if isinstance(x, (list, dict, set)) else "")
+        for name, x in vars(module).items()
+        if name not in (*ASKED, "__builtins__")
+    }
 
 
 def forget(modules: list[ModuleType]) -> None:

@@ -122,10 +122,10 @@ class Sizes:
             found.append(Guard(left, SIGNS[kind], right))
         return list(dict.fromkeys(found))
 
-    def note(self, x: Any) -> None:
-        """The code asks something of this number, or of this answer."""
-        for one in getattr(x.node.expr, "free_symbols", ()) if isinstance(x, SYMBOLS) else ():
-            self.asked |= {n.data[0] for n in walk(self.trees[str(one)]) if n.op == "symbol"} if str(one) in self.trees else set()
+    def note(self, *numbers: Any) -> None:
+        """The code asks something of these numbers, or of these answers."""
+        found = [one for x in numbers if isinstance(x, SYMBOLS) for one in getattr(x.node.expr, "free_symbols", ())]
+        self.asked |= {n.data[0] for one in found if str(one) in self.trees for n in walk(self.trees[str(one)]) if n.op == "symbol"}
 
     def contradicted(self) -> list[Guard]:
         """Guards that do not hold at the numbers of the trace: what they are about was taken for another number than it is."""

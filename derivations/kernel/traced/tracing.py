@@ -81,8 +81,7 @@ class Reading(TorchDispatchMode):
         elif func._schema.is_mutable:
             raise InPlace(name)
         if name.startswith("squeeze"):  # of which code has the number of axes, which depends on which sizes are 1
-            for n in args[0].shape:
-                self.sizes.note(n)
+            self.sizes.note(*args[0].shape)
         meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
         out = func(*args, **kwargs)
         self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
@@ -157,20 +156,9 @@ class Reading(TorchDispatchMode):
     def decided(self, test: str, e: Expr) -> bool:
         """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
         try:
-            p, facts = self.normal(e)
-            ask = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test]
-            if ask(p):
-                return True
-            minus = read(lift(-1) * e, facts)
-            if (
-                not p
-                and test != "nonnegative"
-                or test == "positive"
-                and facts.is_nonnegative(minus)
-                or test == "nonnegative"
-                and facts.is_positive(minus)
-            ):
-                return False
+            found = seen(test, e, *self.normal(e))
+            if found is not None:
+                return found
         except Unknown:
             pass
         if self.opaque & set(symbols(e)):
@@ -224,6 +212,15 @@ class Reading(TorchDispatchMode):
             return whole[tuple(moving)] if moving else whole
 
         return Value(axes, at)
+
+
+def seen(test: str, e: Expr, p: dict, facts: Facts) -> bool | None:
+    """Whether a number is so by its normal form, or None where that is not seen."""
+    if {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test](p):
+        return True
+    minus = read(lift(-1) * e, facts)
+    no = {"positive": facts.is_nonnegative, "nonnegative": facts.is_positive, "nonzero": lambda _: False}[test](minus)
+    return False if no or not p and test != "nonnegative" else None
 
 
 def home(x: Tensor) -> tuple:

@@ -1,0 +1,54 @@
+"""How closely code is looked at in a trial: in all ways at the first one and where a size is larger than before, else by turns.
+
+What code does wrong in one way, in one format or with one kind of entries, it does at many shapes. So not each of them is asked at each
+shape, but each of them at many: of several ways the first two at one trial, the next two at another, and the other half of its points.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .calling import WAYS
+from .formats import FORMATS, Format
+
+AT_ONCE = 2  # ways to be given the same numbers that are asked at one trial
+SELDOM = 3  # one trial in so many is where a point is watched, and the next where one tensor is given for several that are equal
+POINTS, STEP = 4, 4  # that are looked at if more were drawn, but where they are many: then one in so many
+WATCHED = 4  # one point in so many is where a snippet is called twice
+
+
+class Look(NamedTuple):
+    """Where and how a trial is looked at."""
+
+    points: range
+    watched: range  # where the snippet is called twice
+    ways: tuple[str, ...]  # of being given the same numbers
+    shared: bool  # is one tensor given for several that are equal, too?
+    formats: tuple[Format, ...]
+
+
+class Turns:
+    """The trials that some snippets have seen."""
+
+    def __init__(self) -> None:
+        self.largest: list[int] = []  # size of each
+
+    def look(self, sizes: dict[str, int], points: int, in_formats: bool) -> Look:
+        """How the next trial is looked at, which has these sizes and so many points."""
+        turn, largest = len(self.largest), max(sizes.values(), default=0)
+        wider = largest > max(self.largest, default=1) if sizes and in_formats else not turn  # where all is 1, little can go wrong
+        self.largest.append(largest)
+        return closely(points) if wider else in_turn(points, turn)
+
+
+def closely(points: int) -> Look:
+    return Look(range(points), range(0, points, WATCHED), tuple(WAYS), True, FORMATS)
+
+
+def in_turn(points: int, turn: int) -> Look:
+    step = max(1, min(points // POINTS, STEP))
+    chosen = range(turn % step, points, step)
+    ways = tuple(WAYS)
+    asked = tuple(ways[(AT_ONCE * turn + k) % len(ways)] for k in range(AT_ONCE))
+    watched = chosen[-1:] if turn % SELDOM == 0 else range(0)  # not the first point, where all is zero
+    return Look(chosen, watched, asked, turn % SELDOM == 1, FORMATS[turn % len(FORMATS) :][:1])

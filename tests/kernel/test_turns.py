@@ -1,0 +1,53 @@
+"""How closely code is looked at in each trial: in all ways where a size is larger than before, else by turns, until all was asked."""
+
+import pytest
+
+from derivations.kernel.pytorch.calling import WAYS
+from derivations.kernel.pytorch.formats import FORMATS
+from derivations.kernel.pytorch.turns import Turns
+
+SIZES = [{"n": 1, "m": 1}, {"n": 2, "m": 2}, {"n": 4, "m": 3}, {"n": 3, "m": 4}, {"n": 2, "m": 9}, {"n": 9, "m": 2}]
+
+
+def looks(several: list, points: int = 8, in_formats: bool = True) -> list:
+    turns = Turns()
+    return [turns.look(sizes, points, in_formats) for sizes in several]
+
+
+def all_asked(look, points: int = 8) -> bool:
+    return list(look.points) == list(range(points)) and look.ways == tuple(WAYS) and look.shared and look.formats == FORMATS
+
+
+def test_where_a_size_is_larger_than_before_all_is_asked():
+    assert [all_asked(look) for look in looks(SIZES)] == [False, True, True, False, True, False]
+
+
+def test_a_claim_without_sizes_is_asked_all_at_once():
+    assert [all_asked(look, 32) for look in looks([{}, {}], 32)] == [True, False]
+
+
+def test_of_a_limit_all_is_asked_at_the_first_trial():
+    assert [all_asked(look) for look in looks(SIZES[:3], in_formats=False)] == [True, False, False]
+
+
+@pytest.mark.parametrize("points", [1, 2, 5, 8, 30, 32])
+def test_by_turns_all_is_asked(points):
+    """So that nothing goes wrong in one way, in one format or at one point alone and is never met: over thirteen trials, which most claims have."""
+    seen = looks([{"n": 1}] * 13, points)
+    assert not any(all_asked(look, points) and points > 2 for look in seen)
+    assert {point for look in seen for point in look.points} == set(range(points))
+    assert {way for look in seen for way in look.ways} == set(WAYS)
+    assert {f for look in seen for f in look.formats} == set(FORMATS)
+    assert sum(look.shared for look in seen) >= 4 and sum(len(look.watched) for look in seen) >= 4
+    assert all(len(look.points) <= 10 and set(look.watched) <= set(look.points) for look in seen)
+
+
+def test_each_way_is_asked_in_each_format_and_at_both_halves_of_the_points():
+    seen = looks([{"n": 1}] * 30)
+    assert {(way, f) for look in seen for way in look.ways for f in look.formats} == {(way, f) for way in WAYS for f in FORMATS}
+    assert {(way, look.points[-1] % 2) for look in seen for way in look.ways} == {(way, k) for way in WAYS for k in (0, 1)}
+
+
+def test_the_first_trial_is_watched():
+    """What keeps something, or writes to what it gave before, is told so, and not what comes of it."""
+    assert looks(SIZES)[0].watched and looks([{}], 32)[0].watched
