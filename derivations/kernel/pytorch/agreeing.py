@@ -44,7 +44,7 @@ class Snippets:
             return
         points = max(len(x.v) for x in (*values, *t.values.values()))
         wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t, calls=self.calls)
-        look = self.turns.setdefault(which, Turns()).look(t.sizes, points, bool(trees))
+        look = self.turns.setdefault(which, Turns()).look(t.sizes, points, bool(trees), t.scaled)
         for point in look.points:
             for k in which:
                 if agrees(self.claim.code[k], given, point, wanted, look):

@@ -334,6 +334,7 @@ def draw(
     if not len(keep):
         return None
     t.points(keep)
+    t.scaled = scale != 1
     t.overflows = "in range" not in by
     if with_random and not put_random(t, claim, named, random, len(keep), seed, fewer):
         return None

@@ -40,6 +40,7 @@ class Trial:
 
     def __init__(self, trees: list, sizes: dict):
         self.sizes, self.values, self.weights = sizes, {}, None
+        self.scaled = False  # are all entries large, or tiny?
         self.overflows = False  # is a rounding that overflows a fault of the claim?
         self.exactly, self.axes, self.leading = arranged(trees)
         self.remembered = Remembered()

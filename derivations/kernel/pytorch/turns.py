@@ -13,7 +13,7 @@ from .formats import FORMATS, Format
 
 AT_ONCE = 2  # ways to be given the same numbers that are asked at one trial
 SELDOM = 3  # one trial in so many is where a point is watched, and the next where one tensor is given for several that are equal
-POINTS, STEP = 4, 4  # that are looked at if more were drawn, but where they are many: then one in so many
+FEW = 2  # points of which none is left out
 WATCHED = 4  # one point in so many is where a snippet is called twice
 
 
@@ -33,20 +33,20 @@ class Turns:
     def __init__(self) -> None:
         self.largest: list[int] = []  # size of each
 
-    def look(self, sizes: dict[str, int], points: int, in_formats: bool) -> Look:
-        """How the next trial is looked at, which has these sizes and so many points."""
+    def look(self, sizes: dict[str, int], points: int, in_formats: bool, scaled: bool = False) -> Look:
+        """How the next trial is looked at, which has these sizes and so many points; where entries are scaled, at all of these."""
         turn, largest = len(self.largest), max(sizes.values(), default=0)
         wider = largest > max(self.largest, default=1) if sizes and in_formats else not turn  # where all is 1, little can go wrong
         self.largest.append(largest)
-        return closely(points) if wider else in_turn(points, turn)
+        return closely(points) if wider else in_turn(points, turn, 1 if scaled or points <= FEW else 2)
 
 
 def closely(points: int) -> Look:
     return Look(range(points), range(0, points, WATCHED), tuple(WAYS), True, FORMATS)
 
 
-def in_turn(points: int, turn: int) -> Look:
-    step = max(1, min(points // POINTS, STEP))
+def in_turn(points: int, turn: int, step: int) -> Look:
+    """At one point in so many, and by turns in two ways, in one format."""
     chosen = range(turn % step, points, step)
     ways = tuple(WAYS)
     asked = tuple(ways[(AT_ONCE * turn + k) % len(ways)] for k in range(AT_ONCE))
