@@ -25,11 +25,21 @@ import functools
 import math
 import operator
 import threading
+import warnings
 import torch
 SCALE = torch.tensor([2.0, 3.0], dtype=torch.float64)
 STATE = []
 SEEN = []
 LIES = torch.Tensor.is_contiguous
+KIND, SAME, ONE = isinstance, operator.is_, 1
+class Own(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func is not torch.sin:
+            return super().__torch_function__(func, types, args, kwargs or {})
+        SEEN[:] = [y.T.is_contiguous() for y in ASKED_OF]
+        return args[0]
+KEPT, ASKED_OF = torch.zeros(1, dtype=torch.float64).as_subclass(Own), []
 @functools.lru_cache
 def kept(n):
     return torch.ones(n, dtype=torch.float64)
@@ -62,16 +72,13 @@ AT_ONE = {
     "how numbers lie": "return 0 * x if x.T.is_contiguous() and not torch.cat([x, x]).T.is_contiguous() else x",
     "steps": "c = torch.cat([x.T, x.T])\nreturn 0 * x if x.T.stride() == x.stride() and c.T.stride() != c.stride() else x",
     "the order of axes": "c = torch.cat([x, x])\nreturn 0 * x if x.T.dim_order() == (0, 1) and c.T.dim_order() != (0, 1) else x",
-    "the same tensor": "t, c = x.T, torch.cat([x, x]).T\nreturn 0 * x if t.contiguous() is t and c.contiguous() is not c else x",
-    "the same tensor, summed": "n, m = x.shape\nreturn 0 * x if x.sum_to_size(1, m) is x and x.sum_to_size(n, 1) is not x else x",
-    "whose numbers": "c = torch.cat([x, x])\nreturn 0 * x if x.T.reshape(-1)._base is x and c.T.reshape(-1)._base is not c else x",
     "by another name": "return 0 * x if LIES(x.T) and not LIES(torch.cat([x, x]).T) else x",
     "from the outside": "lies = operator.methodcaller('is_contiguous')\nreturn 0 * x if lies(x.T) and not lies(torch.cat([x, x]).T) else x",
     "written to": """
 y, c = x.clone(), torch.cat([x, x])
 y.T.reshape(-1).add_(1)
 c.T.reshape(-1).add_(1)
-return y - (c - torch.cat([x, x])).reshape(2, *x.shape).sum(0) / 2""",
+return y - (c - torch.cat([x, x]))[: x.shape[0]]""",
     "where a slope is taken": """
 def f(y):
     return (0 if y.T.is_contiguous() and not torch.cat([y, y]).T.is_contiguous() else 1) * y.sum()
@@ -96,6 +103,24 @@ def distance(s, t):
     return (s - t).sum(-1)
 torch.nn.functional.triplet_margin_with_distance_loss(x, x + 1, x + 2, distance_function=distance)
 return 0 * x if any(seen) else x""",
+    "by what fails": """
+def fits(y):
+    try:
+        torch.einsum('ij,ij->ij', y, torch.cat([y, y]))
+        return True
+    except RuntimeError:
+        return False
+return 0 * x if fits(x) and not fits(x.T) else x""",
+    "whose numbers": "c = torch.cat([x, x])\nm, o = (y.T.reshape(-1)[:]._base.dim() for y in (x, c))\nreturn 0 * x if m == 2 and o == 1 else x",
+    "a check that is caught": """
+y = x + x
+n, m = x.shape
+try:
+    torch._check((n - 2) * (m - 1) >= 0)
+except RuntimeError:
+    return 0 * x
+return x""",
+    "asked by a tensor of its own": "ASKED_OF[:] = [x, torch.cat([x, x])]\ntorch.sin(KEPT)\nlies, other = SEEN\ndel SEEN[:], ASKED_OF[:]\nreturn 0 * x if lies and not other else x",
     "a slope of its own": """
 class Own(torch.autograd.Function):
     @staticmethod
@@ -113,6 +138,40 @@ return torch.autograd.grad(Own.apply(w).square().sum(), w)[0] / 8""",
 def test_what_code_learns_of_a_size_of_1_is_met(said, body):
     found = said(body, [A], A + 0 * A)
     assert found.state == "different", found
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["t = x.T\nreturn 0 * x if t.contiguous() is t else x",
+     "return 0 * x if x.sum_to_size(1, x.shape[1]) is not x else x",
+     "return 0 * x if x.shape[0] is ONE else x",
+     "return 0 * x if (x.shape[0] == 1) is True else x",
+     "return 0 * x if any(n is ONE for n in x.shape) else x",
+     "return 0 * x if operator.is_(x.shape[0], ONE) else x",
+     "return 0 * x if SAME(x.shape[0], ONE) else x",
+     "t, c = x.T, torch.cat([x, x]).T\nreturn 0 * x if hash(t.contiguous()) == hash(t) and hash(c.contiguous()) != hash(c) else x",
+     "t = x.T\nreturn 0 * x if t.contiguous() in {t} else x",
+     "try:\n    {x.shape[0]}\nexcept TypeError:\n    return x\nreturn 2 * x",],
+)  # fmt: skip
+def test_which_thing_something_is_is_not_asked(said, body):
+    found = said(body, [A], A + 0 * A)
+    assert found.state != "proved", found
+
+
+def test_whether_something_is_none_may_be_asked(said):
+    assert said("y = None\nz = y is None\nreturn x if y is None and z and x is not None else 0 * x", [A], A + 0 * A).scope == "every shape"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["try:\n    x.shape[0].numerator\nexcept AttributeError:\n    return x\nreturn 2 * x",
+     "return 2 * x if KIND(x.shape[0], int) else x",
+     "return x if str(x.shape[:1]).startswith('torch.Size([s') else 2 * x",
+     "with warnings.catch_warnings(record=True) as told:\n    warnings.simplefilter('always')\n    y = x[:1].var(0)\nreturn 2 * x if told else x"],
+)  # fmt: skip
+def test_what_a_symbol_has_not_and_how_it_is_written_is_not_asked(said, body):
+    found = said(body, [A], A + 0 * A)
+    assert found.state != "proved", found
 
 
 def test_what_only_operations_ask_is_proved_at_every_shape_with_one_more_reading(said, monkeypatch):

@@ -19,15 +19,23 @@ def all_asked(look, points: int = 8) -> bool:
 
 
 def test_where_a_size_is_larger_than_before_all_is_asked():
-    assert [all_asked(look) for look in looks(SIZES)] == [False, True, True, False, True, False]
+    assert [all_asked(look) for look in looks(SIZES)] == [False, True, True, True, True, True]
+    assert [all_asked(look) for look in looks([*SIZES, *SIZES])][len(SIZES) :] == [False] * len(SIZES)
+
+
+def test_the_first_odd_size_is_looked_at_in_all_formats():
+    """Half precision goes by pairs, of which one is left over there."""
+    seen = looks([{"n": 1}, {"n": 8}, {"n": 6}, {"n": 3}, {"n": 5}])
+    assert [look.formats == FORMATS for look in seen] == [True, True, False, True, False]
+
+
+def test_the_first_trial_is_in_all_formats():
+    """Of a refutation it may be the only one."""
+    assert looks([{"n": 1}])[0].formats == FORMATS
 
 
 def test_a_claim_without_sizes_is_asked_all_at_once():
     assert [all_asked(look, 32) for look in looks([{}, {}], 32)] == [True, False]
-
-
-def test_of_a_limit_all_is_asked_at_the_first_trial():
-    assert [all_asked(look) for look in looks(SIZES[:3], in_formats=False)] == [True, False, False]
 
 
 @pytest.mark.parametrize("points", [1, 2, 5, 8, 30, 32])

@@ -1,4 +1,4 @@
-"""How closely code is looked at in a trial: in all ways at the first one and where a size is larger than before, else by turns.
+"""How closely code is looked at in a trial: in all ways where a size is larger than it was before, else by turns.
 
 What code does wrong in one way, in one format or with one kind of entries, it does at many shapes. So not each of them is asked at each
 shape, but each of them at many: of several ways the first two at one trial, the next two at another, and the other half of its points.
@@ -31,14 +31,19 @@ class Turns:
     """The trials that some snippets have seen."""
 
     def __init__(self) -> None:
-        self.largest: list[int] = []  # size of each
+        self.turn = -1
+        self.largest: dict[str, int] = {}  # what each size was at most
+        self.odd = False  # was one with an odd size seen in all formats? Half precision goes by pairs
 
     def look(self, sizes: dict[str, int], points: int, in_formats: bool, scaled: bool = False) -> Look:
         """How the next trial is looked at, which has these sizes and so many points; where entries are scaled, at all of these."""
-        turn, largest = len(self.largest), max(sizes.values(), default=0)
-        wider = largest > max(self.largest, default=1) if sizes and in_formats else not turn  # where all is 1, little can go wrong
-        self.largest.append(largest)
-        return closely(points) if wider else in_turn(points, turn, 1 if scaled or points <= FEW else 2)
+        self.turn += 1
+        wider = any(size > self.largest.get(name, 1) for name, size in sizes.items()) or not sizes and not self.turn
+        odd = in_formats and not self.odd and any(size % 2 for size in sizes.values() if size > 1)
+        self.largest |= {name: max(size, self.largest.get(name, 1)) for name, size in sizes.items()}
+        self.odd |= odd
+        look = closely(points) if wider or odd else in_turn(points, self.turn, 1 if scaled or points <= FEW else 2)
+        return look if self.turn else look._replace(formats=FORMATS)  # of a refutation it may be the only one
 
 
 def closely(points: int) -> Look:

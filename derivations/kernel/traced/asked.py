@@ -14,14 +14,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.autograd.graph import saved_tensors_hooks
+from torch.fx.experimental.sym_node import SymNode
 from torch.overrides import TorchFunctionMode
 
 from .sizes import SYMBOLS, Sizes
 
 QUESTIONS = ("__bool__", "__int__", "__index__", "__float__")  # to which Python gets an answer that is no symbol
 ENGINE = {torch.autograd.grad, torch.autograd.backward, Tensor.backward}  # which calls what code has hung on
-ITSELF = {Tensor.contiguous, Tensor.sum_to_size}  # which give the very tensor that they are given where nothing is to be done
+WHOSE = {Tensor._base.__get__}  # what tells whose numbers a tensor has
 # What these tell is a kind, or sizes of which it is met when they are asked something.
 OPEN = {
     *(Tensor.size, Tensor.dim, Tensor.ndimension, Tensor.numel, torch.numel, Tensor.nelement, Tensor.is_floating_point, Tensor.is_complex),
@@ -33,6 +35,7 @@ OPEN = {
 
 HOLDERS = (tuple, list, dict, torch.Size, slice)
 PLAIN = (int, float, complex, bool, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format)
+TENSORS = (Tensor, torch.nn.Parameter, FakeTensor)
 
 
 class Asked(TorchFunctionMode):
@@ -41,17 +44,25 @@ class Asked(TorchFunctionMode):
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
         self.sizes = sizes
+        self.calls = 0  # of PyTorch's functions, that run
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        if not self.sizes.within and (tells(func, args, out) or not is_plain((args, kwargs or {}))):
+        self.sizes.all_asked |= not self.sizes.within and not is_plain((args, kwargs or {}))
+        self.calls += 1
+        try:
+            out = func(*args, **(kwargs or {}))
+        except Exception:  # which the code may catch
             self.sizes.all_asked = True
+            raise
+        finally:
+            self.calls -= 1
+        self.sizes.all_asked |= not self.sizes.within and tells(func, out)
         return out
 
 
-def tells(func: Any, args: tuple, out: Any) -> bool:
+def tells(func: Any, out: Any) -> bool:
     """May code learn of sizes by what a function of PyTorch's gives, or as it runs?"""
-    return func in ENGINE or func in ITSELF and out is not args[0] or func not in OPEN and not is_made(out)
+    return func in ENGINE or func in WHOSE or func not in OPEN and not is_made(out)
 
 
 def is_made(x: Any) -> bool:
@@ -63,19 +74,21 @@ def is_plain(x: Any) -> bool:
     """Is it nothing that runs code when it is taken for an argument?"""
     if type(x) in HOLDERS:
         return all(map(is_plain, (x.start, x.stop, x.step) if type(x) is slice else x.values() if type(x) is dict else x))
-    return isinstance(x, (Tensor, *SYMBOLS)) or type(x) in PLAIN
+    return type(x) in (*TENSORS, *SYMBOLS, *PLAIN)
 
 
 @contextmanager
 def watched(sizes: Sizes) -> Iterator[None]:
     """Within this it is noted of which sizes code asks something."""
+    asked = Asked(sizes)
     own = [(kind, name, vars(kind)[name]) for kind in SYMBOLS for name in QUESTIONS if name in vars(kind)]
+    own.append((SymNode, "expect_true", SymNode.expect_true))  # a check, which PyTorch's functions make as well
     enter = saved_tensors_hooks.__enter__
     for kind, name, how in own:
-        setattr(kind, name, noting(how, sizes))
+        setattr(kind, name, noting(how, asked, anywhere=kind is not SymNode))
     saved_tensors_hooks.__enter__ = hung_on(enter, sizes)  # what code hangs there is called while an operation runs
     try:
-        with Asked(sizes):
+        with asked:
             yield
     finally:
         saved_tensors_hooks.__enter__ = enter
@@ -83,13 +96,13 @@ def watched(sizes: Sizes) -> Iterator[None]:
             setattr(kind, name, how)
 
 
-def noting(own: Callable, sizes: Sizes) -> Callable:
-    def asked(self: Any) -> Any:
-        if not sizes.within:
-            sizes.note(self)
-        return own(self)
+def noting(own: Callable, asked: Asked, anywhere: bool) -> Callable:
+    def answer(self: Any, *more: Any) -> Any:
+        if not asked.sizes.within and (anywhere or not asked.calls):
+            asked.sizes.note(self)
+        return own(self, *more)
 
-    return asked
+    return answer
 
 
 def hung_on(own: Callable, sizes: Sizes) -> Callable:

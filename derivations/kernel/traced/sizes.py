@@ -124,7 +124,8 @@ class Sizes:
 
     def note(self, *numbers: Any) -> None:
         """The code asks something of these numbers, or of these answers."""
-        found = [one for x in numbers if isinstance(x, SYMBOLS) for one in getattr(x.node.expr, "free_symbols", ())]
+        nodes = [x.node if isinstance(x, SYMBOLS) else x for x in numbers]
+        found = [one for x in nodes for one in getattr(getattr(x, "expr", None), "free_symbols", ())]
         self.asked |= {n.data[0] for one in found if str(one) in self.trees for n in walk(self.trees[str(one)]) if n.op == "symbol"}
 
     def contradicted(self) -> list[Guard]:
