@@ -2,8 +2,8 @@
 
 PyTorch's operations ask too: whether a size is 1, and so stretched, or how numbers lie. What they compute is the same whatever the answer:
 the rule of each was tried where sizes are 1, among others. So where they alone asked, code does nothing else at a size of 1.
-Where that is not certain, all is taken to be asked: by code that learns how numbers lie, that writes to them, or that the engine of
-gradients may call.
+Where that is not certain, all is taken to be asked: by code that learns how numbers lie or whose they are, that writes to them, that hands PyTorch what runs
+code of its own, and where a call fails, which may be caught.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ OPEN = {
     *(torch.is_floating_point, torch.is_complex, Tensor.__len__, Tensor.item, Tensor.__bool__, Tensor.__float__, Tensor.__int__),
     *(torch.sym_float, torch.sym_int, torch.promote_types, torch.result_type, torch._C._set_grad_enabled),
 }
-
-
+# Arguments that run no code of their own when PyTorch takes them.
 HOLDERS = (tuple, list, dict, torch.Size, slice)
 PLAIN = (int, float, complex, bool, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format)
 TENSORS = (Tensor, torch.nn.Parameter, FakeTensor)
