@@ -2,8 +2,8 @@
 
 PyTorch's operations ask too: whether a size is 1, and so stretched, or how numbers lie. What they compute is the same whatever the answer:
 the rule of each was tried where sizes are 1, among others. So where they alone asked, code does nothing else at a size of 1.
-Where that is not certain, all is taken to be asked: by code that learns how numbers lie or whose they are, that writes to them, that hands PyTorch what runs
-code of its own, and where a call fails, which may be caught.
+Where that is not certain, all is taken to be asked: by code that learns how numbers lie or whose they are, that writes to them, that hands
+PyTorch what runs code of its own, and where a call fails, which may be caught.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Asked(TorchFunctionMode):
         self.calls += 1
         try:
             out = func(*args, **(kwargs or {}))
-        except Exception:  # which the code may catch
+        except BaseException:  # it goes on to the code, which may catch it, and so learns that this fails at these sizes
             self.sizes.all_asked = True
             raise
         finally:
