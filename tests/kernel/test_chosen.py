@@ -146,7 +146,7 @@ def run(project, *options):
 @pytest.mark.parametrize("beside", [(), ("-n", "2")])
 def test_what_changed_is_tested_and_nothing_else(project, beside):
     assert run(project, *beside)[0] == 1  # without a commit all are run
-    (project / "snippets/one.py").write_text("X = 2\n")
+    (project / "snippets/one.py").write_text("X = 20\n")
     code, said = run(project, "--since", "HEAD", *beside)
     assert code == 1 and "tests/test_one.py" in said and "it ran" not in said and "1 failed" in said
     assert beside or "chosen by what changed: 1 reached" in said
