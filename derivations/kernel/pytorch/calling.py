@@ -6,6 +6,7 @@ At some points it is called again on the same numbers given in other ways, `WAYS
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import random
 import re
@@ -28,6 +29,7 @@ from .errors import Disagrees
 UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
 NUMBERS = frozenset((int, float, complex, bool))
 PLAIN = NUMBERS | {str, bytes, type(None)}
+MERSENNE = 4 * 625  # bytes: the words of a Mersenne Twister, and at which of them it is
 HOLDERS = (dict, tuple, list, set, frozenset)
 DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # these are asked on their own, where they are of the snippets
 
@@ -121,6 +123,7 @@ def is_value(given: Tensor | float, want: Tensor) -> bool:
     return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
+@torch.inference_mode(False)
 def once(name: str, run: Callable, bound: Bound, put: Callable | None = None, around: AbstractContextManager | None = None) -> tuple:
     """(what it was given, its result) of one call on copies, each tensor of which is made by `put`, within a context."""
     wanted = bound.args, bound.kwargs
@@ -146,8 +149,14 @@ def once(name: str, run: Callable, bound: Bound, put: Callable | None = None, ar
 def generators() -> tuple:
     """The states of Python's and NumPy's generators of random numbers, which any code may draw from."""
     numpy = sys.modules.get("numpy")
-    state = numpy.random.get_state(legacy=False)["state"] if numpy else {"key": b"", "pos": 0}
-    return random.getstate(), bytes(state["key"]), state["pos"]
+    return random.getstate(), numpy and words_of(numpy.random.get_bit_generator())
+
+
+def words_of(generator: Any) -> tuple:
+    """The state of one of NumPy's generators: which it is, and what lies where it keeps its words, which takes less than to ask it for them."""
+    if type(generator).__name__ != "MT19937":
+        return id(generator), str(generator.state)
+    return id(generator), ctypes.string_at(generator.ctypes.state_address, MERSENNE)
 
 
 def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:

@@ -164,12 +164,17 @@ def derivative(e, t, axes, deep):
     lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in apart else 1 for k in range(t.leading)]
     for i in free_indices(body):
         lead[axes[i.data]] = t.size(i.data[1])
-    leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
     step = 2.0**-26
-    at = evaluate(body, t.but({**t.values, name: Value(leaf, torch.zeros_like(leaf) + step)}), axes, deep)
-    if at.v.is_complex():
-        raise NotForTorch("the derivative of a complex number")
-    slope = torch.autograd.grad(at.v.sum(), leaf, allow_unused=True)[0] if at.v.requires_grad else None
+    with torch.inference_mode(False):
+        leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
+        values = {n: Value(x.v.clone(), x.e.clone()) for n, x in t.values.items()}
+        t_ = t.but({**values, name: Value(leaf, torch.zeros_like(leaf) + step)})
+        if t.weights is not None:
+            t_.weights = Value(t.weights.v.clone(), t.weights.e.clone())
+        at = evaluate(body, t_, axes, deep)
+        if at.v.is_complex():
+            raise NotForTorch("the derivative of a complex number")
+        slope = torch.autograd.grad(at.v.sum(), leaf, allow_unused=True)[0] if at.v.requires_grad else None
     slope = torch.zeros_like(leaf) if slope is None else slope
     paths = at.e.detach()[(...,) + (None,) * len(target.shape)] / step
     found = Value(slope, gamma(64 * sum(1 for _ in walk(body))) * (paths + slope.abs()).expand(slope.shape))

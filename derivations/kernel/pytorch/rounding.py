@@ -8,6 +8,7 @@ whether its result needed rounding at all: claims about rounding depend on that.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -35,17 +36,26 @@ def gamma(n: int) -> float:
 
 
 def rounding(v: Tensor) -> Tensor:
-    return v.abs() * (8 * U if v.is_complex() else U)
+    return v.abs() * unit(v)
+
+
+def unit(v: Tensor) -> float:
+    """The largest relative error of one operation."""
+    return 8 * U if v.is_complex() else U
+
+
+SMALLEST = torch.tensor(TINY, dtype=torch.float64)  # a Python float times booleans would be float32, in which TINY is 0
 
 
 def tiny(where: Tensor) -> Tensor:
-    """TINY where it is true. In float64: a Python float times booleans would be float32, in which TINY is 0."""
-    return where.double() * TINY
+    """TINY where it is true."""
+    return where * SMALLEST
 
 
-def number(x) -> Value:
-    """An exact number."""
-    x = Fraction(x)
+@lru_cache(maxsize=4096)
+@torch.inference_mode(False)  # of what is kept, some is differentiated
+def number(x: Fraction | int) -> Value:
+    """A number, which is exact if fp64 has it."""
     v = torch.tensor(float(x), dtype=torch.float64)
     return Value(v, torch.zeros_like(v) if Fraction(float(x)) == x else rounding(v))
 
@@ -76,24 +86,25 @@ def add(a: Value, b: Value, exactly: bool) -> Value:
 
 def multiply(a: Value, b: Value, exactly: bool) -> Value:
     v = a.v * b.v
-    own, a_, b_ = rounding(v), a.v.abs(), b.v.abs()
-    most, other = a_ + a.e, b_ + b.e
+    v_, a_, b_ = v.abs(), a.v.abs(), b.v.abs()
+    own, most, other = v_ * unit(v), a_ + a.e, b_ + b.e
     if exactly:
-        own = torch.where((two_product_error(a.v, b.v, v) == 0) & (v.abs() > TINY) | (v == 0), 0.0, own)
-    lost = (v.abs() < TINY) & (most > 0) & (other > 0)  # where a factor underflowed, the bound may as well
-    return Value(v, a_ * b.e + a.e * other + own + tiny(lost))
+        own = torch.where((two_product_error(a.v, b.v, v) == 0) & (v_ > TINY) | (v == 0), 0.0, own)
+    lost = (v_ < TINY) & torch.logical_and(most, other)  # where a factor underflowed, the bound may as well
+    return Value(v, own.addcmul(a_, b.e).addcmul(a.e, other) + tiny(lost))
 
 
 def divide(a: Value, b: Value, exactly: bool) -> Value:
     if ((b.v == 0) & (b.e == 0)).any():
         raise Undefined("something is divided by zero")
     v = a.v / b.v
-    own = rounding(v)
+    v_ = v.abs()
+    own = v_ * unit(v)
     if exactly:
         back = v * b.v
         own = torch.where((back == a.v) & (two_product_error(v, b.v, back) == 0), 0.0, own)
     room = b.v.abs() - b.e
-    return Value(v, torch.where(room > 0, (a.e + v.abs() * b.e) / room + own + tiny((v.abs() < TINY) & (a.v != 0)), inf))
+    return Value(v, torch.where(room > 0, (a.e + v_ * b.e) / room + own + tiny((v_ < TINY) & (a.v != 0)), inf))
 
 
 def power(a: Value, b: Value, exactly: bool) -> Value:
@@ -121,9 +132,10 @@ def whole_power(a: Value, n: int | Tensor, exactly: bool) -> Value:
     """a^n for a whole n, or for one of each entry: of a negative number too."""
     times, size = abs(n), a.v.abs()
     v = a.v**times
+    v_ = v.abs()
     spread = (size + a.e) ** times - size**times
-    own = (a.e > 0) * 8 * times * U * v.abs() + (times > 1) * 4 * times * rounding(v)
-    found = Value(v, spread * (1 + 8 * U) + own + tiny((v.abs() < TINY) & ((a.v != 0) | (a.e > 0)) & (times > 1)))
+    own = (a.e > 0) * 8 * times * U * v_ + (times > 1) * 4 * times * (v_ * unit(v))
+    found = Value(v, spread * (1 + 8 * U) + own + tiny((v_ < TINY) & ((a.v != 0) | (a.e > 0)) & (times > 1)))
     if exactly and isinstance(n, int) and times == 2:
         found = multiply(a, a, exactly)
     below = torch.as_tensor(n) < 0
@@ -140,7 +152,8 @@ def absolute(x: Value) -> Value:
 
 def exponential(x: Value) -> Value:
     v = x.v.exp()
-    return Value(v, v.abs() * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + tiny(v.abs() < TINY))
+    v_ = v.abs()
+    return Value(v, v_ * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + tiny(v_ < TINY))
 
 
 def slowly(function):
@@ -150,7 +163,8 @@ def slowly(function):
         if x.v.is_complex():
             raise NotForTorch(f"{function.__name__} of a complex number")
         v = function(x.v)
-        return Value(v, x.e + 4 * U * v.abs() + tiny((v.abs() < TINY) & ((x.v != 0) | (x.e > 0))))
+        v_ = v.abs()
+        return Value(v, x.e + 4 * U * v_ + tiny((v_ < TINY) & ((x.v != 0) | (x.e > 0))))
 
     return run
 

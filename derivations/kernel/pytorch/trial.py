@@ -100,6 +100,7 @@ def along(values: Tensor, axis: int, t: Trial) -> Tensor:
 
 
 @lru_cache(maxsize=4096)
+@torch.inference_mode(False)  # of what is kept, some is differentiated
 def running(size: int, axis: int, leading: int) -> Tensor:
     """The places 0, 1, ... along a leading axis, of so many."""
     return torch.arange(size).reshape(*(-1 if k == axis else 1 for k in range(leading)))

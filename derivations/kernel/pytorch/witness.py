@@ -14,6 +14,8 @@ tests/kernel/test_torch_witness.py lets hypothesis draw as well.
 
 from __future__ import annotations
 
+import torch
+
 from ..core.claims import Claim, Refused
 from .equalities import definition, identity, inequality
 from .errors import Disagrees, NotForTorch
@@ -29,7 +31,8 @@ def witness(claim: Claim):
 def vouched(claim: Claim):
     """The same, and of each snippet that ran (the call, at how many shapes, at how many points)."""
     try:
-        return CHECKS[claim.kind](claim)
+        with torch.inference_mode():
+            return CHECKS[claim.kind](claim)
     except NotForTorch as reason:
         return "not applicable", "", str(reason), ()
     except Disagrees as problem:

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event
 
 from ..errors import nearest
-from . import certificates, earlier, refusals, times
+from . import certificates, earlier, packages, refusals, times
 from .certificates import ROOT, CertificateError
 from .shared import Shared
 
@@ -279,6 +279,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
         process = CONTEXT.Process(target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), before, replay))
         process.start()
         sender.close()
+        packages.homes()  # found while the process loads
         try:
             while not last and not late and not stop.is_set():
                 left = deadline - time.monotonic()
@@ -295,6 +296,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
     if result.stopped:
         return result, None
     if last:
+        last["libraries"] = packages.versions(last.pop("modules"))
         result.imported, result.reads = last["imported"], certificates.Reads(**last["read"])
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")

@@ -123,6 +123,12 @@ def kind_of(file: str) -> str:
     return "kernel" if file.startswith(KERNEL) else "project"
 
 
+@cache
+def is_of_a_library(file: str) -> bool:
+    """Known at once, since SymPy imports within its functions, thousands of times."""
+    return kind_of(file) == "library"
+
+
 def nearest(*passed: str) -> tuple[str, str, int]:
     """The first frame, from within, whose code is of another kind than those passed over: kind, file and line."""
     frame: FrameType | None = sys._getframe(1)
@@ -529,7 +535,7 @@ def _watch_imports(recorder: Recorder) -> Callable[[], None]:
     before = (builtins.__import__, importlib.import_module)
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-        if level or not by_its_own_lines():  # SymPy imports within its functions, thousands of times
+        if level or is_of_a_library(sys._getframe(1).f_code.co_filename) or not by_its_own_lines():
             return before[0](name, globals, locals, fromlist, level)
         parts = [f"{name}.{part}" for part in fromlist or () if f"{name}.{part}" in SHARING]
         for part in [name, *parts]:

@@ -23,5 +23,4 @@ def keep_memory() -> None:
 
 keep_memory()
 running.compile_prelude()
-worker.homes()
 worker.files_of_modules()

@@ -13,9 +13,7 @@ import runpy
 import sys
 import time
 import traceback
-from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from ..core import claims
@@ -145,7 +143,7 @@ def check_script(script: Path, root: Path, emit, earlier: dict | None = None, on
     for message in unsaid(recorder, told):
         emit("problem", line=0, message=message, source="")
     entangled = entangled or script in files_of_modules()
-    emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record(), entangled=entangled)
+    emit("done", imported=imported(script, root), modules=modules(), read=recorder.read.record(), entangled=entangled)
 
 
 def unsaid(recorder: Recorder, told: list) -> list:
@@ -197,16 +195,9 @@ def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
     return entangled
 
 
-@cache
-def homes() -> Mapping[str, list[str]]:
-    """The packages that each module may be a part of."""
-    return packages_distributions()
-
-
-def libraries() -> dict:
-    """Version by name of every installed package that was imported, and of what it is a part."""
-    names = {home for module in list(sys.modules) for home in homes().get(module.partition(".")[0], ())}
-    return {name: version(name) for name in sorted(names)}
+def modules() -> list[str]:
+    """Of what was imported, the outermost modules and packages."""
+    return sorted({name.partition(".")[0] for name in list(sys.modules)})
 
 
 def refused(emit, claim: Claim, message: str, start: float, **more):

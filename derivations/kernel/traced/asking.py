@@ -29,6 +29,7 @@ PRIVATE = {
     *("is_", "is_not", "catch_warnings"),
     *("numpy", "from_numpy", "data_ptr", "untyped_storage", "storage", "ctypes"),
 }  # names by which code sees that it is traced, or goes round it
+IS = dis.opmap["IS_OP"]
 TEXTS = ("__str__", "__repr__", "__format__", "__hash__")  # and what tells one from all others
 
 
@@ -64,8 +65,8 @@ def names_of(code: CodeType) -> set[str]:
 
 def asks_which(code: CodeType) -> bool:
     """Does a function, or one within it, compare by `is`, with anything but None?"""
-    steps = list(dis.get_instructions(code))
-    here = any(one.opname == "IS_OP" and not is_none(before) for before, one in zip(steps, steps[1:]))
+    steps = list(dis.get_instructions(code)) if IS in code.co_code[::2] else []  # which most have not
+    here = any(one.opcode == IS and not is_none(before) for before, one in zip(steps, steps[1:]))
     return here or any(asks_which(one) for one in code.co_consts if isinstance(one, CodeType))
 
 
