@@ -1,0 +1,17 @@
+"""The versions of what a script imports are found by the process that waits for it, and its certificate depends on them."""
+
+from importlib.metadata import version
+from threading import Event
+
+from derivations.kernel.run import packages, runner
+
+
+def test_a_module_has_the_version_of_its_package_and_python_s_own_have_none():
+    assert packages.versions(["flint", "json", "derivations", "none-such"]) == {"python-flint": version("python-flint")}
+
+
+def test_what_a_script_imports_is_kept_with_its_version(tmp_path):
+    script = tmp_path / "empty.py"
+    script.write_text("import numpy\n")
+    _, last = runner.run("empty", script, lambda done, more: None, Event(), {})
+    assert {name: version(name) for name in ("numpy", "torch")}.items() <= last["libraries"].items()
