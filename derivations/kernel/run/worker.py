@@ -27,6 +27,7 @@ from .tracking import Recorder, recorded
 MEMORY = 6 * 2**30  # bytes of address space
 LOCALE = "C.UTF-8"
 GARBAGE = 10**6  # objects that are made before the collector looks at them
+ROOM = 2**17  # places on Python's stack, after which as many are left in the piece that is taken for them
 WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included
 
 
@@ -106,7 +107,18 @@ def main(path: str, root: str, out, said: str, environment: dict, earlier: dict,
             os._exit(0)
         out.send({"event": event, **content})
 
-    check_script(script, Path(root), emit, earlier, one_in or REPLAYED)
+    with_room(check_script, script, Path(root), emit, earlier, one_in or REPLAYED)
+
+
+def with_room(run, *arguments):
+    """Call something in a frame that takes so much of Python's stack that there is room in one piece for all that is called within.
+
+    Where a piece ends, Python has another one of the system and gives it back, at each call anew: in a loop there that takes the most.
+    """
+    return run(*arguments)
+
+
+with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)
 
 
 def collect_seldom():

@@ -1,0 +1,30 @@
+"""A check is called with room on Python's stack: no call within it lies across the end of a piece, which is had of the system anew each time."""
+
+import resource
+
+from derivations.kernel.run.worker import with_room
+
+CALLS = 200
+
+
+def called(depth: int) -> int:
+    """How many pages are had of the system in a loop of calls, so many calls deep."""
+    if depth:
+        return called(depth - 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(CALLS):
+        nothing(1, 2, 3)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def nothing(a, b, c):
+    return a
+
+
+def most() -> int:
+    return max(called(depth) for depth in range(400))
+
+
+def test_no_depth_has_a_piece_of_the_stack_taken_at_each_call():
+    assert most() > CALLS / 2  # somewhere without room
+    assert with_room(most) < CALLS / 2
