@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import pickle
 import random
 import re
 import sys
@@ -372,7 +373,14 @@ def plain(x: Any, depth: int = 4) -> Any:
         return plain_dict(x, depth)
     if isinstance(x, (tuple, list, set, frozenset)):
         return [plain(y, depth - 1) for y in x]
-    return [id(x), plain(getattr(x, "__dict__", None), depth - 1)]
+    return [id(x), plain(getattr(x, "__dict__", None), depth - 1), written_down(x)]
+
+
+def written_down(x: Any) -> Any:
+    """All that an object of another kind holds, as far as it can be written down; of what goes on as it is asked, nothing that stays alike."""
+    with suppress(Exception):
+        return pickle.dumps(x)
+    return object() if hasattr(type(x), "__next__") else None
 
 
 def plain_dict(x: dict, depth: int) -> dict:

@@ -33,6 +33,7 @@ LARGE, LARGE_OF_LAW = 8, 5  # from where a size is large; what is random has too
 AT_ONCE, FEW = 4, 2  # how many sizes are large at once, and at how many points
 ENTRIES = 60_000  # of a tensor at large sizes, at each point
 SPREAD, SPREAD_ENTRIES = (5, 6, 7, 9, 10, 16, 17, 33, 64), 6_000  # sizes at which code is tried as well, and of how many entries
+IN_FORMATS = (10, 64)  # at which of these in fewer digits, too
 LONG, LONG_NUMBERS = (65, 100, 129, 257, 1025), 1_500_000  # the same, at one point each; of how many numbers that are drawn
 COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # the same where a size is a number, and no tensor has it
 SCALES = (2.0**20, 2.0**-27)  # by which the entries are larger and smaller once

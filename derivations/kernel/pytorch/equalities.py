@@ -11,7 +11,7 @@ from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
 from .agreeing import Snippets
 from .comparing import at_sizes, compare, first, left_out, settled
-from .drawing import FEW, SCALES, draw, further_shapes, large_shapes, long_shapes, one_large, shapes, values
+from .drawing import FEW, IN_FORMATS, SCALES, draw, further_shapes, large_shapes, long_shapes, one_large, shapes, values
 from .errors import Disagrees, NotForTorch, Undefined
 from .evaluate import evaluate
 from .laws import require_moments
@@ -185,7 +185,8 @@ def try_further(claim: Claim, ends: list, code: Snippets):
         with suppress(NotForTorch, Undefined):  # where a side has no value there is nothing to compare with
             values_ = [evaluate(e, t) for e in certain]
         if values_:
-            code.compare(t, values_)
+            all_ends = len(certain) == len(ends)  # by which it is known which of them code computes
+            code.compare(t, values_, certain if all_ends and max(t.sizes.values(), default=0) in IN_FORMATS else None)
 
 
 def compare_certain(claim: Claim, ends: list, options: list, code: Snippets):

@@ -185,14 +185,20 @@ def matmul(e, t, f, axes, deep):
 
 
 def sum_(e, t, f, axes, deep):
-    """associativity/rounding#error-of-a-sum."""
+    """associativity/rounding#error-of-a-sum; a sum of sums may be added up in one go, as a convolution does."""
     x = bounded(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
     n = t.size(e.data[1])
     if x.v.shape[deep] == 1:
         x = Value(*(y.expand(*(n if k == deep else size for k, size in enumerate(y.shape))) for y in x))
     magnitude, e_ = ((x.v.abs() + x.e).sum(deep, keepdim=True), x.e.sum(deep, keepdim=True))
-    fits = magnitude * (1 + f.gamma(n - 1)) <= f.largest
-    return Value(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + f.gamma(n - 1) * magnitude, inf))
+    own = f.gamma(terms(e, t) - 1)
+    fits = magnitude * (1 + own) <= f.largest
+    return Value(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + own * magnitude, inf))
+
+
+def terms(e: Expr, t: Trial) -> int:
+    """How many terms a sum has, those of a sum of sums each by itself."""
+    return t.size(e.data[1]) * terms(e.args[0], t) if e.op == "sum" else 1
 
 
 def each(e, t, f, axes, deep):

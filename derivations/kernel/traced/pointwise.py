@@ -98,7 +98,8 @@ def softplus(call: Call, a: Value, beta: Number = 1, threshold: Number = 20) -> 
 
     def one(x: Entry) -> Entry:
         steep = number(times(slope, number(x)))
-        call.reading.decided("nonnegative", number(minus(most, steep)))
+        if not call.reading.decided("nonnegative", number(minus(most, steep))):
+            return x
         return over(log(1 + exp(steep)), slope)
 
     return a.map(one)
@@ -173,8 +174,9 @@ def extreme(call: Call, a: Value, b: Value, told: Callable) -> Value:
         if isinstance(x, Masked) or isinstance(y, Masked):
             if told is smaller_of:
                 raise NotRead("the smaller of what may be minus infinity")
-            if isinstance(x, Masked) and isinstance(y, Masked):  # one of the two is a number
-                call.reading.decided("nonzero", number(either(x.keep, y.keep)))
+            both = isinstance(x, Masked) and isinstance(y, Masked)
+            if both and not call.reading.decided("nonzero", number(either(x.keep, y.keep))):
+                raise NotRead("the larger of two that are both minus infinity")
             return unknown.at(p)
         if is_const(x) and is_const(y):
             return lift(max(x.data, y.data) if told is larger_of else min(x.data, y.data))

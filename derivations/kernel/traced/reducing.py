@@ -97,7 +97,8 @@ def var(call: Call, a: Value, dims: Any = None, correction: Any = 1, keepdim: bo
         left = difference(count, less)
         if is_const(left) and left.data <= 0:
             raise NotRead(f"a variance of {show(count)} numbers that is divided by {show(left)}")
-        call.reading.decided("positive", left)
+        if not call.reading.decided("positive", left):
+            raise NotRead(f"a variance that is divided by {show(left)}, which is not positive")
         middle = over(sum_of(axes, inside), count)
         return over(sum_of(axes, lambda q: raised(minus(inside(q), middle), Fraction(2))), left)
 

@@ -12,16 +12,17 @@ from typing import Any
 from torch import Tensor
 
 from ..core.assumptions import Assumption
-from ..core.claims import EVERY, Claim, Refused, Step
+from ..core.claims import EVERY, SNIPPET, Claim, Refused, Step
 from ..core.expr import Expr, lift, show, symbols, walk
 from ..errors import Untracked
 from ..exact.leaving import example
 from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
 from .arguments import Given, function, put
 from .asked import inside, watched
-from .asking import nothing_asked
+from .asking import nothing_asked, snippets_of
 from .comparing import same
 from .errors import Different, NotRead, Sized
+from .plainly import first_fault
 from .sizes import SYMBOLS, Sizes
 from .tracing import Reading, traced
 from .values import Value
@@ -94,7 +95,7 @@ def code(claim: Claim) -> Code:
 def asked(claim: Claim, k: int) -> Said:
     """What is said of the call number k of a claim."""
     start = time.perf_counter()
-    return replace(in_general(claim, k), seconds=round(time.perf_counter() - start, 3))
+    return replace(unless_plain(in_general(claim, k), claim.code[k]), seconds=round(time.perf_counter() - start, 3))
 
 
 def in_general(claim: Claim, k: int) -> Said:
@@ -269,6 +270,24 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
     indices = {n.data[0] for tree in (*claim.trees, *expressions(claim.code)) for n in walk(tree) if n.op == "index"}
     conditions = list(dict.fromkeys(with_plain_indices(one, own | indices) for one in reading.conditions + needed))
     return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), Asks(asked, inside(asked, sizes))
+
+
+def unless_plain(said: Said, code: tuple) -> Said:
+    """What is said of a call; nothing where it, or one among its arguments, may run what is not written as code has to be to be read."""
+    for name in dict.fromkeys(called(code)) if said.state == "proved" else ():
+        module, own = SNIPPET.fullmatch(name).group(1, 2)
+        if fault := first_fault(module, own, tuple(snippets_of(function(name)))):
+            return Said("not read", reason=f"it is written with {fault.said}, of which nothing is read", line=fault.line)
+    return said
+
+
+def called(x: Any) -> Iterator[str]:
+    """The functions of snippets that a call names, those among its arguments too."""
+    if isinstance(x, str) and SNIPPET.fullmatch(x):
+        yield x
+    elif isinstance(x, (tuple, list, dict)):
+        for part in x.values() if isinstance(x, dict) else x:
+            yield from called(part)
 
 
 def with_plain_indices(text: str, names: set[str]) -> str:

@@ -1,0 +1,273 @@
+"""What code may be written in, to be read: a list of what is allowed, since one of what is not would have no end.
+
+What it asks beside the operations that are met would be answered otherwise while it is read than with numbers, or leave no trace: how a
+tensor lies, of what kind it is, whether gradients are kept, who calls. So a function that may be run is made of these statements; it has
+names of its own, of other snippets, of numbers that its module writes out, and of those of Python and PyTorch that are listed; and of what
+it has names of it takes the operations of PyTorch's that give tensors, and the attributes that are listed, or that its classes define.
+Of what kind a tensor is, and where it lies, it may only hand on.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+STATEMENTS = """FunctionDef ClassDef Return Assign AugAssign AnnAssign For While If Break Continue Pass Expr Raise With withitem Assert
+    Lambda arguments arg keyword comprehension GeneratorExp ListComp DictComp SetComp IfExp BoolOp BinOp UnaryOp Compare Call Starred Attribute
+    Subscript Slice Name NamedExpr Constant Tuple List Dict Set Load Store Is IsNot In NotIn And Or Not Invert UAdd USub Add Sub Mult Div
+    FloorDiv Mod Pow MatMult BitAnd BitOr BitXor Eq NotEq Lt LtE Gt GtE"""
+PYTHONS = """int float bool tuple list dict set len range zip enumerate reversed map sum min max abs any all sorted super staticmethod classmethod
+    property ValueError TypeError NotImplementedError"""
+WITHIN = frozenset(["no_grad", "enable_grad"])  # what may stand around statements
+# Of modules, by what follows their names; and the modules of which anything may be named, as it is for the reader alone, or computes numbers.
+TORCHS = """Tensor Generator inf pi dtype device promote_types nn functional linalg special func autograd grad jacrev jacobian no_grad
+    enable_grad arange eye full ones zeros empty tensor as_tensor broadcast_shapes normalize Module Parameter"""
+FREE = frozenset(["math", "jaxtyping", "typing", "dataclasses", "collections.abc"])
+TORCHES = frozenset(["torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.special", "torch.func", "torch.autograd"])
+OF_THINGS = "shape ndim T dim size numel item float double half long to append items keys values get parameters is_floating_point"
+KINDS = frozenset(["dtype", "device"])  # which may only be handed on
+HANDED_TO = frozenset(["to", "promote_types", "new_full", "tensor", "as_tensor"])
+
+MADE_OF = tuple(getattr(ast, name) for name in STATEMENTS.split())
+BUILTINS, NAMED, TAKEN = (frozenset(names.split()) for names in (PYTHONS, TORCHS, OF_THINGS))
+
+
+class Text:
+    """A module's text, what its top level defines, and what its names come from."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.name = module.__name__
+        self.tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+        self.defined = {node.name: node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        self.written = {
+            target.id: node.value
+            for node in self.tree.body
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None
+            for target in ast.walk(node)
+            if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+        }
+        self.imported = dict(origins(self.tree))
+
+
+def origins(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
+    """(name, (module, what is taken of it, or nothing)) of all that a text imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (
+                (alias.asname or alias.name.partition(".")[0], (alias.name if alias.asname else alias.name.partition(".")[0], ""))
+                for alias in node.names
+            )
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)
+
+
+@cache
+def text_of(module: ModuleType) -> Text:
+    return Text(module)
+
+
+class Fault(NamedTuple):
+    """What stands in code that is not allowed, and where."""
+
+    said: str
+    line: str
+
+
+@cache
+def first_fault(module: str, function: str, modules: tuple[ModuleType, ...]) -> Fault | None:
+    """The first that is met in a function of a module of snippets, and in all of these that it may run; None where it is plain."""
+    texts = {one.__name__: text_of(one) for one in modules}
+    own = frozenset().union(*map(attributes_of, texts.values()))
+    ahead, met = [(module, function)], set()
+    for here in ahead:  # which grows
+        if here in met:
+            continue
+        met.add(here)
+        text, name = texts.get(here[0]), here[1]
+        if text and name in text.defined:
+            for line, said in faults(text.defined[name], text, own):
+                return Fault(said, f"{text.name.removeprefix('snippets.').replace('.', '/')}.py:{line}")
+            ahead += used(text.defined[name], text)
+        elif text and name in text.imported:
+            ahead += [text.imported[name]] if text.imported[name][0].startswith("snippets") else []
+        elif not (text and name in text.written and is_written_out(text.written[name])):
+            return Fault(f"'{name}'", f"{here[0].removeprefix('snippets.').replace('.', '/')}.py")
+    return None
+
+
+def used(node: ast.AST, text: Text) -> Iterator[tuple[str, str]]:
+    """(module, name) of what a function has of its module and of other snippets."""
+    for one, _ in pairs(node, None):
+        if isinstance(one, ast.Name) and (one.id in text.defined or one.id in text.written):
+            yield text.name, one.id
+        elif isinstance(one, ast.Name) and text.imported.get(one.id, ("", ""))[0].startswith("snippets"):
+            module, taken = text.imported[one.id]
+            if f"{module}.{taken}" not in sys.modules:  # else its functions are named
+                yield module, taken
+        elif isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name):
+            module = ".".join(filter(None, text.imported.get(one.value.id, ())))
+            if module.startswith("snippets") and module in sys.modules:
+                yield module, one.attr
+
+
+def attributes_of(text: Text) -> frozenset[str]:
+    """What the classes of a module define, and their methods write."""
+    found: set[str] = set()
+    for node in text.defined.values():
+        if isinstance(node, ast.ClassDef):
+            found |= {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+            found |= {one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)}
+            found |= {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)}
+    return frozenset(found)
+
+
+def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """(line, what) of all that is not allowed in a function or a class."""
+    bound = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+    bound |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    bound |= {one.name for one in ast.walk(node) if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+    widened = {id(one.test.left) for one in ast.walk(node) if isinstance(one, ast.IfExp) and is_widened(one)}
+    for one, above in pairs(node, None):
+        line = getattr(one, "lineno", getattr(above, "lineno", 0))
+        if isinstance(one, ast.JoinedStr):
+            yield line, "a text that is made up"
+        elif not isinstance(one, MADE_OF):
+            yield line, f"'{type(one).__name__.lower()}'"
+        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
+            if one.id not in bound and not is_known(one.id, text):
+                yield line, f"'{one.id}'"
+            if one.id in KINDS and one.id in bound and not is_handed_on(one, above):
+                yield line, f"'{one.id}' where it is not only handed on"
+        elif isinstance(one, ast.Attribute):
+            if not is_allowed(one, text, own, bound) and id(one) not in widened:
+                yield line, f"'.{one.attr}'"
+            elif is_kind(one, text) and not is_handed_on(one, above):
+                yield line, f"'{ast.unparse(one)}' where it is not only handed on"
+        elif isinstance(one, ast.Compare) and any(map(is_which, one.ops, one.comparators)):
+            yield line, "'is', but with None"
+        elif isinstance(one, ast.With) and not all(is_within(item.context_expr) for item in one.items):
+            yield line, "'with'"
+        elif isinstance(one, ast.ClassDef) and any(isinstance(x, ast.Assign) and not is_written_out(x.value) for x in one.body):
+            yield line, f"what the class {one.name} holds"
+
+
+def pairs(node: ast.AST, above: ast.AST | None) -> Iterator[tuple[ast.AST, ast.AST | None]]:
+    """What a function is made of, each with what it stands in; but for annotations, what is raised, and what stands first as a text."""
+    yield node, above
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "type_comment") or isinstance(node, ast.Raise):
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, ast.AST):
+                yield from pairs(one, node)
+
+
+def is_known(name: str, text: Text) -> bool:
+    """Whether a name that is not a function's own is a snippet, a number that the module writes out, or listed."""
+    if name in text.defined:
+        return True
+    if name in text.written:
+        return is_written_out(text.written[name])
+    if name in text.imported:
+        module, taken = text.imported[name]
+        return module.startswith("snippets") or module in FREE or module in TORCHES and (not taken or is_listed(taken, module))
+    return name in BUILTINS
+
+
+def is_written_out(value: ast.expr) -> bool:
+    """Numbers and texts, alone or several, and what is computed of them."""
+    return all(
+        isinstance(one, (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator, ast.expr_context))
+        for one in ast.walk(value)
+    )
+
+
+def is_allowed(e: ast.Attribute, text: Text, own: frozenset[str], bound: set[str]) -> bool:
+    if e.attr.startswith("_"):
+        return e.attr == "__init__" and isinstance(e.value, ast.Call) and ast.unparse(e.value) == "super()"
+    root = e.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id not in bound and root.id in text.imported:
+        module, _ = text.imported[root.id]
+        return (
+            module.startswith("snippets")
+            or module in FREE
+            or module in TORCHES
+            and is_listed(e.attr, ".".join(ast.unparse(e).split(".")[:-1]))
+        )
+    if isinstance(root, ast.Name) and root.id not in bound and root.id in BUILTINS:
+        return False
+    return e.attr in TAKEN or e.attr in KINDS or gives_tensors(e.attr) or e.attr in own and e.attr not in of_tensors()
+
+
+def is_listed(name: str, module: str) -> bool:
+    """Whether PyTorch's functions have one of that name that the reading meets, or it is listed."""
+    if name in NAMED or isinstance(getattr(torch, name, None), torch.dtype):
+        return True
+    return any(gives_tensors(f"{first}{name}") for first in ("", *(f"{part}_" for part in ("linalg", "special") if part in module)))
+
+
+@cache
+def gives_tensors(name: str) -> bool:
+    """Whether it is an operation of PyTorch's which gives tensors wherever it takes or gives anything of them."""
+    packet = getattr(torch.ops.aten, name, None) if not name.startswith("_") and name != "from_file" else None
+    if packet is None or not hasattr(packet, "overloads"):
+        return False
+    forms = [form for one in packet.overloads() for form in [getattr(packet, one)._schema] if form.returns and "Tensor" in str(form)]
+    return bool(forms) and all(any("Tensor" in str(one.type) for one in form.returns) for form in forms)
+
+
+@cache
+def of_tensors() -> frozenset[str]:
+    """What a tensor or a size has, while code is read."""
+    return frozenset({*dir(FakeTensor), *FakeTensor.__annotations__, *dir(torch.SymInt), *dir(int)})
+
+
+def is_kind(e: ast.Attribute, text: Text) -> bool:
+    """Of what kind a tensor is, or the name of a kind."""
+    named = isinstance(e.value, ast.Name) and text.imported.get(e.value.id, ("", ""))[0] == "torch"
+    return e.attr in KINDS if not named else isinstance(getattr(torch, e.attr, None), torch.dtype)
+
+
+def is_handed_on(e: ast.AST, above: ast.AST | None) -> bool:
+    """By the keyword that is named so, to what takes one, or as what is taken where none is given. Whether something is a truth value
+    may be asked: that is the same in each format."""
+    if isinstance(above, ast.Compare):
+        return (
+            len(above.comparators) == 1
+            and isinstance(above.ops[0], (ast.Eq, ast.NotEq))
+            and ast.unparse(above.comparators[0]) == "torch.bool"
+        )
+    if isinstance(above, ast.keyword):
+        return above.arg in KINDS
+    if isinstance(above, ast.Call) and e in above.args:
+        called = above.func.attr if isinstance(above.func, ast.Attribute) else ""
+        return called in HANDED_TO
+    return isinstance(above, ast.arguments)
+
+
+def is_which(how: ast.cmpop, other: ast.expr) -> bool:
+    """Whether it is asked which thing something is."""
+    return isinstance(how, (ast.Is, ast.IsNot)) and not (isinstance(other, ast.Constant) and other.value is None)
+
+
+def is_widened(e: ast.IfExp) -> bool:
+    """`x.float() if x.itemsize < 4 else x`: the same numbers, whichever it is."""
+    asked = e.test.left if isinstance(e.test, ast.Compare) else None
+    if not isinstance(asked, ast.Attribute) or asked.attr != "itemsize" or not isinstance(e.test.comparators[0], ast.Constant):
+        return False
+    x = ast.unparse(asked.value)
+    return isinstance(asked.value, ast.Name) and (ast.unparse(e.body), ast.unparse(e.orelse)) == (f"{x}.float()", x)
+
+
+def is_within(e: ast.expr) -> bool:
+    return isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr in WITHIN and not e.args and not e.keywords
