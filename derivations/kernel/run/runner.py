@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -11,8 +12,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from multiprocessing import forkserver
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
 
 from ..errors import nearest
 from . import certificates, earlier, packages, refusals, times
@@ -20,6 +22,7 @@ from .certificates import ROOT, CertificateError
 from .shared import Shared
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
+MOST_SAID = 2**28  # bytes of one record
 PATIENCE = 0.2  # seconds until it is looked whether to give up
 PAUSE = 1.0  # seconds that others wait where somebody watches: the page of what was awaited is built meanwhile
 BEHIND = 10  # how far a process lets others go before it, where somebody waits for something else
@@ -273,36 +276,49 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
     """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier, of which
     one in so many is replayed."""
     result, last, late = Result(topic, script), None, False
+    homes = looked_through_meanwhile()
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), before, replay))
+        process = CONTEXT.Process(
+            target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), homes, before, replay)
+        )
         process.start()
         sender.close()
-        packages.homes()  # found while the process loads
+        waits = Timer(TIME_LIMIT + PATIENCE, end, [process])  # where it began to say something, and does not go on
+        waits.daemon = True
+        waits.start()
         try:
             while not last and not late and not stop.is_set():
                 left = deadline - time.monotonic()
                 if records.poll(max(0.0, min(left, PATIENCE))):
-                    last = take(records.recv(), result, progress)
+                    last = take(json.loads(records.recv_bytes(MOST_SAID)), result, progress)
                 else:
                     late = left <= PATIENCE
         except EOFError:
             pass
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the script said something in its place
+            last = None
+        finally:
+            waits.cancel()
         result.stopped = stop.is_set() and not last
         process.join(0 if late or result.stopped else 5)
         end(process)
         words = (said.read().strip().splitlines() or [""])[-1]
     if result.stopped:
         return result, None
-    if last:
-        last["libraries"] = packages.versions(last.pop("modules"))
-        result.imported, result.reads = last["imported"], certificates.Reads(**last["read"])
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
     elif not last:
         result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + words if words else ''}")
     return result, last
+
+
+def looked_through_meanwhile() -> dict:
+    """The packages that modules are a part of, looked through while the process loads that the others are forked from."""
+    if CONTEXT.get_start_method() == "forkserver":
+        forkserver.ensure_running()
+    return dict(packages.homes())
 
 
 in_the_background = partial(run, nice=BEHIND)
@@ -334,9 +350,12 @@ def take(event: dict, result: Result, progress):
     elif kind == "claim":
         result.records.append(event)
         progress(1, 0)
-    elif kind == "done" and len(result.records) < result.stated:
+    elif kind == "done":
+        result.imported, result.reads = event["imported"], certificates.Reads(**event["read"])
+        event = {name: event[name] for name in ("imported", "libraries", "entangled")}
+    if kind == "done" and len(result.records) < result.stated:
         result.problems.append(f"{result.script}: {result.stated} claims are stated, and {len(result.records)} were checked")
-    elif kind == "problem":
+    if kind == "problem":
         result.problems.append(
             f"{result.script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else "")
         )

@@ -535,7 +535,8 @@ def _watch_imports(recorder: Recorder) -> Callable[[], None]:
     before = (builtins.__import__, importlib.import_module)
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-        if level or is_of_a_library(sys._getframe(1).f_code.co_filename) or not by_its_own_lines():
+        caller = sys._getframe().f_back  # there is none where a thread begins with it
+        if level or caller and is_of_a_library(caller.f_code.co_filename) or not by_its_own_lines():
             return before[0](name, globals, locals, fromlist, level)
         parts = [f"{name}.{part}" for part in fromlist or () if f"{name}.{part}" in SHARING]
         for part in [name, *parts]:

@@ -6,6 +6,7 @@ A script that crashes, hangs or eats memory takes only this process down. The pa
 from __future__ import annotations
 
 import gc
+import json
 import linecache
 import locale
 import os
@@ -20,6 +21,7 @@ from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, Untracked, scripts, unknown_name
 from ..printing.plain import SIGNS, plain
+from . import packages
 from .again import REPLAYED, Otherwise, checked
 from .records import fault_of_words
 from .tracking import Recorder, recorded
@@ -83,9 +85,11 @@ def imported(script: Path, root: Path) -> list:
     return sorted(file for file in files if file.endswith(".py") and file.startswith(mine) and not file.startswith(installed))
 
 
-def main(path: str, root: str, out, said: str, environment: dict, earlier: dict, one_in: int = 0):
+def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict, one_in: int = 0):
     """Check the script at path, in an environment, but for what was said of a claim `earlier` and stands; of that one claim in so many
-    all the same. Records go to the connection `out`; what the script prints goes to the file `said`."""
+    all the same. Records go to the connection `out`, as text, so that nothing of the script's runs where they are read; what the script
+    prints goes to the file `said`."""
+    packages.know(homes)
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
     be_anywhere()
@@ -105,7 +109,7 @@ def main(path: str, root: str, out, said: str, environment: dict, earlier: dict,
     def emit(event, **content):
         if os.getpid() != own:  # a script that forks: its copy has nothing to say
             os._exit(0)
-        out.send({"event": event, **content})
+        out.send_bytes(json.dumps({"event": event, **content}).encode())
 
     with_room(check_script, script, Path(root), emit, earlier, one_in or REPLAYED)
 
@@ -155,7 +159,7 @@ def check_script(script: Path, root: Path, emit, earlier: dict | None = None, on
     for message in unsaid(recorder, told):
         emit("problem", line=0, message=message, source="")
     entangled = entangled or script in files_of_modules()
-    emit("done", imported=imported(script, root), modules=modules(), read=recorder.read.record(), entangled=entangled)
+    emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record(), entangled=entangled)
 
 
 def unsaid(recorder: Recorder, told: list) -> list:
@@ -207,9 +211,9 @@ def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
     return entangled
 
 
-def modules() -> list[str]:
-    """Of what was imported, the outermost modules and packages."""
-    return sorted({name.partition(".")[0] for name in list(sys.modules)})
+def libraries() -> dict[str, str]:
+    """Version by name of every installed package that was imported, and of what it is a part."""
+    return packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
 def refused(emit, claim: Claim, message: str, start: float, **more):
