@@ -119,12 +119,17 @@ def test_code_is_run_in_fewer_digits_at_larger_sizes_too(computing, size):
         numbers.witness(claim)
 
 
+HOLDING = HEAD + (
+    "import random\nBYTES, TEXT, OWN = bytearray(), io.StringIO(), random.Random(7)\n"
+    "class Slot:\n    __slots__ = ('k',)\nSLOT = Slot()\nSLOT.k = 0\n"
+)
+
+
 KEEPERS = {
     "a queue": ("QUEUE.append(1)\nreturn x if len(QUEUE) < 5000 else 2 * x"),
     "a cycle": "return 2 * x if next(ENDING) == 2 else x",
     "bytes": "BYTES.append(1)\nreturn x",
     "a text": "TEXT.write('a')\nreturn x",
-    "what goes on": "next(MADE)\nreturn x",
     "random numbers of its own": "OWN.random()\nreturn x",
     "a place": "SLOT.k += 1\nreturn x",
 }
@@ -132,12 +137,18 @@ KEEPERS = {
 
 @pytest.mark.parametrize("name", KEEPERS)
 def test_what_is_kept_in_an_object_of_another_kind_is_seen(computing, name):
-    head = HEAD + (
-        "import random\nBYTES, TEXT, OWN, MADE = bytearray(), io.StringIO(), random.Random(7), (k for k in range(10**9))\n"
-        "class Slot:\n    __slots__ = ('k',)\nSLOT = Slot()\nSLOT.k = 0\n"
-    )
     with pytest.raises(Refused, match="keeps something from one call to the next"):
-        numbers.witness(computing(KEEPERS[name], [x], x + 0 * x, head=head))
+        numbers.witness(computing(KEEPERS[name], [x], x + 0 * x, head=HOLDING))
+
+
+def test_of_what_goes_on_as_it_is_asked_nothing_is_seen_and_none_is_kept(computing):
+    head = HEAD + "MADE = (k for k in range(10**9))\n"
+    with pytest.raises(Refused, match="keeps something from one call to the next"):
+        numbers.witness(computing("next(MADE)\nreturn x", [x], x + 0 * x, head=head))
+
+
+def test_what_holds_such_objects_and_leaves_them_alone_is_accepted(computing):
+    assert numbers.witness(computing("return x", [x], x + 0 * x, head=HOLDING))[0] == "agrees"
 
 
 SWAPPED = """
