@@ -31,6 +31,7 @@ UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|L
 NUMBERS = frozenset((int, float, complex, bool))
 PLAIN = NUMBERS | {str, bytes, type(None)}
 MERSENNE = 4 * 625  # bytes: the words of a Mersenne Twister, and at which of them it is
+NOT_HELD = ("__dict__", "__weakref__", "__doc__", "__slotnames__")  # of a class; the last is Python's, where an object was written down
 HOLDERS = (dict, tuple, list, set, frozenset)
 DULL = (ModuleType, FunctionType, BuiltinFunctionType, GenericAlias, type)  # these are asked on their own, where they are of the snippets
 
@@ -334,7 +335,7 @@ def held_by(value: Any, home: str | None) -> Any:
     if own and isinstance(value, FunctionType):
         return held_by_function(value)
     if own and isinstance(value, type):
-        return {name: held_by(one, home) for name, one in vars(value).items() if name not in ("__dict__", "__weakref__", "__doc__")}
+        return {name: held_by(one, home) for name, one in vars(value).items() if name not in NOT_HELD}
     return plain(value)
 
 
