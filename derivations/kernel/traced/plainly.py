@@ -10,11 +10,11 @@ Of what kind a tensor is, and where it lies, it may only hand on.
 from __future__ import annotations
 
 import ast
+import linecache
 import sys
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 import torch
@@ -45,7 +45,10 @@ class Text:
 
     def __init__(self, module: ModuleType) -> None:
         self.name = module.__name__
-        self.tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+        own = (x.__code__.co_filename for x in vars(module).values() if isinstance(x, FunctionType) and x.__module__ == module.__name__)
+        file = getattr(module, "__file__", None) or next(own, "")
+        linecache.checkcache(file)
+        self.tree = ast.parse("".join(linecache.getlines(file)))
         self.defined = {node.name: node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
         self.written = {
             target.id: node.value
