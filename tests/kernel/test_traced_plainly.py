@@ -68,6 +68,14 @@ NOT_PLAIN = {
     "by a name behind": TWICE.format("x.shape[0].__module__ == 'builtins' and x.shape[0] == 12"),
     "by what only it has": "return 2 * x if 'constant' in dir(x) else x",
     "who calls": "logging.getLogger().findCaller(stacklevel=1)\nreturn x",
+    "a name that is its own elsewhere": "def other(isinstance):\n    return isinstance\n"
+    + TWICE.format("isinstance(x.shape[0], int) and x.shape[0] == 12"),
+    "an import that is its own elsewhere": "def other(is_concrete_int):\n    return is_concrete_int\n"
+    + TWICE.format("is_concrete_int(x.shape[0]) and x.shape[0] == 12"),
+    "a format kept in a table": TWICE.format("dict(dtype=x.dtype)['dtype'] == dict(dtype=torch.float32)['dtype']"),
+    "a format among keywords": "def of(**kinds):\n    return kinds['dtype']\n" + TWICE.format("of(dtype=x.dtype) == of(dtype=torch.float32)"),
+    "a format that two have": TWICE.format("torch.promote_types(x.dtype, torch.float32) == torch.promote_types(torch.float32, torch.float32)"),
+    "a format that is named": "wide = torch.promote_types(x.dtype, torch.bfloat16)\n" + TWICE.format("wide == torch.float32"),
     "in a text": "return x * len(f'{x.shape[0]}') / len(f'{x.shape[0]}')",
 }  # fmt: skip
 
@@ -84,6 +92,7 @@ PLAIN = {
     "is it a truth value": "if x.dtype == torch.bool:\n    return x\nreturn 1 * x",
     "what is raised": "if not x.is_floating_point():\n    raise TypeError(f'no floats: {x.dtype}')\nreturn x * 1",
     "with more digits": "y = x.float() if x.itemsize < 4 else x\nreturn y.to(x.dtype)",
+    "a kind that is named": "wide = torch.promote_types(x.dtype, torch.float32)\nreturn torch.exp(x.to(wide)).log().to(x.dtype)",
     "None": "other = None\nreturn x if other is None else 2 * x",
     "a function within": "def twice(y):\n    return 2 * y\nreturn twice(x) / 2",
 }  # fmt: skip

@@ -167,11 +167,10 @@ def derivative(e, t, axes, deep):
     step = 2.0**-26
     with torch.inference_mode(False):
         leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
-        values = {n: Value(x.v.clone(), x.e.clone()) for n, x in t.values.items()}
-        t_ = t.but({**values, name: Value(leaf, torch.zeros_like(leaf) + step)})
-        if t.weights is not None:
-            t_.weights = Value(t.weights.v.clone(), t.weights.e.clone())
-        at = evaluate(body, t_, axes, deep)
+        values = {n: Value(*(y.clone() for y in x)) for n, x in t.values.items()}  # of which gradients may be kept
+        there = t.but({**values, name: Value(leaf, torch.zeros_like(leaf) + step)})
+        there.weights = t.weights and Value(*(x.clone() for x in t.weights))
+        at = evaluate(body, there, axes, deep)
         if at.v.is_complex():
             raise NotForTorch("the derivative of a complex number")
         slope = torch.autograd.grad(at.v.sum(), leaf, allow_unused=True)[0] if at.v.requires_grad else None

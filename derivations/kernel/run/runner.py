@@ -275,7 +275,7 @@ def keep(result: Result, last: dict, began: int, loaded: int | None, before: dic
 def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0, nice: int = 0):
     """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier, of which
     one in so many is replayed."""
-    result, last, late = Result(topic, script), None, False
+    result, last, late, garbled = Result(topic, script), None, False, False
     homes = looked_through_meanwhile()
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
@@ -298,7 +298,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
         except EOFError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the script said something in its place
-            last = None
+            garbled = True
         finally:
             waits.cancel()
         result.stopped = stop.is_set() and not last
@@ -309,6 +309,10 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: i
         return result, None
     if late:
         result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
+    elif garbled:
+        result.problems.append(
+            f"{script}: what its process says is no record of a check; let the script write to no file that it did not open"
+        )
     elif not last:
         result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + words if words else ''}")
     return result, last

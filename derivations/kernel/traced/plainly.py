@@ -10,6 +10,7 @@ Of what kind a tensor is, and where it lies, it may only hand on.
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import sys
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ FREE = frozenset(["math", "jaxtyping", "typing", "dataclasses", "collections.abc
 TORCHES = frozenset(["torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.special", "torch.func", "torch.autograd"])
 OF_THINGS = "shape ndim T dim size numel item float double half long to append items keys values get parameters is_floating_point"
 KINDS = frozenset(["dtype", "device"])  # which may only be handed on
-HANDED_TO = frozenset(["to", "promote_types", "new_full", "tensor", "as_tensor"])
+WIDER = "promote_types"
+HANDED_TO = frozenset(["to", WIDER, "new_full", "tensor", "as_tensor"])
 
 MADE_OF = tuple(getattr(ast, name) for name in STATEMENTS.split())
 BUILTINS, NAMED, TAKEN = (frozenset(names.split()) for names in (PYTHONS, TORCHS, OF_THINGS))
@@ -99,8 +101,8 @@ def first_fault(module: str, function: str, modules: tuple[ModuleType, ...]) -> 
             for line, said in faults(text.defined[name], text, own):
                 return Fault(said, f"{text.name.removeprefix('snippets.').replace('.', '/')}.py:{line}")
             ahead += used(text.defined[name], text)
-        elif text and name in text.imported:
-            ahead += [text.imported[name]] if text.imported[name][0].startswith("snippets") else []
+        elif text and name in text.imported and text.imported[name][0].startswith("snippets"):
+            ahead.append(text.imported[name])
         elif not (text and name in text.written and is_written_out(text.written[name])):
             return Fault(f"'{name}'", f"{here[0].removeprefix('snippets.').replace('.', '/')}.py")
     return None
@@ -137,7 +139,9 @@ def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int
     bound = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
     bound |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     bound |= {one.name for one in ast.walk(node) if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+    handed = {id(kind) for one in ast.walk(node) if isinstance(one, ast.Call) for kind in handed_on(one, text, bound)}
     widened = {id(one.test.left) for one in ast.walk(node) if isinstance(one, ast.IfExp) and is_widened(one)}
+    named = {one.targets[0].id for one in ast.walk(node) if isinstance(one, ast.Assign) and names_a_kind(one)}
     for one, above in pairs(node, None):
         line = getattr(one, "lineno", getattr(above, "lineno", 0))
         if isinstance(one, ast.JoinedStr):
@@ -145,15 +149,22 @@ def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int
         elif not isinstance(one, MADE_OF):
             yield line, f"'{type(one).__name__.lower()}'"
         elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
-            if one.id not in bound and not is_known(one.id, text):
+            elsewhere = (
+                one.id in text.imported or one.id in text.written or hasattr(builtins, one.id)
+            )  # wherever in the function it is its own
+            if (one.id not in bound or elsewhere) and not is_known(one.id, text):
                 yield line, f"'{one.id}'"
-            if one.id in KINDS and one.id in bound and not is_handed_on(one, above):
+            if one.id in KINDS | named and one.id in bound and not is_handed_on(one, above, handed):
                 yield line, f"'{one.id}' where it is not only handed on"
         elif isinstance(one, ast.Attribute):
             if not is_allowed(one, text, own, bound) and id(one) not in widened:
                 yield line, f"'.{one.attr}'"
-            elif is_kind(one, text) and not is_handed_on(one, above):
+            elif is_kind(one, text) and not is_handed_on(one, above, handed):
                 yield line, f"'{ast.unparse(one)}' where it is not only handed on"
+        elif isinstance(one, ast.Call) and called_name(one) == WIDER and not (is_handed_on(one, above, handed) or names_a_kind(above)):
+            yield line, "'promote_types' where what it gives is not only handed on"
+        elif isinstance(one, ast.arguments) and one.kwarg:
+            yield line, f"'**{one.kwarg.arg}'"
         elif isinstance(one, ast.Compare) and any(map(is_which, one.ops, one.comparators)):
             yield line, "'is', but with None"
         elif isinstance(one, ast.With) and not all(is_within(item.context_expr) for item in one.items):
@@ -203,6 +214,7 @@ def is_allowed(e: ast.Attribute, text: Text, own: frozenset[str], bound: set[str
         module, _ = text.imported[root.id]
         return (
             module.startswith("snippets")
+            and root is e.value
             or module in FREE
             or module in TORCHES
             and is_listed(e.attr, ".".join(ast.unparse(e).split(".")[:-1]))
@@ -241,21 +253,33 @@ def is_kind(e: ast.Attribute, text: Text) -> bool:
     return e.attr in KINDS if not named else isinstance(getattr(torch, e.attr, None), torch.dtype)
 
 
-def is_handed_on(e: ast.AST, above: ast.AST | None) -> bool:
-    """By the keyword that is named so, to what takes one, or as what is taken where none is given. Whether something is a truth value
-    may be asked: that is the same in each format."""
+def handed_on(call: ast.Call, text: Text, bound: set[str]) -> Iterator[ast.expr]:
+    """What a call is given as a kind: by the keyword that is named so, or by its place. A function of one's own hands it on in its turn; a
+    class or a table would keep it."""
+    func = call.func
+    own = isinstance(func, ast.Name) and func.id not in BUILTINS and func.id not in bound
+    if isinstance(func, ast.Attribute) or own and not isinstance(text.defined.get(func.id), ast.ClassDef):
+        yield from (one.value for one in call.keywords if one.arg in KINDS)
+    if called_name(call) in HANDED_TO:
+        yield from call.args
+
+
+def names_a_kind(node: ast.AST | None) -> bool:
+    """`wide = torch.promote_types(...)`: the name may be handed on in its turn."""
+    named = isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    return named and isinstance(node.value, ast.Call) and called_name(node.value) == WIDER
+
+
+def called_name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def is_handed_on(e: ast.AST, above: ast.AST | None, handed: set[int]) -> bool:
+    """To a call, or as what is taken where none is given. Whether something is a truth value may be asked: that is the same in each format."""
     if isinstance(above, ast.Compare):
-        return (
-            len(above.comparators) == 1
-            and isinstance(above.ops[0], (ast.Eq, ast.NotEq))
-            and ast.unparse(above.comparators[0]) == "torch.bool"
-        )
-    if isinstance(above, ast.keyword):
-        return above.arg in KINDS
-    if isinstance(above, ast.Call) and e in above.args:
-        called = above.func.attr if isinstance(above.func, ast.Attribute) else ""
-        return called in HANDED_TO
-    return isinstance(above, ast.arguments)
+        asked = above.comparators[0]
+        return len(above.comparators) == 1 and isinstance(above.ops[0], (ast.Eq, ast.NotEq)) and ast.unparse(asked) == "torch.bool"
+    return id(e) in handed or isinstance(above, ast.arguments)
 
 
 def is_which(how: ast.cmpop, other: ast.expr) -> bool:
