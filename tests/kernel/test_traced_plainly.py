@@ -33,6 +33,8 @@ class Asks:
         return n is DOZEN
 def second(x, which=lambda n: isinstance(n, int)):
     return 2 * x if which(x.shape[0]) and x.shape[0] == DOZEN else x
+def among(**kinds):
+    return kinds["dtype"]
 def helper(x):
     return 2 * x if x.stride(0) == 3 else x
 """
@@ -73,9 +75,10 @@ NOT_PLAIN = {
     "an import that is its own elsewhere": "def other(is_concrete_int):\n    return is_concrete_int\n"
     + TWICE.format("is_concrete_int(x.shape[0]) and x.shape[0] == 12"),
     "a format kept in a table": TWICE.format("dict(dtype=x.dtype)['dtype'] == dict(dtype=torch.float32)['dtype']"),
-    "a format among keywords": "def of(**kinds):\n    return kinds['dtype']\n" + TWICE.format("of(dtype=x.dtype) == of(dtype=torch.float32)"),
+    "a format among keywords": TWICE.format("among(dtype=x.dtype) == among(dtype=torch.float32)"),
     "a format that two have": TWICE.format("torch.promote_types(x.dtype, torch.float32) == torch.promote_types(torch.float32, torch.float32)"),
-    "a format that is named": "wide = torch.promote_types(x.dtype, torch.bfloat16)\n" + TWICE.format("wide == torch.float32"),
+    "a format that is named": "wide = torch.promote_types(x.dtype, torch.bfloat16)\nother = torch.promote_types(torch.float32, torch.float32)\n"
+    + TWICE.format("wide == other"),
     "in a text": "return x * len(f'{x.shape[0]}') / len(f'{x.shape[0]}')",
 }  # fmt: skip
 
@@ -106,7 +109,7 @@ def test_code_that_is_written_plainly_is_proved(computing, name):
 
 def test_what_is_not_plain_is_named_with_its_line(computing):
     said = asked(computing("return helper(x)", [x], x + 0 * x, head=HEAD), 0)
-    assert "'.stride'" in said.reason and said.line == "planted.py:25"
+    assert "'.stride'" in said.reason and said.line == "planted.py:27"
 
 
 def test_operations_are_those_that_give_tensors():

@@ -1,5 +1,6 @@
 """What a script's process says is read as text: nothing of the script's runs where it is read, and what is no record is told in a line."""
 
+import time
 from importlib.metadata import version
 from threading import Event
 
@@ -75,6 +76,15 @@ def test_the_version_kept_is_that_of_what_the_script_imports(tmp_path):
     assert last["libraries"]["mpmath"] == "9.9" != version("mpmath")
 
 
+THREAD = """
+import sys, threading, time
+sys.modules.pop("colorsys", None)
+threading._start_new_thread(__import__, ("colorsys",))
+while "colorsys" not in sys.modules and time.monotonic() < {until}:
+    time.sleep(0.01)
+assert "colorsys" in sys.modules
+"""
+
+
 def test_a_thread_may_begin_with_an_import(tmp_path):
-    text = "import threading\nthread = threading.Thread(target=__import__, args=('colorsys',))\nthread.start()\nthread.join()\n"
-    assert checked(tmp_path, text)[0].holds
+    assert checked(tmp_path, THREAD.format(until=time.monotonic() + 60))[0].holds
