@@ -821,15 +821,30 @@ def test_python_copies_a_file_with_its_attributes(tmp_path):
     assert recorder.refused == [] and str(tmp_path / "a") in recorder.read.files
 
 
-@pytest.mark.parametrize("zone", ["Asia/Tokyo", "JST-9", "America/New_York"])
-def test_a_process_that_began_elsewhere_is_brought_to_where_all_are(zone):
-    told = "import locale, time; print(time.timezone, time.tzname[0], locale.setlocale(locale.LC_ALL, ''))"
-    elsewhere = os.environ | {"TZ": zone, "LC_ALL": "C", "PYTHONPATH": str(certificates.ROOT)}
-    said = []
-    for before in ("", "from derivations.kernel.run import worker; worker.be_anywhere(); "):
-        ran = subprocess.run([sys.executable, "-c", before + told], env=elsewhere, capture_output=True, text=True, check=True)
-        said.append(ran.stdout.split())
-    assert said[0][1] != "UTC" and said[1][:2] == ["0", "UTC"] and said[1][2] in ("C.UTF-8", "C")
+TOLD = """
+import locale, os, time
+from derivations.kernel.run import worker
+
+def told():
+    print(time.timezone, time.tzname[0], locale.setlocale(locale.LC_ALL, ""))
+
+for zone in {zones}:
+    os.environ |= {{"TZ": zone, "LC_ALL": "C"}}
+    time.tzset()
+    told()
+    worker.be_anywhere()
+    told()
+"""
+
+
+def test_a_process_that_is_elsewhere_is_brought_to_where_all_are():
+    zones = ["Asia/Tokyo", "JST-9", "America/New_York"]
+    elsewhere = os.environ | {"TZ": zones[0], "LC_ALL": "C", "PYTHONPATH": str(certificates.ROOT)}
+    ran = subprocess.run([sys.executable, "-c", TOLD.format(zones=zones)], env=elsewhere, capture_output=True, text=True, check=True)
+    said = list(map(str.split, ran.stdout.splitlines()))
+    assert len(said) == 2 * len(zones)
+    for before, after in zip(said[::2], said[1::2]):
+        assert before[1] != "UTC" and after[:2] == ["0", "UTC"] and after[2] in ("C.UTF-8", "C")
 
 
 def test_what_nobody_heeds_is_passed_over_at_once(monkeypatch):

@@ -2,7 +2,7 @@
 
 import time
 from importlib.metadata import version
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
@@ -57,9 +57,28 @@ def test_what_is_no_record_is_told_in_a_line(tmp_path, what):
     ]
 
 
+class AtTheSign(Thread):
+    """In the place of a timer: its time is up when the script has begun to say something."""
+
+    def __init__(self, seconds, end, processes):
+        assert seconds > runner.TIME_LIMIT
+        super().__init__(daemon=True)
+        self.ended, self.end, self.processes = Event(), end, processes
+
+    def run(self):
+        while not self.ended.wait(0.05):
+            if self.sign.exists():
+                return self.end(*self.processes)
+
+    def cancel(self):
+        self.ended.set()
+
+
 def test_what_begins_to_be_said_and_does_not_go_on_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "TIME_LIMIT", 10)
-    result, _ = checked(tmp_path, f"{WRITING}os.write(out.fileno(), struct.pack('!i', 10**6))\ntime.sleep(10**6)\n")
+    monkeypatch.setattr(AtTheSign, "sign", tmp_path / "begun", raising=False)
+    monkeypatch.setattr(runner, "Timer", AtTheSign)
+    begins = f"{WRITING}os.write(out.fileno(), struct.pack('!i', 10**6))\nopen({str(AtTheSign.sign)!r}, 'w').close()\ntime.sleep(10**6)\n"
+    result, _ = checked(tmp_path, begins)
     assert not result.holds and "died" in result.problems[0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import accumulate, product
+from operator import add
 
 from flint import fmpq, fmpq_mat
 
@@ -38,7 +39,8 @@ def factors(a: Assumption) -> list[Expr]:
 
 
 def rows_and_columns(entries: dict) -> tuple[int, ...]:
-    return tuple(1 + max(place[axis] for place in entries) for axis in range(len(next(iter(entries)))))
+    """Of the entry at the end."""
+    return tuple(1 + k for k in max(entries))
 
 
 def on_diagonal(place: tuple) -> bool:
@@ -53,7 +55,7 @@ def dominant(entries: dict) -> dict:
 
 def straight(entries: dict, after: int = 0) -> dict:
     """The identity, as far as it goes; of one that is not square, the rows or columns after so many."""
-    return {place: number(int(on_diagonal(moved(place, after, entries)))) for place in entries}
+    return {place: number(int(on_diagonal(there))) for place, there in moved(entries, after)}
 
 
 def reflected(entries: dict, after: int = 0) -> dict:
@@ -61,13 +63,24 @@ def reflected(entries: dict, after: int = 0) -> dict:
     most = max(rows_and_columns(entries))
     v = [number(FEW[k % len(FEW)]) for k in range(most)]
     length = sum((x * x for x in v), number(0))
-    places = {place: moved(place, after, entries) for place in entries}
-    return {place: number(int(on_diagonal(p))) - 2 * v[p[0] % most] * v[p[-1] % most] / length for place, p in places.items()}
+    return {
+        place: number(int(on_diagonal(there))) - 2 * v[there[0] % most] * v[there[-1] % most] / length
+        for place, there in moved(entries, after)
+    }
 
 
-def moved(place: tuple, after: int, entries: dict) -> tuple:
+def moved(entries: dict, after: int) -> Iterator[tuple[tuple, tuple]]:
+    """(place, the place so many rows or columns on, along the shorter axis) of each entry."""
     sizes = rows_and_columns(entries)
-    return tuple(k + after * (size < max(sizes)) for k, size in zip(place, sizes))
+    steps = [after * (size < max(sizes)) for size in sizes]
+    for place in entries:
+        yield place, tuple(map(add, place, steps))
+
+
+def small(entries: dict) -> dict:
+    """The same over so much that each row and each column comes to less than 1."""
+    most = 4 * max(rows_and_columns(entries)) * entries[min(entries)]
+    return {place: v / most for place, v in entries.items()}
 
 
 SHAPED = (
@@ -76,7 +89,7 @@ SHAPED = (
     lambda entries: {p: -v for p, v in straight(entries).items()},
     lambda entries: {p: v + on_diagonal(p) for p, v in entries.items()},
     lambda entries: {p: v - on_diagonal(p) for p, v in entries.items()},
-    lambda entries: {p: v / (4 * max(rows_and_columns(entries)) * dominant(entries)[min(entries)]) for p, v in dominant(entries).items()},
+    lambda entries: small(dominant(entries)),
     lambda entries: {p: number(0) for p in entries},
 )
 
