@@ -8,8 +8,9 @@ import shutil
 import pytest
 
 PREFIX = "NOT TESTED: "
-# Files and folders that take longest are begun first, so that no process is left with one of them at the end.
-FIRST = ("tests/site/test_every_page.py", "tests/site/test_pasting.py", "tests/kernel/test_cluster.py", "tests/site/", "tests/kernel/")
+# Files and folders that take longest are begun first, so that no process is left with one of them at the end. One file has the site built,
+# and the others that look at it come when it is there: who asks for it meanwhile waits.
+FIRST = ("tests/site/test_every_page.py", "tests/site/test_pasting.py", "tests/site/test_api.py", "tests/kernel/", "tests/site/")
 
 
 def pytest_addoption(parser):
