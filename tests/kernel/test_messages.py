@@ -515,8 +515,9 @@ LONG = {
 
 @pytest.mark.parametrize("state, says, length", LONG.values(), ids=LONG)
 def test_a_long_polynomial_is_cut(state, says, length, refused, monkeypatch):
-    monkeypatch.setattr(check, "show_polynomial", lambda p, *near: "p" * 1000)
-    assert refused(state) == says.format("p" * length)
+    monkeypatch.setattr(check, "show_polynomial", lambda p, *near: "p + " * 1000)
+    said = "p + " * (length // 4 - 1) + "p …"
+    assert len(said) <= length and refused(state) == says.format(said)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from textwrap import shorten
 
 from ..core.expr import BINDERS, Expr, walk
 from ..printing.plain import plain
@@ -211,3 +212,8 @@ def show_polynomial(p: dict, *near: Expr) -> str:
     if not axes or any(size.op == "const" for size in near[0].shape):
         return shown
     return f"{shown}, in entry [{', '.join(plain(names.of(axis)) for axis in axes)}]"
+
+
+def in_short(text: str, most: int) -> str:
+    """A text as far as its first so many characters go, and a sign that it goes on."""
+    return shorten(text, most, placeholder=" …")

@@ -23,7 +23,7 @@ from .payloads import Unknown
 from .polynomials import add, scale
 from .reading import read
 from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, of_sizes, sizes_to_try
-from .showing import show_polynomial
+from .showing import in_short, show_polynomial
 from .sign import by_cases, doubt, increase, term_by_term
 
 
@@ -183,7 +183,7 @@ def prove_equality(claim, left, right, facts):
     residual = equal(left, right, facts)
     return (
         residual
-        and f"not proved: left - right has the normal form {show_polynomial(residual, left, right)[:400]}, and no small counterexample was found"
+        and f"not proved: left - right has the normal form {in_short(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
     )
 
 
@@ -199,7 +199,7 @@ def prove_inequality(claim, left, right, facts):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
-        return f"right - left is not the certificate {show(certificate)}; they differ by {show_polynomial(residual, left, right)[:300]}"
+        return f"right - left is not the certificate {show(certificate)}; they differ by {in_short(show_polynomial(residual, left, right), 300)}"
     return doubt(certificate, facts)
 
 
@@ -222,7 +222,8 @@ def prove_rank(claim, left, right, facts):
         return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
     residual = equal(left.args[0], product, facts)
     return (
-        residual and f"{show(product)} is not {show(left.args[0])}: they differ by {show_polynomial(residual, *left.args, product)[:300]}"
+        residual
+        and f"{show(product)} is not {show(left.args[0])}: they differ by {in_short(show_polynomial(residual, *left.args, product), 300)}"
     )
 
 
@@ -249,8 +250,8 @@ def prove_limit(claim, left, right, facts):
         raise Fails(f"{goes}: {error}") from None
     residual = clear_denominators(add(found, scale(read(right, facts), -1)), facts)
     return residual and (
-        f"{goes} the series gives another limit: {show_polynomial(found, left, right)[:300]}, not {show(right)}; "
-        f"they differ by {show_polynomial(residual, left, right)[:300]}"
+        f"{goes} the series gives another limit: {in_short(show_polynomial(found, left, right), 300)}, not {show(right)}; "
+        f"they differ by {in_short(show_polynomial(residual, left, right), 300)}"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.expr import Expr, show, symbols
 from ..errors import KernelError
 from ..exact.search import counterexample
-from ..exact.showing import show_polynomial
+from ..exact.showing import in_short, show_polynomial
 from ..exact.witness import equal
 from .arguments import entry, put, spot
 from .axes import Run, along, places
@@ -49,7 +49,7 @@ def compared(have: Expr, want: Expr, reading: Reading) -> list[str]:
         raise NotRead(f"the normal form does not decide it: {error}") from None
     if residual:
         refuse_different(have, want, reading)
-        raise NotRead(f"not shown to be equal: they differ by {show_polynomial(residual, have, want)[:200]}")
+        raise NotRead(f"not shown to be equal: they differ by {in_short(show_polynomial(residual, have, want), 200)}")
     return facts.unstated
 
 
@@ -62,7 +62,7 @@ def refuse_different(have: Expr, want: Expr, reading: Reading) -> None:
     except (KernelError, RecursionError, ArithmeticError, ValueError):
         return
     if found:
-        raise Different(f"{found}, where {show(have)[:200]} is computed and {show(want)[:200]} is claimed")
+        raise Different(f"{found}, where {in_short(show(have), 200)} is computed and {in_short(show(want), 200)} is claimed")
 
 
 def shown(axis: Any) -> str:
