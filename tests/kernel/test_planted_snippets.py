@@ -613,6 +613,28 @@ def test_a_snippet_that_is_wrong_almost_everywhere_is_refused(monkeypatch, name)
         tw.witness(summed())
 
 
+def doubled_in_place(A):
+    copy = A.clone()
+    copy.flatten().mul_(2)
+    return copy / 2
+
+
+def ones_in_place(A):
+    made = torch.zeros_like(A)
+    made.reshape(-1).add_(1)
+    return made * A
+
+
+@pytest.mark.parametrize("wrong", [doubled_in_place, ones_in_place])
+def test_what_is_written_through_a_copy_where_numbers_lie_by_columns_is_refused(monkeypatch, wrong):
+    one = claim("identity", A + 0 * A, 1 * A, code=[(PRODUCT, A)])
+    monkeypatch.setattr(PRODUCT, lambda A: 1 * A)
+    assert tw.witness(one)[0] == "agrees"
+    monkeypatch.setattr(PRODUCT, wrong)
+    with pytest.raises(Refused, match="gives .* where its arguments lie by columns"):
+        tw.witness(one)
+
+
 @pytest.mark.parametrize("result", [Number(1.0), numpy.float64(1.0), True], ids=["a kind of its own", "NumPy's", "a truth"])
 def test_a_number_is_one_of_pythons(monkeypatch, result):
     one = claim("identity", d - d + 1, 1 + 0 * d, code=[(NUMBER, d)])

@@ -89,6 +89,74 @@ def test_code_that_asks_otherwise_than_by_operations_is_not_proved(computing, na
     assert said.state in ("not read", "different"), said
 
 
+# Of another round: (what stands before the function, the function's lines).
+SEEN = "seen = []\n"
+MORE_NOT_PLAIN = {
+    "the gradient that was found": ("", "return x if x.grad is None else 2 * x"),
+    "the order of texts": ("", "order = tuple({'a', 'b', 'c'})\nreturn x if order else 2 * x"),
+    "a text that others are put into": ("", TWICE.format("'Fake' not in '%s' % (x,) and x.shape[0] == 12")),
+    "such a text of the module": ("FORM = '%s'", "return x if FORM % (x,) else 2 * x"),
+    "such bytes": ("", "return x if b'%a' % (x,) else 2 * x"),
+    "a module of a module": ("import dataclasses", TWICE.format("dataclasses.inspect.builtins.isinstance(x.shape[0], int)")),
+    "a module taken of a module": ("from dataclasses import inspect", TWICE.format("inspect.builtins.isinstance(x.shape[0], int)")),
+    "whose function it is": ("import math\nfrom math import sqrt", TWICE.format("sqrt == math.sqrt and x.shape[0] == 12")),
+    "whose function it is, by default": (
+        "import math\ndef own(x, exp=math.exp):\n    return 2 * x if exp == math.exp and x.shape[0] == 12 else x", "return own(x)",
+    ),
+    "in what is raised": (
+        "", f"{SEEN}def ask(_):\n    raise StopIteration(seen.append(x.stride(0)))\nlist(map(ask, (1,)))\n{TWICE.format('seen[0] == 3')}",
+    ),
+    "in what an error comes from": ("", f"{SEEN}if x.shape[0] < 0:\n    raise ValueError('a') from seen.append(1)\nreturn x"),
+    "in an annotation": (
+        "", f"{SEEN}def ask(y: seen.append(x.stride(0))):\n    return y\nreturn ask(2 * x if seen[0] == 3 else x)",
+    ),
+    "in what a function is said to give": (
+        "", f"{SEEN}def ask(y) -> seen.append(x.stride(0)):\n    return y\nreturn ask(2 * x if seen[0] == 3 else x)",
+    ),
+    "in a class within": ("", f"{SEEN}class Within:\n    k: int = 0\nreturn x"),
+    "a frame, by a class's names": (
+        "class Names:\n    gi_frame: int = 0\n    f_back: int = 0\n    f_code: int = 0",
+        "box = []\nbox.append((box[0].gi_frame.f_back.f_code for _ in (1,)))\nreturn x if list(box[0]) else 2 * x",
+    ),
+    "a function of PyTorch's, by a class's name": (
+        "class Names:\n    get_num_threads: int = 0", f"t = torch\n{TWICE.format('t.get_num_threads() == 3')}",
+    ),
+    "a module by another name": ("", "t = torch\nreturn t.exp(x).log()"),
+    "what stops an error": (
+        "class Quiet:\n    def no_grad(self):\n        return self\n    def __enter__(self):\n        return self\n"
+        "    def __exit__(self, a, b, c):\n        return True",
+        f"{SEEN}with Quiet().no_grad():\n    seen.append(1)\nreturn x",
+    ),
+    "a list that is given by default": (
+        "def keeps(x, seen=[[[0]]]):\n    seen[0][0].append(1)\n    return 2 * x if len(seen[0][0]) > 10**6 else x", "return keeps(x)",
+    ),
+    "a table that is given by default": (
+        "def keeps(x, seen={'a': 0}):\n    seen['a'] = 1 - seen['a']\n    return x", "return keeps(x)",
+    ),
+    "a function that is given by default": (
+        "def keeps(x, g=lambda k, seen=[0]: seen.append(k) or len(seen)):\n    return 2 * x if g(1) > 10**6 else x", "return keeps(x)",
+    ),
+    "a list that a class holds": (
+        "class Keeps:\n    seen: list = [[[[[0]]]]]", "Keeps.seen[0][0][0][0].append(1)\nreturn x",
+    ),
+    "a format by default": ("", f"same = lambda k=x.dtype, o=torch.float32: k == o\n{TWICE.format('same() and x.shape[0] == 12')}"),
+    "a format by a method": (
+        "class Same:\n    def to(self, k, o):\n        return k == o", TWICE.format("Same().to(x.dtype, torch.float32) and x.shape[0] == 12"),
+    ),
+    "which thing it is, by a list": ("", "z = x.sum() * 0\nreturn x if z.to(x.dtype) in [z] else 2 * x"),
+    "what is done where numbers are compared": (
+        "class Like:\n    def __eq__(self, other):\n        return True", "return x if Like() == x.shape[0] else 2 * x",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE_NOT_PLAIN)
+def test_code_that_asks_by_another_door_is_not_proved(computing, name):
+    head, body = MORE_NOT_PLAIN[name]
+    said = asked(computing(body, [x], x + 0 * x, head=f"import torch\n{head}\n"), 0)
+    assert said.state in ("not read", "different"), said
+
+
 PLAIN = {
     "numbers of its module": "return x * NUMBERS[0] / DOZEN * 6",
     "a kind that is handed on": "return x * torch.ones(x.shape, dtype=x.dtype, device=x.device)",
@@ -97,6 +165,9 @@ PLAIN = {
     "with more digits": "y = x.float() if x.itemsize < 4 else x\nreturn y.to(x.dtype)",
     "a kind that is named": "wide = torch.promote_types(x.dtype, torch.float32)\nreturn torch.exp(x.to(wide)).log().to(x.dtype)",
     "None": "other = None\nreturn x if other is None else 2 * x",
+    "a number that is none of several": "return x if 0 in x.shape else 1 * x",
+    "what is given by default": "def times(y, by=2.0, kind=torch.float64, one=F.relu):\n    return y * by / DOZEN\nreturn times(x) * 6",
+    "without gradients": "with torch.no_grad():\n    y = 2 * x\nreturn y / 2",
     "a function within": "def twice(y):\n    return 2 * y\nreturn twice(x) / 2",
 }  # fmt: skip
 

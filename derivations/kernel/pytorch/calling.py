@@ -224,6 +224,11 @@ def strided(x: Tensor) -> Tensor:
     return room[..., 1::2]
 
 
+def by_columns(x: Tensor) -> Tensor:
+    """The same numbers, of which those of a column lie beside one another."""
+    return contiguous(x.mT).mT if x.dim() > 1 else contiguous(x)
+
+
 def graded(x: Tensor) -> Tensor:
     """The same numbers, with a gradient asked for."""
     return contiguous(x).requires_grad_(has_gradient(x))
@@ -263,6 +268,7 @@ def unwarned() -> Iterator[None]:
 
 WAYS: dict[str, tuple[Callable, Callable]] = {
     "where its arguments are strided": (strided, nullcontext),
+    "where its arguments lie by columns": (by_columns, nullcontext),
     "where a gradient is asked for": (graded, unwarned),
     "where a gradient goes through its arguments": (computed, unwarned),
     "where its arguments are parameters": (as_parameter, unwarned),

@@ -56,4 +56,5 @@ def in_turn(points: int, turn: int, step: int) -> Look:
     ways = tuple(WAYS)
     asked = tuple(ways[(AT_ONCE * turn + k) % len(ways)] for k in range(AT_ONCE))
     watched = chosen[-1:] if turn % SELDOM == 0 else range(0)  # not the first point, where all is zero
-    return Look(chosen, watched, asked, turn % SELDOM == 1, FORMATS[turn % len(FORMATS) :][:1])
+    format_ = FORMATS[(turn + turn // len(FORMATS)) % len(FORMATS)]  # so that none goes with one way alone
+    return Look(chosen, watched, asked, turn % SELDOM == 1, (format_,))

@@ -15,19 +15,31 @@ import linecache
 import sys
 from collections.abc import Iterator
 from functools import cache
-from types import FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+    TracebackType,
+)
 from typing import NamedTuple
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 STATEMENTS = """FunctionDef ClassDef Return Assign AugAssign AnnAssign For While If Break Continue Pass Expr Raise With withitem Assert
-    Lambda arguments arg keyword comprehension GeneratorExp ListComp DictComp SetComp IfExp BoolOp BinOp UnaryOp Compare Call Starred Attribute
-    Subscript Slice Name NamedExpr Constant Tuple List Dict Set Load Store Is IsNot In NotIn And Or Not Invert UAdd USub Add Sub Mult Div
+    Lambda arguments arg keyword comprehension GeneratorExp ListComp DictComp IfExp BoolOp BinOp UnaryOp Compare Call Starred Attribute
+    Subscript Slice Name NamedExpr Constant Tuple List Dict Load Store Is IsNot In NotIn And Or Not Invert UAdd USub Add Sub Mult Div
     FloorDiv Mod Pow MatMult BitAnd BitOr BitXor Eq NotEq Lt LtE Gt GtE"""
-PYTHONS = """int float bool tuple list dict set len range zip enumerate reversed map sum min max abs any all sorted super staticmethod classmethod
+PYTHONS = """int float bool tuple list dict len range zip enumerate reversed map sum min max abs any all sorted super staticmethod classmethod
     property ValueError TypeError NotImplementedError"""
-WITHIN = frozenset(["no_grad", "enable_grad"])  # what may stand around statements
+WITHIN = frozenset(["torch.no_grad()", "torch.enable_grad()"])  # what may stand around statements
+RAISED = frozenset(["ValueError", "TypeError", "NotImplementedError"])  # which nothing stops that code may be written in
+ITS_OWN = frozenset(["__init__", "__post_init__"])  # what a class may define of what Python calls by itself
 # Of modules, by what follows their names; and the modules of which anything may be named, as it is for the reader alone, or computes numbers.
 TORCHS = """Tensor Generator inf pi dtype device promote_types nn functional linalg special func autograd grad jacrev jacobian no_grad
     enable_grad arange eye full ones zeros empty tensor as_tensor broadcast_shapes normalize Module Parameter"""
@@ -37,9 +49,25 @@ OF_THINGS = "shape ndim T dim size numel item float double half long to append i
 KINDS = frozenset(["dtype", "device"])  # which may only be handed on
 WIDER = "promote_types"
 HANDED_TO = frozenset(["to", WIDER, "new_full", "tensor", "as_tensor"])
+TURNED = frozenset(["T", "mT", "H", "mH", "real", "imag"])  # attributes that compute
 
 MADE_OF = tuple(getattr(ast, name) for name in STATEMENTS.split())
 BUILTINS, NAMED, TAKEN = (frozenset(names.split()) for names in (PYTHONS, TORCHS, OF_THINGS))
+
+
+# What Python makes on the way.
+INNER = (
+    FunctionType,
+    MethodType,
+    BuiltinFunctionType,
+    ModuleType,
+    GeneratorType,
+    FrameType,
+    CodeType,
+    TracebackType,
+    CellType,
+    BaseException,
+)
 
 
 class Text:
@@ -148,6 +176,12 @@ def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int
             yield line, "a text that is made up"
         elif not isinstance(one, MADE_OF):
             yield line, f"'{type(one).__name__.lower()}'"
+        elif isinstance(one, ast.Constant) and is_made_up(one.value):
+            yield line, f"the text {one.value!r}, which others are put into"
+        elif isinstance(one, ast.Raise) and not is_plainly_raised(one, bound):
+            yield line, "an error of another kind, or one raised from another"
+        elif isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Load) and is_loose(one, above, text, bound):
+            yield line, f"'{ast.unparse(one)}' where it is not called"
         elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
             elsewhere = (
                 one.id in text.imported or one.id in text.written or hasattr(builtins, one.id)
@@ -165,16 +199,50 @@ def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int
             yield line, "'promote_types' where what it gives is not only handed on"
         elif isinstance(one, ast.arguments) and one.kwarg:
             yield line, f"'**{one.kwarg.arg}'"
+        elif isinstance(one, ast.arguments) and not all(
+            is_fixed(given, text, bound) for given in (*one.defaults, *filter(None, one.kw_defaults))
+        ):
+            yield getattr(above, "lineno", line), "what is taken where nothing is given, and may change"
+        elif isinstance(one, ast.Compare) and any(isinstance(how, (ast.In, ast.NotIn)) for how in one.ops) and not is_number(one.left):
+            yield line, "'in', but of a number that is written out"
         elif isinstance(one, ast.Compare) and any(map(is_which, one.ops, one.comparators)):
             yield line, "'is', but with None"
-        elif isinstance(one, ast.With) and not all(is_within(item.context_expr) for item in one.items):
+        elif isinstance(one, ast.With) and not (all(is_within(item) for item in one.items) and text.imported.get("torch") == ("torch", "")):
             yield line, "'with'"
-        elif isinstance(one, ast.ClassDef) and any(isinstance(x, ast.Assign) and not is_written_out(x.value) for x in one.body):
-            yield line, f"what the class {one.name} holds"
+        elif isinstance(one, ast.ClassDef):
+            yield from ((line, said) for said in faults_of_class(one, above))
+        elif isinstance(one, (ast.FunctionDef, ast.AnnAssign)) and not all(map(is_annotation, annotations(one))):
+            yield line, "an annotation in which something is done"
+
+
+def annotations(node: ast.FunctionDef | ast.AnnAssign) -> Iterator[ast.expr]:
+    """What is said of the kinds of things; of a function within another that is evaluated where the other runs."""
+    if isinstance(node, ast.AnnAssign):
+        yield node.annotation
+    else:
+        every = (one.annotation for one in ast.walk(node.args) if isinstance(one, ast.arg))
+        yield from filter(None, (*every, node.returns))
+
+
+def is_annotation(e: ast.expr) -> bool:
+    """Whether it is names, and what stands in brackets behind them."""
+    of = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.expr_context)
+    return all(isinstance(one, of) for one in ast.walk(e))
+
+
+def faults_of_class(one: ast.ClassDef, above: ast.AST | None) -> Iterator[str]:
+    """What is not allowed in the body of a class, beside what is in its methods."""
+    if above is not None:
+        yield f"the class {one.name} within a function"
+    if any(isinstance(x, (ast.Assign, ast.AnnAssign)) and x.value is not None and not is_written_out(x.value) for x in one.body):
+        yield f"what the class {one.name} holds"
+    for method in (x.name for x in one.body if isinstance(x, ast.FunctionDef)):
+        if method in HANDED_TO or method.startswith("__") and method not in ITS_OWN:
+            yield f"'{one.name}.{method}'"
 
 
 def pairs(node: ast.AST, above: ast.AST | None) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """What a function is made of, each with what it stands in; but for annotations, what is raised, and what stands first as a text."""
+    """What a function is made of, each with what it stands in; but for annotations, and what is raised."""
     yield node, above
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "type_comment") or isinstance(node, ast.Raise):
@@ -192,7 +260,8 @@ def is_known(name: str, text: Text) -> bool:
         return is_written_out(text.written[name])
     if name in text.imported:
         module, taken = text.imported[name]
-        return module.startswith("snippets") or module in FREE or module in TORCHES and (not taken or is_listed(taken, module))
+        free = module in FREE and (not taken or is_offered(taken, module))
+        return module.startswith("snippets") or free or module in TORCHES and (not taken or is_listed(taken, module))
     return name in BUILTINS
 
 
@@ -200,6 +269,7 @@ def is_written_out(value: ast.expr) -> bool:
     """Numbers and texts, alone or several, and what is computed of them."""
     return all(
         isinstance(one, (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator, ast.expr_context))
+        and not (isinstance(one, ast.Constant) and is_made_up(one.value))
         for one in ast.walk(value)
     )
 
@@ -216,12 +286,65 @@ def is_allowed(e: ast.Attribute, text: Text, own: frozenset[str], bound: set[str
             module.startswith("snippets")
             and root is e.value
             or module in FREE
+            and root is e.value
+            and is_offered(e.attr, module)
             or module in TORCHES
             and is_listed(e.attr, ".".join(ast.unparse(e).split(".")[:-1]))
         )
     if isinstance(root, ast.Name) and root.id not in bound and root.id in BUILTINS:
         return False
     return e.attr in TAKEN or e.attr in KINDS or gives_tensors(e.attr) or e.attr in own and e.attr not in of_tensors()
+
+
+def is_offered(name: str, module: str) -> bool:
+    """Whether one of the modules of which anything may be named has something of that name, which is no module itself."""
+    return not isinstance(getattr(sys.modules.get(module), name, None), ModuleType)
+
+
+def is_loose(e: ast.Name | ast.Attribute, above: ast.AST | None, text: Text, bound: set[str]) -> bool:
+    """Whether a module is named without what follows, or a function of a module of Python's, which may be another while code is read, and is
+    not called."""
+    thing = of_a_module(e, text, bound)
+    if isinstance(thing, ModuleType):
+        return not isinstance(above, ast.Attribute)
+    home = getattr(thing, "__module__", None)
+    called = isinstance(above, ast.Call) and above.func is e or isinstance(above, ast.Attribute)
+    decorates = isinstance(above, (ast.FunctionDef, ast.ClassDef))
+    return callable(thing) and (home in FREE or home is None) and not (called or decorates)
+
+
+def of_a_module(e: ast.expr, text: Text, bound: set[str]) -> object:
+    """What an imported name is, or what follows it; None of any other."""
+    if isinstance(e, ast.Attribute):
+        return getattr(home, e.attr, None) if isinstance(home := of_a_module(e.value, text, bound), ModuleType) else None
+    if not isinstance(e, ast.Name) or e.id in bound or e.id not in text.imported:
+        return None
+    module, taken = text.imported[e.id]
+    if taken and f"{module}.{taken}" in sys.modules:
+        return sys.modules[f"{module}.{taken}"]
+    return getattr(sys.modules.get(module), taken, None) if taken else sys.modules.get(module)
+
+
+def is_made_up(value: object) -> bool:
+    """Whether others are put into a text, by `%`: so it would say what they look like."""
+    return isinstance(value, str) and "%" in value or isinstance(value, bytes)
+
+
+def is_plainly_raised(e: ast.Raise, bound: set[str]) -> bool:
+    """A call of an error that is listed: what stands in it is told, and nothing runs afterwards."""
+    named = e.exc.func if isinstance(e.exc, ast.Call) else None
+    return e.cause is None and isinstance(named, ast.Name) and named.id in RAISED - bound
+
+
+def is_fixed(e: ast.expr, text: Text, bound: set[str]) -> bool:
+    """Whether what is taken where nothing is given is the same at each call: written out, or of a module."""
+    if isinstance(e, ast.Name) and e.id not in bound and e.id in text.written:
+        return is_written_out(text.written[e.id])
+    return is_written_out(e) or of_a_module(e, text, bound) is not None
+
+
+def is_number(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and isinstance(e.value, (int, float))
 
 
 def is_listed(name: str, module: str) -> bool:
@@ -234,7 +357,8 @@ def is_listed(name: str, module: str) -> bool:
 @cache
 def gives_tensors(name: str) -> bool:
     """Whether it is an operation of PyTorch's which gives tensors wherever it takes or gives anything of them."""
-    packet = getattr(torch.ops.aten, name, None) if not name.startswith("_") and name != "from_file" else None
+    kept = not callable(getattr(torch.Tensor, name, len)) and name not in TURNED  # `grad`, and what else a tensor has without a call
+    packet = getattr(torch.ops.aten, name, None) if not name.startswith("_") and name != "from_file" and not kept else None
     if packet is None or not hasattr(packet, "overloads"):
         return False
     forms = [form for one in packet.overloads() for form in [getattr(packet, one)._schema] if form.returns and "Tensor" in str(form)]
@@ -243,8 +367,9 @@ def gives_tensors(name: str) -> bool:
 
 @cache
 def of_tensors() -> frozenset[str]:
-    """What a tensor or a size has, while code is read."""
-    return frozenset({*dir(FakeTensor), *FakeTensor.__annotations__, *dir(torch.SymInt), *dir(int)})
+    """What a tensor or a size has, while code is read, and what else has that code may have."""
+    others = (torch.SymInt, int, float, str, tuple, list, dict, type, property, torch, torch.Generator, torch.dtype, torch.device, *INNER)
+    return frozenset({*dir(FakeTensor), *FakeTensor.__annotations__, *(name for one in others for name in dir(one))})
 
 
 def is_kind(e: ast.Attribute, text: Text) -> bool:
@@ -260,8 +385,13 @@ def handed_on(call: ast.Call, text: Text, bound: set[str]) -> Iterator[ast.expr]
     own = isinstance(func, ast.Name) and func.id not in BUILTINS and func.id not in bound
     if isinstance(func, ast.Attribute) or own and not isinstance(text.defined.get(func.id), ast.ClassDef):
         yield from (one.value for one in call.keywords if one.arg in KINDS)
-    if called_name(call) in HANDED_TO:
+    if called_name(call) in HANDED_TO and not is_of_snippets(func, text, bound):
         yield from call.args
+
+
+def is_of_snippets(func: ast.expr, text: Text, bound: set[str]) -> bool:
+    """Whether it is a function of a module of snippets."""
+    return getattr(of_a_module(func, text, bound), "__module__", "").startswith("snippets")
 
 
 def names_a_kind(node: ast.AST | None) -> bool:
@@ -296,5 +426,5 @@ def is_widened(e: ast.IfExp) -> bool:
     return isinstance(asked.value, ast.Name) and (ast.unparse(e.body), ast.unparse(e.orelse)) == (f"{x}.float()", x)
 
 
-def is_within(e: ast.expr) -> bool:
-    return isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr in WITHIN and not e.args and not e.keywords
+def is_within(item: ast.withitem) -> bool:
+    return ast.unparse(item) in WITHIN
