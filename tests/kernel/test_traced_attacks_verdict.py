@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -32,6 +33,8 @@ STATE = []
 SEEN = []
 LIES = torch.Tensor.is_contiguous
 KIND, SAME, ONE = isinstance, operator.is_, 1
+"""
+ODD = """
 class Own(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -48,7 +51,11 @@ def kept(n):
 
 @pytest.fixture
 def said(computing):
-    return lambda body, arguments, want, given=(): asked(computing(body, arguments, want, given, HEAD), 0)
+    def ask(body, arguments, want, given=()):
+        head = HEAD + ODD if re.search(r"\b(Own|KEPT|ASKED_OF|kept)\b", body) else HEAD
+        return asked(computing(body, arguments, want, given, head), 0)
+
+    return ask
 
 
 @pytest.mark.parametrize(

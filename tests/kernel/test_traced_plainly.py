@@ -1,5 +1,7 @@
 """Code that is proved is written plainly. An adversary's code, each of which was proved once: it asks what leaves no trace, or who reads it."""
 
+import re
+
 import pytest
 
 from derivations.kernel import exp, log, matrix, sizes, vector
@@ -22,22 +24,26 @@ from torch.fx.experimental.symbolic_shapes import is_concrete_int
 import torch
 import torch.nn.functional as F
 DOZEN = 12
-ASKS = {"which": lambda n: n == DOZEN and not hasattr(n, "node")}
-KINDS = (isinstance, type)
-QUEUE = collections.deque()
-ENDING = itertools.cycle([1] * 5000 + [2])
 NUMBERS = (2.0, 3.0)
-class Asks:
-    how = type
-    def same(self, n):
-        return n is DOZEN
-def second(x, which=lambda n: isinstance(n, int)):
-    return 2 * x if which(x.shape[0]) and x.shape[0] == DOZEN else x
 def among(**kinds):
     return kinds["dtype"]
 def helper(x):
     return 2 * x if x.stride(0) == 3 else x
 """
+NEEDS = {  # what stands before code that names it
+    "ASKS": 'ASKS = {"which": lambda n: n == DOZEN and not hasattr(n, "node")}',
+    "KINDS": "KINDS = (isinstance, type)",
+    "QUEUE": "QUEUE = collections.deque()",
+    "ENDING": "ENDING = itertools.cycle([1] * 5000 + [2])",
+    "Asks": "class Asks:\n    how = type\n    def same(self, n):\n        return n is DOZEN",
+    "second": "def second(x, which=lambda n: isinstance(n, int)):\n    return 2 * x if which(x.shape[0]) and x.shape[0] == DOZEN else x",
+}
+
+
+def before(body: str) -> str:
+    return HEAD + "".join(f"{text}\n" for name, text in NEEDS.items() if re.search(rf"\b{name}\b", body))
+
+
 TWICE = "return 2 * x if {} else x"
 NOT_PLAIN = {
     "the format": TWICE.format("x.dtype == torch.float32 and x.shape[0] > 9"),
@@ -85,7 +91,7 @@ NOT_PLAIN = {
 
 @pytest.mark.parametrize("name", NOT_PLAIN)
 def test_code_that_asks_otherwise_than_by_operations_is_not_proved(computing, name):
-    said = asked(computing(NOT_PLAIN[name], [x], x + 0 * x, head=HEAD), 0)
+    said = asked(computing(NOT_PLAIN[name], [x], x + 0 * x, head=before(NOT_PLAIN[name])), 0)
     assert said.state in ("not read", "different"), said
 
 
@@ -157,6 +163,74 @@ def test_code_that_asks_by_another_door_is_not_proved(computing, name):
     assert said.state in ("not read", "different"), said
 
 
+CONCRETE = "from torch.fx.experimental.symbolic_shapes import is_concrete_int as "
+LIES = "lambda t: t.stride(0) == 3"
+# (what stands before the function, its lines): a name that is something else than its text says, and what is kept beside.
+NOT_PLAIN_AROUND = {
+    "a number, and an import of the name": (f"K = 0\n{CONCRETE}K", TWICE.format("K(x.shape[0]) and x.shape[0] == 12")),
+    "a function, and an import of the name": (f"def ask(k):\n    return False\n{CONCRETE}ask", TWICE.format("ask(x.shape[0]) and x.shape[0] == 12")),
+    "a name in a loop": (f"K = 0\nfor K in [{LIES}]:\n    pass", TWICE.format("K(x)")),
+    "a function, and another of the name": (f"def ask(t):\n    return False\nask = {LIES}", TWICE.format("ask(x)")),
+    "a function that is defined where something holds": (
+        "def ask(t):\n    return False\nif True:\n    def ask(t):\n        return t.stride(0) == 3", TWICE.format("ask(x)"),
+    ),
+    "a name of Python's": (f"if True:\n    max = {LIES}", TWICE.format("max(x)")),
+    "a name of PyTorch's": ("class O:\n    def exp(self, t):\n        return t.stride(0)\nfor torch in [O()]:\n    pass", TWICE.format("torch.exp(x) == 3")),
+    "the code of a function": (f"def g(t):\n    return False\ng.__code__ = ({LIES}).__code__", TWICE.format("g(x)")),
+    "a method that is put in": ("class K:\n    k: int = 0\nK.size = lambda self, t: t.stride(0)", TWICE.format("K().size(x) == 3")),
+    "an operation that is put in": (f"torch.celu = {LIES}", TWICE.format("torch.celu(x)")),
+    "an operation that is put in by a value": (f"K = setattr(torch, 'celu', {LIES})", TWICE.format("torch.celu(x)")),
+    "one that is put in by a default": (f"def other(x, y=setattr(torch, 'celu', {LIES})):\n    return x", TWICE.format("torch.celu(x)")),
+    "one that is put in before a function": (
+        f"@(lambda f: setattr(torch, 'celu', {LIES}) or f)\ndef other(x):\n    return x", TWICE.format("torch.celu(x)"),
+    ),
+    "one that is put in by a function": (
+        f"def put(x):\n    torch.celu = {LIES}\n    return 1\nK = put(0)", TWICE.format("torch.celu(x)"),
+    ),
+    "one that is put in by a class": (f"class C:\n    setattr(torch, 'celu', {LIES})", TWICE.format("torch.celu(x)")),
+    "a text that is evaluated": (
+        "import typing\ndef g(y: 'int if t.stride(0) == 3 else float'):\n    return y",
+        TWICE.format("typing.get_type_hints(g, None, dict(t=x)).get('y') == int"),
+    ),
+    "what a class counts": ("class K:\n    k: int = 0", f"K.k += 1\n{TWICE.format('K.k > 10**5')}"),
+    "what a function counts": ("class K:\n    k: int = 0\ndef g(x):\n    return x\ng.k = 0", f"g.k += 1\n{TWICE.format('g.k > 10**5')}"),
+    "what Python's counts": ("from typing import cast\ncast.seen = 0", f"cast.seen += 1\n{TWICE.format('cast.seen > 10**5')}"),
+    "what PyTorch's counts": (
+        "class K:\n    seen: int = 0\ntorch.nn.Module.seen = 0", f"M = torch.nn.Module\nM.seen += 1\n{TWICE.format('M.seen > 10**5')}",
+    ),
+    "what a field counts": (
+        "import dataclasses\n@dataclasses.dataclass\nclass K:\n    default: int = 0",
+        f"k = dataclasses.fields(K)[0]\nk.default += 1\n{TWICE.format('k.default > 10**5')}",
+    ),
+    "a format, by what an object is given": (
+        "class Box:\n    k: int = 0", f"b = Box()\nb.to = lambda k, o: k == o\n{TWICE.format('b.to(x.dtype, torch.float32) and x.shape[0] == 12')}",
+    ),
+    "a format, by a field": (
+        "import dataclasses\n@dataclasses.dataclass\nclass Box:\n    to: object",
+        TWICE.format("Box(lambda k, o: k == o).to(x.dtype, torch.float32) and x.shape[0] == 12"),
+    ),
+    "a format, in what is replaced": (
+        "import dataclasses\n@dataclasses.dataclass\nclass Box:\n    dtype: object",
+        TWICE.format("dataclasses.replace(Box(0), dtype=x.dtype) == dataclasses.replace(Box(0), dtype=torch.float32) and x.shape[0] == 12"),
+    ),
+    "a copy, or not": ("", "a = 1 * x\nb = a.float()\nb.mul_(2)\nreturn a"),
+    "a copy, or not, that is added to": ("", "a = 1 * x\nb = a.double()\nb += b\nreturn a / 2"),
+    "a copy, or not, by a function": ("", "a = 1 * x\nb = torch.as_tensor(a, dtype=torch.float64)\nb.mul_(2)\nreturn a / 2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_PLAIN_AROUND)
+def test_code_is_what_its_text_says_and_keeps_nothing(computing, name):
+    head, body = NOT_PLAIN_AROUND[name]
+    said = asked(computing(body, [x], x + 0 * x, head=f"import torch\n{head}\n"), 0)
+    assert said.state in ("not read", "different"), said
+
+
+def test_whether_one_is_made_of_another_is_not_asked(computing):
+    body = "x.requires_grad_()\ny.requires_grad_()\ng = torch.autograd.grad(y.sum(), x, allow_unused=True)[0]\nreturn x if g is None else 2 * x"
+    assert asked(computing(body, [x, vector("y", n)], x + 0 * vector("y", n)), 0).state != "proved"
+
+
 PLAIN = {
     "numbers of its module": "return x * NUMBERS[0] / DOZEN * 6",
     "a kind that is handed on": "return x * torch.ones(x.shape, dtype=x.dtype, device=x.device)",
@@ -180,7 +254,7 @@ def test_code_that_is_written_plainly_is_proved(computing, name):
 
 def test_what_is_not_plain_is_named_with_its_line(computing):
     said = asked(computing("return helper(x)", [x], x + 0 * x, head=HEAD), 0)
-    assert "'.stride'" in said.reason and said.line == "planted.py:27"
+    assert "'.stride'" in said.reason and said.line == "planted.py:17"
 
 
 def test_operations_are_those_that_give_tensors():
@@ -202,7 +276,7 @@ def test_code_is_run_in_fewer_digits_at_larger_sizes_too(computing, size):
         numbers.witness(claim)
 
 
-HOLDING = HEAD + (
+HOLDING = before("QUEUE ENDING") + (
     "import random\nBYTES, TEXT, OWN = bytearray(), io.StringIO(), random.Random(7)\n"
     "class Slot:\n    __slots__ = ('k',)\nSLOT = Slot()\nSLOT.k = 0\n"
 )

@@ -12,7 +12,9 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
+import math
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from types import (
@@ -43,12 +45,29 @@ ITS_OWN = frozenset(["__init__", "__post_init__"])  # what a class may define of
 # Of modules, by what follows their names; and the modules of which anything may be named, as it is for the reader alone, or computes numbers.
 TORCHS = """Tensor Generator inf pi dtype device promote_types nn functional linalg special func autograd grad jacrev jacobian no_grad
     enable_grad arange eye full ones zeros empty tensor as_tensor broadcast_shapes normalize Module Parameter"""
-FREE = frozenset(["math", "jaxtyping", "typing", "dataclasses", "collections.abc"])
+FREE: dict[str, str] = {  # what is offered of each; of `math`, all functions of numbers
+    "math": " ".join(name for name in dir(math) if not name.startswith("_")),
+    "jaxtyping": "Float Int Bool Real Complex Num Shaped Integer",
+    "typing": "NamedTuple Any Literal Self",
+    "dataclasses": "dataclass astuple",
+    "collections.abc": "Callable Iterable Iterator Mapping Sequence",
+}
 TORCHES = frozenset(["torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.special", "torch.func", "torch.autograd"])
 OF_THINGS = "shape ndim T dim size numel item float double half long to append items keys values get parameters is_floating_point"
 KINDS = frozenset(["dtype", "device"])  # which may only be handed on
 WIDER = "promote_types"
 HANDED_TO = frozenset(["to", WIDER, "new_full", "tensor", "as_tensor"])
+MOST_TO_GRAD = 5  # arguments by their places, before those that say whether one is made of another
+SAID = frozenset(
+    ["allow_unused", "materialize_grads", "out"]
+)  # to operations, by a keyword: whether one is made of another, and where to write
+COPIES = "contiguous reshape reshape_as flatten ravel to type type_as as_tensor asarray cpu cuda float double half bfloat16 long int bool"
+MAY_COPY = frozenset(COPIES.split())  # or give what it was given: what is written to the one shows in the other, or not
+TOP = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)  # beside texts, and what a program runs
+IN_CLASS = (ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.Pass)
+DECORATORS = frozenset(["torch.no_grad()", "dataclass(frozen=True)", "dataclass", "staticmethod", "classmethod", "property"])
+MAKES = frozenset(f"torch.{name}" for name in ("tensor", "arange", "eye", "zeros", "ones", "full"))  # numbers of a module
+RUN = "__name__ == '__main__'"
 TURNED = frozenset(["T", "mT", "H", "mH", "real", "imag"])  # attributes that compute
 
 MADE_OF = tuple(getattr(ast, name) for name in STATEMENTS.split())
@@ -88,6 +107,7 @@ class Text:
             if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
         }
         self.imported = dict(origins(self.tree))
+        self.fault = next(faults_of_module(self), None)
 
 
 def origins(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -118,8 +138,10 @@ class Fault(NamedTuple):
 def first_fault(module: str, function: str, modules: tuple[ModuleType, ...]) -> Fault | None:
     """The first that is met in a function of a module of snippets, and in all of these that it may run; None where it is plain."""
     texts = {one.__name__: text_of(one) for one in modules}
+    if found := next((text for text in texts.values() if text.fault), None):
+        return Fault(found.fault[1], place(found.name, found.fault[0]))
     own = frozenset().union(*map(attributes_of, texts.values()))
-    ahead, met = [(module, function)], set()
+    ahead, met = [(module, function), *((text.name, name) for text in texts.values() for name in run_at_once(text))], set()
     for here in ahead:  # which grows
         if here in met:
             continue
@@ -127,13 +149,119 @@ def first_fault(module: str, function: str, modules: tuple[ModuleType, ...]) -> 
         text, name = texts.get(here[0]), here[1]
         if text and name in text.defined:
             for line, said in faults(text.defined[name], text, own):
-                return Fault(said, f"{text.name.removeprefix('snippets.').replace('.', '/')}.py:{line}")
+                return Fault(said, place(text.name, line))
             ahead += used(text.defined[name], text)
         elif text and name in text.imported and text.imported[name][0].startswith("snippets"):
             ahead.append(text.imported[name])
         elif not (text and name in text.written and is_written_out(text.written[name])):
             return Fault(f"'{name}'", f"{here[0].removeprefix('snippets.').replace('.', '/')}.py")
     return None
+
+
+def place(module: str, line: int) -> str:
+    return f"{module.removeprefix('snippets.').replace('.', '/')}.py:{line}"
+
+
+def faults_of_module(text: Text) -> Iterator[tuple[int, str]]:
+    """(line, what) of all that a module does where it is imported, but for bringing names, each once: else a name is not what its text says."""
+    bound = Counter(
+        [*text.defined, *(name for name, _ in origins(text.tree) if name != "annotations")]
+        + [one.id for node in text.tree.body for one in stored(node) if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    )
+    brought = Counter(one.name for one in text.tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef)))
+    for node in text.tree.body:
+        text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        run = isinstance(node, ast.If) and ast.unparse(node.test) == RUN
+        if run or text_alone:
+            continue
+        if not isinstance(node, TOP):
+            yield node.lineno, "what a module does where it is imported"
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not (all(map(is_named, targets(node))) and is_value(node.value)):
+            yield node.lineno, "a value of a module in which more is done than to compute"
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield from ((node.lineno, said) for said in done_at_once(node))
+            if bound[node.name] > 1 or brought[node.name] > 1:
+                yield node.lineno, f"'{node.name}', of which there are two,"
+    for name, times in bound.items():
+        if times > 1 and not all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in text.tree.body if name in names_of(node)):
+            yield 1, f"'{name}', of which there are two,"
+
+
+def stored(node: ast.AST) -> Iterator[ast.Name]:
+    yield from (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+
+
+def targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def is_named(e: ast.expr) -> bool:
+    """Whether what is written to is names alone."""
+    return isinstance(e, ast.Name) or isinstance(e, ast.Tuple) and all(isinstance(one, ast.Name) for one in e.elts)
+
+
+def names_of(node: ast.stmt) -> set[str]:
+    """The names that a statement of a module brings."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    return {one.id for one in stored(node)} if isinstance(node, (ast.Assign, ast.AnnAssign)) else set()
+
+
+def is_value(e: ast.expr | None) -> bool:
+    """Whether it is made of names, numbers and texts, and of calls by a name, or of what makes tensors."""
+    parts = list(ast.walk(e)) if e else []
+    of = (
+        ast.Name,
+        ast.Attribute,
+        ast.Subscript,
+        ast.Constant,
+        ast.Tuple,
+        ast.List,
+        ast.Dict,
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.Starred,
+        ast.Call,
+    )
+    beside = (ast.keyword, ast.operator, ast.unaryop, ast.expr_context)
+    called = [one.func for one in parts if isinstance(one, ast.Call)]
+    by_name = all(isinstance(one, ast.Name) or ast.unparse(one) in MAKES for one in called)
+    return by_name and all(isinstance(one, (*of, *beside)) for one in parts)
+
+
+def run_at_once(text: Text) -> Iterator[str]:
+    """The functions of a module that run where it is imported."""
+    for node in text.tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            called = (one.func.id for one in ast.walk(node.value) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name))
+            yield from (name for name in called if name != "Path")
+
+
+def done_at_once(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """What is done where a function or a class is defined."""
+    if not all(ast.unparse(one) in DECORATORS for one in node.decorator_list):
+        yield f"what stands before {node.name}"
+    if isinstance(node, ast.FunctionDef):
+        given = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        if not all(is_annotation(one) or is_value(one) and not any(isinstance(x, ast.Call) for x in ast.walk(one)) for one in given):
+            yield f"what {node.name} takes where nothing is given"
+        if not all(map(is_annotation, annotations(node))):
+            yield "an annotation in which something is done"
+        return
+    if not all(map(is_annotation, node.bases)) or node.keywords:
+        yield f"what {node.name} is made from"
+    for one in node.body:
+        text_alone = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+        if not (text_alone or isinstance(one, IN_CLASS)):
+            yield f"what the class {node.name} does"
+        elif isinstance(one, (ast.Assign, ast.AnnAssign)) and not (
+            all(map(is_named, targets(one))) and (one.value is None or is_value(one.value))
+        ):
+            yield f"what the class {node.name} holds"
+        elif isinstance(one, ast.FunctionDef):
+            yield from done_at_once(one)
 
 
 def used(node: ast.AST, text: Text) -> Iterator[tuple[str, str]]:
@@ -169,7 +297,10 @@ def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int
     bound |= {one.name for one in ast.walk(node) if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
     handed = {id(kind) for one in ast.walk(node) if isinstance(one, ast.Call) for kind in handed_on(one, text, bound)}
     widened = {id(one.test.left) for one in ast.walk(node) if isinstance(one, ast.IfExp) and is_widened(one)}
+    writing = {id(one) for one in written_where_made(node)}
     named = {one.targets[0].id for one in ast.walk(node) if isinstance(one, ast.Assign) and names_a_kind(one)}
+    if (copied := calls_that_may_copy(node)) and any(map(is_write, ast.walk(node))):
+        yield copied[0].lineno, f"'{called_name(copied[0])}', which may copy, beside what is written to"
     for one, above in pairs(node, None):
         line = getattr(one, "lineno", getattr(above, "lineno", 0))
         if isinstance(one, ast.JoinedStr):
@@ -190,6 +321,16 @@ def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int
                 yield line, f"'{one.id}'"
             if one.id in KINDS | named and one.id in bound and not is_handed_on(one, above, handed):
                 yield line, f"'{one.id}' where it is not only handed on"
+        elif isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load) and id(one) not in writing:
+            yield line, f"'{ast.unparse(one)} =', but where an object is made"
+        elif (
+            isinstance(one, ast.Call)
+            and called_name(one) == "grad"
+            and (len(one.args) > MOST_TO_GRAD or any(map(is_several, ast.walk(one))))
+        ):
+            yield line, "'grad' of more than it is told by name"
+        elif isinstance(one, ast.keyword) and one.arg in SAID:
+            yield line, f"'{one.arg}='"
         elif isinstance(one, ast.Attribute):
             if not is_allowed(one, text, own, bound) and id(one) not in widened:
                 yield line, f"'.{one.attr}'"
@@ -215,6 +356,33 @@ def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int
             yield line, "an annotation in which something is done"
 
 
+def written_where_made(node: ast.AST) -> Iterator[ast.Attribute]:
+    """What a class writes to its own object where that is made."""
+    for method in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(method, ast.FunctionDef) and method.name in ITS_OWN and method.args.args:
+            own = method.args.args[0].arg
+            for one in ast.walk(method):
+                if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == own:
+                    yield one
+
+
+def calls_that_may_copy(node: ast.AST) -> list[ast.Call]:
+    return [one for one in ast.walk(node) if isinstance(one, ast.Call) and called_name(one) in MAY_COPY]
+
+
+def is_write(e: ast.AST) -> bool:
+    """Whether a tensor is written to, or may be."""
+    if isinstance(e, ast.Call):
+        name = called_name(e)
+        return name.endswith("_") and not name.startswith("_")
+    return isinstance(e, ast.AugAssign) or isinstance(e, ast.Subscript) and isinstance(e.ctx, ast.Store)
+
+
+def is_several(e: ast.AST) -> bool:
+    """Whether it is arguments that are named elsewhere."""
+    return isinstance(e, ast.Starred) or isinstance(e, ast.keyword) and e.arg is None
+
+
 def annotations(node: ast.FunctionDef | ast.AnnAssign) -> Iterator[ast.expr]:
     """What is said of the kinds of things; of a function within another that is evaluated where the other runs."""
     if isinstance(node, ast.AnnAssign):
@@ -237,8 +405,15 @@ def faults_of_class(one: ast.ClassDef, above: ast.AST | None) -> Iterator[str]:
     if any(isinstance(x, (ast.Assign, ast.AnnAssign)) and x.value is not None and not is_written_out(x.value) for x in one.body):
         yield f"what the class {one.name} holds"
     for method in (x.name for x in one.body if isinstance(x, ast.FunctionDef)):
-        if method in HANDED_TO or method.startswith("__") and method not in ITS_OWN:
+        if method.startswith("__") and method not in ITS_OWN:
             yield f"'{one.name}.{method}'"
+    for name in (
+        {x.name for x in one.body if isinstance(x, ast.FunctionDef)}
+        | {x.id for x in stored(one)}
+        | {x.attr for x in written_where_made(one)}
+    ):
+        if name in HANDED_TO | KINDS:
+            yield f"'{one.name}.{name}'"
 
 
 def pairs(node: ast.AST, above: ast.AST | None) -> Iterator[tuple[ast.AST, ast.AST | None]]:
@@ -281,11 +456,12 @@ def is_allowed(e: ast.Attribute, text: Text, own: frozenset[str], bound: set[str
     while isinstance(root, ast.Attribute):
         root = root.value
     if isinstance(root, ast.Name) and root.id not in bound and root.id in text.imported:
-        module, _ = text.imported[root.id]
+        module, taken = text.imported[root.id]
         return (
             module.startswith("snippets")
             and root is e.value
             or module in FREE
+            and not taken
             and root is e.value
             and is_offered(e.attr, module)
             or module in TORCHES
@@ -297,8 +473,8 @@ def is_allowed(e: ast.Attribute, text: Text, own: frozenset[str], bound: set[str
 
 
 def is_offered(name: str, module: str) -> bool:
-    """Whether one of the modules of which anything may be named has something of that name, which is no module itself."""
-    return not isinstance(getattr(sys.modules.get(module), name, None), ModuleType)
+    """Whether code may name it of one of Python's modules."""
+    return name in FREE[module].split()
 
 
 def is_loose(e: ast.Name | ast.Attribute, above: ast.AST | None, text: Text, bound: set[str]) -> bool:
@@ -310,7 +486,8 @@ def is_loose(e: ast.Name | ast.Attribute, above: ast.AST | None, text: Text, bou
     home = getattr(thing, "__module__", None)
     called = isinstance(above, ast.Call) and above.func is e or isinstance(above, ast.Attribute)
     decorates = isinstance(above, (ast.FunctionDef, ast.ClassDef))
-    return callable(thing) and (home in FREE or home is None) and not (called or decorates)
+    watched = home in FREE or home is None or thing is torch.autograd.grad
+    return callable(thing) and watched and not (called or decorates)
 
 
 def of_a_module(e: ast.expr, text: Text, bound: set[str]) -> object:
