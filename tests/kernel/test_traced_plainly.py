@@ -188,6 +188,8 @@ NOT_PLAIN_AROUND = {
         f"def put(x):\n    torch.celu = {LIES}\n    return 1\nK = put(0)", TWICE.format("torch.celu(x)"),
     ),
     "one that is put in by a class": (f"class C:\n    setattr(torch, 'celu', {LIES})", TWICE.format("torch.celu(x)")),
+    "one that is put in by what a class says": (f"class C:\n    k: setattr(torch, 'celu', {LIES}) = 0", TWICE.format("torch.celu(x)")),
+    "one that is put in by what a module says": (f"K: setattr(torch, 'celu', {LIES}) = 0", TWICE.format("torch.celu(x)")),
     "a text that is evaluated": (
         "import typing\ndef g(y: 'int if t.stride(0) == 3 else float'):\n    return y",
         TWICE.format("typing.get_type_hints(g, None, dict(t=x)).get('y') == int"),

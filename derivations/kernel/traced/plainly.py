@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import linecache
 import math
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from types import (
@@ -32,6 +30,8 @@ from typing import NamedTuple
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+
+from .modules import Text, annotations, is_annotation, run_at_once, stored, text_of
 
 STATEMENTS = """FunctionDef ClassDef Return Assign AugAssign AnnAssign For While If Break Continue Pass Expr Raise With withitem Assert
     Lambda arguments arg keyword comprehension GeneratorExp ListComp DictComp IfExp BoolOp BinOp UnaryOp Compare Call Starred Attribute
@@ -63,11 +63,6 @@ SAID = frozenset(
 )  # to operations, by a keyword: whether one is made of another, and where to write
 COPIES = "contiguous reshape reshape_as flatten ravel to type type_as as_tensor asarray cpu cuda float double half bfloat16 long int bool"
 MAY_COPY = frozenset(COPIES.split())  # or give what it was given: what is written to the one shows in the other, or not
-TOP = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)  # beside texts, and what a program runs
-IN_CLASS = (ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.Pass)
-DECORATORS = frozenset(["torch.no_grad()", "dataclass(frozen=True)", "dataclass", "staticmethod", "classmethod", "property"])
-MAKES = frozenset(f"torch.{name}" for name in ("tensor", "arange", "eye", "zeros", "ones", "full"))  # numbers of a module
-RUN = "__name__ == '__main__'"
 TURNED = frozenset(["T", "mT", "H", "mH", "real", "imag"])  # attributes that compute
 
 MADE_OF = tuple(getattr(ast, name) for name in STATEMENTS.split())
@@ -87,44 +82,6 @@ INNER = (
     CellType,
     BaseException,
 )
-
-
-class Text:
-    """A module's text, what its top level defines, and what its names come from."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self.name = module.__name__
-        own = (x.__code__.co_filename for x in vars(module).values() if isinstance(x, FunctionType) and x.__module__ == module.__name__)
-        file = getattr(module, "__file__", None) or next(own, "")
-        linecache.checkcache(file)
-        self.tree = ast.parse("".join(linecache.getlines(file)))
-        self.defined = {node.name: node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        self.written = {
-            target.id: node.value
-            for node in self.tree.body
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None
-            for target in ast.walk(node)
-            if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
-        }
-        self.imported = dict(origins(self.tree))
-        self.fault = next(faults_of_module(self), None)
-
-
-def origins(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
-    """(name, (module, what is taken of it, or nothing)) of all that a text imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (
-                (alias.asname or alias.name.partition(".")[0], (alias.name if alias.asname else alias.name.partition(".")[0], ""))
-                for alias in node.names
-            )
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)
-
-
-@cache
-def text_of(module: ModuleType) -> Text:
-    return Text(module)
 
 
 class Fault(NamedTuple):
@@ -160,108 +117,6 @@ def first_fault(module: str, function: str, modules: tuple[ModuleType, ...]) -> 
 
 def place(module: str, line: int) -> str:
     return f"{module.removeprefix('snippets.').replace('.', '/')}.py:{line}"
-
-
-def faults_of_module(text: Text) -> Iterator[tuple[int, str]]:
-    """(line, what) of all that a module does where it is imported, but for bringing names, each once: else a name is not what its text says."""
-    bound = Counter(
-        [*text.defined, *(name for name, _ in origins(text.tree) if name != "annotations")]
-        + [one.id for node in text.tree.body for one in stored(node) if isinstance(node, (ast.Assign, ast.AnnAssign))]
-    )
-    brought = Counter(one.name for one in text.tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef)))
-    for node in text.tree.body:
-        text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        run = isinstance(node, ast.If) and ast.unparse(node.test) == RUN
-        if run or text_alone:
-            continue
-        if not isinstance(node, TOP):
-            yield node.lineno, "what a module does where it is imported"
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not (all(map(is_named, targets(node))) and is_value(node.value)):
-            yield node.lineno, "a value of a module in which more is done than to compute"
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            yield from ((node.lineno, said) for said in done_at_once(node))
-            if bound[node.name] > 1 or brought[node.name] > 1:
-                yield node.lineno, f"'{node.name}', of which there are two,"
-    for name, times in bound.items():
-        if times > 1 and not all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in text.tree.body if name in names_of(node)):
-            yield 1, f"'{name}', of which there are two,"
-
-
-def stored(node: ast.AST) -> Iterator[ast.Name]:
-    yield from (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-
-
-def targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
-
-
-def is_named(e: ast.expr) -> bool:
-    """Whether what is written to is names alone."""
-    return isinstance(e, ast.Name) or isinstance(e, ast.Tuple) and all(isinstance(one, ast.Name) for one in e.elts)
-
-
-def names_of(node: ast.stmt) -> set[str]:
-    """The names that a statement of a module brings."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return {node.name}
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-    return {one.id for one in stored(node)} if isinstance(node, (ast.Assign, ast.AnnAssign)) else set()
-
-
-def is_value(e: ast.expr | None) -> bool:
-    """Whether it is made of names, numbers and texts, and of calls by a name, or of what makes tensors."""
-    parts = list(ast.walk(e)) if e else []
-    of = (
-        ast.Name,
-        ast.Attribute,
-        ast.Subscript,
-        ast.Constant,
-        ast.Tuple,
-        ast.List,
-        ast.Dict,
-        ast.BinOp,
-        ast.UnaryOp,
-        ast.Starred,
-        ast.Call,
-    )
-    beside = (ast.keyword, ast.operator, ast.unaryop, ast.expr_context)
-    called = [one.func for one in parts if isinstance(one, ast.Call)]
-    by_name = all(isinstance(one, ast.Name) or ast.unparse(one) in MAKES for one in called)
-    return by_name and all(isinstance(one, (*of, *beside)) for one in parts)
-
-
-def run_at_once(text: Text) -> Iterator[str]:
-    """The functions of a module that run where it is imported."""
-    for node in text.tree.body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            called = (one.func.id for one in ast.walk(node.value) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name))
-            yield from (name for name in called if name != "Path")
-
-
-def done_at_once(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
-    """What is done where a function or a class is defined."""
-    if not all(ast.unparse(one) in DECORATORS for one in node.decorator_list):
-        yield f"what stands before {node.name}"
-    if isinstance(node, ast.FunctionDef):
-        given = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
-        if not all(is_annotation(one) or is_value(one) and not any(isinstance(x, ast.Call) for x in ast.walk(one)) for one in given):
-            yield f"what {node.name} takes where nothing is given"
-        if not all(map(is_annotation, annotations(node))):
-            yield "an annotation in which something is done"
-        return
-    if not all(map(is_annotation, node.bases)) or node.keywords:
-        yield f"what {node.name} is made from"
-    for one in node.body:
-        text_alone = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
-        if not (text_alone or isinstance(one, IN_CLASS)):
-            yield f"what the class {node.name} does"
-        elif isinstance(one, (ast.Assign, ast.AnnAssign)) and not (
-            all(map(is_named, targets(one))) and (one.value is None or is_value(one.value))
-        ):
-            yield f"what the class {node.name} holds"
-        elif isinstance(one, ast.FunctionDef):
-            yield from done_at_once(one)
 
 
 def used(node: ast.AST, text: Text) -> Iterator[tuple[str, str]]:
@@ -381,21 +236,6 @@ def is_write(e: ast.AST) -> bool:
 def is_several(e: ast.AST) -> bool:
     """Whether it is arguments that are named elsewhere."""
     return isinstance(e, ast.Starred) or isinstance(e, ast.keyword) and e.arg is None
-
-
-def annotations(node: ast.FunctionDef | ast.AnnAssign) -> Iterator[ast.expr]:
-    """What is said of the kinds of things; of a function within another that is evaluated where the other runs."""
-    if isinstance(node, ast.AnnAssign):
-        yield node.annotation
-    else:
-        every = (one.annotation for one in ast.walk(node.args) if isinstance(one, ast.arg))
-        yield from filter(None, (*every, node.returns))
-
-
-def is_annotation(e: ast.expr) -> bool:
-    """Whether it is names, and what stands in brackets behind them."""
-    of = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.expr_context)
-    return all(isinstance(one, of) for one in ast.walk(e))
 
 
 def faults_of_class(one: ast.ClassDef, above: ast.AST | None) -> Iterator[str]:
