@@ -39,7 +39,7 @@ def factors(a: Assumption) -> list[Expr]:
 
 
 def rows_and_columns(entries: dict) -> tuple[int, ...]:
-    """Of the entry at the end."""
+    """How many there are, by the place of the last entry."""
     return tuple(1 + k for k in max(entries))
 
 
@@ -78,7 +78,7 @@ def moved(entries: dict, after: int) -> Iterator[tuple[tuple, tuple]]:
 
 
 def small(entries: dict) -> dict:
-    """The same over so much that each row and each column comes to less than 1."""
+    """The same divided by one number, so that each row and each column comes to less than 1."""
     most = 4 * max(rows_and_columns(entries)) * entries[min(entries)]
     return {place: v / most for place, v in entries.items()}
 

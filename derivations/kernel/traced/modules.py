@@ -16,26 +16,8 @@ from types import FunctionType, ModuleType
 IN_CLASS = (ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.Pass)
 DECORATORS = frozenset(["torch.no_grad()", "dataclass(frozen=True)", "dataclass", "staticmethod", "classmethod", "property"])
 MAKES = frozenset(f"torch.{name}" for name in ("tensor", "arange", "eye", "zeros", "ones", "full"))  # numbers of a module
-COMPUTED = tuple(
-    getattr(ast, name)
-    for name in [
-        "Name",
-        "Attribute",
-        "Subscript",
-        "Constant",
-        "Tuple",
-        "List",
-        "Dict",
-        "BinOp",
-        "UnaryOp",
-        "Starred",
-        "Call",
-        "keyword",
-        "operator",
-        "unaryop",
-        "expr_context",
-    ]
-)
+VALUES = "Name Attribute Subscript Constant Tuple List Dict BinOp UnaryOp Starred Call keyword operator unaryop expr_context"
+COMPUTED = tuple(getattr(ast, name) for name in VALUES.split())  # what a value is made of
 RUN = "__name__ == '__main__'"
 
 

@@ -40,17 +40,19 @@ STATEMENTS = """FunctionDef ClassDef Return Assign AugAssign AnnAssign For While
 PYTHONS = """int float bool tuple list dict len range zip enumerate reversed map sum min max abs any all sorted super staticmethod classmethod
     property ValueError TypeError NotImplementedError"""
 WITHIN = frozenset(["torch.no_grad()", "torch.enable_grad()"])  # what may stand around statements
-RAISED = frozenset(["ValueError", "TypeError", "NotImplementedError"])  # which nothing stops that code may be written in
+RAISED = frozenset(
+    ["ValueError", "TypeError", "NotImplementedError"]
+)  # errors that code may raise: nothing that it may be written in stops one of these
 ITS_OWN = frozenset(["__init__", "__post_init__"])  # what a class may define of what Python calls by itself
 # Of modules, by what follows their names; and the modules of which anything may be named, as it is for the reader alone, or computes numbers.
 TORCHS = """Tensor Generator inf pi dtype device promote_types nn functional linalg special func autograd grad jacrev jacobian no_grad
     enable_grad arange eye full ones zeros empty tensor as_tensor broadcast_shapes normalize Module Parameter"""
-FREE: dict[str, str] = {  # what is offered of each; of `math`, all functions of numbers
-    "math": " ".join(name for name in dir(math) if not name.startswith("_")),
-    "jaxtyping": "Float Int Bool Real Complex Num Shaped Integer",
-    "typing": "NamedTuple Any Literal Self",
-    "dataclasses": "dataclass astuple",
-    "collections.abc": "Callable Iterable Iterator Mapping Sequence",
+FREE = {  # what may be named of each; of `math`, all functions of numbers
+    "math": frozenset(name for name in dir(math) if not name.startswith("_")),
+    "jaxtyping": frozenset(["Float", "Int", "Bool", "Real", "Complex", "Num", "Shaped", "Integer"]),
+    "typing": frozenset(["NamedTuple", "Any", "Literal", "Self"]),
+    "dataclasses": frozenset(["dataclass", "astuple"]),
+    "collections.abc": frozenset(["Callable", "Iterable", "Iterator", "Mapping", "Sequence"]),
 }
 TORCHES = frozenset(["torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.special", "torch.func", "torch.autograd"])
 OF_THINGS = "shape ndim T dim size numel item float double half long to append items keys values get parameters is_floating_point"
@@ -244,15 +246,11 @@ def faults_of_class(one: ast.ClassDef, above: ast.AST | None) -> Iterator[str]:
         yield f"the class {one.name} within a function"
     if any(isinstance(x, (ast.Assign, ast.AnnAssign)) and x.value is not None and not is_written_out(x.value) for x in one.body):
         yield f"what the class {one.name} holds"
-    for method in (x.name for x in one.body if isinstance(x, ast.FunctionDef)):
-        if method.startswith("__") and method not in ITS_OWN:
-            yield f"'{one.name}.{method}'"
-    for name in (
-        {x.name for x in one.body if isinstance(x, ast.FunctionDef)}
-        | {x.id for x in stored(one)}
-        | {x.attr for x in written_where_made(one)}
-    ):
-        if name in HANDED_TO | KINDS:
+    methods = {x.name for x in one.body if isinstance(x, ast.FunctionDef)}
+    held = {x.id for x in stored(one)} | {x.attr for x in written_where_made(one)}
+    for name in sorted(methods | held):
+        by_python = name in methods and name.startswith("__") and name not in ITS_OWN
+        if by_python or name in HANDED_TO | KINDS:
             yield f"'{one.name}.{name}'"
 
 
@@ -314,7 +312,7 @@ def is_allowed(e: ast.Attribute, text: Text, own: frozenset[str], bound: set[str
 
 def is_offered(name: str, module: str) -> bool:
     """Whether code may name it of one of Python's modules."""
-    return name in FREE[module].split()
+    return name in FREE[module]
 
 
 def is_loose(e: ast.Name | ast.Attribute, above: ast.AST | None, text: Text, bound: set[str]) -> bool:
