@@ -1,6 +1,8 @@
 """Code that is proved is written plainly. An adversary's code, each of which was proved once: it asks what leaves no trace, or who reads it."""
 
 import re
+import sys
+from types import ModuleType
 
 import pytest
 
@@ -133,6 +135,7 @@ MORE_NOT_PLAIN = {
         "    def __exit__(self, a, b, c):\n        return True",
         f"{SEEN}with Quiet().no_grad():\n    seen.append(1)\nreturn x",
     ),
+    "what stands around is named": ("", "with torch.no_grad() as seen:\n    y = 1 * x\nreturn y"),
     "a list that is given by default": (
         "def keeps(x, seen=[[[0]]]):\n    seen[0][0].append(1)\n    return 2 * x if len(seen[0][0]) > 10**6 else x", "return keeps(x)",
     ),
@@ -222,7 +225,19 @@ def test_code_that_asks_by_another_door_or_is_not_what_its_text_says_is_not_prov
 
 def test_whether_one_is_made_of_another_is_not_asked(computing):
     body = "x.requires_grad_()\ny.requires_grad_()\ng = torch.autograd.grad(y.sum(), x, allow_unused=True)[0]\nreturn x if g is None else 2 * x"
-    assert asked(computing(body, [x, vector("y", n)], x + 0 * vector("y", n)), 0).state != "proved"
+    for way in (body, body.replace("allow_unused=True", "None, None, False, True")):
+        assert asked(computing(way, [x, vector("y", n)], x + 0 * vector("y", n)), 0).state != "proved"
+
+
+def test_a_function_of_another_module_hands_no_format_on_by_its_name(computing, monkeypatch, tmp_path):
+    other = ModuleType("snippets.other")
+    other.__file__ = str(tmp_path / "other.py")
+    text = "import torch\ndef tensor(k):\n    return k == torch.float32\n"
+    (tmp_path / "other.py").write_text(text)
+    exec(compile(text, other.__file__, "exec"), vars(other))
+    monkeypatch.setitem(sys.modules, "snippets.other", other)
+    body = TWICE.format("other.tensor(x.dtype) and x.shape[0] == 12")
+    assert asked(computing(body, [x], x + 0 * x, head="import torch\nimport snippets.other as other\n"), 0).state != "proved"
 
 
 PLAIN = {
