@@ -50,7 +50,7 @@ KEPT_ASIDE = (
     "touched",
     "whole_runs",
 )
-ASIDE = ("attack", "command", "coq", "pages", *(f"run/{name}.py" for name in KEPT_ASIDE))
+ASIDE = ("attack", "command", "coq", "site", *(f"run/{name}.py" for name in KEPT_ASIDE))
 
 
 class CertificateError(Exception):
