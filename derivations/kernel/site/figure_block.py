@@ -46,7 +46,7 @@ def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
 
 
-_DRAWS_WITH = re.compile(r"^from derivations\.kernel\.pages\.(\w+) import", re.M)
+_DRAWS_WITH = re.compile(r"^from derivations\.kernel\.site\.(\w+) import", re.M)
 # What this process draws with, whatever the files become while it runs.
 _LOADED = {_name(Path(module.__file__)): certificates.file_hash(Path(module.__file__)) for module in (diagrams, head_view, svg_picture)}
 

@@ -17,7 +17,7 @@ from derivations.kernel.run import refusals
 from derivations.kernel.site import PageError, incremental_build, lab_hook, page_errors
 
 log = logging.getLogger("mkdocs.derivations")
-LOOKS = Path(__file__).with_name("mistakes.css")
+LOOKS = Path(__file__).with_name("page_errors.css")
 CLOSELY = 0.05  # seconds
 TELLS = "while it is served, a mistake is a box on its page; `mkdocs build --strict` refuses it"
 
