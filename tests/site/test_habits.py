@@ -337,7 +337,7 @@ def test_a_journey_that_cannot_be_told_names_the_page_and_the_line(block, messag
 
 def test_the_files_that_the_page_names_are_those_of_the_kernel():
     """Where the page leaves out the kernel's own folder."""
-    named = set(re.findall(r"`((?:core|language|command|run|printing|pages|attack)/[\w/.]+)`", text_of(PAGE)))
+    named = set(re.findall(r"`((?:core|language|command|run|printing|site|attack)/[\w/.]+)`", text_of(PAGE)))
     assert len(named) >= 8 and all((ROOT / "derivations/kernel" / name).is_file() for name in named)
     assert {f"derivations/kernel/{name}" for name in named} <= set(claim_journey.FILES)
 
