@@ -39,12 +39,12 @@ def pytest_configure(config):
     os.environ.pop(KEPT, None)  # what is chosen is told to processes of this run alone
     if not commit:
         return
-    from derivations.kernel.command import since  # here, so that nothing of the project is loaded where nothing is chosen
+    from derivations.kernel.command import git_changes  # here, so that nothing of the project is loaded where nothing is chosen
 
     try:
         files = test_files(config)
-        os.environ[KEPT] = json.dumps(choice(files, since.changed(commit), drawn_by(since.git("rev-parse", "HEAD"))))
-    except since.NoCommit as error:
+        os.environ[KEPT] = json.dumps(choice(files, git_changes.changed(commit), drawn_by(git_changes.git("rev-parse", "HEAD"))))
+    except git_changes.NoCommit as error:
         raise pytest.UsageError(f"--since {commit}: {error}") from None
 
 

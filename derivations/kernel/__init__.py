@@ -70,11 +70,11 @@ from .core.expr import (
     zeros,
 )
 from .errors import VOCABULARY
-from .language import readers as readers  # SymPy's expressions can be read
-from .language.errors import plain
+from .language import lazy_sympy as readers  # SymPy's expressions can be read
+from .language.derivation import Derivation
 from .language.functions import cos, largest, norm, sin, tanh
 from .language.masks import zero_or_one
-from .language.script import Derivation
+from .language.script_errors import plain
 
 sys.excepthook = plain
 

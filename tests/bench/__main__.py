@@ -126,7 +126,7 @@ def cold_check(folder: Path) -> float:
 DRAW_ALL = """
 import re
 from pathlib import Path
-from derivations.kernel.pages import figures
+from derivations.kernel.site import figures
 
 blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
 shown = [(name, function) for page in Path("docs").rglob("*.md") for name, function in blocks.findall(page.read_text())]

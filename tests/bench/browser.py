@@ -209,7 +209,7 @@ def written(folder: Path, site: Path, node_modules: Path) -> int:
     """Writes a page for each way, with the same formulas between the same lines of text; returns how many formulas they have."""
     from html import unescape
 
-    from derivations.kernel.printing.maths import MathsError, mathml
+    from derivations.kernel.printing.mathml import MathsError, mathml
 
     kept: list[tuple[str, str]] = []
     for latex in formulas(site):

@@ -15,7 +15,7 @@ from pathlib import Path
 os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is loaded
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from derivations.kernel.attack import trying  # noqa: E402
+from derivations.kernel.attack import mutant_trials  # noqa: E402
 from derivations.kernel.run import certificates, mutation  # noqa: E402
 from derivations.kernel.run.pool import of_this_machine  # noqa: E402
 
@@ -45,24 +45,26 @@ def vouched(topic: str) -> dict:
 def measured(topics: list) -> tuple:
     """(seconds by part, how many there were of what, what became of each mutant that was tried)"""
     spent, many, became = Counter(), Counter(), {}
-    for name, witness in list(trying.WITNESSES.items()):
-        trying.WITNESSES[name] = timed(spent, name, witness)
-    trying.judge = timed(spent, "judge", trying.judge)
+    for name, witness in list(mutant_trials.WITNESSES.items()):
+        mutant_trials.WITNESSES[name] = timed(spent, name, witness)
+    mutant_trials.judge = timed(spent, "judge", mutant_trials.judge)
     for topic in topics:
         said = vouched(topic)
         for id_, (claim, mutants) in timed(spent, "making", mutation.stated)(str(certificates.script_of(topic))).items():
-            covering = [name for name in trying.WITNESSES if name in said[id_]]
-            alike = timed(spent, "printing", trying.printed_alike)(claim, mutants)
+            covering = [name for name in mutant_trials.WITNESSES if name in said[id_]]
+            alike = timed(spent, "printing", mutant_trials.printed_alike)(claim, mutants)
             if many["claims"] % CLAIMS_APART == 0:
                 before = Counter(spent)  # what a witness takes for a control is no part of what it takes for a mutant
-                whole = timed(before, "controls", trying.try_controls)(claim, [], covering, said[id_])
+                whole = timed(before, "controls", mutant_trials.try_controls)(claim, [], covering, said[id_])
                 spent.clear()
                 spent.update(before)
                 became[topic, id_] = [alike, whole]
                 many["claims with controls"] += 1
             tried = [mutant for k, mutant in enumerate(mutants, many["mutants"]) if covering and k % APART == 0]
             for mutant in tried:
-                became[topic, id_, mutant.operator, mutant.path] = timed(spent, "trying", list)(trying.outcomes(mutant, claim, covering))
+                became[topic, id_, mutant.operator, mutant.path] = timed(spent, "trying", list)(
+                    mutant_trials.outcomes(mutant, claim, covering)
+                )
             many.update({"claims": 1, "mutants": len(mutants), "tried": len(tried)})
     return spent, many, became
 
@@ -73,7 +75,7 @@ def main() -> None:
         spent, many, became = pool.submit(measured, [every[k * len(every) // TOPICS] for k in range(TOPICS)]).result()
     if sys.argv[1:]:
         Path(sys.argv[1]).write_text("\n".join(json.dumps([*map(str, about), said]) for about, said in became.items()) + "\n")
-    parts = [*trying.WITNESSES, "judge"]
+    parts = [*mutant_trials.WITNESSES, "judge"]
     spent["all else in trying"] = spent.pop("trying") - sum(spent[part] for part in parts)
     of = dict.fromkeys([*parts, "all else in trying"], many["tried"]) | dict.fromkeys(["making", "printing"], many["mutants"])
     each = {part: spent[part] / count for part, count in of.items()}

@@ -27,7 +27,7 @@ if "mutmut" in sys.modules:  # `make mutmut`: calls of the kernel go through wha
     trampoline.wrap_in_trampoline.__code__ = of_the_kernel(trampoline.wrap_in_trampoline.__code__)
 
 from derivations.kernel import Derivation
-from derivations.kernel.command import cli, scaffold
+from derivations.kernel.command import cli, new_topic
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.run import certificates, runner
@@ -150,7 +150,7 @@ def tree(tmp_path, monkeypatch, kernel_read):
     monkeypatch.setattr(certificates, "ROOT", root)
     monkeypatch.setattr(certificates, "STORE", root / ".certificates")
     monkeypatch.setattr(runner, "ROOT", root)
-    monkeypatch.setattr(scaffold, "ROOT", root)
+    monkeypatch.setattr(new_topic, "ROOT", root)
     return SimpleNamespace(
         root=root, script=script, kernel=kernel, store=root / ".certificates", certificate=root / ".certificates" / "chapter" / "tiny.json"
     )

@@ -53,11 +53,11 @@ from derivations.kernel.core.claims import Claim, Refused, Step, Verdict
 from derivations.kernel.core.expr import Expr, free_indices, lift, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import witness as check
-from derivations.kernel.exact.clearing import clear_denominators
-from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.limits import limit
+from derivations.kernel.exact.assumption_facts import facts_of
+from derivations.kernel.exact.denominators import clear_denominators
 from derivations.kernel.exact.polynomials import add, scale
-from derivations.kernel.exact.reading import read
+from derivations.kernel.exact.series_limits import limit
+from derivations.kernel.exact.tree_to_normal_form import read
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.run import again, certificates, runner, worker
 from derivations.kernel.run.certificates import CertificateError, load

@@ -195,7 +195,7 @@ def kept_with(project, **more):
 
 
 CHANGES = {
-    "the kernel": lambda project, patch: edit(project.kernel / "exact/values.py", '"""', '"""An edit. '),
+    "the kernel": lambda project, patch: edit(project.kernel / "exact/exact_evaluation.py", '"""', '"""An edit. '),
     "a new file of the kernel": lambda project, patch: (project.kernel / "exact/new.py").touch(),
     "what is kept": lambda project, patch: edit(earlier.path_of("chapter/sums"), "moved", "other"),
     "what it is kept for": lambda project, patch: earlier.path_of("chapter/sums").rename(

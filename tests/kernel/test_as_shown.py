@@ -16,7 +16,7 @@ import snippets
 from derivations.kernel import Derivation, index, ones, sizes, total, vector
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
-from derivations.kernel.pytorch.snippets import names
+from derivations.kernel.pytorch.snippet_arguments import names
 from derivations.kernel.run import as_shown, certificates
 from derivations.kernel.run.records import check_claim
 

@@ -241,7 +241,7 @@ def test_a_change_of_the_script(sealed):
     assert "is stale, since derivations/chapter/tiny.py changed" in refusal()
 
 
-@pytest.mark.parametrize("name", ["exact/normal.py", "core/expr.py", "sympy/witness.py", "run/records.py", "run/worker.py"])
+@pytest.mark.parametrize("name", ["exact/normal_form.py", "core/expr.py", "sympy/witness.py", "run/records.py", "run/worker.py"])
 def test_a_change_of_the_kernel(name, sealed):
     path = sealed.kernel / name
     path.write_text(path.read_text() + "\n")
@@ -255,7 +255,7 @@ def test_a_file_of_the_kernel_that_is_new_or_gone(sealed):
     new.unlink()
     assert load(TOPIC)
     (sealed.kernel / "exact" / "limits.py").unlink()
-    assert "derivations/kernel/exact/limits.py changed" in refusal()
+    assert "derivations/kernel/exact/series_limits.py changed" in refusal()
 
 
 @pytest.mark.parametrize("library", ["python", "sympy", "python-flint", "quicktions", "mpmath"])
@@ -390,7 +390,7 @@ def test_what_was_touched_since_a_run_began_is_named_and_nothing_is_saved(tree):
         certificates.save(TOPIC, tree.script, "t", [CLAIM], [], began=after) == ["derivations/chapter/tiny.py"]
         and not tree.certificate.exists()
     )
-    assert "derivations/kernel/exact/normal.py" in certificates.save(TOPIC, tree.script, "t", [CLAIM], [], began=1)
+    assert "derivations/kernel/exact/normal_form.py" in certificates.save(TOPIC, tree.script, "t", [CLAIM], [], began=1)
     assert certificates.save(TOPIC, tree.script, "t", [CLAIM], [], began=after + 10) == [] and load(TOPIC)["claims"] == [CLAIM]
 
 
@@ -450,10 +450,10 @@ def test_the_kernel_is_listed_again_where_a_folder_of_it_changed_and_only_there(
     before = certificates.kernel_files()
     assert certificates.kernel_files() == before and len(walks) == 1
     (tree.kernel / "exact/new.py").touch()
-    (tree.kernel / "exact/values.py").unlink()
+    (tree.kernel / "exact/exact_evaluation.py").unlink()
     for _ in range(2):  # the folder was changed a moment ago, and may be again within the same tick
         now = {name_in(tree, path) for path in certificates.kernel_files()}
-        assert now ^ {name_in(tree, path) for path in before} == {"exact/new.py", "exact/values.py"}
+        assert now ^ {name_in(tree, path) for path in before} == {"exact/new.py", "exact/exact_evaluation.py"}
     assert len(walks) == 3
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from derivations.kernel.command import lines, page, scaffold
+from derivations.kernel.command import check_page, line_coverage, new_topic
 from derivations.kernel.run import certificates
 
-ROOT = scaffold.ROOT
+ROOT = new_topic.ROOT
 
 CONFIG = """site_name: x
 nav:
@@ -16,7 +16,7 @@ markdown_extensions:
   - pymdownx.highlight
   - pymdownx.superfences
   - pymdownx.snippets: {check_paths: true}
-  - derivations.kernel.pages
+  - derivations.kernel.site
 """
 
 
@@ -24,12 +24,12 @@ markdown_extensions:
 def made(tree, monkeypatch):
     """A topic as `new` makes it, and what is found on its page; its claims are taken as shown by their block."""
     (tree.root / "mkdocs.yml").write_text(CONFIG)
-    scaffold.create("fresh/topic")
+    new_topic.create("fresh/topic")
     return tree.root
 
 
 def looked_at():
-    return [str(one) for one in page.look("fresh/topic") if "cannot be shown" not in str(one)]  # nothing was checked here
+    return [str(one) for one in check_page.look("fresh/topic") if "cannot be shown" not in str(one)]  # nothing was checked here
 
 
 def test_a_topic_as_made_has_nothing_to_refuse(made):
@@ -55,7 +55,7 @@ def test_what_the_page_of_a_course_still_lacks_is_said_and_not_refused(made, com
 
 def test_what_pytest_says_has_its_file_and_line():
     output = "/r/tests/a/test_b.py:3: assert 1 == 2\nFAILED tests/a/test_b.py::test_c - x\nFAILED snippets/a/b.py::snippets.a.b\n"
-    assert page.failures(output, "/r") == [
+    assert check_page.failures(output, "/r") == [
         "tests/a/test_b.py:3: the test fails: assert 1 == 2",
         "snippets/a/b.py::snippets.a.b: the test fails",
     ]
@@ -72,8 +72,8 @@ def formed(made):
     for name in ("pyproject.toml", "snippets/ruff.toml"):
         (made / name).parent.mkdir(exist_ok=True)
         (made / name).write_text((ROOT / name).read_text())
-    assert page.formed("fresh/topic") == []
-    return lambda: page.formed("fresh/topic")
+    assert check_page.formed("fresh/topic") == []
+    return lambda: check_page.formed("fresh/topic")
 
 
 def test_what_lint_would_refuse_of_the_form_is_said_with_its_mend(made, formed):
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_python_is_told_of_by_its_place_alone(made, formed):
 
 
 def test_an_output_that_is_another_says_where_it_is_shown():
-    (said,) = page.failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
+    (said,) = check_page.failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
     assert said.startswith("snippets/a/b.py:3: the test fails: the output is another")
 
 
@@ -146,7 +146,7 @@ def tested(tmp_path, monkeypatch):
         for name, text in {"snippets/fresh/topic.py": snippet, "tests/fresh/test_topic.py": test, "pyproject.toml": PYTEST}.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
-        return page.tested("fresh/topic")
+        return check_page.tested("fresh/topic")
 
     return ask
 
@@ -169,5 +169,5 @@ def test_where_a_test_fails_that_is_said(tested):
 
 
 def test_what_is_run_is_what_python_compiles():
-    assert lines.executable(LINES) == {1, 13, 15, 16, 17, 18, 21, 22, 23, 29, 30}
-    assert lines.executable("= 1") == set()
+    assert line_coverage.executable(LINES) == {1, 13, 15, 16, 17, 18, 21, 22, 23, 29, 30}
+    assert line_coverage.executable("= 1") == set()

@@ -21,12 +21,12 @@ from derivations.kernel import (
     sizes,
     vector,
 )
-from derivations.kernel.command import alone
+from derivations.kernel.command import run_script
 from derivations.kernel.core.assumptions import Assumption
 from derivations.kernel.core.claims import LOADED, Refused, Step, bindings, snippets
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.errors import KernelError
-from derivations.kernel.language.errors import plain
+from derivations.kernel.language.script_errors import plain
 
 n, d = sizes("n d")
 x, y = scalars("x y")
@@ -110,7 +110,7 @@ def test_a_derivation_knows_where_it_was_made_and_is_found():
 
 def test_a_derivation_is_what_its_script_checks_when_it_runs_on_its_own(monkeypatch):
     ran, derivation = [], Derivation("test")
-    monkeypatch.setattr(alone, "run_alone", ran.append)
+    monkeypatch.setattr(run_script, "run_alone", ran.append)
     derivation.main()
     assert len(ran) == 1 and ran[0] is derivation
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.command import scaffold
-from derivations.kernel.command.scaffold import ScaffoldError
+from derivations.kernel.command import new_topic
+from derivations.kernel.command.new_topic import ScaffoldError
 from derivations.kernel.run import runner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -287,7 +287,7 @@ def copy(tmp_path, monkeypatch):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "fonts", *more))
     for name in ("mkdocs.yml", "pyproject.toml"):
         shutil.copy(ROOT / name, root)
-    monkeypatch.setattr(scaffold, "ROOT", root)
+    monkeypatch.setattr(new_topic, "ROOT", root)
     return root
 
 
@@ -354,7 +354,7 @@ def pages(nav):
 
 def test_a_page_goes_behind_the_last_of_its_chapter(copy):
     before = list(pages(navigation(copy)))
-    scaffold.create("scaling/made_up")
+    new_topic.create("scaling/made_up")
     after = list(pages(navigation(copy)))
     place = max(k for k, page in enumerate(before) if page.startswith("scaling/"))
     assert after == before[: place + 1] + ["scaling/made_up.md"] + before[place + 1 :]
@@ -364,7 +364,7 @@ def test_a_page_goes_behind_the_last_of_its_chapter(copy):
 
 def test_a_new_chapter_goes_before_the_trust_page(copy):
     before = navigation(copy)
-    scaffold.create("new_chapter/first")
+    new_topic.create("new_chapter/first")
     place = next(k for k, entry in enumerate(before) if "Trust" in entry)
     assert navigation(copy) == before[:place] + [{"New chapter": [{"First": "new_chapter/first.md"}]}] + before[place:]
 
@@ -372,14 +372,14 @@ def test_a_new_chapter_goes_before_the_trust_page(copy):
 def test_a_new_chapter_goes_last_where_there_are_no_labs(copy):
     path = copy / "mkdocs.yml"
     path.write_text("site_name: x\nnav:\n  - Home: index.md\n\nplugins:\n  - search\n")
-    scaffold.create("new_chapter/first")
+    new_topic.create("new_chapter/first")
     assert navigation(copy) == [{"Home": "index.md"}, {"New chapter": [{"First": "new_chapter/first.md"}]}]
     assert path.read_text().endswith("\nplugins:\n  - search\n")
 
 
 def test_nothing_else_in_the_configuration_changes(copy):
     before = (copy / "mkdocs.yml").read_text().splitlines()
-    scaffold.create("scaling/made_up")
+    new_topic.create("scaling/made_up")
     after = (copy / "mkdocs.yml").read_text().splitlines()
     assert [line for line in after if "made_up" not in line] == before and len(after) == len(before) + 1
 
@@ -434,7 +434,7 @@ def test_a_keyword_is_no_name(topic, copy):
     """The test that `new` writes could not import it."""
     before = contents(copy)
     with pytest.raises(ScaffoldError):
-        scaffold.create(topic)
+        new_topic.create(topic)
     assert contents(copy) == before
 
 
@@ -442,5 +442,5 @@ def test_a_configuration_without_navigation_makes_nothing(copy):
     (copy / "mkdocs.yml").write_text("site_name: x\n")
     before = contents(copy)
     with pytest.raises(ScaffoldError, match="has no 'nav:'"):
-        scaffold.create("scaling/made_up")
+        new_topic.create("scaling/made_up")
     assert contents(copy) == before

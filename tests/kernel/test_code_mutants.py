@@ -10,9 +10,9 @@ from types import ModuleType
 import pytest
 
 from derivations.kernel import Derivation, matrix, sizes, softmax, sqrt, vector
-from derivations.kernel.attack import code_trying
-from derivations.kernel.attack.code_slips import Slip, slips
-from derivations.kernel.attack.code_trying import judged, tried
+from derivations.kernel.attack import snippet_mutant_trials
+from derivations.kernel.attack.snippet_mutant_trials import judged, tried
+from derivations.kernel.attack.snippet_mutations import Slip, slips
 from derivations.kernel.traced.witness import Said, asked
 
 n, m, d = sizes("n m d")
@@ -90,12 +90,12 @@ def test_what_computes_the_same_is_judged_by_numbers(claim):
 
 
 def test_what_the_witness_passes_and_numbers_do_not_survives(claim, monkeypatch):
-    monkeypatch.setattr(code_trying.witness, "asked", lambda one, k: Said("proved", "every shape"))
+    monkeypatch.setattr(snippet_mutant_trials.witness, "asked", lambda one, k: Said("proved", "every shape"))
     assert "survived" in outcomes(claim["weights"]).values()
 
 
 def test_where_nothing_is_drawn_nothing_is_judged(claim, monkeypatch):
-    monkeypatch.setattr(code_trying, "trials", lambda *a: iter(()))
+    monkeypatch.setattr(snippet_mutant_trials, "trials", lambda *a: iter(()))
     slip = Slip("none", sys.modules["snippets.attacked"].shifted)
     assert judged(claim["shifted"], 0, slip, asked(claim["shifted"], 0)) == "unclassified"
 

@@ -30,7 +30,7 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.coq import reading, running
+from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
 from derivations.kernel.coq.reals import axioms
@@ -271,7 +271,7 @@ def text(state) -> str:
     state(derivation)
     source = coq.source(derivation.claims[0])
     assert source.whole, source.reason
-    assert not reading.suspicious(source.text)
+    assert not file_audit.suspicious(source.text)
     return source.text
 
 
@@ -297,7 +297,7 @@ def in_one_file(sections: list) -> str:
     for number, content in enumerate(sections):
         parts += [f"Module M{number}.", content, f"End M{number}."]
     names = [
-        f"M{number}.{name}" for number, content in enumerate(sections) for name in reading.theorems(content) if "Abort." not in content
+        f"M{number}.{name}" for number, content in enumerate(sections) for name in file_audit.theorems(content) if "Abort." not in content
     ]
     return "\n".join([*parts, *(f"Print Assumptions {name}." for name in names)]) + "\n"
 
@@ -314,12 +314,12 @@ def fails(content: str, theorem: str = "claim") -> str:
 def coqc(program, tmp_path):
     program("coqc")
     (tmp_path / f"{PRELUDE_NAME}.v").write_text(PRELUDE)
-    assert running.coqc(tmp_path / f"{PRELUDE_NAME}.v", tmp_path, 60)[0] == 0
+    assert coq_process.coqc(tmp_path / f"{PRELUDE_NAME}.v", tmp_path, 60)[0] == 0
 
     def run(sections):
         path = tmp_path / "all.v"
         path.write_text(in_one_file(sections))
-        code, said, errors = running.coqc(path, tmp_path, 240)
+        code, said, errors = coq_process.coqc(path, tmp_path, 240)
         return code, said, f"{errors}\n{path.read_text()}"
 
     return run
@@ -332,7 +332,7 @@ def test_what_is_true_is_proved(coqc):
     ]
     code, said, errors = coqc(sections)
     assert code == 0, errors
-    assert said.splitlines() == [axioms.CLOSED] * sum(len(reading.theorems(content)) for content in sections)
+    assert said.splitlines() == [axioms.CLOSED] * sum(len(file_audit.theorems(content)) for content in sections)
 
 
 @pytest.mark.coq

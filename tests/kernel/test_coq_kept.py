@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from derivations.kernel.coq import running
-from derivations.kernel.coq.running import NO_PROOF, STOPPED
+from derivations.kernel.coq import coq_process
+from derivations.kernel.coq.coq_process import NO_PROOF, STOPPED
 from derivations.kernel.run import certificates, coq_kept, importing
 from derivations.kernel.run.shared import Shared
 
@@ -21,7 +21,7 @@ PROVED = {"one": (True, "1 theorem proved"), "two": (True, "1 theorem proved")}
 def coq(tmp_path, monkeypatch):
     """A Coq that says what it is told to say, and what was asked of it."""
     monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
-    monkeypatch.setattr(running, "version", lambda: "8.16")
+    monkeypatch.setattr(coq_process, "version", lambda: "8.16")
 
     class Coq:
         says, asked, lies = dict(PROVED), [], []
@@ -68,7 +68,7 @@ def test_another_text_is_asked_and_another_name_is_not(coq):
 
 def test_another_coq_is_asked(coq, monkeypatch):
     coq.prove()
-    monkeypatch.setattr(running, "version", lambda: "8.17")
+    monkeypatch.setattr(coq_process, "version", lambda: "8.17")
     coq.prove()
     assert coq.asked == ["one", "two"]
 
@@ -85,7 +85,7 @@ def test_what_imports_another_prelude_is_asked(coq, monkeypatch):
 def test_what_judges_coqs_answer_counts(coq, judge, tree, monkeypatch):
     monkeypatch.setattr(certificates, "STORE", tree.store)
     room = tree.kernel / "coq"
-    monkeypatch.setattr(running, "__file__", str(room / "running.py"))
+    monkeypatch.setattr(coq_process, "__file__", str(room / "running.py"))
     monkeypatch.setattr(coq_kept, "JUDGES", coq_kept.judges())
     coq.prove()
     coq.prove()
@@ -120,7 +120,7 @@ def test_where_one_comes_out_otherwise_nothing_kept_is_taken(coq, monkeypatch):
     assert coq.prove() == coq.says and coq.asked == []
 
 
-@pytest.mark.parametrize("said", [f"{STOPPED} 300 seconds", running.NOT_RUN, f"{running.ENDED}: no message"])
+@pytest.mark.parametrize("said", [f"{STOPPED} 300 seconds", coq_process.NOT_RUN, f"{coq_process.ENDED}: no message"])
 def test_what_is_no_verdict_contradicts_none_and_removes_none(coq, said):
     coq.prove()
     coq.says = dict.fromkeys(TEXTS, (False, said))
@@ -131,10 +131,10 @@ def test_what_is_no_verdict_contradicts_none_and_removes_none(coq, said):
 
 def test_a_coq_that_is_ended_or_runs_out_of_memory_did_not_decide(monkeypatch, tmp_path):
     for code, errors in ((-9, ""), (1, "Out of memory."), (129, "Stack overflow."), (1, "A.vo makes inconsistent assumptions over B")):
-        monkeypatch.setattr(running, "coqc", lambda *_, said=(code, "", errors): said)
-        assert running.prove_one("a", TEXTS["one"], tmp_path, 1)[1].startswith(running.ENDED)
-    monkeypatch.setattr(running, "coqc", lambda *_: (1, "", "Error: no"))
-    assert running.prove_one("a", TEXTS["one"], tmp_path, 1)[1].startswith(NO_PROOF)
+        monkeypatch.setattr(coq_process, "coqc", lambda *_, said=(code, "", errors): said)
+        assert coq_process.prove_one("a", TEXTS["one"], tmp_path, 1)[1].startswith(coq_process.ENDED)
+    monkeypatch.setattr(coq_process, "coqc", lambda *_: (1, "", "Error: no"))
+    assert coq_process.prove_one("a", TEXTS["one"], tmp_path, 1)[1].startswith(NO_PROOF)
 
 
 def test_what_was_edited_or_stands_at_another_address_is_not_taken(coq):

@@ -28,10 +28,10 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.coq import reading, running
+from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.laws import prelude
-from derivations.kernel.coq.words import FORBIDDEN
+from derivations.kernel.coq.reserved_words import FORBIDDEN
 from tests.kernel.coq_sources import written
 
 n, m = sizes("n m")
@@ -221,13 +221,13 @@ def test_what_is_denied_of_independent_variables_is_independence_of_all_powers()
 
 
 def test_every_source_is_read_before_coq_reads_it():
-    assert {id: reading.suspicious(text) for id, text in written(refuted).items()} == dict.fromkeys(written(refuted), "")
-    assert {id: reading.suspicious(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
-    assert all(reading.preludes_of(text) == {prelude.LAWS_NAME} for text in written(true).values())
+    assert {id: file_audit.suspicious(text) for id, text in written(refuted).items()} == dict.fromkeys(written(refuted), "")
+    assert {id: file_audit.suspicious(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
+    assert all(file_audit.preludes_of(text) == {prelude.LAWS_NAME} for text in written(true).values())
 
 
 def test_the_prelude_takes_nothing_for_granted():
-    bare = reading.uncommented(prelude.LAWS_PRELUDE)
+    bare = file_audit.uncommented(prelude.LAWS_PRELUDE)
     assert not FORBIDDEN.search(re.sub(r"Unset Strict Implicit", "", bare))
     assert set(re.findall(r"\b(?:Hypothesis|Context)\b[^.]*", bare)) == {
         "Hypothesis linear : is_linear constant expectation",
@@ -244,7 +244,7 @@ def test_the_prelude_takes_nothing_for_granted():
 @pytest.mark.parametrize("state", [true, refuted], ids=["laws", "refuted"])
 def test_laws_are_proved_and_assume_nothing(program, tmp_path, state):
     program("coqc")
-    results = running.prove(written(state), tmp_path)
+    results = coq_process.prove(written(state), tmp_path)
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert all("nothing assumed" in message for _, message in results.values()), results
 
@@ -252,8 +252,8 @@ def test_laws_are_proved_and_assume_nothing(program, tmp_path, state):
 @pytest.mark.coq
 def test_a_false_law_is_not_proved(program):
     program("coqc")
-    results = running.prove(written(false) | written(held))
-    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
+    results = coq_process.prove(written(false) | written(held))
+    assert all(not ok and message.startswith(coq_process.NO_PROOF) for ok, message in results.values()), results
 
 
 @pytest.mark.coq
@@ -264,5 +264,5 @@ def test_no_law_is_proved_without_what_it_assumes(program):
     for k in range(1, 6):
         planted[f"c{k}"] = re.sub(rf"Hypothesis assumed_{k} : .*\n", "", text)
     assert all(t != text for t in planted.values())
-    results = running.prove(planted)
-    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
+    results = coq_process.prove(planted)
+    assert all(not ok and message.startswith(coq_process.NO_PROOF) for ok, message in results.values()), results

@@ -26,9 +26,9 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.coq import reading, running
-from derivations.kernel.coq.reals import axioms, defined, notation, prelude
-from derivations.kernel.coq.words import FORBIDDEN
+from derivations.kernel.coq import coq_process, file_audit
+from derivations.kernel.coq.reals import axioms, definedness, notation, prelude
+from derivations.kernel.coq.reserved_words import FORBIDDEN
 from tests.kernel.coq_sources import stated, written
 
 n, m = sizes("n m")
@@ -86,7 +86,7 @@ def test_the_theorem_speaks_of_all_values_and_its_proof_of_the_counterexample():
 
 
 def test_every_source_is_read_before_coq_reads_it():
-    assert {id: reading.suspicious(text) for id, text in written(wrong).items()} == dict.fromkeys(written(wrong), "")
+    assert {id: file_audit.suspicious(text) for id, text in written(wrong).items()} == dict.fromkeys(written(wrong), "")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_every_source_is_read_before_coq_reads_it():
     ],
 )
 def test_where_a_tree_has_a_value_is_a_premise(tree, found):
-    assert defined.conditions(tree) == found
+    assert definedness.conditions(tree) == found
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_what_coq_says_is_assumed_is_read_theorem_by_theorem():
 def test_anything_else_that_coq_says_is_refused(said):
     with pytest.raises(ValueError):
         axioms.assumed(said)
-    assert not running.judged(OVER_THE_REALS, said, 1)[0]
+    assert not coq_process.judged(OVER_THE_REALS, said, 1)[0]
 
 
 @pytest.mark.parametrize(
@@ -220,26 +220,26 @@ def test_anything_else_that_coq_says_is_refused(said):
     ],
 )
 def test_a_theorem_may_rest_on_the_axioms_that_are_named(said, ok, message):
-    found = running.judged(OVER_THE_REALS, said, 1)
+    found = coq_process.judged(OVER_THE_REALS, said, 1)
     assert found[0] is ok and message in found[1]
 
 
 def test_the_prelude_takes_nothing_for_granted():
-    bare = reading.uncommented(prelude.REALS_PRELUDE)
+    bare = file_audit.uncommented(prelude.REALS_PRELUDE)
     assert not FORBIDDEN.search(bare) and not re.search(r"\b(Hypothesis|Variables?|Context)\b", bare)
 
 
 def test_a_source_may_not_import_anything_else():
     text = written(wrong)["commutes"]
-    assert reading.over_the_reals(text)
+    assert file_audit.over_the_reals(text)
     for line in ("From Flocq Require Import Core.\n", "From Derivations Require Import Other.\n", "Local Open Scope nat_scope.\n"):
-        assert "sentence" in reading.suspicious(text.replace("Section", line + "Section", 1))
+        assert "sentence" in file_audit.suspicious(text.replace("Section", line + "Section", 1))
 
 
 @pytest.mark.coq
 def test_what_is_refuted_is_proved_not_to_hold(program, tmp_path):
     program("coqc")
-    results = running.prove(written(wrong), tmp_path)
+    results = coq_process.prove(written(wrong), tmp_path)
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert all("axioms of Coq's reals" in message for _, message in results.values())
 
@@ -253,8 +253,8 @@ def test_what_holds_at_the_values_is_not_refuted_by_them(program):
         "holds": text.replace("product n T S row", "product n S T row"),
         "not defined": written(lambda of: of.refute("c", x / y, y, at={x: 2, y: 1}))["c"].replace("all 2 1", "all 2 0"),
     }
-    results = running.prove(other | {f"{id} held": text for id, text in written(held).items()})
-    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
+    results = coq_process.prove(other | {f"{id} held": text for id, text in written(held).items()})
+    assert all(not ok and message.startswith(coq_process.NO_PROOF) for ok, message in results.values()), results
 
 
 @pytest.mark.coq
@@ -273,8 +273,8 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
         ),
     }
     assert all(planted[key] != text for key in planted)
-    assert not any(ok for ok, _ in running.prove(planted).values())
-    monkeypatch.setattr(running, "suspicious", lambda text: "")
-    said = running.prove(planted)
+    assert not any(ok for ok, _ in coq_process.prove(planted).values())
+    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    said = coq_process.prove(planted)
     assert not any(ok for ok, _ in said.values()), said
     assert all("assumes something" in message for _, message in said.values()), said

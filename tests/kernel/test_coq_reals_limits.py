@@ -25,9 +25,9 @@ from derivations.kernel import (
     vector,
     zero_or_one,
 )
-from derivations.kernel.coq import reading, running
+from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq.reals import prelude
-from derivations.kernel.coq.words import FORBIDDEN
+from derivations.kernel.coq.reserved_words import FORBIDDEN
 from tests.kernel.coq_sources import stated, written
 
 n, m = sizes("n m")
@@ -84,14 +84,14 @@ def test_what_must_not_be_zero_is_a_premise_or_holds_near_the_limit():
     texts = written(lambda of: of.limit("c", (exp(-t) + s) / (c * (exp(-t) + c)), t, "oo", s / c**2, given=[positive(c)]))
     assert "Hypothesis assumed_1 : 0 < c." in texts["c"]
     assert "Theorem defined :\n  Rbar_locally p_infty (fun t : R => c * (exp (- t) + c) <> 0)." in texts["c"]
-    assert reading.theorems(texts["c"]) == ["defined", "claim"]
+    assert file_audit.theorems(texts["c"]) == ["defined", "claim"]
     assert "Hypothesis needed_1 : c <> 0." in written(lambda of: of.limit("c", t / (t + s / c), t, "oo", 1))["c"]
 
 
 def test_every_source_is_read_before_coq_reads_it():
     texts = written(true)
-    assert all(reading.preludes_of(text) == {prelude.LIMITS_NAME} for text in texts.values())
-    assert {id: reading.suspicious(text) for id, text in texts.items()} == dict.fromkeys(texts, "")
+    assert all(file_audit.preludes_of(text) == {prelude.LIMITS_NAME} for text in texts.values())
+    assert {id: file_audit.suspicious(text) for id, text in texts.items()} == dict.fromkeys(texts, "")
 
 
 def test_a_symbol_is_not_called_as_a_word_of_coq():
@@ -119,7 +119,7 @@ def test_what_is_not_stated_says_why(state, reason):
 
 
 def test_the_prelude_takes_nothing_for_granted():
-    bare = reading.uncommented(prelude.LIMITS_PRELUDE)
+    bare = file_audit.uncommented(prelude.LIMITS_PRELUDE)
     assert not FORBIDDEN.search(bare)
     assert set(re.findall(r"\b(?:Hypothesis|Hypotheses|Variables?|Context)\b[^.]*", bare)) == {
         "Context {T : Type} {F : (T -> Prop) -> Prop} {FF : Filter F}",
@@ -131,7 +131,7 @@ def test_the_prelude_takes_nothing_for_granted():
 @pytest.mark.coq
 def test_limits_are_proved(program):
     program("coqc")
-    results = running.prove(written(true))
+    results = coq_process.prove(written(true))
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert all("choice" not in message for _, message in results.values())
 
@@ -139,5 +139,5 @@ def test_limits_are_proved(program):
 @pytest.mark.coq
 def test_a_false_limit_is_not_proved(program):
     program("coqc")
-    results = running.prove(written(false))
-    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
+    results = coq_process.prove(written(false))
+    assert all(not ok and message.startswith(coq_process.NO_PROOF) for ok, message in results.values()), results

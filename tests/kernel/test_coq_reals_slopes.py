@@ -28,9 +28,9 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.coq import reading, running
+from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq.reals import axioms, prelude
-from derivations.kernel.coq.words import FORBIDDEN
+from derivations.kernel.coq.reserved_words import FORBIDDEN
 from tests.kernel.coq_sources import written
 
 n, m = sizes("n m")
@@ -94,7 +94,7 @@ def false(of):
 def test_the_derivative_is_by_a_number_that_moves_and_its_existence_is_a_theorem():
     text = written(true)["softmax"]
     assert "slope (fun moving => let z := marked z j ord0 moving in (softmax_column exp z) i ord0) (z j ord0) =" in text
-    assert reading.theorems(text) == ["derivative", "claim"] and "has_slope (fun moving" in text
+    assert file_audit.theorems(text) == ["derivative", "claim"] and "has_slope (fun moving" in text
     assert "slope (fun x => exp (x * y) + x ^+ 3) x" in written(true)["number"]
 
 
@@ -103,13 +103,13 @@ def test_a_derivative_under_a_sum_exists_at_each_place():
 
 
 def test_every_source_is_read_before_coq_reads_it():
-    assert {id: reading.suspicious(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
-    assert all(reading.preludes_of(text) == {prelude.SLOPES_NAME} for text in written(true).values())
+    assert {id: file_audit.suspicious(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
+    assert all(file_audit.preludes_of(text) == {prelude.SLOPES_NAME} for text in written(true).values())
 
 
 def test_what_is_no_derivative_stays_over_every_structure():
     (text,) = written(lambda of: of.identity("c", x * y, y * x)).values()
-    assert not reading.over_the_reals(text)
+    assert not file_audit.over_the_reals(text)
 
 
 def test_a_symbol_is_not_called_as_a_word_of_the_prelude():
@@ -119,7 +119,7 @@ def test_a_symbol_is_not_called_as_a_word_of_the_prelude():
 
 
 def test_the_prelude_takes_nothing_for_granted():
-    bare = reading.uncommented(prelude.SLOPES_PRELUDE)
+    bare = file_audit.uncommented(prelude.SLOPES_PRELUDE)
     assert not FORBIDDEN.search(re.sub(r"Unset Strict Implicit", "", bare))
     assert set(re.findall(r"\b(?:Hypothesis|Variables?|Context)\b[^.]*", bare)) == {
         "Variables (f : R -> R) (x a : R)",
@@ -130,7 +130,7 @@ def test_the_prelude_takes_nothing_for_granted():
 @pytest.mark.coq
 def test_derivatives_are_proved_and_rest_on_axioms_that_are_named(program, tmp_path):
     program("coqc")
-    results = running.prove(written(true), tmp_path)
+    results = coq_process.prove(written(true), tmp_path)
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert all(axioms.CHOICE_WORDS in message for _, message in results.values()), results
 
@@ -138,8 +138,8 @@ def test_derivatives_are_proved_and_rest_on_axioms_that_are_named(program, tmp_p
 @pytest.mark.coq
 def test_a_false_derivative_is_not_proved(program):
     program("coqc")
-    results = running.prove(written(false))
-    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
+    results = coq_process.prove(written(false))
+    assert all(not ok and message.startswith(coq_process.NO_PROOF) for ok, message in results.values()), results
 
 
 @pytest.mark.coq
@@ -148,8 +148,8 @@ def test_a_derivative_that_does_not_exist_is_not_said_to(program):
     text = written(lambda of: of.identity("c", diff(log(1 + exp(x)), x), exp(x) / (1 + exp(x))))["c"]
     other = text.replace("ln (1 + exp x)", "ln x")
     assert other != text
-    ok, message = running.prove({"c": other})["c"]
-    assert not ok and message.startswith(running.NO_PROOF)
+    ok, message = coq_process.prove({"c": other})["c"]
+    assert not ok and message.startswith(coq_process.NO_PROOF)
 
 
 @pytest.mark.coq
@@ -158,7 +158,7 @@ def test_another_axiom_is_caught(program, monkeypatch):
     text = written(true)["number"]
     planted = text.replace("Section", "Axiom swap : forall P : Prop, P.\nSection", 1)
     planted = re.sub(r"Proof\.(.*?)Qed\.", "Proof. apply swap. Qed.", planted, flags=re.DOTALL)
-    assert planted != text and not running.prove({"c": planted})["c"][0]
-    monkeypatch.setattr(running, "suspicious", lambda text: "")
-    ok, message = running.prove({"c": planted})["c"]
+    assert planted != text and not coq_process.prove({"c": planted})["c"][0]
+    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    ok, message = coq_process.prove({"c": planted})["c"]
     assert not ok and "assumes something" in message and "swap" in message

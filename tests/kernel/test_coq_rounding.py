@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from derivations.kernel import Derivation, exp, index, rounded, scalars, sizes, softmax, total, vector
-from derivations.kernel.coq import reading, running
+from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq import witness as coq
 from tests.kernel.coq_sources import written
 
@@ -41,7 +41,7 @@ def test_that_nothing_overflows_is_a_premise():
 
 
 def test_every_source_is_read_before_coq_reads_it():
-    assert {id: reading.suspicious(text) for id, text in written(wrong).items()} == dict.fromkeys(written(wrong), "")
+    assert {id: file_audit.suspicious(text) for id, text in written(wrong).items()} == dict.fromkeys(written(wrong), "")
 
 
 def test_rounding_what_is_no_fraction_says_so():
@@ -54,7 +54,7 @@ def test_rounding_what_is_no_fraction_says_so():
 @pytest.mark.coq
 def test_what_rounding_refutes_is_proved_not_to_hold(program, tmp_path):
     program("coqc")
-    results = running.prove(written(wrong), tmp_path)
+    results = coq_process.prove(written(wrong), tmp_path)
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert all("axioms of Coq's reals" in message for _, message in results.values()), results
 
@@ -62,5 +62,5 @@ def test_what_rounding_refutes_is_proved_not_to_hold(program, tmp_path):
 @pytest.mark.coq
 def test_what_rounding_leaves_as_it_is_is_not_refuted(program):
     program("coqc")
-    results = running.prove(written(right))
-    assert all(not ok and message.startswith(running.NO_PROOF) for ok, message in results.values()), results
+    results = coq_process.prove(written(right))
+    assert all(not ok and message.startswith(coq_process.NO_PROOF) for ok, message in results.values()), results

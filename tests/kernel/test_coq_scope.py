@@ -5,7 +5,7 @@ Which claims these are is decided here by their trees alone, with nothing of wha
 
 import pytest
 
-from derivations.kernel.coq import notation, reading, stating, structures
+from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
 from derivations.kernel.run import certificates, coq_open, worker
@@ -75,8 +75,8 @@ def without_theorem(found) -> list:
     missing = []
     for key, claim in found.items():
         source = coq.source(claim, key.split("#")[0])
-        good = source.whole and source.steps == tuple(range(1, len(claim.steps) + 1)) and not reading.suspicious(source.text)
-        if not good or "claim" not in reading.theorems(source.text):
+        good = source.whole and source.steps == tuple(range(1, len(claim.steps) + 1)) and not file_audit.suspicious(source.text)
+        if not good or "claim" not in file_audit.theorems(source.text):
             missing.append(key)
     return missing
 
@@ -101,7 +101,7 @@ def test_the_site_has_rational_identities_of_every_sort(site):
 @pytest.mark.parametrize("fault", ["matmul", "sum", "div", "inverse", "array", "entry_of_more", "number"])
 def test_one_that_cannot_be_written_is_missed(site, monkeypatch, fault):
     def refuse(*_):
-        raise structures.NotForCoq("planted")
+        raise algebraic_structures.NotForCoq("planted")
 
     if fault in notation.RULES:
         monkeypatch.setitem(notation.RULES, fault, refuse)
@@ -112,14 +112,14 @@ def test_one_that_cannot_be_written_is_missed(site, monkeypatch, fault):
 
 def test_part_of_a_chain_is_not_the_claim(site, monkeypatch):
     chain = next(c for c in every(site).values() if len(c.steps) > 1)
-    monkeypatch.setattr(stating, "statable", lambda ends, notation_of: ([1], ["step 2 has planted"]))
+    monkeypatch.setattr(theorems, "statable", lambda ends, notation_of: ([1], ["step 2 has planted"]))
     assert without_theorem({"topic#chain": chain})
 
 
 def test_a_theorem_of_another_name_is_not_the_claim(site, monkeypatch):
     found = dict(list(every(site).items())[:5])
-    as_it_was = stating.Theorem
-    monkeypatch.setattr(stating, "Theorem", lambda name, *more: as_it_was("other" if name == "claim" else name, *more))
+    as_it_was = theorems.Theorem
+    monkeypatch.setattr(theorems, "Theorem", lambda name, *more: as_it_was("other" if name == "claim" else name, *more))
     assert without_theorem(found) == list(found)
 
 
@@ -133,4 +133,4 @@ def test_every_claim_of_the_site_has_a_theorem_or_a_reason(site):
         source = coq.source(claim, key.split("#")[0])
         assert bool(source.text) == bool(source.steps) and (source.text or source.reason), key
         assert source.whole or source.reason, key
-        assert not source.text or not reading.suspicious(source.text), key
+        assert not source.text or not file_audit.suspicious(source.text), key

@@ -34,11 +34,11 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.coq import reading, running, stating, structures, words
+from derivations.kernel.coq import algebraic_structures, coq_process, file_audit, reserved_words, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.notation import Notation
 from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
-from derivations.kernel.coq.preludes import PRELUDES
+from derivations.kernel.coq.prelude_files import PRELUDES
 from derivations.kernel.run import certificates, coq_open
 from derivations.kernel.run import coq as coq_run
 from tests.kernel.coq_sources import written
@@ -151,7 +151,7 @@ def test_the_file_of_a_claim():
         "Print Assumptions claim.",
     ):
         assert line in source.text, f"{line}\n\n{source.text}"
-    assert not reading.suspicious(source.text)
+    assert not file_audit.suspicious(source.text)
 
 
 def test_each_claim_gets_the_weakest_numbers_that_it_can_be_written_in():
@@ -227,8 +227,8 @@ def test_a_title_or_a_reason_stays_in_its_comment(text):
     claim = stated(lambda of: of.identity("claim", x + y, y + x))["claim"]
     plain = coq.source(claim).text
     hostile = coq.source(replace(claim, title=text, steps=(replace(claim.steps[0], reason=text),)), topic="some/topic").text
-    assert reading.uncommented(hostile).split() == reading.uncommented(plain).split()
-    assert '"' not in hostile and not reading.suspicious(hostile)
+    assert file_audit.uncommented(hostile).split() == file_audit.uncommented(plain).split()
+    assert '"' not in hostile and not file_audit.suspicious(hostile)
 
 
 def test_a_name_that_means_something_to_coq_is_changed():
@@ -245,7 +245,7 @@ def test_a_name_that_means_something_to_coq_is_changed():
         "Axiom_",
         "Load_",
     ]
-    with pytest.raises(structures.NotForCoq):
+    with pytest.raises(algebraic_structures.NotForCoq):
         notation.name("x). Axiom a : (False")
 
 
@@ -300,32 +300,34 @@ PLANTED = "From Derivations Require Import Prelude.\nSection Claim.\nTheorem cla
     ],
 )
 def test_a_source_that_could_pass_without_a_proof_is_refused(old, new, found):
-    assert old in SOUND and not reading.suspicious(SOUND) and not reading.suspicious(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
-    assert found in reading.suspicious(SOUND.replace(old, new, 1))
+    assert (
+        old in SOUND and not file_audit.suspicious(SOUND) and not file_audit.suspicious(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
+    )
+    assert found in file_audit.suspicious(SOUND.replace(old, new, 1))
 
 
 def test_a_word_in_a_name_or_a_comment_is_not_the_command():
     named = SOUND.replace("1 = 1", "Axiom_1 = Axiom_1 + Admitted_ - my_Admitted'")
-    assert not reading.suspicious(named)
-    assert not reading.suspicious(SOUND.replace("Proof.", "(* Admitted. Require Import Axioms. (* Print Assumptions *) *)\nProof."))
+    assert not file_audit.suspicious(named)
+    assert not file_audit.suspicious(SOUND.replace("Proof.", "(* Admitted. Require Import Axioms. (* Print Assumptions *) *)\nProof."))
 
 
 def test_where_coqc_is_missing_nothing_passes(monkeypatch, tmp_path):
-    monkeypatch.setattr(running.shutil, "which", lambda name: None)
-    assert not running.available() and running.version() == ""
-    assert running.prove({"a": SOUND}, tmp_path) == {"a": (False, running.NOT_RUN)}
+    monkeypatch.setattr(coq_process.shutil, "which", lambda name: None)
+    assert not coq_process.available() and coq_process.version() == ""
+    assert coq_process.prove({"a": SOUND}, tmp_path) == {"a": (False, coq_process.NOT_RUN)}
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("key", ["", "/", "a//b", "topic#", "Prelude"])
 def test_a_key_that_names_no_claim_has_no_file(key):
     with pytest.raises(ValueError, match="does not name a claim"):
-        running.file_of(key, Path("/folder"))
+        coq_process.file_of(key, Path("/folder"))
 
 
 def test_a_file_stays_in_its_folder():
-    assert running.file_of("a/b#c-d", Path("/folder")) == Path("/folder/a/b/c_d.v")
-    assert running.file_of("../../etc#x", Path("/folder")) == Path("/folder/__/__/etc/x.v")
+    assert coq_process.file_of("a/b#c-d", Path("/folder")) == Path("/folder/a/b/c_d.v")
+    assert coq_process.file_of("../../etc#x", Path("/folder")) == Path("/folder/__/__/etc/x.v")
 
 
 # What is kept
@@ -334,17 +336,17 @@ def test_a_file_stays_in_its_folder():
 @pytest.mark.parametrize(
     "source, said, ok, steps, message",
     [
-        (stating.Source("text", "", (1, 2), True), (True, "2 theorems proved"), True, [1, 2], "2 theorems proved"),
+        (theorems.Source("text", "", (1, 2), True), (True, "2 theorems proved"), True, [1, 2], "2 theorems proved"),
         (
-            stating.Source("text", "step 1 has an expectation", (2,)),
+            theorems.Source("text", "step 1 has an expectation", (2,)),
             (True, "1 theorem proved"),
             None,
             [2],
             "proved for step 2 only: step 1 has an expectation",
         ),
-        (stating.Source("text", "", (1, 2), True), (False, "no"), False, [], "no"),
-        (stating.Source("text", "step 1 has an expectation", (2,)), (False, "no"), False, [], "no"),
-        (stating.Source(None, "a limit"), None, None, [], "a limit"),
+        (theorems.Source("text", "", (1, 2), True), (False, "no"), False, [], "no"),
+        (theorems.Source("text", "step 1 has an expectation", (2,)), (False, "no"), False, [], "no"),
+        (theorems.Source(None, "a limit"), None, None, [], "a limit"),
     ],
 )
 def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, message):
@@ -354,22 +356,22 @@ def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, m
     assert coq_run.outcome(kept) == {True: "proved", None: "not for Coq", False: "NOT proved"}[ok]
 
 
-PROVED, NO_PROOF = (True, "1 theorem proved"), (False, f"{running.NO_PROOF}Error: No applicable tactic.")
+PROVED, NO_PROOF = (True, "1 theorem proved"), (False, f"{coq_process.NO_PROOF}Error: No applicable tactic.")
 
 
 @pytest.mark.parametrize(
     "text, said, ok, message",
     [
         ("text", NO_PROOF, None, "stated, and not proved: a reason"),
-        ("text", (False, f"{running.STOPPED} 300 seconds"), None, "stated, and not proved: a reason"),
+        ("text", (False, f"{coq_process.STOPPED} 300 seconds"), None, "stated, and not proved: a reason"),
         ("text", PROVED, False, "Coq proves it, so it is not open: take it out of derivations/coq_open.toml"),
         (None, None, False, "Coq cannot state it, so it is not open: take it out of derivations/coq_open.toml"),
-        ("text", (False, running.NOT_RUN), False, running.NOT_RUN),
+        ("text", (False, coq_process.NOT_RUN), False, coq_process.NOT_RUN),
         ("text", (False, "Coq's proof assumes something"), False, "Coq's proof assumes something"),
     ],
 )
 def test_a_claim_is_open_only_where_coq_states_it_and_finds_no_proof(text, said, ok, message):
-    source = stating.Source(text, "", (1,) if text else (), bool(text))
+    source = theorems.Source(text, "", (1,) if text else (), bool(text))
     kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said}, "a reason")
     assert (kept["ok"], kept["message"], kept["steps"]) == (ok, message, [])
     assert coq_run.outcome(kept) == {None: "open", False: "NOT proved"}[ok]
@@ -410,7 +412,7 @@ def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path
 def test_what_is_true_is_proved(program, tmp_path):
     program("coqc")
     sources, seen = written(true), []
-    results = running.prove(sources, tmp_path, told=lambda key, said: seen.append(key))
+    results = coq_process.prove(sources, tmp_path, told=lambda key, said: seen.append(key))
     assert {id: message for id, (ok, message) in results.items() if not ok} == {}
     assert sorted(seen) == sorted(sources) == sorted(results)
     assert (tmp_path / "fourth_root.v").read_text() == sources["fourth-root"]
@@ -419,7 +421,7 @@ def test_what_is_true_is_proved(program, tmp_path):
 @pytest.mark.coq
 def test_what_is_false_is_not_proved(program):
     program("coqc")
-    results = running.prove(written(false))
+    results = coq_process.prove(written(false))
     assert {id for id, (ok, _) in results.items() if ok} == set()
     assert all(message.startswith("Coq does not prove it: ") for _, message in results.values()), results
 
@@ -468,7 +470,7 @@ def test_names_that_coq_uses_are_no_trouble(program):
         "Load",
         "Admitted",
     ]
-    result = running.prove(
+    result = coq_process.prove(
         written(
             lambda of: (
                 of.identity("scalars", sum(scalars(" ".join(names))), sum(scalars(" ".join(reversed(names))))),
@@ -492,11 +494,11 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
         "variable": text.replace("Section", "Variable swap : forall P : Prop, P.\nSection").replace("matrices R", "exact: swap"),
     }
     assert all(planted[key] != text for key in planted)
-    said = running.prove(planted)
+    said = coq_process.prove(planted)
     assert "'Axiom'" in said["axiom"][1] and "'Admitted'" in said["admitted"][1] and not any(ok for ok, _ in said.values())
     assert "assumes something" in said["variable"][1]
-    monkeypatch.setattr(running, "suspicious", lambda text: "")
-    said = running.prove(planted)
+    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    said = coq_process.prove(planted)
     assert not any(ok for ok, _ in said.values())
     assert all("assumes something" in message for _, message in said.values()), said
 
@@ -504,7 +506,7 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
 @pytest.mark.coq
 def test_a_proof_that_is_missing_or_cut_off_is_no_proof(program, monkeypatch):
     program("coqc")
-    monkeypatch.setattr(running, "suspicious", lambda text: "")
+    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
     whole = PLANTED.replace("1 = 2", "1 = 1")
     texts = {
         "whole": whole,
@@ -523,11 +525,11 @@ def test_a_proof_that_is_missing_or_cut_off_is_no_proof(program, monkeypatch):
             "by []", "case: (classic (1 = 2)) => // n; case: n"
         ),
     }
-    said = running.prove(texts)
+    said = coq_process.prove(texts)
     passed = {name for name, (ok, _) in said.items() if ok}
     assert passed == {"whole", "faked", "another"}, said  # these two only the text gives away
     monkeypatch.undo()
-    assert {name for name, (ok, _) in running.prove(texts).items() if ok} == {"whole"}
+    assert {name for name, (ok, _) in coq_process.prove(texts).items() if ok} == {"whole"}
 
 
 def planted(monkeypatch, text):
@@ -539,25 +541,25 @@ def planted(monkeypatch, text):
 def test_an_axiom_in_the_prelude_is_caught(program, monkeypatch):
     program("coqc")
     planted(monkeypatch, "Axiom cheat : forall P : Prop, P.\nLtac matrices arithmetic ::= exact: cheat.\n")
-    ((ok, message),) = running.prove(written(lambda of: of.identity("claim", S @ T, T @ S))).values()
+    ((ok, message),) = coq_process.prove(written(lambda of: of.identity("claim", S @ T, T @ S))).values()
     assert not ok and "assumes something" in message and "cheat" in message
 
 
 @pytest.mark.coq
 def test_what_files_share_is_compiled_once_and_again_where_its_text_is_another(program, monkeypatch, tmp_path):
     program("coqc")
-    ran, coqc = [], running.coqc
-    monkeypatch.setattr(running, "_compiled", {})
-    monkeypatch.setattr(running, "coqc", lambda path, *rest: ran.append(path.stem) or coqc(path, *rest))
+    ran, coqc = [], coq_process.coqc
+    monkeypatch.setattr(coq_process, "_compiled", {})
+    monkeypatch.setattr(coq_process, "coqc", lambda path, *rest: ran.append(path.stem) or coqc(path, *rest))
     texts = {"claim": f"From Derivations Require Import Prelude.\n{PLANTED.replace('1 = 2', '1 = 1')}"}
     for folder in ("a", "b"):
-        assert running.prove(texts, tmp_path / folder)["claim"][0]
+        assert coq_process.prove(texts, tmp_path / folder)["claim"][0]
     assert ran == ["Prelude", "claim", "claim"]
     (tmp_path / "a/Prelude.vo").write_bytes(b"cut off")
-    assert running.prove(texts, tmp_path / "a")["claim"][0]
+    assert coq_process.prove(texts, tmp_path / "a")["claim"][0]
     planted(monkeypatch, "Axiom cheat : forall P : Prop, P.\n")
     wrong = {"claim": texts["claim"].replace("by []", "exact: cheat")}
-    assert wrong != texts and "cheat" in running.prove(wrong, tmp_path / "a")["claim"][1]
+    assert wrong != texts and "cheat" in coq_process.prove(wrong, tmp_path / "a")["claim"][1]
     assert ran == ["Prelude", *["claim"] * 3, "Prelude", "claim"]
 
 
@@ -565,7 +567,7 @@ def test_what_files_share_is_compiled_once_and_again_where_its_text_is_another(p
 def test_a_prelude_that_coq_does_not_accept_passes_nothing(program, monkeypatch):
     program("coqc")
     planted(monkeypatch, "Lemma wrong : False. Proof. by []. Qed.\n")
-    ((ok, message),) = running.prove({"claim": f"From Derivations Require Import Prelude.\n{SOUND}"}).values()
+    ((ok, message),) = coq_process.prove({"claim": f"From Derivations Require Import Prelude.\n{SOUND}"}).values()
     assert not ok and message.startswith("not run: Coq does not accept the prelude")
 
 
@@ -575,7 +577,7 @@ def test_the_processors_time_is_limited_and_what_ends_is_heard(tmp_path, monkeyp
     for script, wanted in (("while :; do :; done", (None, "", "")), ("echo said; exit 3", (3, "said\n", "")), ("kill -9 $$", (-9, "", ""))):
         coqc.write_text(f"#!/bin/sh\n{script}\n")
         coqc.chmod(0o755)
-        assert running.coqc(tmp_path / "a.v", tmp_path, limit=1) == wanted
+        assert coq_process.coqc(tmp_path / "a.v", tmp_path, limit=1) == wanted
 
 
 @pytest.mark.coq
@@ -583,12 +585,12 @@ def test_a_proof_that_does_not_end_is_stopped(program):
     program("coqc")
     endless = SOUND.replace("by []", "do 2 (repeat (assert True by exact I))")
     text = f"From Derivations Require Import Prelude.\n{endless}"
-    ((ok, message),) = running.prove({"claim": text}, limit=5).values()
+    ((ok, message),) = coq_process.prove({"claim": text}, limit=5).values()
     assert not ok and message == "coqc was stopped after 5 seconds of processor time"
 
 
 def test_the_prelude_itself_assumes_nothing():
-    bare = reading.uncommented(PRELUDE).replace("Unset Strict Implicit.", "")  # a convenience of notation
-    assert not words.FORBIDDEN.search(bare)
+    bare = file_audit.uncommented(PRELUDE).replace("Unset Strict Implicit.", "")  # a convenience of notation
+    assert not reserved_words.FORBIDDEN.search(bare)
     outside = re.sub(r"^Section (\w+)\..*?^End \1\.", "", bare, flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"\b(Variables?|Hypothes[ie]s|Context)\b", outside)

@@ -43,26 +43,26 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.attack import growing
-from derivations.kernel.attack.controls import controls
-from derivations.kernel.attack.fuzzing import attempt
+from derivations.kernel.attack import random_trees
+from derivations.kernel.attack.claim_mutants import mutants
+from derivations.kernel.attack.equivalent_rewrites import controls
+from derivations.kernel.attack.fuzz_claim import attempt
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.mutants import mutants
-from derivations.kernel.attack.rewriting import laws_at
-from derivations.kernel.attack.trees import with_index
+from derivations.kernel.attack.rebuild_trees import with_index
+from derivations.kernel.attack.rewrite_rules import laws_at
+from derivations.kernel.coq.algebraic_structures import NotForCoq
 from derivations.kernel.coq.notation import Notation
-from derivations.kernel.coq.structures import NotForCoq
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import Expr, free_indices, walk
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import reading, values
+from derivations.kernel.exact import exact_evaluation, tree_to_normal_form
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex
-from derivations.kernel.printing.plain import plain
-from derivations.kernel.printing.script import script
-from derivations.kernel.pytorch import evaluate
+from derivations.kernel.printing.plain_text import plain
+from derivations.kernel.printing.script_text import script
+from derivations.kernel.pytorch import evaluation
 from derivations.kernel.pytorch.witness import witness as pytorch
-from derivations.kernel.sympy import translate
+from derivations.kernel.sympy import tree_to_sympy
 from derivations.kernel.sympy.witness import witness as sympy
 
 n, m = sizes("n m")
@@ -207,22 +207,22 @@ def accepted(witness, claims):
 
 def outer_first(e, at, names, facts):
     """An index that is known outside is not bound again."""
-    return reading.lower(e.args[0], at[1:], {Expr("index", (), (), e.data): at[0], **names}, facts)
+    return tree_to_normal_form.lower(e.args[0], at[1:], {Expr("index", (), (), e.data): at[0], **names}, facts)
 
 
 def last_place(e, at, names, facts):
     """The index is the place on the last axis."""
-    return reading.lower(e.args[0], at[:-1], {**names, Expr("index", (), (), e.data): at[-1]}, facts)
+    return tree_to_normal_form.lower(e.args[0], at[:-1], {**names, Expr("index", (), (), e.data): at[-1]}, facts)
 
 
 def left_bound(e, at, names, facts):
     """Where the body is read, the index stays what it was; a place outside is read as if it stood within."""
-    return reading.lower(e.args[0], at[1:], names | {key: at[0] for key in names}, facts)
+    return tree_to_normal_form.lower(e.args[0], at[1:], names | {key: at[0] for key in names}, facts)
 
 
 @pytest.mark.parametrize("fault", [outer_first, last_place, left_bound])
 def test_an_exact_witness_that_lets_an_index_be_caught_is_found_out(fault, monkeypatch):
-    monkeypatch.setitem(reading.RULES, "each", fault)
+    monkeypatch.setitem(tree_to_normal_form.RULES, "each", fault)
     assert accepted(exact, TRUE) != list(TRUE)
     assert accepted(exact, FALSE) or fault is left_bound
 
@@ -230,50 +230,50 @@ def test_an_exact_witness_that_lets_an_index_be_caught_is_found_out(fault, monke
 def first_of_two(t, e):
     """The parts listed in the wrong order of axes."""
     text = true_text(t, e)
-    return translate.Text(f"{text.text}.T") if len(e.shape) == 2 else text
+    return tree_to_sympy.Text(f"{text.text}.T") if len(e.shape) == 2 else text
 
 
 def stale(t, e):
     """Each entry at the first place of the index."""
     name, size = e.data
-    return translate.Text(true_text(t, e).text.replace(f"range({t.size(size)})", f"[0] * {t.size(size)}"))
+    return tree_to_sympy.Text(true_text(t, e).text.replace(f"range({t.size(size)})", f"[0] * {t.size(size)}"))
 
 
-true_text = translate.RULES["each"]
+true_text = tree_to_sympy.RULES["each"]
 
 
 @pytest.mark.parametrize("fault", [first_of_two, stale])
 def test_a_sympy_witness_that_mistakes_an_index_is_found_out(fault, monkeypatch):
-    monkeypatch.setitem(translate.RULES, "each", fault)
+    monkeypatch.setitem(tree_to_sympy.RULES, "each", fault)
     assert accepted(sympy, TRUE) != list(TRUE)
     assert accepted(sympy, FALSE)
 
 
 def outer_axis(e, t, axes, deep):
     """An index that has an axis outside keeps it."""
-    body = evaluate.evaluate(e.args[0], t, {e.data: deep, **axes}, deep + 1)
-    return evaluate.tensors.along_first(body, deep, t.size(e.data[1]), t.leading)
+    body = evaluation.evaluate(e.args[0], t, {e.data: deep, **axes}, deep + 1)
+    return evaluation.tensors.along_first(body, deep, t.size(e.data[1]), t.leading)
 
 
 def behind(e, t, axes, deep):
     """The new axis is the last one."""
     x = true_each(e, t, axes, deep)
-    return evaluate.Value(*(y.movedim(t.leading, -1) for y in x))
+    return evaluation.Value(*(y.movedim(t.leading, -1) for y in x))
 
 
-true_each = evaluate.RULES["each"]
+true_each = evaluation.RULES["each"]
 
 
 @pytest.mark.parametrize("fault", [outer_axis, behind])
 def test_a_pytorch_witness_that_mistakes_an_axis_is_found_out(fault, monkeypatch):
-    monkeypatch.setitem(evaluate.RULES, "each", fault)
+    monkeypatch.setitem(evaluation.RULES, "each", fault)
     assert accepted(pytorch, TRUE) != list(TRUE)
 
 
 def test_a_search_that_mistakes_a_place_is_found_out(monkeypatch):
     """It decides what a message shows, and that an assumption is needed."""
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" in shown(*FALSE["an entry that a sum catches"][:2])
-    monkeypatch.setitem(values.EVALUATE, "each", lambda e, env, places: dict.fromkeys(places, values.number(0)))
+    monkeypatch.setitem(exact_evaluation.EVALUATE, "each", lambda e, env, places: dict.fromkeys(places, exact_evaluation.number(0)))
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" not in shown(*FALSE["an entry that a sum catches"][:2])
 
 
@@ -438,7 +438,7 @@ def test_coq_states_columns_and_matrices_and_says_what_it_cannot():
 
 
 def test_random_trees_hold_it_and_an_index_bound_within_one_of_its_own_name():
-    made = [growing.Grower(Random(seed), frozenset(("tensors", "each", "sum")), (i,)).scalar(3) for seed in range(200)]
+    made = [random_trees.Grower(Random(seed), frozenset(("tensors", "each", "sum")), (i,)).scalar(3) for seed in range(200)]
     found = [node for tree in made for node in walk(tree) if node.op == "each"]
     assert len(found) > 50
     assert any(

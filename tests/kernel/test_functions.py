@@ -29,11 +29,11 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.attack.evaluation import entry
+from derivations.kernel.attack.mpmath_evaluation import entry
 from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import latex
-from derivations.kernel.printing.plain import plain
-from derivations.kernel.printing.script import script
+from derivations.kernel.printing.plain_text import plain
+from derivations.kernel.printing.script_text import script
 from derivations.kernel.pytorch.witness import witness as pytorch
 from derivations.kernel.sympy.program import program
 

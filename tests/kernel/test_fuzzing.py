@@ -33,13 +33,13 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.attack import fuzzing, printed, shrinking, trying
-from derivations.kernel.attack.families import FAMILIES, claim_of
+from derivations.kernel.attack import fuzz_claim, mutant_trials, print_round_trip, shrink_claim
+from derivations.kernel.attack.claim_families import FAMILIES, claim_of
+from derivations.kernel.attack.claim_script import pasted
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.pasted import pasted
-from derivations.kernel.attack.points import points
+from derivations.kernel.attack.random_points import points
 from derivations.kernel.core.expr import E, Var, lift, show, strip, walk
-from derivations.kernel.printing import latex, script
+from derivations.kernel.printing import latex, script_text
 from derivations.kernel.run import fuzz, fuzz_kept
 
 SEED = 12
@@ -56,7 +56,7 @@ def stated(method, *arguments, **more):
 
 
 def attempts(numbers, witnesses=None, family="", shares=None):
-    return [fuzzing.attempt(SEED, number, witnesses, family, shares) for number in numbers]
+    return [fuzz_claim.attempt(SEED, number, witnesses, family, shares) for number in numbers]
 
 
 def faults(outcomes):
@@ -155,7 +155,7 @@ def test_a_witness_that_takes_facts_about_a_point_for_facts_about_slopes_is_foun
 
 def test_a_witness_that_tries_small_sizes_only_is_found():
     def near_sighted(claim):
-        text = script.script(claim.start) + script.script(claim.steps[0].expr)
+        text = script_text.script(claim.start) + script_text.script(claim.steps[0].expr)
         return "accepted" if "- 1)*(" in text and "- 2)" in text else "refused"
 
     found = faults(attempts(range(40), {"exact": near_sighted}, "sums", {"exact": 1}))
@@ -172,7 +172,7 @@ def test_a_printer_that_prints_two_things_alike_is_found(monkeypatch):
 
 
 def test_a_printer_whose_scripts_read_otherwise_is_found(monkeypatch):
-    monkeypatch.setattr(script.Script, "mul", lambda self, e: f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 4)}")
+    monkeypatch.setattr(script_text.Script, "mul", lambda self, e: f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 4)}")
     found = faults(attempts(range(40), {"exact": nothing}, "quotients", {"exact": 99}))
     assert any("reads as" in what for _, what, _ in found)
 
@@ -242,7 +242,7 @@ def test_the_judge_multiplies_by_no_zero_at_a_large_size():
 def test_of_pytorch_is_promised_what_the_judge_can_know(promised, left, given):
     """The judge knows no overflow, and meets a corner by chance."""
     claim = stated("identity", left, 2 * left - left, given=given)
-    assert fuzzing.promised("torch", claim) is promised
+    assert fuzz_claim.promised("torch", claim) is promised
 
 
 def test_the_judge_takes_nothing_that_its_digits_cannot_hold_for_undefined():
@@ -285,9 +285,9 @@ def test_the_judge_asks_for_the_highest_moment_that_is_stated():
 def test_entries_in_one_place_may_be_one_number_while_others_are_not():
     k, a = random("k", n), index("a", n)
     law = stated("identity", E(q @ k), E(total(q[a], a) * k[i]), given=[variance(q, 2), variance(k, 1)])
-    assert judge(law)[0] == "false" and trying.WITNESSES["torch"](law) == "refused"
+    assert judge(law)[0] == "false" and mutant_trials.WITNESSES["torch"](law) == "refused"
     alike = stated("identity", E(q[1] + n), E(q[i] + n), given=[has_moment(q, 1)])
-    assert judge(alike)[0] == "true" and trying.WITNESSES["torch"](alike) == "accepted"
+    assert judge(alike)[0] == "true" and mutant_trials.WITNESSES["torch"](alike) == "accepted"
 
 
 def test_the_judge_does_not_take_a_small_number_for_zero():
@@ -309,23 +309,23 @@ def test_the_judge_looks_so_far_out_that_what_is_slow_has_come_close():
     assert judge(stated("limit", 1 / (1 + n * x * y), n, "oo", 0))[0] == "false"
 
 
-@pytest.mark.parametrize("witness", trying.WITNESSES)
+@pytest.mark.parametrize("witness", mutant_trials.WITNESSES)
 def test_no_witness_lets_a_size_go_to_nothing(witness):
     claim = stated("limit", n / (1 + n), n, "oo", 1)
-    assert trying.WITNESSES[witness](claim) == "accepted"
-    assert trying.WITNESSES[witness](replace(claim, towards=(claim.towards[0], 0))) == "refused"
+    assert mutant_trials.WITNESSES[witness](claim) == "accepted"
+    assert mutant_trials.WITNESSES[witness](replace(claim, towards=(claim.towards[0], 0))) == "refused"
 
 
-@pytest.mark.parametrize("witness", trying.WITNESSES)
+@pytest.mark.parametrize("witness", mutant_trials.WITNESSES)
 def test_no_limit_is_that_of_a_name_that_may_be_nothing(witness):
-    assert trying.WITNESSES[witness](stated("limit", 1 / (1 + n * x * y), n, "oo", 0)) == "refused"
-    assert trying.WITNESSES[witness](stated("limit", 1 / (1 + n * x), n, "oo", 0, given=[positive(x)])) == "accepted"
+    assert mutant_trials.WITNESSES[witness](stated("limit", 1 / (1 + n * x * y), n, "oo", 0)) == "refused"
+    assert mutant_trials.WITNESSES[witness](stated("limit", 1 / (1 + n * x), n, "oo", 0, given=[positive(x)])) == "accepted"
 
 
-@pytest.mark.parametrize("witness", trying.WITNESSES)
+@pytest.mark.parametrize("witness", mutant_trials.WITNESSES)
 def test_one_over_what_has_no_value_is_not_nothing(witness):
-    assert trying.WITNESSES[witness](stated("refute", x / (1 + 1 / y), 1, at={x: 1, y: 0})) == "refused"
-    assert trying.WITNESSES[witness](stated("refute", x / (1 + 1 / y), 1, at={x: 1, y: 1})) == "accepted"
+    assert mutant_trials.WITNESSES[witness](stated("refute", x / (1 + 1 / y), 1, at={x: 1, y: 0})) == "refused"
+    assert mutant_trials.WITNESSES[witness](stated("refute", x / (1 + 1 / y), 1, at={x: 1, y: 1})) == "accepted"
 
 
 def test_a_moment_is_pasted_in_the_words_of_the_language():
@@ -336,16 +336,16 @@ def test_a_counterexample_without_a_value_is_none():
     assert judge(stated("refute", x + y, x, at={x: 1}))[0] == "false"
 
 
-@pytest.mark.parametrize("witness", trying.WITNESSES)
+@pytest.mark.parametrize("witness", mutant_trials.WITNESSES)
 def test_no_witness_takes_a_counterexample_without_a_value(witness):
     """A zero above hides that nothing is below."""
-    assert trying.WITNESSES[witness](stated("refute", x / y, 1, at={x: 0})) == "refused"
+    assert mutant_trials.WITNESSES[witness](stated("refute", x / y, 1, at={x: 0})) == "refused"
 
 
 @pytest.mark.parametrize("witness", ["exact", "sympy"])
 def test_no_proof_takes_a_counterexample_without_a_value_of_an_index(witness):
-    assert trying.WITNESSES[witness](stated("refute", 0, u[i], at={n: 1, u: [-1]})) == "refused"
-    assert trying.WITNESSES[witness](stated("refute", 0, u[i], at={n: 1, u: [-1], i: 1})) == "accepted"
+    assert mutant_trials.WITNESSES[witness](stated("refute", 0, u[i], at={n: 1, u: [-1]})) == "refused"
+    assert mutant_trials.WITNESSES[witness](stated("refute", 0, u[i], at={n: 1, u: [-1], i: 1})) == "accepted"
 
 
 # Shrinking, pasting, reading back, keeping
@@ -353,8 +353,8 @@ def test_no_proof_takes_a_counterexample_without_a_value_of_an_index(witness):
 
 def test_what_is_wrong_is_made_small():
     claim = stated("identity", (x + y) ** 2 + sqrt(x**2) * exp(y), x + y + (y * x + 3), given=[nonzero(y)])
-    small = shrinking.shrunk(claim, lambda c: any(node.op == "pow" for node in walk(c.start)))
-    assert shrinking.size(small) < shrinking.size(claim) / 2 and small.given == ()
+    small = shrink_claim.shrunk(claim, lambda c: any(node.op == "pow" for node in walk(c.start)))
+    assert shrink_claim.size(small) < shrink_claim.size(claim) / 2 and small.given == ()
 
 
 def test_what_is_pasted_states_the_claim_again():
@@ -364,16 +364,16 @@ def test_what_is_pasted_states_the_claim_again():
         text = pasted(claim).removesuffix("D.main()")
         exec(compile(text, "pasted.py", "exec"), names)  # made here, of a claim that was made here
         again = names["D"].claims[0]
-        assert tuple(map(printed.alike, again.trees)) == tuple(map(printed.alike, claim.trees)), text
+        assert tuple(map(print_round_trip.alike, again.trees)) == tuple(map(print_round_trip.alike, claim.trees)), text
         assert (again.kind, again.at, again.towards) == (claim.kind, claim.at, claim.towards)
 
 
 def test_a_script_is_read_back_as_the_tree():
     names = {s.data[0]: s for s in (x, y, n, m, u, A, i)}
     for e in (x * (y / 2), -(x * y), (-x) * y, x - (y - x), (A.T @ u)[1], total(u[i] ** 2, i), 2 / (x * y) / y, diff(exp(x), x)):
-        assert strip(printed.read_back(script.script(e), names)) == strip(e)
-    with pytest.raises(printed.Unreadable):
-        printed.read_back("__import__('os')", names)
+        assert strip(print_round_trip.read_back(script_text.script(e), names)) == strip(e)
+    with pytest.raises(print_round_trip.Unreadable):
+        print_round_trip.read_back("__import__('os')", names)
 
 
 def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
@@ -382,7 +382,7 @@ def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
         fuzz.add(parts, fuzz.attempts(SEED, start, start + 10))
     assert whole == parts and whole["claims"] == 30
     assert not fuzz.passes(fuzz.nothing())
-    good = fuzz.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzzing.SHARES}}
+    good = fuzz.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
     assert fuzz.passes(good) and not fuzz.passes(good | {"faulty": {"exact, sums": 1}})
     assert not fuzz.passes(good | {"claims": 100, "families": {"sums": {"undecided": 6, "true": 94}}})  # a judge that cannot tell
 
@@ -399,15 +399,15 @@ def test_counts_stand_while_nothing_changes(tmp_path, monkeypatch):
 
 
 def test_a_slow_witness_is_no_fault_and_no_acceptance(monkeypatch):
-    monkeypatch.setattr(fuzzing, "SECONDS", 0.05)
+    monkeypatch.setattr(fuzz_claim, "SECONDS", 0.05)
 
     def slow(claim):
         while True:
             pass
 
-    o = fuzzing.attempt(SEED, 0, {"exact": slow}, "polynomials", {"exact": 1})
+    o = fuzz_claim.attempt(SEED, 0, {"exact": slow}, "polynomials", {"exact": 1})
     assert o.said == {"exact": "too slow"} and not [f for f in o.faults if f[0] == "exact"]
-    assert trying.LIMIT > fuzzing.SECONDS
+    assert mutant_trials.LIMIT > fuzz_claim.SECONDS
 
 
 def test_the_judge_looks_at_entries_that_are_not_taken():

@@ -25,7 +25,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import Expr
-from derivations.kernel.exact.facts import facts_of
+from derivations.kernel.exact.assumption_facts import facts_of
 from derivations.kernel.exact.witness import Fails, prove, prove_rank
 from derivations.kernel.sympy.witness import witness
 

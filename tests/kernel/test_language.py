@@ -228,7 +228,9 @@ def test_symbols_are_keys_and_members_in_a_script_all_the_same(tmp_path, line):
 
 def test_who_is_a_script():
     assert all(map(is_script, ["derivation", "__main__", "derivations.scaling.variance"]))
-    assert not any(map(is_script, ["derivations.kernel.exact.normal", "derivations.kernel", "tests.kernel.test_language", "", "sympy"]))
+    assert not any(
+        map(is_script, ["derivations.kernel.exact.normal_form", "derivations.kernel", "tests.kernel.test_language", "", "sympy"])
+    )
 
 
 def test_trees_are_compared_by_everything_else(monkeypatch):
@@ -284,7 +286,7 @@ def test_a_script_on_its_own_says_so_with_no_traceback(tmp_path, name):
 
 def test_a_fault_of_the_kernel_itself_keeps_its_traceback(capsys):
     code = compile("def broken():\n    return nothing_at_all\n", "kernel.py", "exec")
-    namespace = {"__name__": "derivations.kernel.exact.normal"}
+    namespace = {"__name__": "derivations.kernel.exact.normal_form"}
     exec(code, namespace)  # noqa: S102
     try:
         namespace["broken"]()

@@ -35,22 +35,22 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.attack import judge
-from derivations.kernel.attack.reading_back import read_plain
-from derivations.kernel.attack.reading_latex import read_latex
+from derivations.kernel.attack.parse_latex import read_latex
+from derivations.kernel.attack.parse_plain import read_plain
 from derivations.kernel.coq.witness import source
 from derivations.kernel.core.acceptance import verdicts
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import strip
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import attained
-from derivations.kernel.exact import largest as normal_form
-from derivations.kernel.exact.facts import facts_of
+from derivations.kernel.exact import max_facts
+from derivations.kernel.exact import max_normal_form as normal_form
+from derivations.kernel.exact.assumption_facts import facts_of
+from derivations.kernel.exact.polynomial_printing import show_polynomial
 from derivations.kernel.exact.polynomials import add, scale
-from derivations.kernel.exact.reading import read
-from derivations.kernel.exact.showing import show_polynomial
+from derivations.kernel.exact.tree_to_normal_form import read
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex
-from derivations.kernel.printing.plain import plain
+from derivations.kernel.printing.plain_text import plain
 from derivations.kernel.pytorch.witness import witness as pytorch
 from derivations.kernel.run.witnesses import WITNESSES
 from derivations.kernel.sympy.witness import witness as sympy
@@ -306,8 +306,8 @@ def test_without_the_sign_of_a_factor_nothing_is_taken_out(monkeypatch):
 
 
 def test_a_bound_needs_that_no_other_entry_is_larger(monkeypatch):
-    whole = attained.cases
-    monkeypatch.setattr(attained, "cases", lambda found, facts: ((entry, [], place) for entry, _, place in whole(found, facts)))
+    whole = max_facts.cases
+    monkeypatch.setattr(max_facts, "cases", lambda found, facts: ((entry, [], place) for entry, _, place in whole(found, facts)))
     with pytest.raises(Refused):
         WITNESSES["exact"](stated("inequality", *INEQUALITIES["of a sum"]))
 
@@ -315,7 +315,7 @@ def test_a_bound_needs_that_no_other_entry_is_larger(monkeypatch):
 def test_a_sum_of_exponentials_needs_that_it_is_one_of_them(monkeypatch):
     claim = stated("inequality", *INEQUALITIES["their sum"])
     assert WITNESSES["exact"](claim).verdict == "proved"
-    monkeypatch.setattr(attained, "at_one_term", lambda p, *rest: p)
+    monkeypatch.setattr(max_facts, "at_one_term", lambda p, *rest: p)
     with pytest.raises(Refused):
         WITNESSES["exact"](replace(claim))
 

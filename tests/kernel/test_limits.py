@@ -29,10 +29,10 @@ from derivations.kernel import (
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.limits import limit, near
+from derivations.kernel.exact.assumption_facts import facts_of
 from derivations.kernel.exact.polynomials import add, constant, scale
-from derivations.kernel.exact.reading import read
+from derivations.kernel.exact.series_limits import limit, near
+from derivations.kernel.exact.tree_to_normal_form import read
 from derivations.kernel.pytorch.witness import witness as numbers
 from derivations.kernel.sympy.witness import witness
 

@@ -40,13 +40,13 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.attack import trying
-from derivations.kernel.attack.controls import controls
+from derivations.kernel.attack import mutant_trials
+from derivations.kernel.attack.claim_mutants import Seen, mutants, well_typed
+from derivations.kernel.attack.equivalent_rewrites import controls
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.mutants import Seen, mutants, well_typed
-from derivations.kernel.attack.points import DRAWN, MOST_DRAWN, POINTS, drawn, points
-from derivations.kernel.attack.trees import everywhere
-from derivations.kernel.command import mutants as command_mutants
+from derivations.kernel.attack.random_points import DRAWN, MOST_DRAWN, POINTS, drawn, points
+from derivations.kernel.attack.rebuild_trees import everywhere
+from derivations.kernel.command import mutants_report as command_mutants
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import paren, walk
 from derivations.kernel.run import certificates, mutants_kept, mutation, runner, worker
@@ -68,7 +68,7 @@ def stated(method, *arguments, **more):
 
 
 def described(claim, operator=None):
-    return {trying.described(mutant)["mutant"] for mutant in mutants(claim) if operator in (None, mutant.operator)}
+    return {mutant_trials.described(mutant)["mutant"] for mutant in mutants(claim) if operator in (None, mutant.operator)}
 
 
 SLIPS = [
@@ -230,7 +230,7 @@ def trial(tree, monkeypatch):
             def counted(accepts):
                 return lambda claim: calls.append(claim.id) or accepts(claim)
 
-            monkeypatch.setattr(trying, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
+            monkeypatch.setattr(mutant_trials, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
             monkeypatch.setattr(mutants_kept, "WITNESSES", tuple(witnesses))
         del calls[:]
         results = mutation.run(runner.find(()), fresh=fresh, jobs=1, shared=shared, replay=replay, otherwise=otherwise)
@@ -257,7 +257,7 @@ derivation.inequality("means", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2)
 
 
 def test_good_witnesses_pass_the_gate(trial):
-    result = trial(SQUARES, exact=trying.by_exact, sympy=trying.WITNESSES["sympy"])
+    result = trial(SQUARES, exact=mutant_trials.by_exact, sympy=mutant_trials.WITNESSES["sympy"])
     assert result.passes
     for name in ("exact", "sympy"):
         sums = result.totals[name]
@@ -266,7 +266,7 @@ def test_good_witnesses_pass_the_gate(trial):
 
 
 def test_a_definition_is_covered_by_who_computes_it_alone(trial):
-    result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=trying.by_exact)
+    result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=mutant_trials.by_exact)
     counts = result.claims["define-p"]
     assert (
         result.passes
@@ -287,7 +287,7 @@ S = derivation.define("S", Q @ K.T / sqrt(d))
 derivation.define("P", softmax(S), code=[("snippets.attention.formula.attention_weights", Q, K)])
 """
     )
-    result = trial(script, torch=trying.WITNESSES["torch"])
+    result = trial(script, torch=mutant_trials.WITNESSES["torch"])
     counts = result.claims["define-p"]["witnesses"]["torch"]
     assert counts["killed"] > 15 and counts["unclassified"] == counts["survived"] == 0
     assert result.passes and not any(claim["alike"] for claim in result.claims.values())  # what S is is printed where S is defined
@@ -307,8 +307,8 @@ def test_a_witness_that_cannot_see_signs_is_caught(trial):
         certificates_ = any(s.relation == "<=" for s in claim.steps)
         return (
             "accepted"
-            if certificates_ and "+ y)^2" in trying.described(SimpleNamespace(path=(), mutated=claim))["mutant"]
-            else trying.by_exact(claim)
+            if certificates_ and "+ y)^2" in mutant_trials.described(SimpleNamespace(path=(), mutated=claim))["mutant"]
+            else mutant_trials.by_exact(claim)
         )
 
     result = trial(SQUARES, blind=blind)
@@ -320,7 +320,7 @@ def test_a_witness_that_cannot_see_signs_is_caught(trial):
 
 
 def test_true_mutants_are_recognised_with_a_reason(trial):
-    listed = trial(SQUARES, exact=trying.by_exact).claims["square"]["witnesses"]["exact"]["listed"]
+    listed = trial(SQUARES, exact=mutant_trials.by_exact).claims["square"]["witnesses"]["exact"]["listed"]
     assert any(o["operator"] == "operands swapped" and "(y - x)^2" in o["mutant"] for o in listed)
     assert {o["outcome"] for o in listed} == {"equivalent"} and all("agree at 16 random points" in o["how"] for o in listed)
 
@@ -345,7 +345,7 @@ def test_an_index_under_another_name_keeps_its_value():
     claim = stated("refute", S[i, j], S[j, i], at={S: [[0, 1], [2, 0]], i: 1, j: 2})
     made = dict(controls(claim))
     assert dict(made["renamed dummies"].at)["dummyi"].data == 1
-    assert {trying.by_exact(control) for control in made.values()} == {"accepted"}
+    assert {mutant_trials.by_exact(control) for control in made.values()} == {"accepted"}
 
 
 def test_a_definition_is_changed_in_the_assumptions_that_speak_of_it_as_well():
@@ -355,7 +355,7 @@ def test_a_definition_is_changed_in_the_assumptions_that_speak_of_it_as_well():
     derivation.identity("quotient", (both * x + both) / both, x + 1, given=[nonzero(both)])
     made = dict(controls(derivation.claims[-1]))
     assert {"brackets", "reordered sums"} <= made.keys()
-    assert {trying.WITNESSES["sympy"](control) for control in made.values()} == {"accepted"}
+    assert {mutant_trials.WITNESSES["sympy"](control) for control in made.values()} == {"accepted"}
 
 
 def test_a_step_on_its_own_keeps_the_code_that_speaks_of_nothing_else():
@@ -369,7 +369,7 @@ def test_a_step_on_its_own_keeps_the_code_that_speaks_of_nothing_else():
 
 
 def test_a_witness_that_rejects_the_claims_themselves_is_caught(trial):
-    result = trial(SQUARES, exact=trying.by_exact, broken=lambda claim: "broke: ImportError")
+    result = trial(SQUARES, exact=mutant_trials.by_exact, broken=lambda claim: "broke: ImportError")
     assert not result.passes and result.totals["broken"]["controls failed"] == 2
     assert result.claims["square"]["witnesses"]["broken"]["failed"] == ["the claim itself: broke: ImportError"]
 
@@ -392,9 +392,9 @@ def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial):
 
 
 def test_a_witness_that_breaks_rejects_and_is_named(trial, monkeypatch):
-    monkeypatch.setattr(trying, "still_proved", lambda claim, given: 1 / 0)
+    monkeypatch.setattr(mutant_trials, "still_proved", lambda claim, given: 1 / 0)
     mutant = mutants(SLIPS[0][1])[0]
-    assert list(trying.outcomes(mutant, SLIPS[0][1], ["exact"])) == [
+    assert list(mutant_trials.outcomes(mutant, SLIPS[0][1], ["exact"])) == [
         {"witness": "exact", "operator": mutant.operator, "outcome": "killed", "how": "broke: ZeroDivisionError"}
     ]
 
@@ -403,8 +403,10 @@ def test_a_judge_that_breaks_over_a_mutant_leaves_it_unclassified_and_the_others
     def judge_(claim, partial):
         return 1 / 0
 
-    monkeypatch.setattr(trying, "judge", judge_)
-    result = trial(SQUARES, exact=trying.by_exact, careless=lambda claim: "accepted" if claim.id == "means" else trying.by_exact(claim))
+    monkeypatch.setattr(mutant_trials, "judge", judge_)
+    result = trial(
+        SQUARES, exact=mutant_trials.by_exact, careless=lambda claim: "accepted" if claim.id == "means" else mutant_trials.by_exact(claim)
+    )
     said = result.claims["means"]["witnesses"]["careless"]
     assert not result.passes and result.totals["exact"]["killed"] > 60
     assert said["unclassified"] == result.claims["means"]["mutants"]
@@ -413,9 +415,9 @@ def test_a_judge_that_breaks_over_a_mutant_leaves_it_unclassified_and_the_others
 
 def test_no_witness_is_asked_of_what_the_judge_has_found_true(monkeypatch):
     asked = []
-    monkeypatch.setitem(trying.WITNESSES, "torch", lambda claim: asked.append(claim) or "refused")
+    monkeypatch.setitem(mutant_trials.WITNESSES, "torch", lambda claim: asked.append(claim) or "refused")
     claim = stated("identity", (x - y) ** 2, x**2 - 2 * x * y + y**2)
-    found = [tuple(said["outcome"] for said in trying.outcomes(mutant, claim, ["exact", "torch"])) for mutant in mutants(claim)]
+    found = [tuple(said["outcome"] for said in mutant_trials.outcomes(mutant, claim, ["exact", "torch"])) for mutant in mutants(claim)]
     assert {*found} == {("equivalent", "equivalent"), ("killed", "killed")}
     assert len(asked) == found.count(("killed", "killed"))
 
@@ -424,14 +426,14 @@ def test_no_witness_is_asked_of_what_the_judge_has_found_true(monkeypatch):
     "name, partial, known", [("exact", False, True), ("exact", True, False), ("torch", False, True), ("torch", True, True)]
 )
 def test_what_is_true_in_some_parts_is_not_known_to_be_true_for_a_proof_of_all(name, partial, known):
-    assert bool(trying.found_true(name, {partial: ("true", "both sides agree")})) == known
-    assert not trying.found_true(name, {partial: ("false", "they differ")}) and not trying.found_true(name, {})
+    assert bool(mutant_trials.found_true(name, {partial: ("true", "both sides agree")})) == known
+    assert not mutant_trials.found_true(name, {partial: ("false", "they differ")}) and not mutant_trials.found_true(name, {})
 
 
 def test_the_judge_is_asked_once_about_a_mutant_that_is_true_however_many_accept_it(trial, monkeypatch):
-    asked, judge_ = [], trying.judge
-    monkeypatch.setattr(trying, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))
-    result = trial(SQUARES, exact=trying.by_exact, sympy=trying.WITNESSES["sympy"], torch=trying.WITNESSES["torch"])
+    asked, judge_ = [], mutant_trials.judge
+    monkeypatch.setattr(mutant_trials, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))
+    result = trial(SQUARES, exact=mutant_trials.by_exact, sympy=mutant_trials.WITNESSES["sympy"], torch=mutant_trials.WITNESSES["torch"])
     assert result.passes and 0 < len(asked) < sum(w["equivalent"] for w in result.totals.values())
     assert len(asked) == max(w["equivalent"] for w in result.totals.values())
 
@@ -449,7 +451,7 @@ def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless
     from derivations.kernel.printing import latex
 
     monkeypatch.setattr(latex.Printer, method, careless)
-    result = trial(SQUARES, exact=trying.by_exact)
+    result = trial(SQUARES, exact=mutant_trials.by_exact)
     alike = [mutant for claim in result.claims.values() for mutant in claim["alike"]]
     assert result.passes == (method == "paren") == (not alike)  # brackets mean nothing, so that their loss is none
     command_mutants.complain("chapter/tiny", result.claims)
@@ -462,7 +464,7 @@ def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_
     derivation.identity("claim", exp(x - y) * p, p * exp(x - y), code=[("snippets.blocks.merge.move", p, x, y)])
     new = dict(controls(derivation.claims[-1]))["renamed dummies"]
     assert "dummyi" in repr(new.code) and not [n for n in walk(new.code[0][1][0]) if n.op == "sum" and n.data[0] == "i"]
-    assert trying.WITNESSES["torch"](new) == "accepted"
+    assert mutant_trials.WITNESSES["torch"](new) == "accepted"
 
 
 @pytest.mark.parametrize(
@@ -479,19 +481,19 @@ def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_
 )
 def test_no_part_of_a_claim_is_left_out_where_it_is_compared_with_its_mutants(claim):
     found = mutants(claim)
-    assert {m.path[0] for m in found} >= {"side 0", "side 1"} and not any(trying.alike(m.mutated, claim) for m in found)
-    assert trying.alike(replace(claim, title="another", line=7), claim)
+    assert {m.path[0] for m in found} >= {"side 0", "side 1"} and not any(mutant_trials.alike(m.mutated, claim) for m in found)
+    assert mutant_trials.alike(replace(claim, title="another", line=7), claim)
     for part in ("given", "because", "at", "towards"):
-        assert trying.alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
+        assert mutant_trials.alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
 
 
 def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
-    asked = trial(SQUARES, exact=trying.by_exact)
+    asked = trial(SQUARES, exact=mutant_trials.by_exact)
     assert command("check", "chapter/tiny").exit_code == 0
-    told = trial(exact=trying.by_exact, fresh=True)
+    told = trial(exact=mutant_trials.by_exact, fresh=True)
     assert len(told.calls) == len(asked.calls) - len(asked.claims) and told.claims == asked.claims
     trial.tree.script.write_text(SQUARES + "\n# so that the certificate is stale\n")
-    assert len(trial(exact=trying.by_exact, fresh=True).calls) == len(asked.calls)
+    assert len(trial(exact=mutant_trials.by_exact, fresh=True).calls) == len(asked.calls)
     assert mutation.vouched("chapter/tiny") == mutation.vouched("no/topic") == {}
 
 
@@ -499,26 +501,26 @@ def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
 
 
 def test_a_second_run_mutates_nothing(trial):
-    first = trial(SQUARES, exact=trying.by_exact)
+    first = trial(SQUARES, exact=mutant_trials.by_exact)
     second = trial()
     assert len(first.calls) > 100 and second.calls == [] and second.results == first.results
     assert sorted(trial(fresh=True).calls) == sorted(first.calls)
 
 
 def test_a_change_mutates_again_only_the_claim_that_it_touches(trial):
-    trial(SQUARES, exact=trying.by_exact)
+    trial(SQUARES, exact=mutant_trials.by_exact)
     assert set(trial("# a comment\n" + SQUARES).calls) == set()
     assert set(trial(SQUARES.replace("2 * x * y + y ** 2)", "2 * y * x + y ** 2)")).calls) == {"square"}
 
 
 def test_a_change_of_the_kernel_mutates_all_again(trial):
-    first = trial(SQUARES, exact=trying.by_exact)
+    first = trial(SQUARES, exact=mutant_trials.by_exact)
     (trial.tree.kernel / "exact" / "witness.py").write_text((trial.tree.kernel / "exact" / "witness.py").read_text() + "\n")
     assert len(trial().calls) == len(first.calls)
 
 
 def test_a_change_of_one_witness_tries_that_witness_again_and_no_other(trial):
-    witnesses = {"exact": trying.by_exact, "sympy": trying.WITNESSES["sympy"]}
+    witnesses = {"exact": mutant_trials.by_exact, "sympy": mutant_trials.WITNESSES["sympy"]}
     first = trial(SQUARES, **witnesses)
     path = trial.tree.kernel / "sympy" / "witness.py"
     path.write_text(path.read_text() + "\n")
@@ -566,7 +568,7 @@ def test_what_others_tried_is_taken_and_where_it_is_not_so_tried_again(trial, tm
         shared = Shared(str(tmp_path / "shared"))
         return trial(shared=shared), shared
 
-    trial(SQUARES, exact=trying.by_exact)
+    trial(SQUARES, exact=mutant_trials.by_exact)
     assert all(elsewhere(10**9)[0].calls for _ in range(2))  # of what was not checked it is not known what it reads
     monkeypatch.setattr(mutants_kept, "is_checked", lambda topic: True)
     first, shared = elsewhere(10**9)
@@ -585,7 +587,7 @@ def test_what_others_tried_is_taken_and_where_it_is_not_so_tried_again(trial, tm
 
 
 def test_what_was_tried_here_is_tried_again_for_a_sample_and_whole_where_it_is_not_so(trial):
-    first, told = trial(SQUARES, exact=trying.by_exact), []
+    first, told = trial(SQUARES, exact=mutant_trials.by_exact), []
     assert trial().calls == [] and trial(replay=10**9).calls == []
     assert sorted(trial(replay=1).calls) == sorted(first.calls)
     path = mutants_kept.store("chapter/tiny")
@@ -599,7 +601,7 @@ def test_what_was_tried_here_is_tried_again_for_a_sample_and_whole_where_it_is_n
 
 
 def test_results_stand_for_the_script_that_was_tried_alone(trial):
-    trial(SQUARES, exact=trying.by_exact)
+    trial(SQUARES, exact=mutant_trials.by_exact)
     assert mutants_kept.standing(["chapter/tiny"])["chapter/tiny"]
     trial.tree.script.write_text(SQUARES.replace("x ** 2 -", "x ** 2 +"))
     assert mutants_kept.standing(["chapter/tiny"])["chapter/tiny"] is None

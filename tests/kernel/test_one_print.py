@@ -31,7 +31,7 @@ from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import Expr, lift, strip
 from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import latex
-from derivations.kernel.printing.plain import plain
+from derivations.kernel.printing.plain_text import plain
 
 n, m, d = sizes("n m d")
 x, y = scalars("x y")

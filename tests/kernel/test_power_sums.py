@@ -3,9 +3,9 @@
 import pytest
 
 from derivations.kernel import exp, eye, index, scalars, sizes, sqrt, total, vector
-from derivations.kernel.exact.normal import MOST_POWER, Facts, power_sum
+from derivations.kernel.exact.index_sums import summed
+from derivations.kernel.exact.normal_form import MOST_POWER, Facts, power_sum
 from derivations.kernel.exact.polynomials import atom, bernoulli, constant
-from derivations.kernel.exact.summing import summed
 
 n, m = sizes("n m")
 z, x = vector("z", n), scalars("x")

@@ -31,12 +31,12 @@ from derivations.kernel import (
 )
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import I, array, walk
-from derivations.kernel.pytorch import ledger
+from derivations.kernel.pytorch import low_precision
 from derivations.kernel.pytorch import witness as tw
-from derivations.kernel.pytorch.drawing import draw
-from derivations.kernel.pytorch.evaluate import evaluate
-from derivations.kernel.pytorch.formats import FORMATS, RULES, bounded
-from derivations.kernel.pytorch.ledger import SLACK, Ledger
+from derivations.kernel.pytorch.evaluation import evaluate
+from derivations.kernel.pytorch.float_formats import FORMATS, RULES, bounded
+from derivations.kernel.pytorch.low_precision import SLACK, Ledger
+from derivations.kernel.pytorch.sampling import draw
 from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.run import certificates
 
@@ -153,7 +153,7 @@ def computed(e, low, f, env=()):
 def trial(tree, at, seed, f):
     stated = claim("identity", tree, tree + tree)
     drawn = draw(stated, {name: at.get(name, 1) for name in "nmd"}, seed)
-    return drawn and ledger.rounded(stated, drawn, f)
+    return drawn and low_precision.rounded(stated, drawn, f)
 
 
 @given(
@@ -417,7 +417,7 @@ def test_inputs_that_the_format_does_not_hold_are_left_out():
     stated = claim("identity", x * 2, x + x, given=[positive(x)])
     drawn = Trial([stated.start], {})
     drawn.put(x, torch.tensor([1.0, 2.0**-30, 2.0**20, 1.0 + 2.0**-30], dtype=torch.float64))
-    assert ledger.rounded(stated, drawn, FORMAT["fp16"]).values["x"].v.flatten().tolist() == [
+    assert low_precision.rounded(stated, drawn, FORMAT["fp16"]).values["x"].v.flatten().tolist() == [
         1.0,
         1.0,
     ]  # the second is 0, the third too large

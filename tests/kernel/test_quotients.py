@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations.kernel.sympy.prelude.outcome import NotSettled
-from derivations.kernel.sympy.prelude.quotients import coefficients, is_zero_quotient
-from derivations.kernel.sympy.prelude.zero import follows, reduces
+from derivations.kernel.sympy.prelude.zero_quotients import coefficients, is_zero_quotient
+from derivations.kernel.sympy.prelude.zero_test import follows, reduces
 
 a, b, c = sp.symbols("a b c", real=True)
 p, q = sp.symbols("p q", positive=True)

@@ -17,14 +17,14 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.attack.reading_back import NotReadable, read_plain
-from derivations.kernel.attack.reading_latex import read_latex
+from derivations.kernel.attack.parse_latex import read_latex
+from derivations.kernel.attack.parse_plain import NotReadable, read_plain
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import strip, symbols, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import latex
-from derivations.kernel.printing.maths import mathml
-from derivations.kernel.printing.plain import plain
+from derivations.kernel.printing.mathml import mathml
+from derivations.kernel.printing.plain_text import plain
 
 n, h = sizes("n h")
 a, b, x, f, P, E_ = scalars("a b x f P E")

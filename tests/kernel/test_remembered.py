@@ -7,14 +7,14 @@ import torch
 
 from derivations.kernel import diff, index, matrix, scalars, sizes, total, vector
 from derivations.kernel.core.expr import Expr
-from derivations.kernel.pytorch import evaluate as evaluating
-from derivations.kernel.pytorch import remembered
-from derivations.kernel.pytorch.calling import alike_still, kept
-from derivations.kernel.pytorch.drawing import DRAWN, entries
-from derivations.kernel.pytorch.evaluate import evaluate
-from derivations.kernel.pytorch.formats import FORMATS, bounded
-from derivations.kernel.pytorch.remembered import has
-from derivations.kernel.pytorch.rounding import Value
+from derivations.kernel.pytorch import evaluation as evaluating
+from derivations.kernel.pytorch import evaluation_cache
+from derivations.kernel.pytorch.error_bounds import Value
+from derivations.kernel.pytorch.evaluation import evaluate
+from derivations.kernel.pytorch.evaluation_cache import has
+from derivations.kernel.pytorch.float_formats import FORMATS, bounded
+from derivations.kernel.pytorch.sampling import DRAWN, entries
+from derivations.kernel.pytorch.snippet_calls import alike_still, kept
 from derivations.kernel.pytorch.trial import Trial
 
 x, y = scalars("x y")
@@ -84,7 +84,7 @@ def test_a_copy_with_other_values_knows_nothing():
 
 
 def test_numbers_are_given_anew_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(remembered, "TREES", 3)
+    monkeypatch.setattr(evaluation_cache, "TREES", 3)
     tree = (x + y) * (x - y) + (x + y)
     t = trial(tree)
     v, w = t.values["x"].v, t.values["y"].v
@@ -118,12 +118,12 @@ def test_whether_a_tree_has_a_symbol():
 @pytest.mark.parametrize("before", range(8))
 def test_whether_a_tree_has_a_symbol_where_numbers_are_given_anew(monkeypatch, before):
     """However many trees have one: those of a tree's parts are not given anew while the tree gets its own."""
-    monkeypatch.setattr(remembered, "TREES", 3)
-    remembered.NUMBERED.clear()
-    remembered.NUMBER_OF.clear()
+    monkeypatch.setattr(evaluation_cache, "TREES", 3)
+    evaluation_cache.NUMBERED.clear()
+    evaluation_cache.NUMBER_OF.clear()
     x, y, *others = scalars(" ".join(["x", "y", *(f"z{k}" for k in range(before))]))
     for other in others:
-        remembered.numbered(other)
+        evaluation_cache.numbered(other)
     tree, (same, another) = x * y + y, scalars("x w")
     for _ in range(2):
         assert has(tree, same) and not has(tree, another)

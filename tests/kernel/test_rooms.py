@@ -18,8 +18,8 @@ import pytest
 from importlinter import api
 from importlinter.application import use_cases
 
-from derivations.kernel.pages.trust import code_lines, docstrings
 from derivations.kernel.run import certificates
+from derivations.kernel.site.trust_counts import code_lines, docstrings
 
 ROOT = certificates.ROOT
 WITNESSES = ("exact", "sympy", "pytorch", "coq")
@@ -135,9 +135,12 @@ def test_no_witness_may_import_another(copy, one, other):
     "file, statement, contract",
     [
         *(("core/expr.py", f"from ..{witness}.witness import witness", "layers") for witness in WITNESSES),
-        *(("printing/names.py", f"from ..{witness} import witness", "layers") for witness in WITNESSES),
-        *(("exact/facts.py", f"from ..{above} import planted", "layers") for above in ("attack", "run", "pages", "command", "language")),
-        ("printing/plain.py", "from ..core import expr", "layers"),
+        *(("printing/name_latex.py", f"from ..{witness} import witness", "layers") for witness in WITNESSES),
+        *(
+            ("exact/assumption_facts.py", f"from ..{above} import planted", "layers")
+            for above in ("attack", "run", "pages", "command", "language")
+        ),
+        ("printing/plain_text.py", "from ..core import expr", "layers"),
         ("errors.py", "from .printing import names", "layers"),
         ("attack/judge.py", "from ..run import records", "layers"),
         ("run/records.py", "from ..pages import trust", "layers"),
@@ -182,7 +185,7 @@ def test_the_witnesses_share_what_the_trust_page_names(ours):
 
 @pytest.mark.parametrize("statement, what", [("from ..attack import points", "attack/"), ("from .. import language", "language/")])
 def test_what_else_witnesses_share_is_found(copy, statement, what):
-    copy.plant("coq/words.py", statement)
+    copy.plant("coq/reserved_words.py", statement)
     assert what in shared(copy)
 
 
@@ -206,8 +209,8 @@ def test_nothing_is_imported_in_a_circle(ours):
     "file, text, found",
     [
         ("core/expr.py", "from . import claims", {"core.expr", "core.claims"}),
-        ("pytorch/evaluate.py", "def planted():\n    from . import ledger", {"pytorch.evaluate", "pytorch.ledger"}),
-        ("coq/words.py", "if TYPE_CHECKING:\n    from .reading import suspicious", {"coq.words", "coq.reading"}),
+        ("pytorch/evaluation.py", "def planted():\n    from . import ledger", {"pytorch.evaluate", "pytorch.ledger"}),
+        ("coq/reserved_words.py", "if TYPE_CHECKING:\n    from .reading import suspicious", {"coq.words", "coq.reading"}),
         ("core/expr.py", "import derivations.kernel", {"core.expr"}),
     ],
 )
@@ -228,8 +231,8 @@ def by_name(house: House) -> dict:
 
 def test_nothing_but_snippets_is_imported_by_name(ours):
     assert by_name(ours) == {
-        "pytorch/snippets.py": {"import_module"},  # whose names begin with "snippets."
-        "traced/arguments.py": {"import_module"},  # the same names
+        "pytorch/snippet_arguments.py": {"import_module"},  # whose names begin with "snippets."
+        "traced/call_arguments.py": {"import_module"},  # the same names
         "run/tracking.py": {"import_module", "__import__"},  # which it replaces, to ask what the project's code imports
     }
 
@@ -238,8 +241,13 @@ def test_nothing_but_snippets_is_imported_by_name(ours):
     "text", ["from importlib import import_module", "import importlib\nimportlib.import_module('x')", "__import__('x')"]
 )
 def test_an_import_by_name_is_found(copy, text):
-    copy.plant("exact/facts.py", text)
-    assert set(by_name(copy)) == {"pytorch/snippets.py", "traced/arguments.py", "run/tracking.py", "exact/facts.py"}
+    copy.plant("exact/assumption_facts.py", text)
+    assert set(by_name(copy)) == {
+        "pytorch/snippet_arguments.py",
+        "traced/call_arguments.py",
+        "run/tracking.py",
+        "exact/assumption_facts.py",
+    }
 
 
 def kernel_in_snippets(root: Path) -> list:

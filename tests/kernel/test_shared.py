@@ -64,7 +64,7 @@ def test_a_certificate_that_stands_is_given_too(check, held, tree):
 
 @pytest.mark.parametrize("changed", ["kernel", "script"])
 def test_nothing_is_there_of_another_checker_or_script(check, held, tree, changed):
-    path = tree.kernel / "exact/values.py" if changed == "kernel" else tree.script
+    path = tree.kernel / "exact/exact_evaluation.py" if changed == "kernel" else tree.script
     path.write_text(path.read_text() + "\n")
     assert check() == [False]
 
@@ -130,12 +130,12 @@ def test_another_checkout_takes_what_names_code_too(tree, tmp_path, monkeypatch)
 
 
 def test_a_checker_that_changed_since_it_was_loaded_seals_nothing(tree):
-    path = tree.kernel / "exact/values.py"
+    path = tree.kernel / "exact/exact_evaluation.py"
     how, began = runner.How(loaded=time.time_ns()), path.stat().st_mtime_ns
     os.utime(path, ns=(how.loaded + 10**6, how.loaded + 10**6))
     time.sleep(0.01)  # the topic begins after that
     result = runner.check_script(TOPIC, tree.script, True, lambda done, more: None, how=how)
-    assert "exact/values.py changed while it was checked" in result.problems[0] and not certificates.path_of(TOPIC).exists()
+    assert "exact/exact_evaluation.py changed while it was checked" in result.problems[0] and not certificates.path_of(TOPIC).exists()
     os.utime(path, ns=(began, began))
     assert runner.check_script(TOPIC, tree.script, True, lambda done, more: None, how=how).holds
 

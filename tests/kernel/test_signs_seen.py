@@ -25,13 +25,13 @@ from derivations.kernel import (
     vector,
     zero_or_one,
 )
-from derivations.kernel.attack import trying
+from derivations.kernel.attack import mutant_trials
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import normal
-from derivations.kernel.exact.facts import facts_of
-from derivations.kernel.exact.reading import read
-from derivations.kernel.exact.search import holds
-from derivations.kernel.exact.values import Undefined, evaluate, number
+from derivations.kernel.exact import normal_form
+from derivations.kernel.exact.assumption_facts import facts_of
+from derivations.kernel.exact.counterexample_search import holds
+from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, number
+from derivations.kernel.exact.tree_to_normal_form import read
 
 n = sizes("n")
 i, j = index("i", n), index("j", n)
@@ -109,7 +109,7 @@ def test_no_sign_is_seen_that_is_not_there():
 
 
 def test_two_levels_of_indices_that_are_held_by_one_name_are_found_out(monkeypatch):
-    monkeypatch.setattr(normal, "hold", lambda indices: tuple(("held", (*a, 1)) if a[0] == "b" else a for a in indices))
+    monkeypatch.setattr(normal_form, "hold", lambda indices: tuple(("held", (*a, 1)) if a[0] == "b" else a for a in indices))
     assert sum(bool(seen_wrongly(seed)) for seed in range(400)) > 2
 
 
@@ -140,8 +140,8 @@ def stated(method, *arguments, **more):
 @pytest.mark.parametrize("witness", ["exact", "torch"])
 def test_a_sum_of_sums_may_vanish_though_a_diagonal_is_positive(left, right, witness):
     """Two witnesses ask whether what is divided by may be 0, each in its own way."""
-    assert trying.WITNESSES[witness](stated("identity", left, right, given=[positive(S[i, i])])) == "refused"
-    assert trying.WITNESSES[witness](stated("identity", left, right, given=[positive(h)])) == "accepted"
+    assert mutant_trials.WITNESSES[witness](stated("identity", left, right, given=[positive(S[i, i])])) == "refused"
+    assert mutant_trials.WITNESSES[witness](stated("identity", left, right, given=[positive(h)])) == "accepted"
 
 
 @pytest.mark.parametrize(
@@ -160,14 +160,14 @@ def test_a_sum_of_sums_may_vanish_though_a_diagonal_is_positive(left, right, wit
 )
 def test_no_bound_rests_on_a_sign_that_is_not_there(left, right, because, given):
     claim = stated("inequality", left, right, because=because, given=given)
-    assert trying.WITNESSES["exact"](claim) == "refused"
+    assert mutant_trials.WITNESSES["exact"](claim) == "refused"
 
 
 def test_an_edge_is_met_where_two_indices_are_open():
     claim = stated("inequality", 1, T[5, 1], because=T[5, 1] - 1 + 0 * T[1, 1], given=[nonnegative(T[five, two] - 1 / sqrt(five))])
-    assert trying.WITNESSES["torch"](claim) == "refused"
+    assert mutant_trials.WITNESSES["torch"](claim) == "refused"
     true = stated("inequality", 0, T[5, 1], because=T[5, 1] - 1 / sqrt(five) * 0, given=[nonnegative(T[five, two] - 1 / sqrt(five))])
-    assert trying.WITNESSES["torch"](true) == "accepted"
+    assert mutant_trials.WITNESSES["torch"](true) == "accepted"
 
 
 def test_a_root_of_an_index_stays_one_where_the_index_is_a_number():

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from derivations.kernel.command import mutants, since
+from derivations.kernel.command import git_changes, mutants_report
 from derivations.kernel.run import certificates
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
@@ -34,29 +34,29 @@ def repository(tmp_path, monkeypatch):
 
 
 def test_what_others_changed_meanwhile_is_no_part_of_a_change(repository):
-    assert since.changed("main") == {"mine é.py"}
+    assert git_changes.changed("main") == {"mine é.py"}
 
 
 def test_what_is_not_committed_is_a_part_of_it(repository):
     (repository / "a.py").write_text("2")
     (repository / "new.py").write_text("1")
-    assert since.changed("HEAD") == {"a.py", "new.py"} and since.changed("main") == {"a.py", "new.py", "mine é.py"}
+    assert git_changes.changed("HEAD") == {"a.py", "new.py"} and git_changes.changed("main") == {"a.py", "new.py", "mine é.py"}
 
 
 def test_what_was_moved_is_there_by_both_names(repository):
     (repository / "a.py").rename(repository / "b.py")
-    assert since.changed("HEAD") == {"a.py", "b.py"}
+    assert git_changes.changed("HEAD") == {"a.py", "b.py"}
 
 
 def test_a_commit_that_is_none_is_named(repository):
-    with pytest.raises(since.NoCommit, match="nowhere"):
-        since.changed("nowhere")
+    with pytest.raises(git_changes.NoCommit, match="nowhere"):
+        git_changes.changed("nowhere")
 
 
 def test_without_git_it_is_said(repository, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(since.NoCommit, match="git cannot be asked"):
-        since.changed("main")
+    with pytest.raises(git_changes.NoCommit, match="git cannot be asked"):
+        git_changes.changed("main")
 
 
 TOPICS = [("a/one", "one.py"), ("a/two", "two.py"), ("a/three", "three.py")]
@@ -66,33 +66,38 @@ TOPICS = [("a/one", "one.py"), ("a/two", "two.py"), ("a/three", "three.py")]
 def change(monkeypatch):
     """A function that lets a change be of some paths."""
     monkeypatch.setattr(certificates, "topics", lambda: [topic for topic, _ in TOPICS])
-    return lambda *paths: monkeypatch.setattr(mutants, "changed", lambda commit: set(paths))
+    return lambda *paths: monkeypatch.setattr(mutants_report, "changed", lambda commit: set(paths))
 
 
 def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):
     change("derivations/a/two.py", "docs/a/one.md")
-    assert mutants.touched_of(TOPICS, "1/3", "main") == [TOPICS[1]]
+    assert mutants_report.touched_of(TOPICS, "1/3", "main") == [TOPICS[1]]
 
 
 @pytest.mark.parametrize(
     "path",
-    ["derivations/kernel/exact/sign.py", "derivations/kernel/attack/judge.py", "derivations/kernel/run/mutation.py", "requirements.txt"],
+    [
+        "derivations/kernel/exact/nonnegativity.py",
+        "derivations/kernel/attack/judge.py",
+        "derivations/kernel/run/mutation.py",
+        "requirements.txt",
+    ],
 )
 def test_a_change_of_the_checker_or_of_its_attackers_asks_for_the_share_too(change, path):
     change("derivations/a/two.py", path)
-    assert mutants.touched_of(TOPICS, "3/3", "main") == [TOPICS[1], TOPICS[2]]
+    assert mutants_report.touched_of(TOPICS, "3/3", "main") == [TOPICS[1], TOPICS[2]]
 
 
 def test_how_pages_look_changes_no_mutant(change):
-    change("derivations/kernel/pages/claims.py")
-    assert mutants.touched_of(TOPICS, "3/3", "main") == []
+    change("derivations/kernel/site/claim_html.py")
+    assert mutants_report.touched_of(TOPICS, "3/3", "main") == []
 
 
 def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):
     change("README.md")
-    assert mutants.main((), as_json=False, fresh=False, jobs=1, since="main") == 0
+    assert mutants_report.main((), as_json=False, fresh=False, jobs=1, since="main") == 0
     assert "nothing that changed since main touches a topic" in capsys.readouterr().out
-    assert mutants.main((), as_json=True, fresh=False, jobs=1, since="main") == 0
+    assert mutants_report.main((), as_json=True, fresh=False, jobs=1, since="main") == 0
     assert json.loads(capsys.readouterr().out) == {"topics": {}, "totals": {}, "passes": True}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import symbols
-from derivations.kernel.exact.leaving import ruled_sizes
+from derivations.kernel.exact.assumption_consistency import ruled_sizes
 from derivations.kernel.run import certificates, runner, worker
 
 LEAST = 35

@@ -1,6 +1,6 @@
 """How much code there is to read before one believes a claim. The numbers stand on the trust page."""
 
-from derivations.kernel.pages.trust import KERNEL, SHARED, by_module, code_lines, room_lines
+from derivations.kernel.site.trust_counts import KERNEL, SHARED, by_module, code_lines, room_lines
 
 MOST = 500
 

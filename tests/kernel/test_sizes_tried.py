@@ -28,8 +28,8 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.pytorch.drawing import LONG, draw, entries
-from derivations.kernel.pytorch.equalities import further_trials
+from derivations.kernel.pytorch.identities import further_trials
+from derivations.kernel.pytorch.sampling import LONG, draw, entries
 from derivations.kernel.pytorch.witness import witness
 from derivations.kernel.sympy.prelude.steps import unit_rows
 

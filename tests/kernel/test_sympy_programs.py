@@ -40,19 +40,19 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.command import programs as command_programs
+from derivations.kernel.command import sympy_programs as command_programs
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused, Step
 from derivations.kernel.core.expr import Expr, lift
-from derivations.kernel.pages import Page
-from derivations.kernel.pages.claims import ClaimError, render
-from derivations.kernel.pages.source import Source
 from derivations.kernel.run import certificates, programs, runner, worker
-from derivations.kernel.sympy import carried
+from derivations.kernel.site import Page
+from derivations.kernel.site.claim_html import ClaimError, render
+from derivations.kernel.site.page_source import Source
+from derivations.kernel.sympy import prelude_selection
 from derivations.kernel.sympy.prelude import rounding
+from derivations.kernel.sympy.prelude.inequalities import Signs
 from derivations.kernel.sympy.prelude.outcome import NotSettled
-from derivations.kernel.sympy.prelude.sign import Signs
-from derivations.kernel.sympy.prelude.zero import reduces
+from derivations.kernel.sympy.prelude.zero_test import reduces
 from derivations.kernel.sympy.program import program
 from derivations.kernel.sympy.witness import vouched, witness
 
@@ -397,7 +397,7 @@ def test_a_program_says_which_claim_of_which_page_it_checks():
 
 
 def test_the_prelude_is_ascii():
-    for module in carried.FILES:
+    for module in prelude_selection.FILES:
         assert Path(module.__file__).read_text(encoding="utf-8").isascii(), module.__name__
 
 
@@ -429,7 +429,7 @@ def test_python_s_own_numbers_never_divide_one_another():
 
 
 def test_what_a_program_carries_is_what_the_prelude_says():
-    parts, imports = carried.parts()
+    parts, imports = prelude_selection.parts()
     assert {
         "identity",
         "law",
@@ -439,16 +439,16 @@ def test_what_a_program_carries_is_what_the_prelude_says():
         "rank_bound",
         "run",
     } <= parts.keys() and not parts.keys() & imports.keys()
-    for module in carried.FILES:
+    for module in prelude_selection.FILES:
         source = Path(module.__file__).read_text(encoding="utf-8")
         mine = [part for part in parts.values() if part.text in source]
         assert mine, module.__name__
-    text = carried.carried(frozenset(["identity"])).definitions
+    text = prelude_selection.carried(frozenset(["identity"])).definitions
     assert "def away_from_zero" in text and "gaussian" not in text
 
 
 def test_the_prelude_imports_nothing_of_ours_but_itself():
-    for module in carried.FILES:
+    for module in prelude_selection.FILES:
         for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
                 assert node.level < 2 and (node.level or node.module.partition(".")[0] in {"sympy", "mpmath", *sys.stdlib_module_names})

@@ -54,14 +54,14 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import I, array, lift, symbols, walk
 from derivations.kernel.errors import KernelError
-from derivations.kernel.pytorch import agreeing, equalities
+from derivations.kernel.pytorch import identities, snippet_agreement
 from derivations.kernel.pytorch import witness as tw
-from derivations.kernel.pytorch.comparing import compare
-from derivations.kernel.pytorch.drawing import draw, large_shapes, values
+from derivations.kernel.pytorch.comparison import compare
+from derivations.kernel.pytorch.error_bounds import COVER, TINY, U, Value, power
 from derivations.kernel.pytorch.errors import NotForTorch
-from derivations.kernel.pytorch.evaluate import RULES, evaluate
-from derivations.kernel.pytorch.laws import nodes
-from derivations.kernel.pytorch.rounding import COVER, TINY, U, Value, power
+from derivations.kernel.pytorch.evaluation import RULES, evaluate
+from derivations.kernel.pytorch.expectations import nodes
+from derivations.kernel.pytorch.sampling import draw, large_shapes, values
 from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.run import certificates, worker
 
@@ -532,7 +532,7 @@ GROUPED = (f"{SNIPPETS}.grouped_left", A, B, A)
 
 def test_no_snippet_runs_before_the_sides_were_compared_everywhere(monkeypatch):
     asked = []
-    monkeypatch.setattr(agreeing, "agrees", lambda *arguments, **more: asked.append(arguments) or True)
+    monkeypatch.setattr(snippet_agreement, "agrees", lambda *arguments, **more: asked.append(arguments) or True)
     one = claim("identity", paren(A @ B) @ A, A @ paren(B @ A) + (n - 1) * A, code=[GROUPED])  # alike where n is 1
     with pytest.raises(Refused, match="the two sides differ"):
         tw.witness(one)
@@ -546,7 +546,7 @@ def test_a_snippet_that_gives_something_else_is_refused_where_the_sides_are_not_
         raise NotForTorch("too much")
         yield
 
-    monkeypatch.setattr(equalities, "large_shapes", not_here)
+    monkeypatch.setattr(identities, "large_shapes", not_here)
     assert "gives" in refusal("identity", 2 * (A @ B @ A), A @ (B @ A) + A @ (B @ A), code=[GROUPED])
 
 

@@ -11,7 +11,7 @@ import torch
 from derivations.kernel import each, index, matrix, positive, scalars, sizes, sqrt, total, vector
 from derivations.kernel.core.expr import free_indices, symbol
 from derivations.kernel.traced import witness
-from derivations.kernel.traced.arguments import put
+from derivations.kernel.traced.call_arguments import put
 from derivations.kernel.traced.witness import asked, with_plain_indices
 
 n, m = sizes("n m")

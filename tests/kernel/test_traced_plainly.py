@@ -9,7 +9,7 @@ import pytest
 from derivations.kernel import exp, log, matrix, sizes, vector
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as numbers
-from derivations.kernel.traced.plainly import gives_tensors
+from derivations.kernel.traced.python_subset import gives_tensors
 from derivations.kernel.traced.witness import asked
 
 n, m = sizes("n m")

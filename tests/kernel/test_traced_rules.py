@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 import torch
 
-from derivations.kernel.attack.code_slips import changes
+from derivations.kernel.attack.snippet_mutations import changes
 from derivations.kernel.core.assumptions import Assumption
 from derivations.kernel.core.expr import Expr, lift, scalars, sizes, symbol
-from derivations.kernel.traced import rules, witness  # noqa: F401  (the witness registers the rules)
-from derivations.kernel.traced.arguments import put
+from derivations.kernel.traced import operation_rules, witness  # noqa: F401  (the witness registers the rules)
 from derivations.kernel.traced.axes import Count, Joined, Merged, Run, along
+from derivations.kernel.traced.call_arguments import put
 from derivations.kernel.traced.entries import Masked
 from derivations.kernel.traced.errors import NotRead
-from derivations.kernel.traced.sizes import Sizes
+from derivations.kernel.traced.symbolic_sizes import Sizes
+from derivations.kernel.traced.tensor_values import Value
 from derivations.kernel.traced.tracing import Reading, traced
-from derivations.kernel.traced.values import Value
 
 aten = torch.ops.aten
 SIZES = dict(zip("nm", sizes("n m")))
@@ -402,13 +402,13 @@ EMPTY = {"empty.memory_format", "empty_like.default", "new_empty.default", "empt
 
 
 def test_each_rule_has_a_case_and_each_case_a_rule():
-    assert rules.RULES.keys() == CASES.keys() | EMPTY and not CASES.keys() & EMPTY
+    assert operation_rules.RULES.keys() == CASES.keys() | EMPTY and not CASES.keys() & EMPTY
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_rule_says_what_pytorch_computes(name, monkeypatch):
-    called, own = [], rules.RULES[name]
-    monkeypatch.setitem(rules.RULES, name, lambda *a, **k: called.append(name) or own(*a, **k))
+    called, own = [], operation_rules.RULES[name]
+    monkeypatch.setitem(operation_rules.RULES, name, lambda *a, **k: called.append(name) or own(*a, **k))
     for shapes, call in CASES[name]:
         assert agree(shapes, call)
     assert called
@@ -421,8 +421,8 @@ def test_what_nothing_was_written_to_is_not_read():
 
 
 def test_a_case_fails_where_a_rule_is_wrong(monkeypatch):
-    right = rules.RULES["sub.Tensor"]
-    monkeypatch.setitem(rules.RULES, "sub.Tensor", lambda call, a, b, alpha=1: right(call, b, a, alpha))
+    right = operation_rules.RULES["sub.Tensor"]
+    monkeypatch.setitem(operation_rules.RULES, "sub.Tensor", lambda call, a, b, alpha=1: right(call, b, a, alpha))
     assert not all(agree(shapes, call) for shapes, call in CASES["sub.Tensor"])
 
 
@@ -499,18 +499,18 @@ def corrupted(own: Callable, kinds: tuple[str, ...]) -> list[tuple[str, Callable
 
 def test_a_rule_that_is_corrupted_agrees_no_more(monkeypatch):
     left, tried = [], 0
-    for own in dict.fromkeys(rules.RULES.values()):
-        names = [name for name, rule in rules.RULES.items() if rule is own and name in CASES]
+    for own in dict.fromkeys(operation_rules.RULES.values()):
+        names = [name for name, rule in operation_rules.RULES.items() if rule is own and name in CASES]
         if own.__name__ == "<lambda>" or own.__closure__:
             continue  # they have no lines of their own
         for what, wrong in corrupted(own, ("another operation", "a product the other way round", "the other branch")):
             tried += 1
             for name in names:
-                monkeypatch.setitem(rules.RULES, name, wrong)
+                monkeypatch.setitem(operation_rules.RULES, name, wrong)
             if all(still_agrees(name) for name in names):
                 left.append(what)
         for name in names:
-            monkeypatch.setitem(rules.RULES, name, own)
+            monkeypatch.setitem(operation_rules.RULES, name, own)
     assert tried > 40 and left == []
 
 

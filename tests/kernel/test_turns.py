@@ -2,9 +2,9 @@
 
 import pytest
 
-from derivations.kernel.pytorch.calling import WAYS
-from derivations.kernel.pytorch.formats import FORMATS
-from derivations.kernel.pytorch.turns import Turns
+from derivations.kernel.pytorch.float_formats import FORMATS
+from derivations.kernel.pytorch.layout_schedule import Turns
+from derivations.kernel.pytorch.snippet_calls import WAYS
 
 SIZES = [{"n": 1, "m": 1}, {"n": 2, "m": 2}, {"n": 4, "m": 3}, {"n": 3, "m": 4}, {"n": 2, "m": 9}, {"n": 9, "m": 2}]
 

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from derivations.kernel import Derivation, E, index, mean, random, scalars, sizes, total, vector
-from derivations.kernel.command import uses
+from derivations.kernel.command import uses_report
 from derivations.kernel.run import certificates
 
 KERNEL = Path(__file__).parents[2] / "derivations/kernel"
@@ -25,7 +25,7 @@ def derivation():
 
 def outcome(derivation):
     first, *_, last = derivation.claims
-    return uses.outcome(last, first)
+    return uses_report.outcome(last, first)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ derivation.identity("other", x * (1 + y), x + x * y, uses=["square"])
 @pytest.fixture
 def report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(certificates, "topics", list)
-    monkeypatch.setattr(uses, "nothing_rests_on", lambda topics: ["some/topic#end"])
+    monkeypatch.setattr(uses_report, "nothing_rests_on", lambda topics: ["some/topic#end"])
     script = tmp_path / "squares.py"
 
     def make(text, **options):
         script.write_text(text)
-        code = uses.main([("some/squares", script)], options.get("as_json", False))
+        code = uses_report.main([("some/squares", script)], options.get("as_json", False))
         return code, capsys.readouterr()
 
     return make

@@ -86,7 +86,7 @@ def test_any_snippet_may_mend_what_is_refused(two):
 
 def test_the_checker_touches_all_and_what_is_beside_it_nothing(two):
     assert touched({"derivations/kernel/core/claims.py"}).kernel == ["derivations/kernel/core/claims.py"]
-    for aside in ("derivations/kernel/pages/claims.py", "derivations/kernel/command/cli.py", "docs/chapter/tiny.md"):
+    for aside in ("derivations/kernel/site/claim_html.py", "derivations/kernel/command/cli.py", "docs/chapter/tiny.md"):
         found = touched({aside})
         assert (found.kernel, found.topics) == ([], set())
 

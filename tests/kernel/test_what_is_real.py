@@ -37,10 +37,10 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.attack import fuzzing
+from derivations.kernel.attack import fuzz_claim
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact.values import Undefined, evaluate, number
+from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, number
 from derivations.kernel.run.witnesses import WITNESSES
 
 n, m = sizes("n m")
@@ -370,6 +370,6 @@ KINDS = ("moduli", "real logarithms", "slopes of averages", "joint moments", "wh
 
 @pytest.mark.parametrize("family", KINDS)
 def test_each_witness_agrees_with_the_judge_on_random_claims(family):
-    found = [fuzzing.attempt(12, number_, None, family, {"exact": 1, "sympy": 1, "torch": 1}) for number_ in range(12)]
+    found = [fuzz_claim.attempt(12, number_, None, family, {"exact": 1, "sympy": 1, "torch": 1}) for number_ in range(12)]
     assert not [fault for outcome in found for fault in outcome.faults]
     assert {"true", "false"} & {outcome.truth for outcome in found}

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from derivations.kernel.command import mutants
+from derivations.kernel.command import mutants_report
 from derivations.kernel.command.cli import main
 from derivations.kernel.run import whole_runs
 from derivations.kernel.run.certificates import CertificateError
@@ -72,7 +72,7 @@ def test_a_part_is_no_whole_run(part):
 
 def test_counts_that_cannot_be_kept_are_refused_before_hours_of_work(clone, monkeypatch):
     (clone / "a.txt").write_text("b\n")
-    monkeypatch.setattr("derivations.kernel.command.mutants.main", lambda *_: pytest.fail("it began"))
+    monkeypatch.setattr("derivations.kernel.command.mutants_report.main", lambda *_: pytest.fail("it began"))
     said = CliRunner().invoke(main, ["mutants", "--record"])
     assert said.exit_code == 1 and "commit, then count" in said.output
 
@@ -84,4 +84,4 @@ def said_of(**counts):
 
 def test_what_is_counted_of_the_mutants():
     results = {"a/b": {"c": said_of(killed=2, survived=1), "d": said_of(killed=3)}, "a/e": {"c": said_of(unclassified=1)}}
-    assert mutants.counted(results) == {"claims": 3, "tried": 9, "left": 2}
+    assert mutants_report.counted(results) == {"claims": 3, "tried": 9, "left": 2}

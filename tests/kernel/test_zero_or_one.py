@@ -24,13 +24,13 @@ from derivations.kernel import (
     zero_or_one,
 )
 from derivations.kernel.attack import judge
-from derivations.kernel.attack.pasted import pasted
+from derivations.kernel.attack.claim_script import pasted
 from derivations.kernel.coq.witness import source
 from derivations.kernel.core.acceptance import verdicts
 from derivations.kernel.core.assumptions import assumption_text
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import normal
+from derivations.kernel.exact import normal_form
 from derivations.kernel.pytorch.witness import witness as pytorch
 from derivations.kernel.run.witnesses import WITNESSES
 from derivations.kernel.sympy.program import program
@@ -131,7 +131,7 @@ def test_without_the_masks_that_no_assumption_allows_sympy_would_divide_by_zero(
 
 
 def test_the_exact_witness_needs_the_rule_for_powers(monkeypatch):
-    monkeypatch.setattr(normal, "is_bit", lambda head, facts: False)
+    monkeypatch.setattr(normal_form, "is_bit", lambda head, facts: False)
     with pytest.raises(Refused):
         WITNESSES["exact"](stated(*TRUE["its own square"]))
 

@@ -13,9 +13,9 @@ import markdown
 import pytest
 from filelock import FileLock
 
-from derivations.kernel import pages
-from derivations.kernel.pages.source import RANKS
+from derivations.kernel import site
 from derivations.kernel.run.certificates import CertificateError
+from derivations.kernel.site.page_source import RANKS
 
 
 # Test modules are imported one by one, so that a helper beside them is loaded by hand.
@@ -48,7 +48,7 @@ def certificates(monkeypatch):
             raise CertificateError(f"'{topic}' has no certificate;\nrun: python -m derivations check {topic}")
         return store[topic]
 
-    monkeypatch.setattr(pages.page, "load", load)
+    monkeypatch.setattr(site.page, "load", load)
     return store
 
 
@@ -61,7 +61,7 @@ def page(certificates, tmp_path):
         path = docs / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(front + text, encoding="utf-8")
-        extension = pages.makeExtension(docs=str(docs), **options)
+        extension = site.makeExtension(docs=str(docs), **options)
         return markdown.markdown(
             text,
             extensions=["attr_list", "tables", "toc", "pymdownx.highlight", "pymdownx.superfences", "pymdownx.blocks.details", extension],
@@ -75,7 +75,7 @@ def refused(page):
     """A function that returns the one line with which a page is refused."""
 
     def make(text, **options):
-        with pytest.raises(pages.PageError) as caught:
+        with pytest.raises(site.PageError) as caught:
             page(text, **options)
         assert "\n" not in caught.value.format_message()
         return caught.value.format_message()
@@ -185,7 +185,7 @@ def asked():
     """The pages that ask for claims, by their place in the site, and how many blocks each has."""
     found = {}
     for path in sorted((ROOT / "docs").rglob("*.md")):
-        openings = pages.Source(path.read_text(encoding="utf-8"), ROOT / "docs").openings()  # not what a fence shows
+        openings = site.Source(path.read_text(encoding="utf-8"), ROOT / "docs").openings()  # not what a fence shows
         blocks = sum(opening.name in (*RANKS, "derivation") for opening in openings)
         place = path.relative_to(ROOT / "docs").with_suffix("")
         if blocks:

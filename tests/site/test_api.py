@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.pages.api import ApiError, api
+from derivations.kernel.site.api_reference import ApiError, api
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted({path.parent.name for path in (ROOT / "snippets").glob("*/*.py")})

@@ -12,7 +12,7 @@ from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from PIL import Image
 
-from derivations.kernel.pages import cards, changes, mistakes
+from derivations.kernel.site import change_feed, page_errors, social_cards
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"index.md": "# Home\n\nWhat it is.\n", "one/first.md": "# First\n\nIt says `a`. More.\n", "one/second.md": "# Second\n"}
@@ -20,13 +20,13 @@ CONFIG = f"""site_name: Sums & more
 site_description: Of sums.
 site_url: ADDRESS
 docs_dir: docs
-theme: {{name: material, custom_dir: {ROOT}/derivations/kernel/pages/theme}}
+theme: {{name: material, custom_dir: {ROOT}/derivations/kernel/site/theme}}
 nav: [{{Home: index.md}}, {{"One & only": [{{First: one/first.md}}, {{Second: one/second.md}}]}}]
-hooks: [{ROOT}/derivations/kernel/pages/taken.py]
+hooks: [{ROOT}/derivations/kernel/site/taken.py]
 plugins: []
-markdown_extensions: [toc, {{derivations.kernel.pages: {{docs: DOCS}}}}]
+markdown_extensions: [toc, {{derivations.kernel.site: {{docs: DOCS}}}}]
 """
-ATOM = {"a": changes.ATOM}
+ATOM = {"a": change_feed.ATOM}
 MAP = {"m": "http://www.sitemaps.org/schemas/sitemap/0.9"}
 
 
@@ -112,7 +112,7 @@ def test_pages_lead_to_the_feed(dated):
 def test_a_page_that_is_in_no_commit_is_not_in_the_feed(dated, tmp_path):
     (tmp_path / "docs/one/second.md").rename(tmp_path / "docs/one/new é.md")
     (tmp_path / "docs/one/second.md").write_text("# Second\n")
-    assert set(changes.dates(tmp_path / "docs")) == set(PAGES)
+    assert set(change_feed.dates(tmp_path / "docs")) == set(PAGES)
     assert "new" not in (dated() / "feed.xml").read_text(encoding="utf-8")
 
 
@@ -122,7 +122,7 @@ def test_the_same_commits_make_the_same_feed(dated):
 
 def test_a_name_with_other_letters_has_its_date(commit, tmp_path):
     commit("2026-01-01T10:00:00+00:00", **{"é ü.md": "# A\n"})
-    assert changes.dates(tmp_path / "docs") == {"é ü.md": datetime(2026, 1, 1, 10, tzinfo=UTC)}
+    assert change_feed.dates(tmp_path / "docs") == {"é ü.md": datetime(2026, 1, 1, 10, tzinfo=UTC)}
 
 
 def test_without_git_there_is_no_feed_and_no_date(site, monkeypatch):
@@ -135,7 +135,7 @@ def test_without_git_there_is_no_feed_and_no_date(site, monkeypatch):
 
 def test_where_git_keeps_the_last_commits_alone_nothing_is_said(dated, tmp_path):
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{tmp_path}", str(tmp_path / "shallow")], check=True)
-    assert changes.dates(tmp_path / "shallow/docs") == {} and changes.dates(tmp_path / "docs")
+    assert change_feed.dates(tmp_path / "shallow/docs") == {} and change_feed.dates(tmp_path / "docs")
 
 
 def test_a_site_without_an_address_has_no_feed(dated):
@@ -172,7 +172,7 @@ def test_a_published_page_has_a_card(site):
     assert said(made)["og:image"] == "https://example.org/sums/cards/index.png"
     for name in ("index", "one/first", "one/second"):
         with Image.open(made / f"cards/{name}.png") as card:
-            assert card.size == cards.SIZE == (int(meta["og:image:width"]), int(meta["og:image:height"]))
+            assert card.size == social_cards.SIZE == (int(meta["og:image:width"]), int(meta["og:image:height"]))
             assert len(card.convert("RGB").getcolors(256)) > 8  # something is written on it
 
 
@@ -184,25 +184,25 @@ def test_where_nobody_could_fetch_it_there_is_no_card(site, address):
 
 
 def test_while_pages_are_served_there_are_no_cards_and_no_feed(dated):
-    mistakes.shown(print)
+    page_errors.shown(print)
     try:
         made = dated()
     finally:
-        mistakes.shown(None)
+        page_errors.shown(None)
     assert (made / "index.html").exists() and not (made / "cards").exists() and not (made / "feed.xml").exists()
 
 
 def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
-    cards.draw(tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", about="Words. " * 90, site="A site")
+    social_cards.draw(tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", about="Words. " * 90, site="A site")
     with Image.open(tmp_path / "a.png") as card:
         ink = card.convert("L").point(lambda value: 255 * (value < 160))
-        assert ink.crop((cards.RIGHT + 4, 0, *cards.SIZE)).getbbox() is None
-        assert ink.crop((cards.LEFT, 500, cards.RIGHT, 527)).getbbox() is None
+        assert ink.crop((social_cards.RIGHT + 4, 0, *social_cards.SIZE)).getbbox() is None
+        assert ink.crop((social_cards.LEFT, 500, social_cards.RIGHT, 527)).getbbox() is None
 
 
 def test_the_same_page_has_the_same_card(tmp_path):
     for name in "ab":
-        cards.draw(tmp_path / f"{name}.png", title="A title", chapter="", about="", site="A site")
+        social_cards.draw(tmp_path / f"{name}.png", title="A title", chapter="", about="", site="A site")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
@@ -211,5 +211,5 @@ def test_what_does_not_fit_is_cut_at_a_word(most, shown, monkeypatch):
     class Font:
         getlength = staticmethod(len)
 
-    monkeypatch.setattr(cards, "RIGHT", cards.LEFT + 13)
-    assert cards.shortened("one two three four", Font, most) == shown
+    monkeypatch.setattr(social_cards, "RIGHT", social_cards.LEFT + 13)
+    assert social_cards.shortened("one two three four", Font, most) == shown

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.pages.lint import unshown_claims
 from derivations.kernel.run.certificates import ROOT, topics
+from derivations.kernel.site.page_lint import unshown_claims
 
 
 @pytest.mark.parametrize("topic", topics())

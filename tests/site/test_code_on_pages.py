@@ -9,64 +9,64 @@ from pathlib import Path
 import pytest
 from markdown import Markdown
 
-from derivations.kernel.pages import lint, names, used
-from derivations.kernel.pages.regions import RECIPES, mismarked, sections, text_of
-from derivations.kernel.pages.source import PageError, Source
-from derivations.kernel.pages.standing import blocks
+from derivations.kernel.site import page_lint, python_scopes, snippet_usage
+from derivations.kernel.site.code_imports import blocks
+from derivations.kernel.site.code_regions import RECIPES, mismarked, sections, text_of
+from derivations.kernel.site.page_source import PageError, Source
 
 ROOT = Path(__file__).parents[2]
 
 
 def typed_by_hand(root):
-    return [str(one) for path in lint.pages(root) for one in lint.typed_by_hand(root, path)]
+    return [str(one) for path in page_lint.pages(root) for one in page_lint.typed_by_hand(root, path)]
 
 
 def unshown(root):
-    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.unshown(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.unshown(root, topic)]
 
 
 def unrun(root):
-    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.unrun(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.unrun(root, topic)]
 
 
 def misplaced(root):
-    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.misplaced(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.misplaced(root, topic)]
 
 
 def stated_in_words(root):
-    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.stated_in_words(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.stated_in_words(root, topic)]
 
 
 def wrongly_marked(root):
-    return [str(one) for topic in [*lint.topics_with_snippets(root), RECIPES] for one in lint.wrongly_marked(root, topic)]
+    return [str(one) for topic in [*page_lint.topics_with_snippets(root), RECIPES] for one in page_lint.wrongly_marked(root, topic)]
 
 
 def uses(root):
     return [
         str(one)
-        for topic in lint.topics_with_snippets(root)
-        for one in [*lint.used_unshown(root, topic), *lint.loaded_unshown(root, topic)]
+        for topic in page_lint.topics_with_snippets(root)
+        for one in [*page_lint.used_unshown(root, topic), *page_lint.loaded_unshown(root, topic)]
     ]
 
 
 def misleading(root):
-    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.misleading(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.misleading(root, topic)]
 
 
 def taken(root):
-    return [str(one) for path in lint.pages(root) for one in lint.taken_names(root, path)]
+    return [str(one) for path in page_lint.pages(root) for one in page_lint.taken_names(root, path)]
 
 
 @pytest.fixture
 def still(monkeypatch):
     """The site stands still while it is looked at: what its pages show is found once, not anew for each topic and each page."""
-    shown = cache(lambda root, shown=used.shown: shown(root, lint.pages(root)))
-    monkeypatch.setattr(used, "shown", lambda root, pages: shown(root))
+    shown = cache(lambda root, shown=snippet_usage.shown: shown(root, page_lint.pages(root)))
+    monkeypatch.setattr(snippet_usage, "shown", lambda root, pages: shown(root))
 
 
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])
 def test_the_site(check, still):
-    assert len(lint.topics_with_snippets(ROOT)) > 40 and len(lint.pages(ROOT)) > 40
+    assert len(page_lint.topics_with_snippets(ROOT)) > 40 and len(page_lint.pages(ROOT)) > 40
     assert check(ROOT) == []
 
 
@@ -226,7 +226,7 @@ def test_a_relation_in_a_docstring_or_a_comment_is_found_with_its_line(site, wor
     (found,) = stated_in_words(site)
     assert found.startswith(f"snippets/a/b.py:{line}: ") and ("states a relation" in found or "may be read as" in found)
     (site / "mkdocs.yml").write_text("markdown_extensions: []\n")
-    assert found in [str(one) for one in lint.of_topic(site, "a/b", 1)]
+    assert found in [str(one) for one in page_lint.of_topic(site, "a/b", 1)]
 
 
 IN_CODE = [
@@ -297,8 +297,8 @@ def test_lines_that_define_nothing_for_the_module_are_found(site, opening):
 def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
     def claims(*names):
         content = {"claims": [{"id": "sum", "line": 7, "code": list(names)}]}
-        monkeypatch.setattr(lint, "load", lambda topic: content)
-        return [str(one) for one in lint.claimed_unshown(site, "a/b")]
+        monkeypatch.setattr(page_lint, "load", lambda topic: content)
+        return [str(one) for one in page_lint.claimed_unshown(site, "a/b")]
 
     assert claims("snippets.a.b.add", "snippets.a.b.double") == claims() == []
     said = "derivations/a/b.py:7: the claim 'sum' names {}, and no page shows its lines; show them in a fence, or name what is shown"
@@ -353,7 +353,7 @@ def extracted(text, name):
 
 
 def test_sections_are_what_a_page_includes():
-    for topic in lint.topics_with_snippets(ROOT):
+    for topic in page_lint.topics_with_snippets(ROOT):
         text = text_of(ROOT / "snippets" / f"{topic}.py")
         for name, section in sections(text).items():
             assert section.body == extracted(text, name)
@@ -398,13 +398,13 @@ HIDDEN = {
 @pytest.fixture
 def claimed(site, monkeypatch):
     """The small site, of which a claim names `double`; a module besides it, which no page shows."""
-    monkeypatch.setattr(lint, "load", lambda topic: {"claims": [{"id": "sum", "line": 7, "code": ["snippets.a.b.double"]}]})
+    monkeypatch.setattr(page_lint, "load", lambda topic: {"claims": [{"id": "sum", "line": 7, "code": ["snippets.a.b.double"]}]})
     (site / "snippets/a/c.py").write_text("def twice(a):\n    return a\n")
     return site
 
 
 def used_unshown(root):
-    return [str(one) for one in lint.used_unshown(root, "a/b")]
+    return [str(one) for one in page_lint.used_unshown(root, "a/b")]
 
 
 @pytest.mark.parametrize(("shown", "hidden", "said"), HIDDEN.values(), ids=HIDDEN)
@@ -458,7 +458,7 @@ def test_a_name_of_pytorch_s_is_shown_or_linked_where_it_is_used(claimed, name):
 
 
 def loaded_unshown(root):
-    return [str(one) for topic in lint.topics_with_snippets(root) for one in lint.loaded_unshown(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.loaded_unshown(root, topic)]
 
 
 @pytest.mark.parametrize(
@@ -629,5 +629,5 @@ COMPREHENSIONS = {
 def test_what_a_comprehension_binds_is_not_read_from_outside(text, reads):
     """Python 3.12 and later give these names to what is around some comprehensions."""
     (node,) = ast.parse(text).body
-    assert names.read(node) == reads
-    assert names.bound(node, "here").keys() == {text[0]}
+    assert python_scopes.read(node) == reads
+    assert python_scopes.bound(node, "here").keys() == {text[0]}

@@ -5,8 +5,8 @@ from posixpath import dirname, join, normpath
 
 import pytest
 
-from derivations.kernel.pages.course import lacking
 from derivations.kernel.run.certificates import ROOT, topics
+from derivations.kernel.site.course_boxes import lacking
 
 # Pages that are not revised yet: each has to lack something.
 LEFT: set[str] = set()

@@ -13,25 +13,14 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import drawing, figures, lint, typed
-from derivations.kernel.pages import picture as pictures_
-from derivations.kernel.pages.drawing import (
-    DrawingError,
-    bars,
-    below,
-    beside,
-    curves,
-    heat_map,
-    mask,
-    operations,
-    shapes,
-    tokens,
-)
-from derivations.kernel.pages.picture import breadth, number, text
+from derivations.kernel.site import diagrams, figure_block, hardcoded_numbers, page_lint
+from derivations.kernel.site import svg_picture as pictures_
+from derivations.kernel.site.diagrams import DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens
+from derivations.kernel.site.svg_picture import breadth, number, text
 
 ROOT = Path(__file__).parents[2]
 ABOUT = {"title": "A title", "description": "A description."}
-SOURCE = """from derivations.kernel.pages.drawing import Picture, bars
+SOURCE = """from derivations.kernel.site.diagrams import Picture, bars
 from {package}.numbers import value
 
 
@@ -59,14 +48,14 @@ def site(page, refused, tmp_path, monkeypatch):
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
-    monkeypatch.setattr(figures, "ROOT", tmp_path)
-    monkeypatch.setattr(figures, "KEPT", tmp_path / ".certificates/figures")
-    monkeypatch.setattr(figures, "PACKAGE", package)
-    monkeypatch.setattr(figures, "_LOADED", {str(ROOT / name): digest for name, digest in figures._LOADED.items()})
+    monkeypatch.setattr(figure_block, "ROOT", tmp_path)
+    monkeypatch.setattr(figure_block, "KEPT", tmp_path / ".certificates/figures")
+    monkeypatch.setattr(figure_block, "PACKAGE", package)
+    monkeypatch.setattr(figure_block, "_LOADED", {str(ROOT / name): digest for name, digest in figure_block._LOADED.items()})
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    drawn, draw = [], figures._draw
-    monkeypatch.setattr(figures, "_draw", lambda *what: drawn.append(what) or draw(*what))
+    drawn, draw = [], figure_block._draw
+    monkeypatch.setattr(figure_block, "_draw", lambda *what: drawn.append(what) or draw(*what))
 
     def show(name="notes/page:one", caption="A caption about $d_k$."):
         return BeautifulSoup(page(f"Text\n\n/// figure | {name}\n{caption}\n///\n"), "html.parser")
@@ -78,7 +67,7 @@ def site(page, refused, tmp_path, monkeypatch):
         (tmp_path / name.replace("snippets", package)).write_text(content)
 
     def define(body):
-        imported = "from derivations.kernel.pages.drawing import Picture, bars"
+        imported = "from derivations.kernel.site.diagrams import Picture, bars"
         write("docs/figures/notes/page.py", f"{imported}\n\n\ndef one():\n    {body}\n")
 
     return SimpleNamespace(
@@ -231,7 +220,7 @@ def test_an_unchanged_picture_is_not_drawn_again(site):
 )
 def test_a_change_in_what_it_came_from_draws_it_again(site, name):
     site.show()
-    path = site.root / name.replace("snippets", figures.PACKAGE)
+    path = site.root / name.replace("snippets", figure_block.PACKAGE)
     path.write_text(path.read_text() + "\n# changed\n")
     site.show()
     site.show()
@@ -239,7 +228,7 @@ def test_a_change_in_what_it_came_from_draws_it_again(site, name):
 
 
 READING = """from pathlib import Path
-from derivations.kernel.pages.drawing import Picture, bars
+from derivations.kernel.site.diagrams import Picture, bars
 
 READS = ("numbers.toml",)
 
@@ -281,7 +270,7 @@ def test_a_changed_number_is_seen_at_once_by_a_server_that_goes_on_running(site)
     assert "Its number is 3." in site.show().text
     site.write("snippets/deeper.py", "def base():\n    return 3 + 4\n")
     assert "Its number is 7." in site.show().text
-    assert not any(name.startswith(figures.PACKAGE) for name in sys.modules)
+    assert not any(name.startswith(figure_block.PACKAGE) for name in sys.modules)
 
 
 def test_what_it_does_not_come_from_does_not_draw_it_again(site):
@@ -294,13 +283,13 @@ def test_what_it_does_not_come_from_does_not_draw_it_again(site):
 def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
     site.show()
     for key in ("python", "torch"):
-        monkeypatch.setattr(figures, "_versions", lambda key=key: {"python": "3", "torch": "2"} | {key: "other"})
+        monkeypatch.setattr(figure_block, "_versions", lambda key=key: {"python": "3", "torch": "2"} | {key: "other"})
         site.show()
     assert len(site.drawn) == 3
     content = json.loads(site.kept.read_text())
     assert {"drawing.py", "picture.py", "page.py", "numbers.py", "deeper.py"} < {Path(name).name for name in content["inputs"]}
-    assert figures._LOADED.items() <= content["inputs"].items()
-    monkeypatch.setattr(figures.certificates, "file_hash", lambda path: "other")
+    assert figure_block._LOADED.items() <= content["inputs"].items()
+    monkeypatch.setattr(figure_block.certificates, "file_hash", lambda path: "other")
     site.show()
     assert len(site.drawn) == 4
 
@@ -333,7 +322,7 @@ def test_a_picture_that_cannot_be_read_is_drawn_again(site):
 def test_the_modules_that_were_loaded_are_put_back():
     import snippets.scaling.variance as before
 
-    with figures._fresh("snippets"):
+    with figure_block._fresh("snippets"):
         import snippets.scaling.variance as inside
 
         assert inside is not before and inside.dot is not before.dot
@@ -496,7 +485,7 @@ def pictures():
     drawn = {}
     for name in shown():
         topic, function = name.split(":")
-        drawn[name] = figures._draw(ROOT / f"docs/figures/{topic}.py", function)
+        drawn[name] = figure_block._draw(ROOT / f"docs/figures/{topic}.py", function)
     return drawn
 
 
@@ -511,17 +500,17 @@ def test_every_function_is_shown_and_imports_only_what_a_figure_may():
         "json",
         "math",
         "torch",
-        "derivations.kernel.pages.drawing",
-        "derivations.kernel.pages.head_view",
-        "derivations.kernel.pages.playing",
+        "derivations.kernel.site.diagrams",
+        "derivations.kernel.site.head_view",
+        "derivations.kernel.site.widgets",
     }
     for path in sorted((ROOT / "docs/figures").rglob("*.py")):
         topic = path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        reading = {"pathlib", "tomllib"} if figures._declared(path) else set()
+        reading = {"pathlib", "tomllib"} if figure_block._declared(path) else set()
         assert {name for name in imports(tree) - allowed - reading if not name.startswith(("snippets.", "torch."))} == set(), path
-        assert lint.figures_of(ROOT, topic), path
-        assert lint.unshown_figures(ROOT, topic) == []
+        assert page_lint.figures_of(ROOT, topic), path
+        assert page_lint.unshown_figures(ROOT, topic) == []
 
 
 def test_every_topic_of_the_first_chapters_has_a_picture():
@@ -541,8 +530,8 @@ def test_every_topic_of_the_first_chapters_has_a_picture():
 def test_drawing_gives_the_same_twice_in_any_order(pictures):
     for name in reversed(shown()):
         topic, function = name.split(":")
-        again = figures._draw(ROOT / f"docs/figures/{topic}.py", function)
-        assert figures._content(again) == figures._content(pictures[name]), name
+        again = figure_block._draw(ROOT / f"docs/figures/{topic}.py", function)
+        assert figure_block._content(again) == figure_block._content(pictures[name]), name
 
 
 def test_colours_come_from_the_style_sheet(pictures):
@@ -558,15 +547,15 @@ def test_colours_come_from_the_style_sheet(pictures):
 
 def test_a_picture_too_wide_for_a_phone_keeps_its_size_and_is_scrolled():
     for columns, wide in ((4, False), (20, True)):
-        html = figures._markup(figures._content(heat_map(torch.ones(1, columns), **ABOUT)), "x")
+        html = figure_block._markup(figure_block._content(heat_map(torch.ones(1, columns), **ABOUT)), "x")
         assert ("picture__svg--wide" in html) == ('tabindex="0"' in html) == wide
 
 
 def test_what_is_written_can_be_read_on_a_phone(pictures):
     for name, picture in pictures.items():
-        html = figures._markup(figures._content(picture), "x")
-        share = 1 if "picture__svg--wide" in html else min(1, figures.PHONE / picture.width)
-        assert picture.smallest() * share >= figures.LEGIBLE, name
+        html = figure_block._markup(figure_block._content(picture), "x")
+        share = 1 if "picture__svg--wide" in html else min(1, figure_block.PHONE / picture.width)
+        assert picture.smallest() * share >= figure_block.LEGIBLE, name
 
 
 def test_nothing_is_drawn_outside_its_picture(pictures):
@@ -621,7 +610,7 @@ def test_numbers_on_cells_can_be_read():
         colours = looks.palette(scheme)
         for name in ("link", "refuted"):
             channels = ([int(colours[one][i : i + 2], 16) for one in (name, "paper")] for i in (1, 3, 5))
-            mixed = (round(drawing.STRONGEST * cell + (1 - drawing.STRONGEST) * paper) for cell, paper in channels)
+            mixed = (round(diagrams.STRONGEST * cell + (1 - diagrams.STRONGEST) * paper) for cell, paper in channels)
             assert looks.contrast(colours["ink"], "#" + "".join(f"{channel:02x}" for channel in mixed)) >= 4.5, (scheme, name)
 
 
@@ -687,7 +676,7 @@ TYPED = {
     "from its module": "drawing.heat_map([[1, 2]], title='t', description='d')",
 }
 FIGURES = """import torch
-from derivations.kernel.pages.drawing import Picture, bars, curves, heat_map, mask, tokens
+from derivations.kernel.site.diagrams import Picture, bars, curves, heat_map, mask, tokens
 from snippets.notes.numbers import softmax
 
 ROWS = [[0.9, 0.1], [0.7, 0.3]]
@@ -701,7 +690,7 @@ def one() -> Picture:
 
 @pytest.mark.parametrize("shown", TYPED.values(), ids=TYPED)
 def test_numbers_that_are_typed_as_results_are_found(shown):
-    ((line, said),) = typed.in_figures(FIGURES.format(shown))
+    ((line, said),) = hardcoded_numbers.in_figures(FIGURES.format(shown))
     assert "shows numbers that are typed here, as if they were results; compute them" in said
     assert line == 10
 
@@ -716,10 +705,10 @@ def test_numbers_that_are_typed_as_results_are_found(shown):
      "curves([('c', [0, 1], softmax(ROWS))], title='t', description='d', across='a', y_ticks=(0, 0.5, 1))"],
 )  # fmt: skip
 def test_numbers_that_go_in_may_be_typed(shown):
-    assert list(typed.in_figures(FIGURES.format(shown))) == []
+    assert list(hardcoded_numbers.in_figures(FIGURES.format(shown))) == []
 
 
 def test_no_figure_shows_typed_numbers_and_mkdocs_yml_states_nothing():
     topics = [path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix() for path in (ROOT / "docs/figures").rglob("*.py")]
     assert len(topics) > 30
-    assert [one for topic in topics for one in lint.typed_numbers(ROOT, topic)] + lint.settings(ROOT) == []
+    assert [one for topic in topics for one in page_lint.typed_numbers(ROOT, topic)] + page_lint.settings(ROOT) == []

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from derivations.kernel.pages import finding, plain, terms
-from derivations.kernel.printing.maths import mathml
+from derivations.kernel.printing.mathml import mathml
 from derivations.kernel.run import certificates
+from derivations.kernel.site import formula_text, search_index, tokenizer
 
 PAGE = """<html><body><nav>Elsewhere</nav><article><h1 id="t">Why √d_k? Of <em>size</em><a class="headerlink" href="#t">¶</a></h1>
 <p>A lead of {formula}. <svg><text>drawn</text></svg></p><ul><li>An item <pre>typed = 1</pre></li></ul>
@@ -35,7 +35,7 @@ def page(**formulas):
     ],
 )
 def test_a_formula_in_a_line(latex, line):
-    assert plain.line(mathml(latex)) == line
+    assert formula_text.line(mathml(latex)) == line
 
 
 @pytest.mark.parametrize(
@@ -51,27 +51,27 @@ def test_a_formula_in_a_line(latex, line):
     ],
 )
 def test_words_that_are_one(texts, words):
-    assert [terms.words(terms.folded(text)) for text in texts] == [words] * len(texts)
+    assert [tokenizer.words(tokenizer.folded(text)) for text in texts] == [words] * len(texts)
 
 
 def test_what_contributors_read_comes_after_what_readers_do():
-    ours, theirs = (finding.read(page(), url).records for url in ("a/b/", "contributing/b/"))
+    ours, theirs = (search_index.read(page(), url).records for url in ("a/b/", "contributing/b/"))
     assert all(0 < there.prior < here.prior for here, there in zip(ours, theirs, strict=True))
 
 
 def test_a_page_is_read_without_what_is_drawn_typed_or_hidden():
-    found = finding.read(page(), "a/b/")
+    found = search_index.read(page(), "a/b/")
     whole, section, claim = found.records
     assert (whole.kind, whole.title) == ("page", "Why √d_k? Of size") and "√d_k" in whole.text
     assert (section.anchor, section.title, section.text) == ("one", "One thing", "Said <b> here.")
     assert (claim.kind, claim.anchor, claim.title, claim.statement) == ("theorem", "sum", "The sum is one", "a = b")
     said = json.dumps([record.fields for record in found.records])
     assert not any(word in said for word in ("drawn", "typed", "hidden", "every shape", "Elsewhere", "headerlink"))
-    assert finding.read("<p>no article</p>", "") is None
+    assert search_index.read("<p>no article</p>", "") is None
 
 
 def test_a_part_of_a_product_is_a_word_too():
-    counts = finding.counted(f"{finding.OPEN}XW_QW_KᵀXᵀ{finding.CLOSE}")
+    counts = search_index.counted(f"{search_index.OPEN}XW_QW_KᵀXᵀ{search_index.CLOSE}")
     assert any(word.startswith("wqwkt") for word in counts)
 
 
@@ -79,7 +79,7 @@ def test_the_index_lies_in_parts_in_order_and_a_page_that_proves_comes_first(tmp
     for name, html in {"a": page(), "b": page().replace("theorem", "claim").replace("Theorem", "Law"), "glossary": GLOSSARY}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "index.html").write_text(html, encoding="utf-8")
-    finding.write(tmp_path)
+    search_index.write(tmp_path)
     index = json.loads((tmp_path / "search/index.json").read_text(encoding="utf-8"))
     assert index["pages"] == ["a/", "b/", "glossary/"] and index["words"] == sorted(index["words"])
     words = {}
@@ -96,19 +96,19 @@ GLOSSARY = """<article><h1>Glossary</h1><dl><dt>magic (sorcery)</dt><dd>A word. 
 
 def test_a_page_that_is_as_it_was_is_read_once(tmp_path, monkeypatch):
     site, read = tmp_path / "site", []
-    own = finding.read
-    monkeypatch.setattr(finding, "read", lambda html, url: read.append(url) or own(html, url))
+    own = search_index.read
+    monkeypatch.setattr(search_index, "read", lambda html, url: read.append(url) or own(html, url))
     monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
 
     def build(**texts):
         """In a process of its own."""
-        for known in (finding._kept, finding._remembered, read):
+        for known in (search_index._kept, search_index._remembered, read):
             known.clear()
         for name, text in texts.items():
             (site / name).mkdir(parents=True, exist_ok=True)
             (site / name / "index.html").write_text(text)
-        finding.write(site)
-        return sorted(read), len(list(finding.memory().parent.iterdir()))
+        search_index.write(site)
+        return sorted(read), len(list(search_index.memory().parent.iterdir()))
 
     def index():
         return sorted((path.name, path.read_text()) for path in (site / "search").rglob("*.json"))
@@ -117,10 +117,10 @@ def test_a_page_that_is_as_it_was_is_read_once(tmp_path, monkeypatch):
     before = index()
     assert build() == ([], 2) and index() == before
     assert build(b=page(left="c")) == (["b/"], 2)
-    one, other = sorted(finding.memory().parent.iterdir())
+    one, other = sorted(search_index.memory().parent.iterdir())
     one.write_text(one.read_text().replace("One thing", "Another thing"))
     assert len(build()[0]) == 1 and "Another" not in str(index())  # an edited one is none
     one.write_text(other.read_text())
     assert len(build()[0]) == 1  # nor is one of another page
-    monkeypatch.setattr(finding, "readers", lambda: ["other"])
+    monkeypatch.setattr(search_index, "readers", lambda: ["other"])
     assert build() == (["a/", "b/"], 2)

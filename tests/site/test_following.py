@@ -74,10 +74,10 @@ def test_a_claim_carries_its_latex_as_data(page, certificates):
 def test_a_term_of_a_list_has_an_id_unless_it_says_one_and_no_two_have_the_same():
     import markdown
 
-    from derivations.kernel import pages
+    from derivations.kernel import site
 
     text = "# Softmax\n\nsoftmax\n:   One.\n\nKV cache (cache)\n:   Two.\n\nother { #mine }\n:   Three.\n"
-    html = BeautifulSoup(markdown.markdown(text, extensions=["attr_list", "def_list", "toc", pages.makeExtension()]), "html.parser")
+    html = BeautifulSoup(markdown.markdown(text, extensions=["attr_list", "def_list", "toc", site.makeExtension()]), "html.parser")
     assert [term.get("id") for term in html.select("dt")] == [None, "kv-cache", "mine"]  # a heading has the first one's
 
 
@@ -102,7 +102,7 @@ def one(page, tmp_path, chromium, visits):
     """A browser on the first of two small pages, whose links lead to the second."""
     site = tmp_path / "site"
     site.mkdir()
-    policy = re.search(r"<meta http-equiv[^>]*>", (ROOT / "derivations/kernel/pages/theme/main.html").read_text())[0].replace(
+    policy = re.search(r"<meta http-equiv[^>]*>", (ROOT / "derivations/kernel/site/theme/main.html").read_text())[0].replace(
         " 'unsafe-inline'; style", "; style"
     )
     scripts = "".join(f'<script type="module" src="{name}"></script>' for name in SCRIPTS)

@@ -7,8 +7,8 @@ import markdown
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel import pages
-from derivations.kernel.pages import lint
+from derivations.kernel import site
+from derivations.kernel.site import page_lint
 
 ROOT = Path(__file__).parents[2]
 BADGE = '<span class="claim__witness">exact</span>'
@@ -206,7 +206,7 @@ def test_examples_and_comments_of_a_snippet_state_no_relation(case, tmp_path):
     (tmp_path / "snippets/a").mkdir(parents=True)
     example, output, comment = TOLD[case]
     (tmp_path / "snippets/a/b.py").write_text(SNIPPET.format(example=example, output=output, comment=comment))
-    (found, *_) = lint.stated_in_words(tmp_path, "a/b")
+    (found, *_) = page_lint.stated_in_words(tmp_path, "a/b")
     assert re.match(r"snippets/a/b\.py:\d+: .* states a relation", str(found))
 
 
@@ -214,7 +214,7 @@ def test_examples_and_comments_that_state_none_stand(tmp_path):
     (tmp_path / "snippets/a").mkdir(parents=True)
     text = SNIPPET.format(example="add(1, 2)", output="3", comment="# (*batch, 2 * n, d) (..., d) -> (n, d)")
     (tmp_path / "snippets/a/b.py").write_text(text)
-    assert lint.stated_in_words(tmp_path, "a/b") == []
+    assert page_lint.stated_in_words(tmp_path, "a/b") == []
 
 
 def test_code_that_is_included_keeps_its_relations(tmp_path):
@@ -228,7 +228,7 @@ def test_code_that_is_included_keeps_its_relations(tmp_path):
         "pymdownx.highlight",
         "pymdownx.superfences",
         "pymdownx.blocks.details",
-        pages.makeExtension(docs=str(tmp_path / "docs")),
+        site.makeExtension(docs=str(tmp_path / "docs")),
         "pymdownx.snippets",
     ]
     html = markdown.markdown(text, extensions=extensions, extension_configs={"pymdownx.snippets": {"base_path": [str(tmp_path)]}})

@@ -4,8 +4,8 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from derivations.kernel.pages.formulas import in_pieces, with_their_signs
-from derivations.kernel.printing.maths import mathml
+from derivations.kernel.printing.mathml import mathml
+from derivations.kernel.site.formula_layout import in_pieces, with_their_signs
 
 LONG = "abcdefghij" * 3
 

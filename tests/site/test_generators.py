@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 CONFIG = """site_name: Sample
 theme: {{name: material, font: false}}
 markdown_extensions:
-  - derivations.kernel.pages: {{docs: "{docs}"}}
+  - derivations.kernel.site: {{docs: "{docs}"}}
 """
 GOOD, BAD = "# Title\n\nAbout $d_k$.\n", "# Title\n\nSo $d_k = 64$.\n"
 

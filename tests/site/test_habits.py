@@ -38,8 +38,8 @@ from derivations.kernel import (
 )
 from derivations.kernel.command import cli
 from derivations.kernel.errors import KernelError
-from derivations.kernel.pages import figures, journey
 from derivations.kernel.run.records import check_claim
+from derivations.kernel.site import claim_journey, figure_block
 
 ROOT = Path(__file__).resolve().parents[2]
 TOLD = (
@@ -288,7 +288,7 @@ PAGE = "docs/contributing/claim-to-page.md"
 def test_the_journey_shows_the_statement_as_the_script_has_it():
     script = {"script": "derivations/simplify/bilinear.py"}
     line = next(number for number, line in enumerate(text_of(script["script"]).splitlines(), 1) if line.strip() == '"merged",')
-    shown = journey.statement(script, {"line": line}, lambda name: name)
+    shown = claim_journey.statement(script, {"line": line}, lambda name: name)
     assert (
         shown.startswith("<p>derivations/simplify/bilinear.py, from line ")
         and "<code>derivation.chain(\n    &quot;merged&quot;" in shown
@@ -299,25 +299,25 @@ def test_the_journey_shows_the_statement_as_the_script_has_it():
 
 def test_pytorch_agrees_on_the_journey_as_well():
     said = [{"name": name, "verdict": verdict, "scope": "", "note": ""} for name, verdict in (("exact", "proved"), ("torch", "agrees"))]
-    html = journey.witnesses({}, {"witnesses": said}, str)
+    html = claim_journey.witnesses({}, {"witnesses": said}, str)
     assert "<td>exact</td><td>✓ proved</td>" in html and "<td>PyTorch</td><td>≈ agrees</td>" in html
 
 
 def test_a_statement_that_is_not_there_is_an_error():
-    with pytest.raises(journey.JourneyError, match="no statement at line 2"):
-        journey.statement({"script": "derivations/simplify/bilinear.py"}, {"line": 2}, str)
+    with pytest.raises(claim_journey.JourneyError, match="no statement at line 2"):
+        claim_journey.statement({"script": "derivations/simplify/bilinear.py"}, {"line": 2}, str)
 
 
 def test_each_file_of_the_journey_exists_and_says_what_it_is():
-    html = journey.files({"script": "derivations/simplify/bilinear.py"}, {}, lambda name: name)
+    html = claim_journey.files({"script": "derivations/simplify/bilinear.py"}, {}, lambda name: name)
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(\d+)</td></tr>", html)
-    assert len(rows) == len(journey.FILES) and all(said and int(lines) > 0 for _, said, lines in rows)
+    assert len(rows) == len(claim_journey.FILES) and all(said and int(lines) > 0 for _, said, lines in rows)
 
 
 def test_a_file_that_is_gone_is_an_error(monkeypatch):
-    monkeypatch.setattr(journey, "FILES", ("derivations/kernel/gone.py",))
-    with pytest.raises(journey.JourneyError, match="names derivations/kernel/gone.py, and there is no such file"):
-        journey.files({"script": "derivations/simplify/bilinear.py"}, {}, str)
+    monkeypatch.setattr(claim_journey, "FILES", ("derivations/kernel/gone.py",))
+    with pytest.raises(claim_journey.JourneyError, match="names derivations/kernel/gone.py, and there is no such file"):
+        claim_journey.files({"script": "derivations/simplify/bilinear.py"}, {}, str)
 
 
 @pytest.mark.parametrize(
@@ -339,11 +339,11 @@ def test_the_files_that_the_page_names_are_those_of_the_kernel():
     """Where the page leaves out the kernel's own folder."""
     named = set(re.findall(r"`((?:core|language|command|run|printing|pages|attack)/[\w/.]+)`", text_of(PAGE)))
     assert len(named) >= 8 and all((ROOT / "derivations/kernel" / name).is_file() for name in named)
-    assert {f"derivations/kernel/{name}" for name in named} <= set(journey.FILES)
+    assert {f"derivations/kernel/{name}" for name in named} <= set(claim_journey.FILES)
 
 
 def test_the_picture_of_the_rooms_has_every_room_and_no_other():
-    made = figures._imported(ROOT / "docs/figures/contributing/rooms.py")
+    made = figure_block._imported(ROOT / "docs/figures/contributing/rooms.py")
     drawn = [room for layer in made.layers() for room in layer]
     there = {path.parent.name for path in (ROOT / "derivations/kernel").glob("*/__init__.py")} | {"errors"}
     assert sorted(drawn) == sorted(there)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages.figures import figure
-from derivations.kernel.pages.head_view import FAINT, HEADS, HERE, head_view
-from derivations.kernel.pages.picture import DrawingError
+from derivations.kernel.site.figure_block import figure
+from derivations.kernel.site.head_view import FAINT, HEADS, HERE, head_view
+from derivations.kernel.site.svg_picture import DrawingError
 
 ROOT = Path(__file__).parents[2]
 CSS = ROOT / "docs/assets/css/heads.css"

@@ -25,7 +25,7 @@ PAGES = {
 }
 SETTINGS = """INHERIT: {root}/mkdocs.yml
 docs_dir: {docs}
-theme: {{name: material, custom_dir: {root}/derivations/kernel/pages/theme}}
+theme: {{name: material, custom_dir: {root}/derivations/kernel/site/theme}}
 nav: [{{Home: index.md}}, {{A chapter: [{{A page: chapter/page.md}}, {{Another: chapter/other.md}}]}}]
 hooks: {hooks}
 watch: []

@@ -7,7 +7,7 @@ import pytest
 from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
-from derivations.kernel.pages import PageError, labs
+from derivations.kernel.site import PageError, lab_hook
 
 NOTEBOOK = "# %% [markdown]\n# # Title\n\n# %%\nimport math\nfrom snippets.a import b\n"
 FILES = {
@@ -26,8 +26,8 @@ def root(tmp_path, monkeypatch):
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(labs, "ROOT", tmp_path)
-    monkeypatch.setattr(labs, "KEPT", tmp_path / ".certificates" / "labs")
+    monkeypatch.setattr(lab_hook, "ROOT", tmp_path)
+    monkeypatch.setattr(lab_hook, "KEPT", tmp_path / ".certificates" / "labs")
     return tmp_path
 
 
@@ -51,7 +51,7 @@ def build(root):
 
         file = SimpleNamespace(src_uri="labs/lab.py", abs_src_path=str(root / "docs/labs/lab.py"))
         page = SimpleNamespace(file=file, content="", title="", toc=None, render=execute)
-        labs.on_pre_page(page, config=None, files=None)
+        lab_hook.on_pre_page(page, config=None, files=None)
         page.render(None, None)
         return page, len(runs)
 
@@ -101,12 +101,12 @@ def test_a_notebook_that_is_not_python_is_named_with_its_line(build, root):
 
 def test_other_pages_are_left_alone():
     page = SimpleNamespace(file=SimpleNamespace(src_uri="index.md"), render=len)
-    assert labs.on_pre_page(page).render is len
+    assert lab_hook.on_pre_page(page).render is len
 
 
 def light(root, content, notebook=NOTEBOOK):
     (root / "docs/labs/lab.py").write_text(notebook)
-    return labs.light(content, root / "docs/labs/lab.py")
+    return lab_hook.light(content, root / "docs/labs/lab.py")
 
 
 def test_only_what_a_reader_needs_is_kept(root):

@@ -11,8 +11,8 @@ import markdown
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel import pages
-from derivations.kernel.pages import figures, mistakes, refused
+from derivations.kernel import site
+from derivations.kernel.site import figure_block, page_errors, rejected_claims
 
 ROOT = Path(__file__).parents[2]
 SNIPPET = """# --8<-- [start:section]
@@ -64,7 +64,7 @@ MISTAKES = {
     "a relation in a table": ("| a | b |\n|---|---|\n| 1 | x ≤ 2 |", "'≤' states a relation in prose"),
     "math by hand": ("Here <math><mi>x</mi></math>.", "<math> by hand; write $...$, or show a claim"),
 }
-FIGURE = """from derivations.kernel.pages.drawing import Picture, bars
+FIGURE = """from derivations.kernel.site.diagrams import Picture, bars
 
 
 def one() -> Picture:
@@ -87,8 +87,8 @@ def written(certificates, tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
     (tmp_path / "docs/notes/folder.md").mkdir()
-    monkeypatch.setattr(figures, "ROOT", tmp_path)
-    monkeypatch.setattr(figures, "KEPT", tmp_path / ".certificates/figures")
+    monkeypatch.setattr(figure_block, "ROOT", tmp_path)
+    monkeypatch.setattr(figure_block, "KEPT", tmp_path / ".certificates/figures")
 
     def write(mistake):
         text = f"# Title\n\n{mistake}\n\nAll is well below.\n"
@@ -113,7 +113,7 @@ def convert(tmp_path):
     options = {"pymdownx.snippets": {"base_path": [str(tmp_path)], "check_paths": True}}
 
     def run(text):
-        extension = pages.makeExtension(docs=str(tmp_path / "docs"))
+        extension = site.makeExtension(docs=str(tmp_path / "docs"))
         return markdown.markdown(text, extensions=[*extensions, extension], extension_configs=options)
 
     return run
@@ -122,7 +122,7 @@ def convert(tmp_path):
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_line_with_file_and_line(mistake, written, convert):
     text, says = MISTAKES[mistake]
-    with pytest.raises(pages.PageError) as caught:
+    with pytest.raises(site.PageError) as caught:
         convert(written(text))
     said = caught.value.format_message()
     assert "\n" not in said and "Traceback" not in said and says in said
@@ -133,7 +133,7 @@ def test_a_mistake_is_one_line_with_file_and_line(mistake, written, convert):
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_while_served_it_is_a_box_in_its_place(mistake, written, convert):
     text, says = MISTAKES[mistake]
-    with mistakes.collected() as found:
+    with page_errors.collected() as found:
         html = BeautifulSoup(convert(written(text)), "html.parser")
     assert says in found[0].format_message()
     box, *more = html.select(".mistake")
@@ -144,7 +144,7 @@ def test_while_served_it_is_a_box_in_its_place(mistake, written, convert):
 
 
 def test_two_mistakes_are_two_boxes_in_their_order(written, convert):
-    with mistakes.collected() as found:
+    with page_errors.collected() as found:
         html = BeautifulSoup(convert(written("So a = b.\n\nAnd $c = d$.\n\n/// nothing\n///")), "html.parser")
     boxes = [box.text for box in html.select(".mistake")]
     assert len(found) == len(boxes) == 3
@@ -158,7 +158,7 @@ def test_two_mistakes_are_two_boxes_in_their_order(written, convert):
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><b>x</b>'])
 def test_a_box_holds_text_and_no_markup(text, written, convert):
     for mistake in (f"/// claim | {text}\n///", f'--8<-- "snippets/{text}.py"', f"/// figure | {text}\nx\n///"):
-        with mistakes.collected() as found:
+        with page_errors.collected() as found:
             html = BeautifulSoup(convert(written(mistake)), "html.parser")
         assert found
         assert not any(box.find(["script", "img", "b"]) for box in html.select(".mistake")), html
@@ -171,9 +171,9 @@ def kept(id_, message=""):
 
 def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, convert, monkeypatch):
     said = {"script": "derivations/chapter/gone.py", "problems": [], "inputs": {}, "claims": [kept("one"), kept("two", "false: at <b>")]}
-    monkeypatch.setattr(refused.refusals, "known", lambda topic: said)
+    monkeypatch.setattr(rejected_claims.refusals, "known", lambda topic: said)
     for text in ("/// derivation | chapter/gone\n///", "/// claim | chapter/gone#one\n///\n\n/// claim | chapter/gone#two\n///"):
-        with mistakes.collected():
+        with page_errors.collected():
             html = BeautifulSoup(convert(written(text)), "html.parser")
         assert html.text.count("false: at <b>") == 1 and not html.b
         one, two = html.select(".mistake__claim")
@@ -182,7 +182,7 @@ def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, 
         assert one.a["href"] == f"#{two['id']}" and one.select_one(".mistake__stated").text.strip() == "a_one = b"
         assert two.select_one(".mistake__message").text.strip() == "derivations/chapter/gone.py:7: claim 'two': false: at <b>"
         assert [part.text.strip() for part in html.select(".mistake__stated--refused")] == ["a_two = b"]
-    with mistakes.collected():
+    with page_errors.collected():
         html = BeautifulSoup(convert(written("/// claim | chapter/gone#one\n///")), "html.parser")
     assert not html.a and "because two of its script" in html.text  # there is no box to lead to
 
@@ -198,8 +198,8 @@ def test_front_matter_that_cannot_be_read(case, tmp_path):
     text, says = FRONT[case]
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/page.md").write_text(text)
-    with pytest.raises(pages.PageError) as caught:
-        markdown.markdown(text, extensions=[pages.makeExtension(docs=str(tmp_path / "docs"))])
+    with pytest.raises(site.PageError) as caught:
+        markdown.markdown(text, extensions=[site.makeExtension(docs=str(tmp_path / "docs"))])
     assert caught.value.format_message().startswith(says)
 
 
@@ -207,11 +207,11 @@ def test_front_matter_that_cannot_be_read(case, tmp_path):
 
 CONFIG = """site_name: Sample
 theme: {{name: material, font: false}}
-hooks: [{root}/derivations/kernel/pages/serving.py]
+hooks: [{root}/derivations/kernel/site/serving.py]
 markdown_extensions:
   - pymdownx.superfences
   - pymdownx.snippets: {{base_path: ["."], check_paths: true}}
-  - derivations.kernel.pages: {{docs: "{docs}"}}
+  - derivations.kernel.site: {{docs: "{docs}"}}
 """
 WITH_MKDOCS = {
     "a section's typo": (

@@ -8,10 +8,10 @@ import markdown
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel import pages
-from derivations.kernel.pages.claims import KINDS
-from derivations.kernel.printing.maths import MathsError, breadth, mathml, notation, prose
-from derivations.kernel.printing.signs import fault_of_text, is_relation
+from derivations.kernel import site
+from derivations.kernel.printing.mathml import MathsError, breadth, mathml, notation, prose
+from derivations.kernel.printing.relation_signs import fault_of_text, is_relation
+from derivations.kernel.site.claim_html import KINDS
 
 samples = sys.modules["site_samples"]  # by conftest.py
 EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
@@ -631,8 +631,8 @@ def test_lines_are_counted_where_the_formula_stands_and_not_in_code(refused):
 
 
 def test_an_unknown_file_is_said_so(certificates, tmp_path):
-    with pytest.raises(pages.PageError, match=r"^a page:1: \$a = b\$ states"):
-        markdown.markdown("$a = b$", extensions=[pages.makeExtension(docs=str(tmp_path))])
+    with pytest.raises(site.PageError, match=r"^a page:1: \$a = b\$ states"):
+        markdown.markdown("$a = b$", extensions=[site.makeExtension(docs=str(tmp_path))])
 
 
 # The parts --------------------------------------------------------------------------------------------------------------

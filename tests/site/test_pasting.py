@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import PageError, Source, lint, standing, whole
+from derivations.kernel.site import PageError, Source, code_imports, full_source, page_lint
 
 pytestmark = pytest.mark.slow
 
@@ -27,25 +27,25 @@ LEFT_OUT = {
 
 
 def blocks_of(path, root=ROOT):
-    return standing.blocks(Source(lint.text_of(path), root / "docs", path), root)
+    return code_imports.blocks(Source(page_lint.text_of(path), root / "docs", path), root)
 
 
 @cache
 def pages():
     """The text of the blocks of each page that has any."""
-    found = {path.relative_to(ROOT / "docs").as_posix(): blocks_of(path) for path in lint.pages(ROOT)}
+    found = {path.relative_to(ROOT / "docs").as_posix(): blocks_of(path) for path in page_lint.pages(ROOT)}
     return {name: [block.text() for block in blocks] for name, blocks in found.items() if blocks}
 
 
 @cache
 def files():
-    topics = [topic for topic in lint.topics_with_snippets(ROOT) if not topic.endswith("__init__")]
-    return {f"snippets/{topic}.py": [whole.unmarked(lint.text_of(ROOT / f"snippets/{topic}.py"))] for topic in topics}
+    topics = [topic for topic in page_lint.topics_with_snippets(ROOT) if not topic.endswith("__init__")]
+    return {f"snippets/{topic}.py": [full_source.unmarked(page_lint.text_of(ROOT / f"snippets/{topic}.py"))] for topic in topics}
 
 
 def copied(blocks):
     """What the buttons of a page's blocks copy."""
-    return [whole.copied_of(one) for one in blocks]
+    return [full_source.copied_of(one) for one in blocks]
 
 
 def results(python, jobs, folder):
@@ -166,9 +166,11 @@ def test_what_an_empty_line_would_break_at_a_prompt_is_copied_whole(installed, t
 def test_what_is_copied_differs_from_what_is_shown_in_spaces_of_empty_lines_alone():
     for name, blocks in pages().items():
         for block in blocks:
-            told = whole.statements(block) if ">>>" in block else block
-            assert [line.rstrip() for line in whole.copied_of(block).split("\n")] == [line.rstrip() for line in told.split("\n")], name
-            assert name in LEFT_OUT or ast.dump(ast.parse(whole.copied_of(block))) == ast.dump(ast.parse(told)), name
+            told = full_source.statements(block) if ">>>" in block else block
+            assert [line.rstrip() for line in full_source.copied_of(block).split("\n")] == [line.rstrip() for line in told.split("\n")], (
+                name
+            )
+            assert name in LEFT_OUT or ast.dump(ast.parse(full_source.copied_of(block))) == ast.dump(ast.parse(told)), name
 
 
 # What the pages of the site show --------------------------------------------------------------------------------------------
@@ -209,7 +211,7 @@ def test_each_file_is_one_click_away_and_shown_to_the_letter(generator, request)
             target = at(site, name).parent / path / "index.html" if path else at(site, name)
             folded = read(target.resolve()).find(id=identifier)
             file = f"{link.text.removeprefix('The whole file: ').replace('.', '/').removesuffix('/py')}.py"
-            assert folded.pre.get_text().strip() == whole.unmarked(lint.text_of(ROOT / file)).strip(), (name, link)
+            assert folded.pre.get_text().strip() == full_source.unmarked(page_lint.text_of(ROOT / file)).strip(), (name, link)
             links += 1
     assert links > 100
 
@@ -424,6 +426,6 @@ def test_ruff_finds_no_import_that_is_not_needed_and_none_out_of_order(tmp_path)
 
 
 def test_ruff_finds_no_name_that_a_page_lacks(tmp_path):
-    texts = {name: "\n".join(whole.statements(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()}
+    texts = {name: "\n".join(full_source.statements(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()}
     assert ruff({name: text for name, text in texts.items() if name not in LEFT_OUT}, "F821", tmp_path) == []
     assert len(ruff({"planted": "print(nothing)\n"}, "F821", tmp_path)) == 1

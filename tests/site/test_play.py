@@ -8,10 +8,10 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import playing
-from derivations.kernel.pages.drawing import DrawingError, bars
-from derivations.kernel.pages.picture import number
-from derivations.kernel.printing.signs import fault_of_text
+from derivations.kernel.printing.relation_signs import fault_of_text
+from derivations.kernel.site import widgets
+from derivations.kernel.site.diagrams import DrawingError, bars
+from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax
 from snippets.blocks.merge import average, merge_states, state
@@ -48,10 +48,12 @@ PAGES = {
 @pytest.fixture
 def figure(page, monkeypatch):
     """A function that makes a page with one figure, and says what its element holds."""
-    from derivations.kernel.pages import figures
+    from derivations.kernel.site import figure_block
 
     picture = bars([("one", 1.0)], title="A title", description="A description.")
-    monkeypatch.setattr(figures, "_kept", lambda *_: figures._content(playing.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"])))
+    monkeypatch.setattr(
+        figure_block, "_kept", lambda *_: figure_block._content(widgets.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"]))
+    )
     monkeypatch.setattr(Path, "is_file", lambda _: True)
     return lambda asks: BeautifulSoup(page(f"/// figure | notes/page:one{asks}\nA caption.\n///\n"), "html.parser").figure
 
@@ -79,14 +81,14 @@ def test_an_unknown_widget_is_refused(refused, widget):
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
 def test_numbers_that_are_none_are_refused(value):
     with pytest.raises(DrawingError):
-        playing.played(bars([("one", 1.0)], title="A title", description="A description."), scores=value)
+        widgets.played(bars([("one", 1.0)], title="A title", description="A description."), scores=value)
 
 
 def test_each_widget_is_a_module_that_one_page_asks_for_and_all_together_are_small():
     modules = {path.stem: path for path in MODULES.glob("*.js")}
     listed = re.findall(r'^  (\w+): \(\) => import\("\./(\w+)\.js"\),$', modules["play"].read_text(encoding="utf-8"), flags=re.M)
-    assert [one for one, _ in listed] == [other for _, other in listed] == sorted(playing.WIDGETS) == list(playing.WIDGETS)
-    assert set(modules) == {*playing.WIDGETS, "play", "parts"} and set(PAGES) == set(playing.WIDGETS)
+    assert [one for one, _ in listed] == [other for _, other in listed] == sorted(widgets.WIDGETS) == list(widgets.WIDGETS)
+    assert set(modules) == {*widgets.WIDGETS, "play", "parts"} and set(PAGES) == set(widgets.WIDGETS)
     assert sum(path.stat().st_size for path in modules.values()) <= MOST
     for widget, page in PAGES.items():
         text = (ROOT / "docs" / f"{page.rstrip('/')}.md").read_text(encoding="utf-8")

@@ -8,18 +8,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.kernel.pages import PageError, policy
+from derivations.kernel.site import PageError, content_policy_hook
 
 ROOT_POLICY = re.compile(r'content="(default-src[^"]*)"')
 
 
 def test_the_policy_names_the_inline_scripts_and_no_others():
-    theme = policy.__file__.replace("policy.py", "theme/main.html")
+    theme = content_policy_hook.__file__.replace("policy.py", "theme/main.html")
     with open(theme, encoding="utf-8") as file:
         meta = re.search(r"<meta http-equiv[^>]*>", file.read())[0]
     assert "'unsafe-inline'; style-src" in meta
     page = f'{meta}<script>var a=1</script><script src="x.js"></script><script type="application/json">{{}}</script>'
-    found = ROOT_POLICY.search(policy.on_post_page(page))[1]
+    found = ROOT_POLICY.search(content_policy_hook.on_post_page(page))[1]
     digest = base64.b64encode(hashlib.sha256(b"var a=1").digest()).decode()
     assert f"script-src 'self' 'sha256-{digest}'; style-src" in found
     assert found.count("sha256-") == 1
@@ -27,15 +27,18 @@ def test_the_policy_names_the_inline_scripts_and_no_others():
 
 
 def test_a_page_without_the_policy_is_left_alone():
-    assert policy.on_post_page("<p>x</p><script>1</script>") == "<p>x</p><script>1</script>"
+    assert content_policy_hook.on_post_page("<p>x</p><script>1</script>") == "<p>x</p><script>1</script>"
 
 
 def test_an_index_stands_low_where_a_title_is_shown_and_nowhere_else():
     kept = '<title>Why √d_k?</title><p>d_k</p><a href="#x" title="Why √d_k?">'
-    assert policy.on_post_page(f"{kept}Why √d_k?</a>") == f"{kept}Why √d<sub>k</sub>?</a>"
-    assert policy.on_post_page("<text>Why √d_k</text>") == '<text>Why √d<tspan baseline-shift="sub" font-size="70%">k</tspan></text>'
-    assert policy.on_post_page('<h1 id="d_k">Why √d_k?<a') == '<h1 id="d_k">Why √d<sub>k</sub>?<a'
-    assert policy.on_post_page('<h1 id="d_k">The wrong d_k</h1>') == '<h1 id="d_k">The wrong d<sub>k</sub></h1>'
+    assert content_policy_hook.on_post_page(f"{kept}Why √d_k?</a>") == f"{kept}Why √d<sub>k</sub>?</a>"
+    assert (
+        content_policy_hook.on_post_page("<text>Why √d_k</text>")
+        == '<text>Why √d<tspan baseline-shift="sub" font-size="70%">k</tspan></text>'
+    )
+    assert content_policy_hook.on_post_page('<h1 id="d_k">Why √d_k?<a') == '<h1 id="d_k">Why √d<sub>k</sub>?<a'
+    assert content_policy_hook.on_post_page('<h1 id="d_k">The wrong d_k</h1>') == '<h1 id="d_k">The wrong d<sub>k</sub></h1>'
 
 
 SETTINGS = "site_name: Sums\nsite_description: Of sums.\nextra:\n  more: a = b\nnav:\n  - Home: index.md\n  - Often said:\n      - One of them: a/b.md\n"
@@ -48,12 +51,12 @@ SETTINGS = "site_name: Sums\nsite_description: Of sums.\nextra:\n  more: a = b\n
 def test_a_relation_in_what_mkdocs_yml_says_stops_the_build(tmp_path, old, new, line):
     path = tmp_path / "mkdocs.yml"
     path.write_text(SETTINGS)
-    policy.on_config(SimpleNamespace(config_file_path=str(path)))
+    content_policy_hook.on_config(SimpleNamespace(config_file_path=str(path)))
     path.write_text(SETTINGS.replace(old, new))
     with pytest.raises(PageError) as caught:
-        policy.on_config(SimpleNamespace(config_file_path=str(path)))
+        content_policy_hook.on_config(SimpleNamespace(config_file_path=str(path)))
     assert caught.value.format_message().startswith(f"mkdocs.yml:{line}: ") and "states a relation" in caught.value.format_message()
 
 
 def test_the_sites_own_settings_state_no_relation():
-    policy.on_config(SimpleNamespace(config_file_path=str(Path(__file__).parents[2] / "mkdocs.yml")))
+    content_policy_hook.on_config(SimpleNamespace(config_file_path=str(Path(__file__).parents[2] / "mkdocs.yml")))

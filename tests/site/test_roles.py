@@ -5,8 +5,8 @@ from xml.etree.ElementTree import canonicalize
 
 import pytest
 
-from derivations.kernel.pages.roles import coloured, with_role
-from derivations.kernel.printing.maths import mathml
+from derivations.kernel.printing.mathml import mathml
+from derivations.kernel.site.role_colors import coloured, with_role
 
 CLASSES = {"query": "Q", "key": "K", "value": "V", "output": "O"}
 

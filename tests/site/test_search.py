@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from derivations.kernel.pages import finding, terms
+from derivations.kernel.site import search_index, tokenizer
 
 ROOT = Path(__file__).parents[2]
 FIRST, WORDS = 3, 60  # among so many hits; how many words there are at least
@@ -162,7 +162,7 @@ def test_python_and_the_browser_read_words_alike(page, built):
         return %s.map((text) => [words(text), words(folded(text))]);
     })()"""
     answers = page.run(script % json.dumps(texts))
-    other = [text for text, answer in zip(texts, answers) if answer != [terms.words(text), terms.words(terms.folded(text))]]
+    other = [text for text, answer in zip(texts, answers) if answer != [tokenizer.words(text), tokenizer.words(tokenizer.folded(text))]]
     assert other == []
 
 
@@ -186,7 +186,7 @@ def test_a_page_load_fetches_nothing_of_the_search_but_what_opens_it(page, built
 
 
 def test_a_word_costs_what_a_part_of_the_index_weighs(built):
-    folder = built / finding.FOLDER
+    folder = built / search_index.FOLDER
     parts = [*folder.glob("words*.json"), *(folder / "pages").iterdir()]
     assert len(parts) > 50 and max(path.stat().st_size for path in parts) < 150_000
     assert (folder / "index.json").stat().st_size < 15_000

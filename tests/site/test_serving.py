@@ -23,9 +23,9 @@ from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.livereload import LiveReloadServer
 
-from derivations.kernel.command import mutants
-from derivations.kernel.pages import PageError, mistakes, policy, rebuilding, serving
+from derivations.kernel.command import mutants_report
 from derivations.kernel.run import certificates, coq, refusals
+from derivations.kernel.site import PageError, content_policy_hook, incremental_build, page_errors, serve_hook
 
 ROOT = Path(__file__).parents[2]
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
@@ -42,14 +42,14 @@ SNIPPET = "# --8<-- [start:one]\ndef one():\n    return 1\n# --8<-- [end:one]\n"
 CONFIG = """site_name: Sample
 theme: {name: material, font: false}
 nav: [Home: index.md, Other: other.md]
-hooks: [derivations/kernel/pages/policy.py, derivations/kernel/pages/serving.py]
+hooks: [derivations/kernel/site/content_policy_hook.py, derivations/kernel/site/serve_hook.py]
 markdown_extensions:
   - attr_list
   - pymdownx.blocks.details
   - pymdownx.highlight
   - pymdownx.superfences
   - pymdownx.snippets: {base_path: ["."], check_paths: true}
-  - derivations.kernel.pages
+  - derivations.kernel.site
 watch: [derivations, snippets]
 """
 
@@ -214,7 +214,7 @@ def built(checkout, tmp_path, monkeypatch):
         )
         (checkout.root / "mkdocs.yml").write_text(hooks)
         site = tmp_path / "mkdocs_site"
-        serving.on_startup(command="serve", dirty=False)
+        serve_hook.on_startup(command="serve", dirty=False)
         mkdocs_build(load_config(str(checkout.root / "mkdocs.yml"), site_dir=str(site)), serve_url="http://127.0.0.1/")
         return site
 
@@ -234,7 +234,7 @@ def test_a_program_that_comes_while_pages_are_built_is_what_pages_link_to(built,
 
 def test_a_program_that_comes_or_goes_is_no_reason_to_build_all(checkout):
     config = load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[])
-    rebuild = rebuilding.Rebuild(config, lambda: None)
+    rebuild = incremental_build.Rebuild(config, lambda: None)
     for name, same in (("sympy/chapter/a.py", True), ("coq/A.v", True), ("figures/chapter/a.py", False), ("a.md", False)):
         before = rebuild.surroundings()
         (checkout.root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -257,26 +257,26 @@ def clocks(monkeypatch):
         def cancel(self):
             self.runs = False
 
-    monkeypatch.setattr(rebuilding, "Timer", Clock)
+    monkeypatch.setattr(incremental_build, "Timer", Clock)
     monkeypatch.setattr(refusals, "ring", lambda: None)
     return made
 
 
 def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, clocks, monkeypatch):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     changed = {"index.md": {"file:/a/docs/index.md"}, "labs/lab.py": {"file:/a/snippets/tiny.py"}, "trust.md": {"all"}}
-    monkeypatch.setattr(rebuilding, "_again", {"index.md"})
+    monkeypatch.setattr(incremental_build, "_again", {"index.md"})
     assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [True]
     assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [False, True]
-    assert rebuilding.search_waits()
+    assert incremental_build.search_waits()
     clocks[-1].then()
-    assert rebuild.now(changed) == list(changed) and not clocks[-1].runs and not rebuilding.search_waits()
+    assert rebuild.now(changed) == list(changed) and not clocks[-1].runs and not incremental_build.search_waits()
     assert rebuild.now({"labs/lab.py": {"file:/a/docs/labs/lab.py"}}) == ["labs/lab.py"] and len(clocks) == 3  # then the search is written
-    assert rebuilding.search_waits()
-    assert rebuild.now({}) == [] and not clocks[-1].runs and not rebuilding.search_waits()
-    assert rebuild.now(changed) == ["index.md"] and rebuilding.search_waits()
-    rebuilding._again.clear()  # all is built
-    assert not rebuilding.search_waits()
+    assert incremental_build.search_waits()
+    assert rebuild.now({}) == [] and not clocks[-1].runs and not incremental_build.search_waits()
+    assert rebuild.now(changed) == ["index.md"] and incremental_build.search_waits()
+    incremental_build._again.clear()  # all is built
+    assert not incremental_build.search_waits()
 
 
 def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
@@ -289,44 +289,44 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     monkeypatch.setattr(refusals, "known", lambda topic: {"inputs": files} if files else None)
     monkeypatch.setattr(refusals, "changed", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
     shows = ("index.md", {"topic:chapter/tiny"})
-    assert not rebuilding.is_urgent(*shows)
+    assert not incremental_build.is_urgent(*shows)
     files["a"] = "new"  # it was refused as it stands
-    assert rebuilding.is_urgent(*shows)
+    assert incremental_build.is_urgent(*shows)
     files.clear()
-    assert not rebuilding.is_urgent(*shows)
+    assert not incremental_build.is_urgent(*shows)
     monkeypatch.setattr(certificates, "standing", lambda topic: "seal")
-    assert rebuilding.is_urgent(*shows)
-    assert not rebuilding.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
+    assert incremental_build.is_urgent(*shows)
+    assert not incremental_build.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
     both = {"file:/project/snippets/chapter/tiny.py", "topic:chapter/tiny"}
-    assert rebuilding.is_urgent("index.md", both)
+    assert incremental_build.is_urgent("index.md", both)
     monkeypatch.setattr(certificates, "standing", standing)
-    assert not rebuilding.is_urgent("index.md", both) and rebuilding.is_urgent("index.md", both, waited=True)
-    monkeypatch.setitem(rebuilding._made, "trust.md", rebuilding.Made(tmp_path, "trust/", {"all:": "", "file:/a.py": ""}))
-    assert not rebuilding.is_urgent("trust.md", both, waited=True)
+    assert not incremental_build.is_urgent("index.md", both) and incremental_build.is_urgent("index.md", both, waited=True)
+    monkeypatch.setitem(incremental_build._made, "trust.md", incremental_build.Made(tmp_path, "trust/", {"all:": "", "file:/a.py": ""}))
+    assert not incremental_build.is_urgent("trust.md", both, waited=True)
     many = dict.fromkeys((f"topic:chapter/t{k}" for k in range(11)), "")
-    monkeypatch.setitem(rebuilding._made, "wrong.md", rebuilding.Made(tmp_path, "wrong/", many))
-    assert not rebuilding.is_urgent("wrong.md", both, waited=True)
+    monkeypatch.setitem(incremental_build._made, "wrong.md", incremental_build.Made(tmp_path, "wrong/", many))
+    assert not incremental_build.is_urgent("wrong.md", both, waited=True)
 
 
 def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(checkout, clocks, monkeypatch):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
-    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)
+    rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: False)
     changed = {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}, "map.md": {"file:/a/docs/tiny.md"}}
     assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
     clocks[-1].then()
     assert rebuild.now(changed) == ["tiny.md"] and clocks[-1].then == rebuild.quiet
     assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
-    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: True)
+    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: True)
     assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
 
 
 def test_where_all_pages_wait_for_a_check_nothing_is_built(checkout, clocks, monkeypatch):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     built, changed = [], {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}}
-    monkeypatch.setattr(rebuilding, "_made", {"tiny.md": None})
-    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: False)
-    monkeypatch.setattr(rebuilding, "concerned", lambda: changed)
-    monkeypatch.setattr(rebuilding, "is_of_everything", lambda *page: False)
+    monkeypatch.setattr(incremental_build, "_made", {"tiny.md": None})
+    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: False)
+    monkeypatch.setattr(incremental_build, "concerned", lambda: changed)
+    monkeypatch.setattr(incremental_build, "is_of_everything", lambda *page: False)
     monkeypatch.setattr(rebuild, "some", built.append)
     rebuild()
     assert built == []
@@ -342,7 +342,7 @@ def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path):
     def rendered():
         return Environment(loader=FileSystemLoader(tmp_path), bytecode_cache=compiled).get_template("page.html").render()
 
-    compiled = serving.Compiled()
+    compiled = serve_hook.Compiled()
     (tmp_path / "page.html").write_text("one")
     assert rendered() == "one" and len(compiled.codes) == 1
     (kept,) = compiled.codes.values()
@@ -352,8 +352,8 @@ def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path):
 
 
 def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_it(checkout, clocks, monkeypatch):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
-    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: True)
+    rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: True)
     changed = {"chapter/other.md": {"topic:chapter/tiny"}, "chapter/tiny.md": {"topic:chapter/tiny", "file:/a/snippets/chapter/tiny.py"}}
     assert rebuild.now(changed) == ["chapter/tiny.md"] and clocks[-1].then == rebuild.soon
     clocks[-1].then()
@@ -362,9 +362,9 @@ def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_i
 
 
 def test_while_the_page_of_an_edited_topic_is_awaited_nothing_else_is_built(checkout, clocks, monkeypatch):
-    rebuild = rebuilding.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
+    rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     settled = set()
-    monkeypatch.setattr(rebuilding, "is_settled", lambda topic: topic in settled)
+    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: topic in settled)
     snippet = "file:/a/snippets/chapter/tiny.py"
     changed = {
         "reference.md": {snippet},  # shows no topic, and takes long
@@ -381,18 +381,18 @@ def test_while_the_page_of_an_edited_topic_is_awaited_nothing_else_is_built(chec
 
 def test_an_edited_page_is_built_before_those_that_lead_to_it():
     edited = {"file:/project/docs/chapter/tiny.md"}
-    assert rebuilding.is_urgent("chapter/tiny.md", edited)
-    assert not rebuilding.is_urgent("map.md", edited) and not rebuilding.is_urgent("chapter/other.md", edited)
-    assert rebuilding.is_urgent("chapter/other.md", {"file:/project/snippets/chapter/tiny.py"})
-    assert rebuilding.is_urgent("labs/one.py", {"file:/project/docs/labs/one.py"})
-    assert not rebuilding.is_urgent("labs/one.py", {"file:/project/snippets/chapter/tiny.py"})
+    assert incremental_build.is_urgent("chapter/tiny.md", edited)
+    assert not incremental_build.is_urgent("map.md", edited) and not incremental_build.is_urgent("chapter/other.md", edited)
+    assert incremental_build.is_urgent("chapter/other.md", {"file:/project/snippets/chapter/tiny.py"})
+    assert incremental_build.is_urgent("labs/one.py", {"file:/project/docs/labs/one.py"})
+    assert not incremental_build.is_urgent("labs/one.py", {"file:/project/snippets/chapter/tiny.py"})
 
 
 def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(certificates, "STORE", tmp_path)
-    monkeypatch.setattr(mutants.mutation, "run", lambda *_: {})
+    monkeypatch.setattr(mutants_report.mutation, "run", lambda *_: {})
     monkeypatch.setattr(coq, "publish", lambda *_, **__: None)
-    for ends in (lambda: mutants.main((), True, False, 1), lambda: coq.run([], False, coq.How(lambda some, decided: {}))):
+    for ends in (lambda: mutants_report.main((), True, False, 1), lambda: coq.run([], False, coq.How(lambda some, decided: {}))):
         before = refusals.bell().read_text()
         ends()
         assert refusals.bell().read_text() != before
@@ -406,7 +406,7 @@ def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp
         return {*enumerate_threads()} - before
 
     server = LiveReloadServer(built.set, "127.0.0.1", 0, str(tmp_path), polling_interval=3600)
-    serving.watch_closely(server, bell)
+    serve_hook.watch_closely(server, bell)
     Thread(target=server.serve, daemon=True).start()
     try:
         assert any(bell.write_text(f"{turn}") and built.wait(0.1) for turn in range(600))
@@ -423,55 +423,55 @@ def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp
 @pytest.fixture
 def strict_afterwards():
     yield
-    mistakes.shown(None)
+    page_errors.shown(None)
 
 
 def test_only_serving_shows_mistakes(strict_afterwards, monkeypatch):
     for name in ("SERVE", "MKDOCS_COMMAND", "LENIENT", "MKDOCS_SERVE"):
         monkeypatch.setenv(name, "serve")
     for command in ("build", "gh-deploy", "get-deps", ""):
-        serving.on_startup(command=command, dirty=False)
-        assert not mistakes.are_shown()
-    serving.on_startup(command="serve", dirty=False)
-    assert mistakes.are_shown()
-    serving.on_startup(command="build", dirty=False)
-    assert not mistakes.are_shown()
+        serve_hook.on_startup(command=command, dirty=False)
+        assert not page_errors.are_shown()
+    serve_hook.on_startup(command="serve", dirty=False)
+    assert page_errors.are_shown()
+    serve_hook.on_startup(command="build", dirty=False)
+    assert not page_errors.are_shown()
 
 
 def test_what_is_built_where_it_could_be_published_is_strict(strict_afterwards, tmp_path):
-    serving.on_startup(command="serve", dirty=False)
+    serve_hook.on_startup(command="serve", dirty=False)
     config = SimpleNamespace(site_dir=str(tmp_path / "site"), plugins={})
-    serving.on_config(config)
-    assert not mistakes.are_shown()
+    serve_hook.on_config(config)
+    assert not page_errors.are_shown()
     with pytest.raises(PageError):
-        mistakes.tolerate(PageError("a mistake"))
+        page_errors.tolerate(PageError("a mistake"))
 
 
 def test_the_servers_own_folder_is_known(strict_afterwards, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert serving.is_the_servers(tmp_path / "mkdocs_abc")
-    assert not serving.is_the_servers(tmp_path / "site") and not serving.is_the_servers(tmp_path / "a" / "mkdocs_abc")
+    assert serve_hook.is_the_servers(tmp_path / "mkdocs_abc")
+    assert not serve_hook.is_the_servers(tmp_path / "site") and not serve_hook.is_the_servers(tmp_path / "a" / "mkdocs_abc")
 
 
 def test_a_mistake_that_is_shown_is_told_in_the_terminal_too(strict_afterwards, caplog):
-    serving.on_startup(command="serve", dirty=False)
+    serve_hook.on_startup(command="serve", dirty=False)
     with caplog.at_level(logging.WARNING):
-        mistakes.tolerate(PageError("docs/a.md:3: a mistake"))
+        page_errors.tolerate(PageError("docs/a.md:3: a mistake"))
     assert "docs/a.md:3: a mistake" in caplog.text
 
 
 def test_the_script_that_loads_a_rebuilt_page_may_run_while_serving_and_at_no_other_time(strict_afterwards):
     html = "<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'self' 'unsafe-inline'\"><script>1</script>"
-    assert "sha256-" in policy.on_post_page(html) and "unsafe-inline" not in policy.on_post_page(html)
-    serving.on_startup(command="serve", dirty=False)
-    assert policy.on_post_page(html) == html
+    assert "sha256-" in content_policy_hook.on_post_page(html) and "unsafe-inline" not in content_policy_hook.on_post_page(html)
+    serve_hook.on_startup(command="serve", dirty=False)
+    assert content_policy_hook.on_post_page(html) == html
 
 
 def test_a_box_has_its_look_only_where_there_is_one(strict_afterwards):
-    serving.on_startup(command="serve", dirty=False)
-    assert serving.on_post_page("<head></head><p>x</p>") == "<head></head><p>x</p>"
-    assert "<style>" in serving.on_post_page(f"<head></head>{mistakes.box('x')}")
+    serve_hook.on_startup(command="serve", dirty=False)
+    assert serve_hook.on_post_page("<head></head><p>x</p>") == "<head></head><p>x</p>"
+    assert "<style>" in serve_hook.on_post_page(f"<head></head>{page_errors.box('x')}")
 
 
 def test_the_site_is_served_with_the_hook():
-    assert re.search(r"^  - derivations/kernel/pages/serving\.py$", (ROOT / "mkdocs.yml").read_text(), flags=re.M)
+    assert re.search(r"^  - derivations/kernel/site/serving\.py$", (ROOT / "mkdocs.yml").read_text(), flags=re.M)

@@ -104,7 +104,7 @@ def test_the_sidebar_unfolds_the_chapter_that_is_read_and_no_other(built):
 
 def test_no_relation_is_without_a_claim(built, asked):
     """Whatever the source said: on the finished page, no formula outside a claim relates anything."""
-    from derivations.kernel.printing.signs import relation_in
+    from derivations.kernel.printing.relation_signs import relation_in
 
     for page in asked:
         html = (built / page).read_text(encoding="utf-8")

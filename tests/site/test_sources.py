@@ -361,7 +361,7 @@ def test_a_row_may_be_held_by_a_page(listed):
     ],
 )
 def test_rows_that_cannot_be_shown_stop_the_build(listed, group, old, new, message):
-    from derivations.kernel.pages import PageError
+    from derivations.kernel.site import PageError
 
     with pytest.raises(PageError) as caught:
         listed(group, sample=SAMPLE.replace(old, new) if old else SAMPLE)

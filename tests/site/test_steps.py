@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import finding, steps
+from derivations.kernel.site import search_index, step_details
 
 ROOT = Path(__file__).parents[2]
 browser = sys.modules["site_browser"]  # by conftest.py
@@ -125,28 +125,28 @@ def test_a_claim_of_one_step_opens_to_it_at_its_badge(page, certificates):
 
 def test_search_reads_a_step_s_reason_and_not_what_it_opens_to(mean, page):
     html = f"<article><h1>Page</h1>{page(MEAN)}</article>"
-    (record,) = [one for one in finding.read(html, "page/").records if one.anchor == "mean"]
+    (record,) = [one for one in search_index.read(html, "page/").records if one.anchor == "mean"]
     assert "the mean of a sum is the sum of the means" in record.text and "tensor" not in record.text and "normal form" not in record.text
 
 
 @pytest.mark.parametrize(("step", "lines"), [(1, (5, 5)), (2, (6, 9))])
 def test_steps_of_one_reason_are_told_apart(step, lines):
     claim = {"line": 2, "steps": [{"reason": "cancel"}, {"reason": "cancel"}]}
-    place = steps.stated(SCRIPT, claim, step)
+    place = step_details.stated(SCRIPT, claim, step)
     assert (place.first, place.last) == lines and place.text.startswith("(")
 
 
 def test_where_a_script_says_no_such_reason_the_whole_statement_is_shown():
     claim = {"line": 2, "steps": [{"reason": "expand"}, {"reason": "cancel"}]}
-    assert (steps.stated(SCRIPT, claim, 1).first, steps.stated(SCRIPT, claim, 1).last) == (2, 10)
-    assert steps.stated("", claim, 1) is None and steps.stated("x =", claim, 1) is None
+    assert (step_details.stated(SCRIPT, claim, 1).first, step_details.stated(SCRIPT, claim, 1).last) == (2, 10)
+    assert step_details.stated("", claim, 1) is None and step_details.stated("x =", claim, 1) is None
 
 
 def test_what_is_long_is_read_in_its_file():
     long = SCRIPT.replace("second", "second" * 200)
-    place = steps.stated(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
+    place = step_details.stated(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
     assert (place.text, place.named(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
-    assert steps.checked(PROGRAM.replace("halves", "h" * 2000), 1) == ""
+    assert step_details.checked(PROGRAM.replace("halves", "h" * 2000), 1) == ""
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_is_long_is_read_in_its_file():
     ],
 )
 def test_the_sizes_that_a_program_writes_out(sizes, said):
-    assert steps.sizes(sizes) == said
+    assert step_details.sizes(sizes) == said
 
 
 # In a browser ---------------------------------------------------------------------------------------------------------------------

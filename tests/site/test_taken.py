@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 
-from derivations.kernel.pages import mistakes, summary, taken, telling
+from derivations.kernel.site import claim_export, page_errors, page_summary, site_exports_hook
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -24,11 +24,11 @@ site_description: Of sums.
 site_url: https://example.org/sums/
 repo_url: https://example.org/a/b
 docs_dir: docs
-theme: {{name: material, custom_dir: {ROOT}/derivations/kernel/pages/theme}}
+theme: {{name: material, custom_dir: {ROOT}/derivations/kernel/site/theme}}
 nav: [{{Home: index.md}}, {{Why: [{{Variance: scaling/variance.md}}]}}, {{Alone: alone.md}}]
-hooks: [{ROOT}/derivations/kernel/pages/taken.py]
+hooks: [{ROOT}/derivations/kernel/site/taken.py]
 plugins: []
-markdown_extensions: [toc, {{derivations.kernel.pages: {{docs: DOCS, repository: "https://example.org/a/b"}}}}]
+markdown_extensions: [toc, {{derivations.kernel.site: {{docs: DOCS, repository: "https://example.org/a/b"}}}}]
 """
 
 
@@ -87,7 +87,7 @@ def test_chapters_within_a_part_are_listed_too():
         return SimpleNamespace(is_section=True, title=title, children=[*children])
 
     nav = SimpleNamespace(items=[pages["home"], section("Part", pages["preface"], section("First", pages["one"]))])
-    assert taken.chapters(nav, [*pages.values()]) == [
+    assert site_exports_hook.chapters(nav, [*pages.values()]) == [
         ("Part", [pages["preface"]]),
         ("First", [pages["one"]]),
         ("More", [pages["home"], pages["loose"]]),
@@ -125,11 +125,11 @@ def test_a_page_says_what_it_is_about_where_it_stands_and_where_it_is_edited(sit
 
 
 def test_while_pages_are_served_nothing_is_made_to_take_along(site, tmp_path):
-    mistakes.shown(print)
+    page_errors.shown(print)
     try:
         mkdocs_build(load_config(str(tmp_path / "mkdocs.yml"), site_dir=str(tmp_path / "served")))
     finally:
-        mistakes.shown(None)
+        page_errors.shown(None)
     assert (tmp_path / "served/index.html").exists() and not (tmp_path / "served/claims.json").exists()
 
 
@@ -137,7 +137,7 @@ def test_the_settings_take_their_addresses_from_the_environment(monkeypatch):
     for name in ("SITE_URL", "REPOSITORY"):
         monkeypatch.delenv(name, raising=False)
     config = load_config(str(ROOT / "mkdocs.yml"), plugins=[], hooks=[])
-    assert (config.site_url, config.repo_url, config.mdx_configs["derivations.kernel.pages"]) == (
+    assert (config.site_url, config.repo_url, config.mdx_configs["derivations.kernel.site"]) == (
         "http://127.0.0.1:8000/",
         "",
         {"repository": ""},
@@ -146,7 +146,7 @@ def test_the_settings_take_their_addresses_from_the_environment(monkeypatch):
     monkeypatch.setenv("REPOSITORY", "https://example.org/a/b")
     config = load_config(str(ROOT / "mkdocs.yml"), plugins=[], hooks=[])
     assert config.site_url == "https://example.org/x/"
-    assert config.repo_url == config.mdx_configs["derivations.kernel.pages"]["repository"] == "https://example.org/a/b"
+    assert config.repo_url == config.mdx_configs["derivations.kernel.site"]["repository"] == "https://example.org/a/b"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_the_settings_take_their_addresses_from_the_environment(monkeypatch):
     ],
 )
 def test_the_first_sentence_of_a_page(markdown, said):
-    assert summary.first_sentence(markdown) == said
+    assert page_summary.first_sentence(markdown) == said
 
 
 @pytest.mark.parametrize(
@@ -176,16 +176,16 @@ def test_the_first_sentence_of_a_page(markdown, said):
     ],
 )
 def test_a_formula_as_plain_text(latex, text):
-    assert telling.spelt(latex) == text
+    assert claim_export.spelt(latex) == text
 
 
 def test_a_limit_as_plain_text():
     claim = {"start": r"\frac{6}{d}", "steps": [{"relation": r"\xrightarrow{d \to \infty}", "latex": "0"}]}
-    assert telling.text_of(claim) == "6/d → 0 as d → ∞"
-    assert telling.latex_of({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
+    assert claim_export.text_of(claim) == "6/d → 0 as d → ∞"
+    assert claim_export.latex_of({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
 
 
 def test_a_description_ends_no_attribute():
     page = SimpleNamespace(meta={}, file=SimpleNamespace(src_uri="a.md"))
-    taken.on_page_markdown('# A\n\nA "word" & another.\n', page=page, config=SimpleNamespace(site_url=""))
+    site_exports_hook.on_page_markdown('# A\n\nA "word" & another.\n', page=page, config=SimpleNamespace(site_url=""))
     assert page.meta == {"description": "A &quot;word&quot; &amp; another."}

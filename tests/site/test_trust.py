@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pages import trust
-from derivations.kernel.pytorch import drawing
+from derivations.kernel.pytorch import sampling
 from derivations.kernel.run import fuzz_kept, mutants_kept
 from derivations.kernel.run.certificates import STORE, topics
+from derivations.kernel.site import trust_counts
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +21,7 @@ def claims():
 
 
 def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
-    head, rows, _ = trust.by_kind()
+    head, rows, _ = trust_counts.by_kind()
     assert head[0] == "kind" and rows[-1] == [
         "all",
         *(str(Counter(c["scope"] for c in claims)[scope]) for scope in head[1:-1]),
@@ -33,7 +33,7 @@ def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
 
 
 def test_a_witness_is_counted_where_it_vouches_and_nowhere_else(claims):
-    _, rows, command = trust.by_witness()
+    _, rows, command = trust_counts.by_witness()
     assert command.endswith("&& python -m derivations coq")  # the one witness that `check` does not ask
     counted = {row[0]: int(row[1]) for row in rows}
     for name, shown in ("exact", "exact"), ("sympy", "SymPy"), ("torch", "PyTorch"):
@@ -59,13 +59,13 @@ def tried(killed, survived, alike=()):
 def two_topics(monkeypatch):
     certificates = {"a/one": [{"id": "p", "kind": "identity"}, {"id": "q", "kind": "limit"}], "a/two": [{"id": "r", "kind": "identity"}]}
     results = {"a/one": {"p": tried(5, 0), "q": tried(7, 1, ["x = y"])}, "a/two": None}
-    monkeypatch.setattr(trust, "topics", lambda: sorted(certificates))
-    monkeypatch.setattr(trust, "load", lambda topic: {"claims": certificates[topic]})
+    monkeypatch.setattr(trust_counts, "topics", lambda: sorted(certificates))
+    monkeypatch.setattr(trust_counts, "load", lambda topic: {"claims": certificates[topic]})
     monkeypatch.setattr(mutants_kept, "standing", lambda topics: {topic: results[topic] for topic in topics})
 
 
 def test_mutants_are_counted_by_kind_and_witness(two_topics):
-    head, rows, _ = trust.by_killer()
+    head, rows, _ = trust_counts.by_killer()
     assert head == ["kind", "mutants", "exact", "PyTorch"]
     assert rows == [
         ["identity", "8", "5 of 6", ""],
@@ -77,12 +77,12 @@ def test_mutants_are_counted_by_kind_and_witness(two_topics):
 
 def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
     monkeypatch.setattr(mutants_kept, "standing", dict.fromkeys)
-    assert trust.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
-    assert trust.by_mutant()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
+    assert trust_counts.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
+    assert trust_counts.by_mutant()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
 
 
 def test_mutants_are_counted_by_topic_and_one_that_was_not_tried_says_so(two_topics):
-    head, rows, _ = trust.by_mutant()
+    head, rows, _ = trust_counts.by_mutant()
     assert head == ["topic", "mutants", "killed", "equivalent", "survived", "unclassified", "shown as the claim is"]
     assert rows == [
         ["a/one", "19", "12", "4", "1", "2", "1"],
@@ -102,31 +102,31 @@ COUNTED = {
 
 def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
     monkeypatch.setattr(fuzz_kept, "kept", lambda: COUNTED)
-    head, rows, command = trust.by_random_claim()
+    head, rows, command = trust_counts.by_random_claim()
     assert head == ["asked", "random claims", "accepted", "refused", "not applicable", "too slow", "broke"]
     assert rows[0] == ["exact, of what is true", "2", "2", "0", "0", "0", "0"] and rows[1][1:4] == ["3", "0", "3"]
     assert rows[-1][1] == "5" and command == "python -m derivations fuzz --seed 4 --claims 5"
-    _, rows, _ = trust.by_family()
+    _, rows, _ = trust_counts.by_family()
     assert rows == [["limits", "0", "2", "0", "0"], ["sums", "2", "1", "0", "2"], ["all", "2", "3", "0", "2"]]
 
 
 def test_where_no_random_claim_was_tried_no_number_is_shown(monkeypatch):
     monkeypatch.setattr(fuzz_kept, "kept", lambda: None)
-    for table in (trust.by_random_claim, trust.by_family):
+    for table in (trust_counts.by_random_claim, trust_counts.by_family):
         assert table()[1][0][0] == "not tried on this machine" and not any("".join(table()[1][0][1:]))
 
 
 def test_whole_runs_say_of_which_commit_they_are(page, monkeypatch):
     kept = {"date": "2026-01-02", "tried": 5, "commit": "0123456789"}
     monkeypatch.setattr(
-        trust.whole_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
+        trust_counts.whole_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
     )
-    _, rows, _ = trust.by_whole_run()
+    _, rows, _ = trust_counts.by_whole_run()
     assert rows == [
         ["all mutants of 2 claims", "5", "0", "0123456 of 2026-01-02"],
         ["random claims of seed 1", "5", "3", "0123456 of 2026-01-02"],
     ]
-    monkeypatch.setattr(trust.whole_runs, "read", dict)
+    monkeypatch.setattr(trust_counts.whole_runs, "read", dict)
     assert "none was recorded" in page("/// trust | runs\n///\n")
 
 
@@ -161,8 +161,8 @@ def test_the_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
             {"id": "s", "kind": "law", "witnesses": [PROOF, AGREES]},
         ],
     }
-    monkeypatch.setattr(trust, "topics", lambda: sorted(certificates))
-    monkeypatch.setattr(trust, "load", lambda topic: {"claims": certificates[topic]})
+    monkeypatch.setattr(trust_counts, "topics", lambda: sorted(certificates))
+    monkeypatch.setattr(trust_counts, "load", lambda topic: {"claims": certificates[topic]})
     links = BeautifulSoup(page("/// trust | alone\n///\n"), "html.parser").select("ul li a")
     assert [link.text for link in links] == ["a/one#p", "a/two#s"]
     assert all(link["href"].endswith(f"{name}.md#{id_}") for link, name, id_ in zip(links, ("a/one", "a/two"), "ps"))
@@ -171,10 +171,10 @@ def test_the_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
 
 
 def test_what_coq_does_not_prove_is_listed_with_why(page, monkeypatch):
-    monkeypatch.setattr(trust.coq_open, "reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
+    monkeypatch.setattr(trust_counts.coq_open, "reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
     items = BeautifulSoup(page("/// trust | open\n///\n"), "html.parser").select("ul li")
     assert [item.text for item in items] == ["a/one#p: another", "b/two#q: a reason"] and items[0].a["href"].endswith("a/one.md#p")
-    monkeypatch.setattr(trust.coq_open, "reasons", dict)
+    monkeypatch.setattr(trust_counts.coq_open, "reasons", dict)
     assert "none; Coq proves all that it can state." in page("/// trust | open\n///\n")
 
 
@@ -190,7 +190,7 @@ def test_few_claims_of_the_site_have_one_proof(claims):
 
 def test_the_sizes_at_which_code_is_tried_are_those_that_it_is_tried_at():
     page = " ".join((ROOT / "docs/trust.md").read_text(encoding="utf-8").split())
-    for sizes in (drawing.SPREAD, drawing.LONG):
+    for sizes in (sampling.SPREAD, sampling.LONG):
         *most, last = (f"{size:,}" for size in sizes)
         assert f"at {', '.join(most)} and {last}" in page
-    assert f"beyond {max(drawing.LONG):,}" in page and f"beyond {max(drawing.COUNTS):,}" in page
+    assert f"beyond {max(sampling.LONG):,}" in page and f"beyond {max(sampling.COUNTS):,}" in page

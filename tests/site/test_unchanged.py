@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from mkdocs.structure.toc import get_toc
 
-from derivations.kernel.pages import PageError, keeping, mistakes, rebuilding, traces, unchanged
 from derivations.kernel.run import certificates
+from derivations.kernel.site import PageError, incremental_build, page_cache, page_cache_hook, page_dependencies, page_errors
 
 TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 
@@ -17,8 +17,8 @@ TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 def site(tmp_path, monkeypatch):
     """A folder with a page and what the page includes; nothing is rendered again unless it must be."""
     monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
-    monkeypatch.setattr(keeping.random, "randrange", lambda n: 1)
-    monkeypatch.setattr(rebuilding, "later", lambda name: False)  # files here are as young as the page
+    monkeypatch.setattr(page_cache.random, "randrange", lambda n: 1)
+    monkeypatch.setattr(incremental_build, "later", lambda name: False)  # files here are as young as the page
     (tmp_path / "page.md").write_text("words")
     (tmp_path / "included.py").write_text("1")
     began(monkeypatch)
@@ -27,7 +27,7 @@ def site(tmp_path, monkeypatch):
 
 def began(monkeypatch, around="as it was"):
     """Another build."""
-    monkeypatch.setattr(keeping, "_build", [keeping.Build(around)])
+    monkeypatch.setattr(page_cache, "_build", [page_cache.Build(around)])
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ def built(site, plugins=None, **shown):
 
     def execute():
         runs.append(1)
-        traces.note_files([site / "included.py"])
+        page_dependencies.note_files([site / "included.py"])
         page.content, page.title, page.toc = f"<p>{(site / 'included.py').read_text()}</p>", "One", get_toc(TOC)
         page.present_anchor_ids, page.links_to_anchors = {"one"}, {page.file: {"one": "page.md#one"}}
         if shown:
             referring(page, plugins, **shown)
 
-    unchanged.render(
+    page_cache_hook.render(
         page, plugins or {}, SimpleNamespace(get_file_from_path=lambda name: page.file if name == "a/page.md" else None), execute
     )
     return page, bool(runs)
@@ -103,7 +103,7 @@ def test_what_is_as_it_was_is_taken_whole(site, monkeypatch):
     began(monkeypatch)
     second, was_rendered = built(site)
     assert not was_rendered
-    assert unchanged.stored(second) == unchanged.stored(first) and second.content == "<p>1</p>"
+    assert page_cache_hook.stored(second) == page_cache_hook.stored(first) and second.content == "<p>1</p>"
     assert second.present_anchor_ids == {"one"} and second.links_to_anchors == {second.file: {"one": "page.md#one"}}
 
 
@@ -126,7 +126,7 @@ def test_what_every_page_may_depend_on_is_asked(site, monkeypatch):
 
 def test_what_somebody_else_wrote_is_not_taken(site):
     built(site)
-    path = keeping.folder() / "a/page.md.json"
+    path = page_cache.folder() / "a/page.md.json"
     path.write_text(path.read_text().replace("<p>1</p>", "<p>2</p>"))
     page, was_rendered = built(site)
     assert was_rendered and page.content == "<p>1</p>"
@@ -134,26 +134,26 @@ def test_what_somebody_else_wrote_is_not_taken(site):
 
 def test_one_that_comes_out_otherwise_stops_the_build_and_all_are_gone(site, monkeypatch):
     built(site)
-    path = keeping.folder() / "a/page.md.json"
+    path = page_cache.folder() / "a/page.md.json"
     kept = certificates.read(path, "", "")
     certificates.write(path, kept | {"made": kept["made"] | {"content": "<p>2</p>"}})
     assert built(site)[0].content == "<p>2</p>"  # the seal is good, so that only rendering tells
-    monkeypatch.setattr(keeping.random, "randrange", lambda n: 0)
+    monkeypatch.setattr(page_cache.random, "randrange", lambda n: 0)
     with pytest.raises(PageError, match="docs/a/page.md: .*build again"):
         built(site)
-    assert not keeping.folder().exists()
+    assert not page_cache.folder().exists()
     assert built(site)[0].content == "<p>1</p>"
 
 
 def test_a_page_of_which_mkdocs_warns_is_not_kept(site):
     page = page_of(site)
-    unchanged.render(page, {}, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
-    assert not keeping.folder().exists()
+    page_cache_hook.render(page, {}, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
+    assert not page_cache.folder().exists()
 
 
 @pytest.mark.parametrize("reads", [["a.module"], ["derivations.kernel", "a.module"], ["derivations.kernels"]])
 def test_a_page_for_which_files_are_read_that_nobody_tells_is_not_kept(site, reads):
-    assert built(site, plugins(), reads=reads)[1] and not keeping.folder().exists()
+    assert built(site, plugins(), reads=reads)[1] and not page_cache.folder().exists()
 
 
 def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_kept(site, monkeypatch):
@@ -170,7 +170,7 @@ def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_ke
             [("core.Expr", "a/page.md#core.Expr", 1), ("Expr", "a/page.md#core.Expr", 2)],
         )
     )
-    monkeypatch.setattr(keeping.random, "randrange", lambda n: 0)
+    monkeypatch.setattr(page_cache.random, "randrange", lambda n: 0)
     assert built(site, plugins(), **shown)[1]  # comes out as it is kept
 
 
@@ -200,23 +200,23 @@ def test_mkdocstrings_is_left_as_it_was_where_a_page_cannot_be_rendered(site):
         raise PageError("not this")
 
     with pytest.raises(PageError):
-        unchanged.render(page_of(site), given, None, fails)
+        page_cache_hook.render(page_of(site), given, None, fails)
     assert handlers.inventory is inventory and not vars(handlers.seen_handlers[0]) and not vars(given["autorefs"])
 
 
 def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):
-    monkeypatch.setattr(rebuilding, "later", lambda name: name.endswith("included.py"))
-    assert built(site)[1] and not keeping.folder().exists()
+    monkeypatch.setattr(incremental_build, "later", lambda name: name.endswith("included.py"))
+    assert built(site)[1] and not page_cache.folder().exists()
 
 
 def test_a_page_that_is_served_is_left_to_the_server(site, monkeypatch):
     page = page_of(site)
     page.render = object()
     before = page.render
-    monkeypatch.setattr(mistakes, "are_shown", lambda: True)
-    assert unchanged.on_pre_page(page).render is before
-    monkeypatch.setattr(mistakes, "are_shown", lambda: False)
-    assert unchanged.on_pre_page(page).render is not before
+    monkeypatch.setattr(page_errors, "are_shown", lambda: True)
+    assert page_cache_hook.on_pre_page(page).render is before
+    monkeypatch.setattr(page_errors, "are_shown", lambda: False)
+    assert page_cache_hook.on_pre_page(page).render is not before
 
 
 def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depends_on(tmp_path, monkeypatch):
@@ -227,8 +227,8 @@ def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depen
         config_file_path=str(tmp_path / "mkdocs.yml"), docs_dir="docs", site_url="http://a/", repo_url="", use_directory_urls=True
     )
     files = [SimpleNamespace(src_uri="a.md")]
-    seen = {unchanged.around(config, files)}
-    assert unchanged.around(config, files) in seen
+    seen = {page_cache_hook.around(config, files)}
+    assert page_cache_hook.around(config, files) in seen
     for change in (
         lambda: (tmp_path / "kernel.py").write_text("22"),
         lambda: (tmp_path / "mkdocs.yml").write_text("site_name: Two!"),
@@ -236,5 +236,5 @@ def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depen
         lambda: files.append(SimpleNamespace(src_uri="b.md")),
     ):
         change()
-        seen.add(unchanged.around(config, files))
+        seen.add(page_cache_hook.around(config, files))
     assert len(seen) == 5

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from derivations.kernel.command.cli import main
 from derivations.kernel.errors import KernelError
-from derivations.kernel.pages import finishing
+from derivations.kernel.site import finish_build
 
 
 def claims(html):
@@ -85,9 +85,9 @@ def test_finishing_says_what_was_not_built_and_refuses_a_folder_that_is_no_build
     site = tmp_path / "site"
     site.mkdir()
     with pytest.raises(KernelError, match="holds no page of mkdocs.yml"):
-        finishing.finish(site, settings)
+        finish_build.finish(site, settings)
     (site / "index.html").write_text('<meta name="description" content="Two pages."><article>A page.</article>')
-    assert finishing.finish(site, settings) == ["other/"]
+    assert finish_build.finish(site, settings) == ["other/"]
     assert 'content="A page."' in (site / "index.html").read_text()
 
 

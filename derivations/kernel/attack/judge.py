@@ -14,9 +14,9 @@ from mpmath import mp, mpf
 from ..core.claims import Claim
 from ..core.expr import BINDERS, free_indices, show, symbols, walk
 from ..errors import KernelError
-from .evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, TooClose, Undefined, entry, places_of, scalar
-from .limits import approach
-from .points import DRAWS, FEWEST, POINTS, exponential_law, has, holds, index_values, laws, outcomes, points
+from .limit_intervals import approach
+from .mpmath_evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, TooClose, Undefined, entry, places_of, scalar
+from .random_points import DRAWS, FEWEST, POINTS, exponential_law, has, holds, index_values, laws, outcomes, points
 
 SAME_BY_QUADRATURE, OTHER_BY_QUADRATURE = mpf(10) ** -8, mpf(10) ** -5
 

@@ -15,8 +15,8 @@ from ..errors import KernelError
 from ..run import certificates, runner, times
 from ..run.certificates import CertificateError
 from ..run.proofs import provers
-from . import programs, scaffold
-from .report import Progress, report
+from . import new_topic, sympy_programs
+from .progress import Progress, report
 
 SHARED = click.option("--shared", metavar="ADDRESS", help="Take from, and give to, a folder of a team; see CONTRIBUTING.md.")
 ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
@@ -46,11 +46,11 @@ def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page
     if watching + as_json + bool(page) > 1:
         raise click.UsageError("--watch, --page and --json are for one at a time")
     if page is not None:
-        from .page import check_page
+        from .check_page import check_page
 
         sys.exit(check_page(page, [*targets], fresh, jobs))
     if watching:
-        from .page import look
+        from .check_page import look
         from .watch import watch
 
         chosen(targets)
@@ -65,7 +65,7 @@ def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page
             results = checked_there(cluster, wanted, fresh, progress, how)
         else:
             results = runner.check_all(wanted, fresh, jobs, progress, how=how)
-    programs.publish(results)
+    sympy_programs.publish(results)
     if as_json:
         click.echo(
             json.dumps(
@@ -181,7 +181,7 @@ def flat(result, record: dict) -> dict:
 @SHARED
 def coq(targets, fresh, replay, jobs, cluster, shared):
     """Have Coq check every claim that it can state. A theorem that it does not prove is an error."""
-    from .coq import main as ask_coq
+    from .coq_report import main as ask_coq
 
     wanted = chosen(targets)
     with on_a_cluster(), sharing(shared) as folder:
@@ -215,9 +215,9 @@ def coq(targets, fresh, replay, jobs, cluster, shared):
 )
 def mutants(targets, as_json, share, since, fresh, replay, jobs, cluster, shared, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
-    from .code_mutants import main as run_code_mutants
-    from .mutants import main as run_mutants
-    from .since import NoCommit
+    from .git_changes import NoCommit
+    from .mutants_report import main as run_mutants
+    from .snippet_mutants import main as run_code_mutants
 
     if record and (targets or since or share != "1/1"):
         raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share, and leave --since out")
@@ -245,7 +245,7 @@ def mutants(targets, as_json, share, since, fresh, replay, jobs, cluster, shared
 @click.option("--record", is_flag=True, help="Keep the counts for the trust page, with the commit that they are of.")
 def fuzz(seed, claims, minutes, as_json, fresh, jobs, cluster, record):
     """Make random claims, true and false, and ask the witnesses. Exit 0 only if none accepts what is false."""
-    from .fuzz import main as run_fuzz
+    from .fuzz_report import main as run_fuzz
 
     with recorded(record) as keep, on_a_cluster():
         sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs, keep, cluster))
@@ -264,7 +264,7 @@ def recorded(wanted: bool):
         raise click.ClickException(str(error)) from None
 
 
-main.add_command(programs.sympy)
+main.add_command(sympy_programs.sympy)
 
 
 @main.command()
@@ -272,7 +272,7 @@ main.add_command(programs.sympy)
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on standard output.")
 def uses(targets, as_json):
     """Report uses that no proof needs, and results that nothing uses. Exit 0 if every claim is proved without what it uses."""
-    from .uses import main as report_uses
+    from .uses_report import main as report_uses
 
     try:
         sys.exit(report_uses(chosen(targets), as_json))
@@ -285,7 +285,7 @@ def uses(targets, as_json):
 @click.option("--json", "as_json", is_flag=True, help="The verdicts as JSON on standard output.")
 def code(targets, as_json):
     """Read the code that claims name as mathematics. Exit 0 if none of it computes something else than its claim."""
-    from .code import main as read_code
+    from .code_report import main as read_code
 
     sys.exit(read_code(chosen(targets), as_json))
 
@@ -305,10 +305,10 @@ def list_():
 @click.argument("site", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def finish(site):
     """Finish a site that Zensical built, as `mkdocs build` does by itself: what search asks, the policy, what readers take along."""
-    from ..pages import finishing
+    from ..site import finish_build
 
     try:
-        lacking = finishing.finish(site, certificates.ROOT / "mkdocs.yml")
+        lacking = finish_build.finish(site, certificates.ROOT / "mkdocs.yml")
     except (KernelError, CertificateError) as error:
         raise click.ClickException(str(error)) from None
     for page in lacking:
@@ -320,8 +320,8 @@ def finish(site):
 def new(topic):
     """Make the four files of a topic and add its page to the navigation."""
     try:
-        for path in scaffold.create(topic):
+        for path in new_topic.create(topic):
             click.echo(path)
-    except scaffold.ScaffoldError as error:
+    except new_topic.ScaffoldError as error:
         raise click.UsageError(str(error)) from None
-    click.echo(scaffold.next_steps(topic), err=True)  # apart from the list of what was made
+    click.echo(new_topic.next_steps(topic), err=True)  # apart from the list of what was made

@@ -24,8 +24,8 @@ from watchdog.observers.polling import PollingObserver
 
 from ..run import certificates, runner
 from ..run.touched import Touched, touched
-from .programs import publish
-from .report import report
+from .progress import report
+from .sympy_programs import publish
 
 QUIET, LONGEST = 0.15, 2.0  # seconds without a change that end a burst of them, and the most that a burst may take
 logging.getLogger("watchdog").addHandler(logging.NullHandler())  # what its threads say while they end is for nobody

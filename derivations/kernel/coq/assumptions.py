@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices
+from .algebraic_structures import FIELD, REAL, UNITS, NotForCoq
 from .notation import ATOM, Notation
-from .structures import FIELD, REAL, UNITS, NotForCoq
 
 DISTRIBUTIONS = ("independent", "gaussian", "mean", "variance", "moment")
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, walk
+from .algebraic_structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
 from .prelude import PRELUDE_NAME
-from .structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
-from .words import coq_name
+from .reserved_words import coq_name
 
 LARGEST = 64  # numerals up to here are written as they are; Coq counts them out one by one
 LONGEST = 16  # an axis up to here is written out, place by place

@@ -21,15 +21,15 @@ premise.
 from __future__ import annotations
 
 from ..core.claims import Claim
+from .algebraic_structures import NotForCoq
+from .coq_process import available, file_of, prove, version
 from .laws import notation as laws
-from .laws.refuting import refutation as refuted_law
-from .preludes import PRELUDES
-from .reals import slopes
+from .laws.refutations import refutation as refuted_law
+from .prelude_files import PRELUDES
+from .reals import derivatives
 from .reals.limits import limit
-from .reals.refuting import refutation
-from .running import available, file_of, prove, version
-from .stating import Source, chain, inequality
-from .structures import NotForCoq
+from .reals.refutations import refutation
+from .theorems import Source, chain, inequality
 
 __all__ = [
     "PRELUDES",
@@ -52,8 +52,8 @@ def source(claim: Claim, topic: str = "") -> Source:
     if claim.kind in KINDS_WITHOUT:
         return Source(None, KINDS_WITHOUT[claim.kind])
     try:
-        if claim.kind in ("identity", "chain", "inequality") and slopes.is_over_the_reals(claim):
-            return slopes.stated(claim, topic)
+        if claim.kind in ("identity", "chain", "inequality") and derivatives.is_over_the_reals(claim):
+            return derivatives.stated(claim, topic)
         return STATED[claim.kind](claim, topic)
     except NotForCoq as reason:
         return Source(None, str(reason))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import KernelError
 from ..printing.latex import latex
-from ..printing.plain import show_shape
+from ..printing.plain_text import show_shape
 from .expr import Expr, Term, free_indices, lift, matmul, real_of, scalar_of, show, walk
 
 

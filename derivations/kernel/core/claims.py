@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import KernelError
-from ..printing.alike import Prints
+from ..printing.print_collisions import Prints
 from .assumptions import Assumption
 from .expr import Expr, Term, free_indices, lift, named, show, strip, take_name, walk
 
@@ -86,7 +86,7 @@ class Refused(KernelError):
 
 @dataclass
 class Derivation:
-    """A named chain of claims; one script, one page. What a script calls stands in `language/script.py`; all of it comes in by `_state`."""
+    """A named chain of claims; one script, one page. What a script calls stands in `language/derivation.py`; all of it comes in by `_state`."""
 
     title: str
     claims: list[Claim] = field(default_factory=list)

@@ -16,9 +16,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from ..errors import KernelError, scripts
-from ..printing.names import refuse_word
-from ..printing.plain import describe, show_shape
-from ..printing.plain import plain as show  # a plain-text form for messages
+from ..printing.name_latex import refuse_word
+from ..printing.plain_text import describe, show_shape
+from ..printing.plain_text import plain as show  # a plain-text form for messages
 
 Term = Union["Expr", int, Fraction]  # what may stand where an expression is expected; SymPy's expressions may as well
 Rows = Term | list | tuple  # nested lists

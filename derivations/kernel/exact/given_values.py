@@ -9,11 +9,11 @@ from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
 from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
 from ..errors import KernelError
-from ..printing.plain import show_shape
-from ..printing.script import script
-from . import values
-from .search import Found, failure, holds, show_array, shown
-from .values import Undefined
+from ..printing.plain_text import show_shape
+from ..printing.script_text import script
+from . import exact_evaluation
+from .counterexample_search import Found, failure, holds, show_array, shown
+from .exact_evaluation import Undefined
 
 
 class Fails(KernelError):
@@ -92,7 +92,7 @@ def stranger(claim: Claim, name: str) -> str:
 def place(index: Expr, value, env: dict) -> int:
     """The value given to an index, counted from 0."""
     name, size = index.data
-    most = values.size_value(size, env)
+    most = exact_evaluation.size_value(size, env)
     if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
         raise Fails(
             f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {value_text(value)} is not one of them"
@@ -110,12 +110,12 @@ def flatten(value, where: tuple):
             yield from flatten(v, where + (k,))
     else:
         try:
-            number_ = values.evaluate(value, {}).get(())
+            number_ = exact_evaluation.evaluate(value, {}).get(())
         except KeyError as error:
             raise Fails(f"a value holds {missing(error)}, which has no value itself") from None
         except Undefined as error:
             raise Fails(f"a value is undefined: {error}") from None
-        if number_ is None or values.is_complex(number_):
+        if number_ is None or exact_evaluation.is_complex(number_):
             raise Fails(f"the value {show(value)} is not a real number")
         yield where, number_
 
@@ -155,7 +155,7 @@ def problem(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> 
     sides = []
     for which, e in (("left", left), ("right", right)):
         try:
-            sides.append(values.evaluate(e, env))
+            sides.append(exact_evaluation.evaluate(e, env))
         except Undefined as error:
             return f"the {which} side is undefined at the given values: {error}"
         except KeyError as error:
@@ -167,13 +167,18 @@ def problem(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> 
 
 def at_these(relation: str, left: dict, right: dict) -> str:
     """What the two sides are, which do not show that the relation fails."""
-    settled = left.keys() == right.keys() and not any(values.differ(left[p], right[p]) for p in left) and rational(left) and rational(right)
+    settled = (
+        left.keys() == right.keys()
+        and not any(exact_evaluation.differ(left[p], right[p]) for p in left)
+        and rational(left)
+        and rational(right)
+    )
     says = HOLDS[relation] if settled or relation == "<=" and rational(left) and rational(right) else UNSETTLED[relation]
     return f"at the given values {says}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
 
 
 def rational(entries: dict) -> bool:
-    return all(isinstance(v, values.fmpq) for v in entries.values())
+    return all(isinstance(v, exact_evaluation.fmpq) for v in entries.values())
 
 
 def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
@@ -192,20 +197,20 @@ def there(a: Assumption, env: dict) -> str:
     """What the assumption is about, at the values that break it."""
     if a.kind in NOT_SO:
         free = sorted(free_indices(a.args[0]), key=lambda i: i.data[0])
-        for chosen in product(*(range(values.size_value(i.data[1], env)) for i in free)):
+        for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
             here = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
             if not holds_here(a, here):
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
-                return f"; there {show(a.args[0])} = {show_array(values.evaluate(a.args[0], here))}{where}"
+                return f"; there {show(a.args[0])} = {show_array(exact_evaluation.evaluate(a.args[0], here))}{where}"
     if a.kind == "product":
         both = Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:])
-        return f"; there it is {show_array(values.evaluate(both, env))}"
+        return f"; there it is {show_array(exact_evaluation.evaluate(both, env))}"
     return ""
 
 
 def holds_here(a: Assumption, env: dict) -> bool:
     """Does an assumption about a sign hold at one value of its indices?"""
-    v = values.evaluate(a.args[0], env)[()]
+    v = exact_evaluation.evaluate(a.args[0], env)[()]
     return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))
 
 
@@ -222,5 +227,5 @@ def every_index(env: dict, left: Expr, right: Expr):
     """The environment with each value of the free indices that it leaves open."""
     free = [i for i in free_indices(left) | free_indices(right) if ("index", i.data[0]) not in env]
     free.sort(key=lambda i: i.data[0])
-    for chosen in product(*(range(values.size_value(i.data[1], env)) for i in free)):
+    for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
         yield env | {("index", i.data[0]): k for i, k in zip(free, chosen)}

@@ -10,21 +10,30 @@ from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import EVERY, Claim, Refused, Verdict
 from ..core.expr import BINDERS, Expr, free_indices, lift, named, show, strip, symbols, walk
 from ..errors import KernelError
-from ..printing.plain import show_shape
-from . import logarithms, values
-from .clearing import clear_denominators
-from .facts import facts_of, require_variances
+from ..printing.plain_text import show_shape
+from . import exact_evaluation, log_identities
+from .assumption_consistency import (
+    empty_sizes,
+    example,
+    negative_variance,
+    only_of_indices,
+    pinned,
+    ruled_sizes,
+    ruling_out,
+    strangers,
+)
+from .assumption_facts import facts_of, require_variances
+from .atom_payloads import Unknown
+from .counterexample_search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, of_sizes, sizes_to_try
+from .denominators import clear_denominators
 from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
-from .leaving import empty_sizes, example, negative_variance, only_of_indices, pinned, ruled_sizes, ruling_out, strangers
-from .limits import limit, near, on_the_way
-from .limits_at import failing_limit, fails_at, no_failure, other_limit, standing_still
-from .normal import Facts
-from .payloads import Unknown
+from .limit_counterexamples import failing_limit, fails_at, no_failure, other_limit, standing_still
+from .nonnegativity import by_cases, doubt, increase, term_by_term
+from .normal_form import Facts
+from .polynomial_printing import in_short, show_polynomial
 from .polynomials import add, scale
-from .reading import read
-from .search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, of_sizes, sizes_to_try
-from .showing import in_short, show_polynomial
-from .sign import by_cases, doubt, increase, term_by_term
+from .series_limits import limit, near, on_the_way
+from .tree_to_normal_form import read
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
@@ -32,7 +41,7 @@ def equal(left: Expr, right: Expr, facts: Facts) -> dict:
     for places in axis_values(left, right):
         difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
-        if residual and not logarithms.cancel(difference, facts):
+        if residual and not log_identities.cancel(difference, facts):
             return residual
     return {}
 
@@ -269,10 +278,10 @@ def no_counterexample(reason: str) -> str:
 
 def law_sides(claim, facts, at):
     """Both sides of a refuted law, for the stated distributions, at the given sizes and numbers."""
-    heads = {("size", n): values.number(v) for n, v in at.items() if isinstance(v, int)}
+    heads = {("size", n): exact_evaluation.number(v) for n, v in at.items() if isinstance(v, int)}
     heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
     places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
-    return [values.polynomial_value(read(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
+    return [exact_evaluation.polynomial_value(read(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
 
 
 def sides_at(claim: Claim) -> list:
@@ -281,7 +290,7 @@ def sides_at(claim: Claim) -> list:
     sides = claim.trees[:2]
     if is_law(*sides):
         return [{(): value} for value in law_sides(claim, facts_of(claim.given), at)]
-    return [values.evaluate(e, at) for e in sides]
+    return [exact_evaluation.evaluate(e, at) for e in sides]
 
 
 def law_refutation_problem(claim, left, right, facts, at):
@@ -292,7 +301,9 @@ def law_refutation_problem(claim, left, right, facts, at):
         sides = law_sides(claim, facts, at)
     except KeyError as error:
         return f"the value depends on {missing(error)}, which is not stated"
-    return not values.breaks(claim.refuted, *sides) and no_counterexample(at_these(claim.refuted, *({(): side} for side in sides)))
+    return not exact_evaluation.breaks(claim.refuted, *sides) and no_counterexample(
+        at_these(claim.refuted, *({(): side} for side in sides))
+    )
 
 
 def prove_definition(claim, left, right, facts):

@@ -13,7 +13,7 @@ from sympy.logic.boolalg import Boolean
 
 from ..core.expr import Expr
 from . import sympy_matrices, sympy_scalars, sympy_stats, sympy_sums
-from .held import Holder
+from .opaque_terms import Holder
 from .sympy_reading import Reading, Unreadable
 
 HINTS = {

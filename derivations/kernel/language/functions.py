@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.expr import Expr, Term, function, lift, show
 from ..errors import KernelError
-from ..printing.plain import show_shape
+from ..printing.plain_text import show_shape
 
 
 def cos(x: Term) -> Expr:

@@ -13,7 +13,7 @@ import sympy as sp
 from sympy.stats.rv import RandomSymbol
 
 from ..core.expr import Expr, eye, index, lift, show, symbol, total
-from .held import Held
+from .opaque_terms import Held
 from .sympy_reading import Place, Reading, Rule, Unreadable
 from .sympy_scalars import counted, sign_of
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from ..errors import KernelError
-from .names import name_latex, names_matrix, names_operator, names_word
+from .name_latex import name_latex, names_matrix, names_operator, names_word
 
 LEVEL = {"add": 1, "neg": 2, "sum": 2, "each": 5, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6

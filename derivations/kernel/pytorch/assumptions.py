@@ -7,9 +7,9 @@ from torch import Tensor
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
-from .evaluate import evaluate
-from .rounding import Value
-from .tensors import product
+from .error_bounds import Value
+from .evaluation import evaluate
+from .tensor_operations import product
 from .trial import Trial
 
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from ..core.claims import Claim
 from ..core.expr import BINDERS, Expr, show, symbols, walk
-from .agreeing import Snippets
-from .comparing import counted, first, left_out, settled
-from .drawing import LARGE, draw
+from .comparison import counted, first, left_out, settled
+from .error_bounds import COVER, number
 from .errors import Disagrees, NotForTorch, Undefined
-from .evaluate import evaluate
-from .rounding import COVER, number
+from .evaluation import evaluate
+from .sampling import LARGE, draw
+from .snippet_agreement import Snippets
 from .trial import Trial
 
 FAR = 6  # the points beyond these are near the limit: what is so there counts

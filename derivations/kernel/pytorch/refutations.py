@@ -11,16 +11,16 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import Expr, symbols, walk
-from .agreeing import Snippets
 from .assumptions import holds
-from .bindings import bindable, placed, put_values, sizes_in
-from .comparing import at_sizes, first, settled
-from .drawing import draw, large_shapes, shapes
-from .equalities import further_trials
+from .comparison import at_sizes, first, settled
+from .error_bounds import COVER, Value
 from .errors import Disagrees, NotForTorch, Undefined
-from .evaluate import evaluate
-from .laws import require_moments
-from .rounding import COVER, Value
+from .evaluation import evaluate
+from .expectations import require_moments
+from .given_values import bindable, placed, put_values, sizes_in
+from .identities import further_trials
+from .sampling import draw, large_shapes, shapes
+from .snippet_agreement import Snippets
 from .trial import Trial, involved
 
 FAR = {"=": "differ", "<=": "stand the other way round"}

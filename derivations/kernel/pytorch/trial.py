@@ -15,9 +15,9 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import BINDERS, Expr, free_indices, symbols, walk
+from .error_bounds import Value
 from .errors import Disagrees
-from .remembered import Remembered
-from .rounding import Value
+from .evaluation_cache import Remembered
 
 POINT, OUTCOME = 0, 1  # the first two axes of every value; the axes of the indices follow, and the tensor's own come last
 

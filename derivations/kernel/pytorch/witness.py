@@ -3,12 +3,12 @@
 Every value is a pair: what fp64 gives, and a bound on how far that is from the exact result. The bound is carried through
 the tree by running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 3.3): each rule adds what it makes
 of the errors of its arguments to its own roundings. Two sides agree if they are no further apart than their two bounds together; no
-tolerance is chosen. What is not derived is said where it is assumed: of the libraries' functions in `rounding.py`, of derivatives
-in `evaluate.py`, of averages in `laws.py`, of snippets in `agreeing.py`. Points where the bound comes out too large to tell
+tolerance is chosen. What is not derived is said where it is assumed: of the libraries' functions in `error_bounds.py`, of derivatives
+in `evaluation.py`, of averages in `expectations.py`, of snippets in `snippet_agreement.py`. Points where the bound comes out too large to tell
 anything are left out, and not counted.
 
-Read on from here: `equalities.py`, `limits.py` and `refutations.py` say what is compared, `drawing.py` at which values, `evaluate.py`
-how a tree becomes numbers. `formats.py` and `ledger.py` run the same snippets in fp32, fp16 and bf16.
+Read on from here: `identities.py`, `limits.py` and `refutations.py` say what is compared, `sampling.py` at which values, `evaluation.py`
+how a tree becomes numbers. `float_formats.py` and `low_precision.py` run the same snippets in fp32, fp16 and bf16.
 tests/kernel/test_torch_witness.py lets hypothesis draw as well.
 """
 
@@ -17,8 +17,8 @@ from __future__ import annotations
 import torch
 
 from ..core.claims import Claim, Refused
-from .equalities import definition, identity, inequality
 from .errors import Disagrees, NotForTorch
+from .identities import definition, identity, inequality
 from .limits import limit
 from .refutations import refutation
 

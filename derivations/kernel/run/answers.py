@@ -1,6 +1,6 @@
 """What `code=` hands to a function may not be the answer: a function that gives back what it is given would agree with every claim.
 
-Here as an expression; as a number, however it is written, or if another call gives it, in `pytorch/agreeing.py`.
+Here as an expression; as a number, however it is written, or if another call gives it, in `pytorch/snippet_agreement.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ all modules of snippets that it imports, since what a function calls is shown un
                 or of another snippet
   the module    what it holds under a name is compiled anew from the text, from the lines that define this name, and is the same code
 
-That a page shows these lines is asked where pages are looked at, in `pages/lint.py`. Not seen: what is changed in PyTorch or in Python
+That a page shows these lines is asked where pages are looked at, in `site/page_lint.py`. Not seen: what is changed in PyTorch or in Python
 itself by somebody else than snippets.
 """
 
@@ -64,7 +64,7 @@ def require_as_shown(claim: Claim) -> None:
 
 def named(claim: Claim) -> list[str]:
     """The functions that a claim's `code=` names, those among the arguments of others too, each once."""
-    from ..pytorch.snippets import names
+    from ..pytorch.snippet_arguments import names
 
     return list(dict.fromkeys(name.partition("[")[0] for name in names(claim.code))) if claim.code else []
 
@@ -72,7 +72,7 @@ def named(claim: Claim) -> list[str]:
 def refuse_unlike(name: str) -> None:
     """NotAsShown unless `snippets.chapter.topic.function` is a function that its module defines, and all it may call is what it says."""
     from ..pytorch.errors import Disagrees
-    from ..pytorch.snippets import home
+    from ..pytorch.snippet_arguments import home
 
     try:
         module, function, _ = home(name)

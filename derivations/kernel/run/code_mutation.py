@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from pathlib import Path
 
-from ..attack.code_trying import tried
+from ..attack.snippet_mutant_trials import tried
 from ..core import claims
 from ..traced import witness
 from .certificates import ROOT, named

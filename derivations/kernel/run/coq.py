@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 from ..coq import witness as coq_witness
-from ..coq.running import NO_PROOF, STOPPED
-from ..coq.together import shared_out
+from ..coq.combined_files import shared_out
+from ..coq.coq_process import NO_PROOF, STOPPED
 from ..core import claims
 from . import certificates, coq_kept, coq_open, coq_results, refusals
 from .certificates import ROOT

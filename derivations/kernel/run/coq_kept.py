@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection
 from hashlib import sha256
 from pathlib import Path
 
-from ..coq import running
-from ..coq.preludes import PRELUDES, with_imports
-from ..coq.reading import preludes_of
-from ..coq.running import NO_PROOF
+from ..coq import coq_process
+from ..coq.coq_process import NO_PROOF
+from ..coq.file_audit import preludes_of
+from ..coq.prelude_files import PRELUDES, with_imports
 from . import certificates
 from .importing import hashes
 from .shared import Shared
@@ -27,7 +27,7 @@ UNASKED = 30 * 24 * 3600  # seconds that one is kept which no run asks for
 
 
 def judges() -> dict[str, str]:
-    return hashes([Path(running.__file__)])
+    return hashes([Path(coq_process.__file__)])
 
 
 JUDGES = judges()  # as they were loaded
@@ -43,7 +43,7 @@ def path_of(address: str) -> Path:
 
 def addresses(texts: dict[str, str]) -> dict[str, str]:
     """For each source, a hash of what the verdict on it rests on."""
-    coq = running.version()
+    coq = coq_process.version()
 
     def address(text: str) -> str:
         imported = {name: PRELUDES[name].text for name in with_imports(preludes_of(text))}

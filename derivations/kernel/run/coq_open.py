@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
-from ..printing.signs import fault_of_text
+from ..printing.relation_signs import fault_of_text
 from .certificates import ROOT, CertificateError
 
 NAME = "derivations/coq_open.toml"

@@ -20,7 +20,7 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim, Step
 from ..core.expr import Expr
 from ..errors import KernelError
-from ..pytorch.snippets import home
+from ..pytorch.snippet_arguments import home
 from . import certificates
 from .as_shown import definitions, file_of, imports, named, nodes, parsed
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
 
-from ..attack import fuzzing
+from ..attack import fuzz_claim
 from .cluster import processes
 from .fuzz_kept import depends_on
 
@@ -25,7 +25,7 @@ def attempts(seed: int, start: int, stop: int) -> dict:
     """What became of the claims with these numbers."""
     result = nothing()
     for number in range(start, stop):
-        add(result, counted(fuzzing.attempt(seed, number)))
+        add(result, counted(fuzz_claim.attempt(seed, number)))
     return result
 
 
@@ -33,7 +33,7 @@ def nothing() -> dict:
     return {"claims": 0, "families": {}, "witnesses": {}, "faults": [], "faulty": {}, "refused": {}, "refused_listed": []}
 
 
-def counted(o: fuzzing.Outcome) -> dict:
+def counted(o: fuzz_claim.Outcome) -> dict:
     """One outcome, in the form of a sum of many."""
     return {
         "claims": 1,
@@ -82,11 +82,13 @@ def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progres
                 add(result, future.result())
                 progress(future.result()["claims"])
             waiting |= begin(len(done))
-    return result | {"seed": seed, "seconds": round(time.monotonic() - began), "shares": fuzzing.SHARES, "depends_on": depends_on()}
+    return result | {"seed": seed, "seconds": round(time.monotonic() - began), "shares": fuzz_claim.SHARES, "depends_on": depends_on()}
 
 
 def passes(result: dict) -> bool:
     """The gate. A witness that accepted nothing true, or refused nothing false, has not been tried; nor has any where the judge cannot tell."""
-    tried = all(result["witnesses"].get(name, {}).get(said, 0) for name in fuzzing.SHARES for said in ("true, accepted", "false, refused"))
+    tried = all(
+        result["witnesses"].get(name, {}).get(said, 0) for name in fuzz_claim.SHARES for said in ("true, accepted", "false, refused")
+    )
     undecided = sum(counts.get("undecided", 0) for counts in result["families"].values())
     return tried and not result["faulty"] and undecided <= UNDECIDED * result["claims"]

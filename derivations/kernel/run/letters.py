@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.claims import Claim
 from ..core.expr import Expr, named
 from ..printing.latex import latex
-from ..printing.names import name_latex
+from ..printing.name_latex import name_latex
 
 SHAPES = ("a number", "a vector", "a matrix", "a tensor")
 

@@ -15,8 +15,8 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from ..attack import trying
-from ..attack.mutants import mutants
+from ..attack import mutant_trials
+from ..attack.claim_mutants import mutants
 from ..core import claims
 from . import certificates, worker
 from .cluster import processes
@@ -61,13 +61,13 @@ def fingerprint(claim) -> str:
 
 
 def try_controls(script: str, id_: str, names: list, known: dict) -> dict:
-    return trying.try_controls(*stated(script)[id_], names, known)
+    return mutant_trials.try_controls(*stated(script)[id_], names, known)
 
 
 def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
     """(witness, operator, outcome, how) for each mutant of a slice and each witness named."""
     claim, found = stated(script)[id_]
-    return [said for mutant in found[start:stop] for said in trying.outcomes(mutant, claim, names)]
+    return [said for mutant in found[start:stop] for said in mutant_trials.outcomes(mutant, claim, names)]
 
 
 def vouched(topic: str) -> dict:
@@ -111,7 +111,7 @@ def run(
                 if same and one_in and not secrets.randbelow(one_in):
                     replayed[topic, id_] = was
                 results[topic][id_] = (was if same and (topic, id_) not in replayed else {"witnesses": {}}) | known
-                missing = [name for name in trying.WITNESSES if name not in results[topic][id_]["witnesses"]]
+                missing = [name for name in mutant_trials.WITNESSES if name not in results[topic][id_]["witnesses"]]
                 if missing:
                     progress(0, 1 + known["mutants"])
                     waiting[pool.submit(try_controls, script, id_, missing, said.get(id_, {}))] = topic, script, id_, 1

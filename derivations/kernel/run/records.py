@@ -8,11 +8,11 @@ from ..core.acceptance import verdicts
 from ..core.assumptions import assumption_text
 from ..core.claims import Claim, Refused, Verdict
 from ..errors import KernelError
-from ..exact.closed import closed_sides
-from ..exact.values import DIGITS, nested, number_latex
+from ..exact.closed_forms import closed_sides
+from ..exact.exact_evaluation import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
-from ..printing.maths import MathsError, authored
-from ..printing.names import name_latex
+from ..printing.mathml import MathsError, authored
+from ..printing.name_latex import name_latex
 from .answers import refuse_answers
 from .as_shown import named, require_as_shown
 from .letters import letters

@@ -4,7 +4,7 @@ import ctypes
 import sys
 
 from ..pytorch import witness as pytorch  # noqa: F401
-from ..sympy import running
+from ..sympy import program_runner
 from ..sympy import witness as sympy  # noqa: F401
 from ..traced import witness as traced  # noqa: F401
 from . import worker
@@ -22,5 +22,5 @@ def keep_memory() -> None:
 
 
 keep_memory()
-running.compile_prelude()
+program_runner.compile_prelude()
 worker.files_of_modules()

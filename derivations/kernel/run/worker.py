@@ -20,7 +20,7 @@ from pathlib import Path
 from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, Untracked, scripts, unknown_name
-from ..printing.plain import SIGNS, plain
+from ..printing.plain_text import SIGNS, plain
 from . import packages
 from .again import REPLAYED, Otherwise, checked
 from .records import fault_of_words

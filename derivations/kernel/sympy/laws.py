@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show, walk
-from .names import quoted
-from .translate import ARITHMETIC, RULES, Text, Translation, call, indices_of
-from .trouble import NotForSymPy
+from .errors import NotForSymPy
+from .python_names import quoted
+from .tree_to_sympy import ARITHMETIC, RULES, Text, Translation, call, indices_of
 
 
 class Moments(Translation):

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from ..core.claims import Claim
 from ..core.expr import BINDERS, Expr, free_indices, lift, matmul, show, symbols, walk
-from . import counterexample, laws
-from .sizes import size_names
-from .text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
-from .translate import SIGNS, Translation, indices_of
-from .trouble import Disagrees, NotForSymPy
+from . import counterexamples, laws
+from .errors import Disagrees, NotForSymPy
+from .program_text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
+from .tree_to_sympy import SIGNS, Translation, indices_of
+from .tried_sizes import size_names
 
 
 def program(claim: Claim) -> Program:
@@ -190,8 +190,8 @@ def limit(claim: Claim) -> Program:
 
 def refutation(claim: Claim) -> Program:
     """Of a law for every size where that can be said; else both sides at the sizes of the counterexample."""
-    sizes, texts = counterexample.counterexample(claim)
-    claim = counterexample.placed(claim, sizes)
+    sizes, texts = counterexamples.counterexample(claim)
+    claim = counterexamples.placed(claim, sizes)
     if is_law(claim):
         try:
             return refutation_for_every_size(claim, sizes, texts)

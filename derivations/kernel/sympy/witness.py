@@ -8,9 +8,9 @@ It imports no other witness.
 from __future__ import annotations
 
 from ..core.claims import Claim, Refused
-from . import running
+from . import program_runner
+from .errors import Disagrees, NotForSymPy
 from .program import program
-from .trouble import Disagrees, NotForSymPy
 
 
 def witness(claim: Claim) -> tuple:
@@ -22,7 +22,7 @@ def vouched(claim: Claim) -> tuple:
     """The same, and the text of the program whose run it was; no text where nothing is proved."""
     try:
         made = program(claim)
-        return *running.run(made), made.text
+        return *program_runner.run(made), made.text
     except NotForSymPy as reason:
         return "not applicable", "", str(reason), ""
     except Disagrees as problem:

@@ -3,14 +3,14 @@
 The snippet is called on tensors that have symbols for sizes and no numbers. Each operation that reaches PyTorch's dispatcher has a rule here,
 which says what an entry of its result is, as a tree. The tree of the result and the claim's own have to have one normal form.
 
-  one call              `witness.py` asks, at every shape or at the shapes that it says; `arguments.py` makes what the snippet is given
-  what runs             `tracing.py` meets each operation, `sizes.py` holds the sizes, `guards.py` what was asked of them
-  what it is read as    `axes.py` says how far an axis runs, `spots.py` which place is which, `entries.py` what stands in one, `values.py`
+  one call              `witness.py` asks, at every shape or at the shapes that it says; `call_arguments.py` makes what the snippet is given
+  what runs             `tracing.py` meets each operation, `symbolic_sizes.py` holds the sizes, `size_conditions.py` what was asked of them
+  what it is read as    `axes.py` says how far an axis runs, `index_positions.py` which place is which, `entries.py` what stands in one, `tensor_values.py`
                         what a tensor is
-  operations            `rules.py` holds them by name: `pointwise.py`, `truths.py`, `shaping.py`, `cutting.py`, `reducing.py`,
-                        `products.py`, `indexing.py`, `making.py`, `backward.py`
-  numbers               `constants.py` reads a float as the number that it is nearest to
-  the verdict           `comparing.py` asks the normal form
+  operations            `operation_rules.py` holds them by name: `pointwise_rules.py`, `boolean_values.py`, `reshape_rules.py`, `split_concat.py`, `reduction_rules.py`,
+                        `matmul_rules.py`, `gather_rules.py`, `creation_rules.py`, `autograd_rules.py`
+  numbers               `float_constants.py` reads a float as the number that it is nearest to
+  the verdict           `comparison.py` asks the normal form
 
 What no rule knows is an error that names the operation and the line. It shares the normal form with the exact witness, and so is no witness of
 a formula: it says of code that it computes one.

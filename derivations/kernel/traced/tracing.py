@@ -16,18 +16,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr, lift, show, symbol, symbols
-from ..exact.facts import facts_of
-from ..exact.normal import Facts
-from ..exact.payloads import Unknown
-from ..exact.reading import read
+from ..exact.assumption_facts import facts_of
+from ..exact.atom_payloads import Unknown
+from ..exact.normal_form import Facts
+from ..exact.tree_to_normal_form import read
 from .axes import Axis, Count, length
 from .entries import Entry, Masked, plain
 from .errors import NotRead, Sized
-from .guards import Guard
-from .kinds import fitting
-from .rules import Call, rule_of
-from .sizes import Sizes, functions_of_numbers, line_of
-from .values import Value
+from .integer_dtypes import fitting
+from .operation_rules import Call, rule_of
+from .size_conditions import Guard
+from .symbolic_sizes import Sizes, functions_of_numbers, line_of
+from .tensor_values import Value
 
 MOST = 4096  # entries of a tensor of numbers
 MOST_SUPPOSED, MOST_MET = 40, 4000  # conditions of one call, and operations: a loop that these decide may never end

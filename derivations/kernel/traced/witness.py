@@ -15,19 +15,39 @@ from ..core.assumptions import Assumption
 from ..core.claims import EVERY, SNIPPET, Claim, Refused, Step
 from ..core.expr import Expr, lift, show, symbols, walk
 from ..errors import Untracked
-from ..exact.leaving import example
-from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
-from .arguments import Given, function, put
-from .asked import inside, watched
-from .asking import nothing_asked, snippets_of
-from .comparing import same
+from ..exact.assumption_consistency import example
+from . import (
+    autograd_rules,
+    boolean_values,
+    creation_rules,
+    gather_rules,
+    matmul_rules,
+    pointwise_rules,
+    reduction_rules,
+    reshape_rules,
+    split_concat,
+)
+from .call_arguments import Given, function, put
+from .comparison import same
 from .errors import Different, NotRead, Sized
-from .plainly import first_fault
-from .sizes import SYMBOLS, Sizes
+from .python_subset import first_fault
+from .size_queries import inside, watched
+from .symbolic_sizes import SYMBOLS, Sizes
+from .tensor_values import Value
 from .tracing import Reading, traced
-from .values import Value
+from .tracing_guards import nothing_asked, snippets_of
 
-OPERATIONS = (backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths)  # which register their rules
+OPERATIONS = (
+    autograd_rules,
+    split_concat,
+    gather_rules,
+    creation_rules,
+    pointwise_rules,
+    matmul_rules,
+    reduction_rules,
+    reshape_rules,
+    boolean_values,
+)  # which register their rules
 TRIED = (1, 2, 3)  # what a size is where it has to be a number
 MANY = 4  # sizes at once, of which fewer shapes are tried
 MOST_ONES = 16  # choices of sizes that are 1, of one call

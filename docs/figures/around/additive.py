@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves, operations
+from derivations.kernel.site.diagrams import Picture, curves, operations
 from snippets.around.additive import additive_scores
 
 

@@ -1,6 +1,6 @@
 """A picture of a block."""
 
-from derivations.kernel.pages.drawing import Picture, operations
+from derivations.kernel.site.diagrams import Picture, operations
 
 
 def block() -> Picture:

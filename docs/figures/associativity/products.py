@@ -1,6 +1,6 @@
 """Pictures of a product of three matrices, grouped both ways."""
 
-from derivations.kernel.pages.drawing import Picture, below, shapes
+from derivations.kernel.site.diagrams import Picture, below, shapes
 
 
 def groupings() -> Picture:

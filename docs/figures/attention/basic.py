@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, beside, heat_map, tokens
+from derivations.kernel.site.diagrams import Picture, beside, heat_map, tokens
 from snippets.attention.formula import attention_weights, scores
 from snippets.attention.worked import TOKENS
 

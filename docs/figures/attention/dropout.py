@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, bars
+from derivations.kernel.site.diagrams import Picture, bars
 from snippets.attention.dropout import dropout
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, below, beside, heat_map, operations
+from derivations.kernel.site.diagrams import Picture, below, beside, heat_map, operations
 from snippets.attention.formula import attention_steps
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, beside, curves, mask
-from derivations.kernel.pages.playing import played
+from derivations.kernel.site.diagrams import Picture, beside, curves, mask
+from derivations.kernel.site.widgets import played
 from snippets.attention.masks import filled_weights, lower_right, mask_scores, padding_mask
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.site.diagrams import Picture, curves
 from snippets.attention.formula import attention_weights
 from snippets.attention.reference import pad, scale_by_size_wrong
 

@@ -1,6 +1,6 @@
 """The weights of the worked case, and how far its outputs miss and may miss."""
 
-from derivations.kernel.pages.drawing import Picture, below, curves, heat_map
+from derivations.kernel.site.diagrams import Picture, below, curves, heat_map
 from snippets.attention.basic import basic_attention
 from snippets.attention.formula import attention_weights
 from snippets.attention.worked import DIGITS, OUTPUTS, TOKENS, error_bounds

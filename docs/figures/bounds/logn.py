@@ -2,7 +2,7 @@
 
 import math
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.site.diagrams import Picture, curves
 from snippets.bounds.logn import leader_weight
 
 

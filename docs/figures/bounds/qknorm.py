@@ -1,6 +1,6 @@
 """A picture of the most that a key can weigh when scores are bounded."""
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.site.diagrams import Picture, curves
 from snippets.bounds.qknorm import bounded_weights
 
 

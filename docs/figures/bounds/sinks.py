@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, bars, curves
+from derivations.kernel.site.diagrams import Picture, bars, curves
 from snippets.bounds.sinks import sink_gate, without_keys
 
 

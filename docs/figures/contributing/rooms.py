@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from derivations.kernel.pages.drawing import Picture, operations
+from derivations.kernel.site.diagrams import Picture, operations
 
 READS = ("pyproject.toml",)
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,6 +1,6 @@
 """Pictures of the weights of the worked example."""
 
-from derivations.kernel.pages.drawing import Picture, heat_map
+from derivations.kernel.site.diagrams import Picture, heat_map
 from snippets.example.closed import closed_weights
 
 

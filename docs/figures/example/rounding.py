@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, bars
+from derivations.kernel.site.diagrams import Picture, bars
 from snippets.example.closed import closed_weights
 from snippets.example.integers import project_tokens, projections, tokens
 from snippets.example.rounding import to_places

@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, below, beside, heat_map
+from derivations.kernel.site.diagrams import Picture, below, beside, heat_map
 from snippets.heads.kronecker import kronecker
 
 

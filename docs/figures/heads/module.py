@@ -1,6 +1,6 @@
 """A picture of the whole layer."""
 
-from derivations.kernel.pages.drawing import Picture, operations
+from derivations.kernel.site.diagrams import Picture, operations
 
 
 def layer() -> Picture:

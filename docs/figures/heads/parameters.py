@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from derivations.kernel.pages.drawing import Picture, bars
+from derivations.kernel.site.diagrams import Picture, bars
 
 
 def gradients() -> Picture:

@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, below, heat_map
+from derivations.kernel.site.diagrams import Picture, below, heat_map
 from snippets.heads.split import split_heads, split_heads_wrong
 
 TOKENS, FEATURES, HEADS = 4, 6, 2

@@ -2,8 +2,8 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, below, curves, mask
-from derivations.kernel.pages.playing import played
+from derivations.kernel.site.diagrams import Picture, below, curves, mask
+from derivations.kernel.site.widgets import played
 from snippets.attention.masks import lower_right
 from snippets.inference.cache import saving
 

@@ -1,6 +1,6 @@
 """Pictures of which query heads share a head of keys and values, and of what that shrinks."""
 
-from derivations.kernel.pages.drawing import Picture, below, curves, operations
+from derivations.kernel.site.diagrams import Picture, below, curves, operations
 from snippets.inference.groups import grouped_operations, grouped_weights
 
 

@@ -1,6 +1,6 @@
 """Pictures of latent attention in its two forms, and of what each costs."""
 
-from derivations.kernel.pages.drawing import Picture, below, curves, operations
+from derivations.kernel.site.diagrams import Picture, below, curves, operations
 from snippets.inference.latent import absorbed_operations, expanded_operations
 
 

@@ -1,6 +1,6 @@
 """Pictures of how much work there is for each byte, and of what published models keep of a token."""
 
-from derivations.kernel.pages.drawing import Picture, bars, curves
+from derivations.kernel.site.diagrams import Picture, bars, curves
 from snippets.inference.memory import MODELS, attention_intensity, bytes_per_token, step_intensity, weights_intensity
 
 

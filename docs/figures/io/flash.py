@@ -1,6 +1,6 @@
 """Pictures of FlashAttention: where a tile is while it is worked on, and what moves for tiles of several sizes."""
 
-from derivations.kernel.pages.drawing import Picture, bars, operations
+from derivations.kernel.site.diagrams import Picture, bars, operations
 from snippets.io.flash import plain_moved, tiled_moved
 
 TOKENS, WIDTH = 8192, 64

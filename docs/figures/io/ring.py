@@ -1,6 +1,6 @@
 """Pictures of a ring: what is where in each step, and who works how much."""
 
-from derivations.kernel.pages.drawing import Picture, bars, heat_map
+from derivations.kernel.site.diagrams import Picture, bars, heat_map
 from snippets.io.ring import contiguous, step_pairs, striped, zigzag
 
 

@@ -1,6 +1,6 @@
 """A picture of how many parts are best."""
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.site.diagrams import Picture, curves
 from snippets.io.split import steps as steps_of
 
 KEYS = 65536

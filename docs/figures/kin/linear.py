@@ -1,6 +1,6 @@
 """Pictures of linear attention: its two groupings, and what each costs."""
 
-from derivations.kernel.pages.drawing import Picture, below, curves, shapes
+from derivations.kernel.site.diagrams import Picture, below, curves, shapes
 from snippets.kin.linear import linear_multiplications, quadratic_multiplications
 
 

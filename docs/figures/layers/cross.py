@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, below, heat_map
+from derivations.kernel.site.diagrams import Picture, below, heat_map
 
 
 def directions() -> Picture:

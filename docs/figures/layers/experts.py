@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves, operations
+from derivations.kernel.site.diagrams import Picture, curves, operations
 from snippets.layers.experts import balance_loss
 
 LOADS = {"all go to expert 1": [1.0, 0, 0, 0], "an even load": [0.25] * 4, "none goes to expert 1": [0, 1 / 3, 1 / 3, 1 / 3]}

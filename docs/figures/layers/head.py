@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, below, curves
+from derivations.kernel.site.diagrams import Picture, below, curves
 from snippets.layers.head import winners
 
 CORNERS = torch.tensor([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]], dtype=torch.float64)

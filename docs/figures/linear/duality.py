@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves, heat_map
+from derivations.kernel.site.diagrams import Picture, curves, heat_map
 from snippets.linear.duality import chunked_multiplications, recurrent_multiplications
 from snippets.linear.gates import decay_mask
 

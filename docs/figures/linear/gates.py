@@ -1,6 +1,6 @@
 """A picture of how far back a constant gate remembers."""
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.site.diagrams import Picture, curves
 from snippets.linear.gates import share_beyond
 
 GATES = (0.999, 0.99, 0.9)

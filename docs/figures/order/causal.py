@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, heat_map
+from derivations.kernel.site.diagrams import Picture, heat_map
 from snippets.attention.formula import attention
 
 

@@ -1,7 +1,7 @@
 """Pictures of what attention costs."""
 
-from derivations.kernel.pages.drawing import Picture, curves
-from derivations.kernel.pages.playing import played
+from derivations.kernel.site.diagrams import Picture, curves
+from derivations.kernel.site.widgets import played
 from snippets.order.cost import doubling_ratio, pair_operations, projection_operations
 
 WIDTH = 512

@@ -2,8 +2,8 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, beside, heat_map
-from derivations.kernel.pages.playing import played
+from derivations.kernel.site.diagrams import Picture, beside, heat_map
+from derivations.kernel.site.widgets import played
 from snippets.attention.formula import attention_weights
 from snippets.order.permutation import reorder
 

@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
-from derivations.kernel.pages.playing import played
+from derivations.kernel.site.diagrams import Picture, curves
+from derivations.kernel.site.widgets import played
 from snippets.order.positions import frequencies
 from snippets.order.rotary import mean_cosine, turn
 

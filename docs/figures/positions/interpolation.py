@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.site.diagrams import Picture, curves
 from snippets.order.positions import frequencies
 from snippets.positions.interpolation import ntk_base
 

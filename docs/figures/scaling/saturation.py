@@ -2,8 +2,8 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, bars, curves, operations
-from derivations.kernel.pages.playing import played
+from derivations.kernel.site.diagrams import Picture, bars, curves, operations
+from derivations.kernel.site.widgets import played
 from snippets.attention.formula import scores
 from snippets.scaling.saturation import concentration, two_key_gradient, two_key_weight
 

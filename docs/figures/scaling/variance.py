@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, bars, curves
+from derivations.kernel.site.diagrams import Picture, bars, curves
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 
 WIDTHS = [2**power for power in range(11)]

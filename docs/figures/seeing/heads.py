@@ -2,8 +2,8 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, heat_map
-from derivations.kernel.pages.head_view import head_view
+from derivations.kernel.site.diagrams import Picture, heat_map
+from derivations.kernel.site.head_view import head_view
 from snippets.seeing.heads import head_weights
 from snippets.seeing.recall import draw_cases, load, read, spell
 

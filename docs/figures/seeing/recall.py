@@ -4,7 +4,7 @@ import json
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, bars, curves
+from derivations.kernel.site.diagrams import Picture, bars, curves
 from snippets.seeing.recall import KINDS, STORED, accuracy, draw_cases, load
 
 

@@ -1,6 +1,6 @@
 """Pictures of the scores as a bilinear form."""
 
-from derivations.kernel.pages.drawing import Picture, below, curves, shapes
+from derivations.kernel.site.diagrams import Picture, below, curves, shapes
 from snippets.simplify.bilinear import merged_multiplications, merging_saves, split_multiplications
 
 

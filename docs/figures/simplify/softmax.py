@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, beside, heat_map
+from derivations.kernel.site.diagrams import Picture, beside, heat_map
 from snippets.simplify.softmax import rank_one_scores
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves, heat_map
-from derivations.kernel.pages.playing import played
+from derivations.kernel.site.diagrams import Picture, curves, heat_map
+from derivations.kernel.site.widgets import played
 from snippets.scaling.saturation import entropy
 from snippets.softmax.temperature import softmax_with_temperature
 

@@ -1,6 +1,6 @@
 """Pictures of what is left of a cache, and of who looks at whom."""
 
-from derivations.kernel.pages.drawing import Picture, curves, mask, operations
+from derivations.kernel.site.diagrams import Picture, curves, mask, operations
 from snippets.sparse.local import cache_fraction, local_global_mask, paths
 
 

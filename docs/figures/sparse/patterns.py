@@ -2,7 +2,7 @@
 
 import torch
 
-from derivations.kernel.pages.drawing import Picture, curves
+from derivations.kernel.site.diagrams import Picture, curves
 from snippets.sparse.patterns import error, tail_weight, top_k_mask
 
 COUNTS = [round(10 ** (k / 4)) for k in range(29)]  # 1 to 10 million

@@ -1,6 +1,6 @@
 """Pictures of a sliding window, and of what arrives through a stack of them."""
 
-from derivations.kernel.pages.drawing import Picture, beside, curves, mask
+from derivations.kernel.site.diagrams import Picture, beside, curves, mask
 from snippets.sparse.window import distance_shares, window_mask
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from derivations.kernel.pages.drawing import Picture, curves, operations
+from derivations.kernel.site.diagrams import Picture, curves, operations
 from snippets.together.text import counting_loss, stored
 
 WINDOW = 50  # steps of training over which a loss is averaged, as that of one batch jumps

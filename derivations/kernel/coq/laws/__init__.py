@@ -2,7 +2,7 @@
 
 what has to be right     `notation.py` says what a law is in Coq, and what each assumption about what is random says there; it begins with
                          the words of `prelude_laws.v`: variance, independent, entries
-what Coq judges          `refuting.py` states that a law does not hold, and writes the proof, by normal variables of the stated moments;
+what Coq judges          `refutations.py` states that a law does not hold, and writes the proof, by normal variables of the stated moments;
                          the rest of `prelude_laws.v`, which `prelude.py` reads: lemmas, that such random variables exist, and
                          the tactics that take expectations
 

@@ -13,10 +13,10 @@ from math import inf
 from ...core.assumptions import Assumption
 from ...core.claims import Claim
 from ...core.expr import Expr, walk
+from ..algebraic_structures import REAL, NotForCoq
 from ..notation import APPLIED, ATOM, MORE_AXES, POWER, PRODUCT, Notation
-from ..reals.defined import surely_positive
-from ..stating import Source, chain
-from ..structures import REAL, NotForCoq
+from ..reals.definedness import surely_positive
+from ..theorems import Source, chain
 from .prelude import LAWS_NAME
 
 AVERAGES = {"expectation": "expectation", "variance": "variance constant expectation"}

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import count
 
 from ...core.expr import BINDERS, Expr, walk
-from ..structures import NotForCoq
+from ..algebraic_structures import NotForCoq
 
 ZERO = Expr("const", (), (), Fraction(0))
 

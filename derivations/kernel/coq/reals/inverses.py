@@ -7,7 +7,7 @@ from itertools import count
 
 from ...core.claims import Claim
 from ...core.expr import Expr, free_indices, symbols, walk
-from ..structures import NotForCoq
+from ..algebraic_structures import NotForCoq
 from .notation import PLACES, at, size_of
 from .rounding import Values, is_matrix
 

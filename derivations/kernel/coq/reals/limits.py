@@ -1,6 +1,6 @@
 """Limits, over Coq's real numbers: where a number grows or comes down to zero, or a size grows.
 
-The statement is Coquelicot's. The proof names for each operation of the tree the lemma by which it grows or vanishes (`growth.py`). What
+The statement is Coquelicot's. The proof names for each operation of the tree the lemma by which it grows or vanishes (`growth_proofs.py`). What
 must not be zero is a premise where it stands still; where it moves, that it is not zero near the limit is a theorem of its own.
 """
 
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from ...core.claims import Claim
 from ...core.expr import BINDERS, Expr, free_indices, symbols, walk
+from ..algebraic_structures import NotForCoq
 from ..assumptions import DISTRIBUTIONS
-from ..files import Theorem, comment, header, qed, variables
-from ..stating import Source
-from ..structures import NotForCoq
-from .defined import SIGNS, Need, needs
-from .growth import Growth
+from ..theorem_files import Theorem, comment, header, qed, variables
+from ..theorems import Source
+from .definedness import SIGNS, Need, needs
+from .growth_proofs import Growth
 from .notation import ATOM, name_of, show, size_of, type_of
 from .prelude import LIMITS_NAME, SCOPE
 

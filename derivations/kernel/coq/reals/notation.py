@@ -1,6 +1,6 @@
 """What a tree is over the reals: numbers, and functions of places for tensors.
 
-Nothing here is proved, so this is what has to be read, with `defined.py`.
+Nothing here is proved, so this is what has to be read, with `definedness.py`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...core.expr import Expr, walk
-from ..structures import NotForCoq
-from ..words import coq_name
+from ..algebraic_structures import NotForCoq
+from ..reserved_words import coq_name
 
 RESERVED = frozenset(
     """
@@ -115,7 +115,7 @@ def of_div(e: Expr, places: list) -> tuple:
 
 
 def of_pow(e: Expr) -> tuple:
-    """A whole power by multiplying, a power of a half by roots, any other by the logarithm: its base is positive, says `defined.py`."""
+    """A whole power by multiplying, a power of a half by roots, any other by the logarithm: its base is positive, says `definedness.py`."""
     base, exponent = e.args
     if exponent.op != "const" or exponent.data.denominator not in (1, 2, 4):
         return f"Rpower {show(base, ATOM)} {show(exponent, ATOM)}", APPLIED

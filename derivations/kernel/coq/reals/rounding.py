@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ...core.claims import Claim
 from ...core.expr import Expr, symbols, walk
-from ..structures import NotForCoq
+from ..algebraic_structures import NotForCoq
 
 DIGITS, LOWEST = 24, -149
 

@@ -4,5 +4,5 @@ These files import SymPy, mpmath and the standard library, and nothing of ours b
 as it stands here, so that it runs wherever SymPy is installed. So each function must mean the same by itself, its names are never used
 for two things, and a docstring here is one that a reader of a program reads.
 
-Begin with `outcome.py` and `zero.py`.
+Begin with `outcome.py` and `zero_test.py`.
 """

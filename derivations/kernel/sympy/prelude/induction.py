@@ -6,10 +6,10 @@ from itertools import product
 
 import sympy as sp
 
-from .gaussian import absolute_values, gaussian_mean, linear
+from .gaussian_means import absolute_values, gaussian_mean, linear
 from .moments import Moments
 from .outcome import Fails, NotSettled, quiet
-from .zero import away_from_zero, left_over, vanishes
+from .zero_test import away_from_zero, left_over, vanishes
 
 
 class Sums(Moments):

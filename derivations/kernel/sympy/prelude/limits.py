@@ -7,7 +7,7 @@ import sympy as sp
 from .outcome import Fails, NotSettled, quiet
 from .steps import at_sizes, most, told
 from .tensors import flat
-from .zero import vanishes
+from .zero_test import vanishes
 
 
 def approached(value, variable, to):

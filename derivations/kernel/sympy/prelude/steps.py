@@ -6,7 +6,7 @@ import sympy as sp
 
 from .outcome import Fails, NotSettled, quiet
 from .tensors import flat, shape_of
-from .zero import away_from_zero, contradictory, left_over, reduces
+from .zero_test import away_from_zero, contradictory, left_over, reduces
 
 NONE = "at all the small sizes that are tried, its assumptions contradict each other"
 

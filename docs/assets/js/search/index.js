@@ -1,4 +1,4 @@
-// Asks the index. It lies in parts, made with the site (derivations/kernel/pages/finding.py): a list of the pages and rules for words, files of
+// Asks the index. It lies in parts, made with the site (derivations/kernel/site/search_index.py): a list of the pages and rules for words, files of
 // words in alphabetical order, and a file for each page with what to show of it. What was fetched is kept.
 
 const FOLDER = new URL("../../../search/", import.meta.url);
@@ -38,7 +38,7 @@ async function index() {
 }
 
 // Words ------------------------------------------------------------------------------------------------------------------
-// As derivations/kernel/pages/terms.py does it, with its rules.
+// As derivations/kernel/site/tokenizer.py does it, with its rules.
 
 const ruled = (name, text) => rules[name].reduce((so, [pattern, instead]) => so.replace(pattern, instead), text);
 

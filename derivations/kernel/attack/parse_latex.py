@@ -1,0 +1,284 @@
+"""What is printed as LaTeX, read back as a tree: what a reader of a page can take from a formula is what was proved.
+
+The grammar is what `printing/latex.py` writes. What stands side by side is a product, of numbers or of matrices as their shapes say. The
+sizes of an identity, and of a vector that is filled with zeros or ones, do not stand in a formula; they are told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from ..core.expr import E, Expr, I, Var, array, diff, each, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
+from ..printing.name_latex import GREEK
+from .parse_plain import NotReadable
+
+TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
+WORDS: dict[str, Callable[[Expr], Expr]] = {
+    "norm": lambda x: function("norm", x),
+    "softmax": softmax,
+    "Var": Var,
+    "fl": rounded,
+    "rank": rank,
+}
+SHOWN = {r"\left|": "⟨", r"\right|": "⟩", r"\left": "", r"\right": "", r"\,": ""}  # sizes of brackets and spaces mean nothing
+END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert", r"\end", "/")
+
+
+def read_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()) -> Expr:
+    """The tree of a formula. names: what the script declares. filled: the identities, zeros and ones in it, in their order."""
+    for mark, shown in SHOWN.items():
+        text = text.replace(mark, shown)
+    reader = Reader(text, names, filled)
+    tree = reader.sum()
+    reader.expect("")
+    return tree
+
+
+class Reader:
+    """The formula, and the place up to which it has been read. A method for each level of the grammar."""
+
+    def __init__(self, text: str, names: Mapping[str, Expr], filled: Iterable[Expr]):
+        self.text, self.names, self.filled, self.at = text, names, iter(filled), 0
+
+    def peek(self) -> str:
+        found = TOKEN.match(self.text, self.at)
+        return found[1] if found else ""
+
+    def take(self) -> str:
+        found = TOKEN.match(self.text, self.at)
+        self.at = found.end() if found else len(self.text)
+        return found[1] if found else ""
+
+    def met(self, *tokens: str) -> bool:
+        """Take these tokens, if they are the next ones."""
+        before = self.at
+        for token in tokens:
+            if self.take() != token:
+                self.at = before
+                return False
+        return True
+
+    def expect(self, *tokens: str) -> None:
+        if not self.met(*tokens):
+            raise NotReadable(f"{' '.join(tokens) or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
+
+    def braces(self) -> str:
+        """The text of a group without groups in it."""
+        found = re.compile(r"\s*\{([^{}]*)\}").match(self.text, self.at)
+        if not found:
+            raise NotReadable(f"a group is expected where {self.text[self.at :]!r} stands in {self.text!r}")
+        self.at = found.end()
+        return found[1]
+
+    def closed(self, one: Callable[[], Expr], end: str) -> Expr:
+        inside = one()
+        self.expect(end)
+        return inside
+
+    def group(self) -> Expr:
+        self.expect("{")
+        return self.closed(self.sum, "}")
+
+    def sum(self) -> Expr:
+        result = -self.term() if self.met("-") else self.term()
+        while self.peek() in ("+", "-"):
+            result = result + self.term() if self.take() == "+" else result - self.term()
+        return result
+
+    def term(self) -> Expr:
+        if not self.met(r"\sum"):
+            return self.product()
+        self.expect("_", "{")
+        name = self.name()
+        self.expect("=", "1", "}", "^")
+        index_ = self.bound(name, self.group())
+        return total(self.term(), index_)
+
+    def product(self) -> Expr:
+        result = self.factor()
+        if self.met("/"):  # in an exponent, where fractions are flat
+            return result / self.factor()
+        while self.peek() not in END_OF_FACTORS:
+            sign = self.take() if self.peek() in (r"\cdot", r"\odot") else ""
+            right = self.factor()
+            entrywise = sign == r"\odot" or not (result.shape and right.shape)
+            result = result * right if entrywise else result @ right
+        return result
+
+    def factor(self) -> Expr:
+        """What may stand in a product: a base with what stands below it and above it."""
+        base = self.base()
+        if base.shape and self.met("_"):
+            base = self.entry(base)
+        if not self.met("^"):
+            return base
+        if self.met("{", r"\top", "}"):
+            return base.T
+        if self.met("{", "-", r"\top", "}"):
+            return inverse(base.T)
+        if base.shape:
+            self.expect("{", "-", "1", "}")
+            return inverse(base)
+        return base ** self.group()
+
+    def entry(self, base: Expr) -> Expr:
+        """At its indices: with commas between them, or with a sign for each."""
+        self.expect("{")
+        depth, start = 1, self.at
+        while depth:
+            token = self.take()
+            depth += {"{": 1, "}": -1}.get(token, 0)
+            if not token:
+                raise NotReadable(f"a group has no end in {self.text!r}")
+        below = self.text[start : self.at - 1]
+        places = below.split(",") if "," in below or len(base.shape) == 1 else below.replace(" ", "")
+        return base[tuple(Reader(place, self.names, ()).sum() for place in places)]
+
+    def name(self) -> str:
+        """A name as it is declared: of a subscript that belongs to it, with that."""
+        token = self.take()
+        name = self.braces() if token == r"\mathrm" else token.removeprefix("\\")
+        if token.startswith("\\") and token != r"\mathrm" and name not in GREEK:
+            raise NotReadable(f"{token} is not known, in {self.text!r}")
+        before = self.at
+        if re.compile(r"_\{[A-Za-z0-9]+\}").match(self.text, self.at):
+            self.take()
+            whole = f"{name}_{self.braces()}"
+            if whole in self.names:
+                return whole
+        self.at = before
+        return name
+
+    def base(self) -> Expr:
+        token = self.peek()
+        rule = BASES.get(token)
+        if rule is not None:
+            self.take()
+            return rule(self)
+        if token.isdigit():
+            return lift(int(self.take()))
+        if token == "e" and self.met("e", "^"):
+            return function("exp", self.group())
+        if self.met(r"\mathrm", "{", "i", "}"):
+            return I
+        name = self.name()
+        if name == "I":
+            return self.told("eye")
+        if name not in self.names:
+            raise NotReadable(f"nothing is called {name!r} in {self.text!r}")
+        return self.names[name]
+
+    def told(self, op: str) -> Expr:
+        tree = next(self.filled, None)
+        if tree is None or tree.op != op:
+            raise NotReadable(f"no size is told for what is filled in {self.text!r}")
+        return tree
+
+    def bracket(self) -> Expr:
+        inside = [self.sum()]
+        if self.met(")"):
+            indices = listed(self)
+            return each(inside[0], *indices) if indices else paren(inside[0])
+        while self.met(",") and self.peek() != ")":
+            inside.append(self.sum())
+        self.expect(")")
+        return array(inside)
+
+    def bound(self, name: str, size: Expr) -> Expr:
+        """An index that is bound, with its size, which has to be its own."""
+        index_ = self.names.get(name)
+        if index_ is None or index_.op != "index" or index_.data[1] != size:
+            raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
+        return index_
+
+    def fraction(self) -> Expr:
+        if not self.met("{", r"\partial"):
+            above = self.group()
+            return above / self.group()
+        body = None if self.met("}") else self.closed(self.factor, "}")
+        self.expect("{", r"\partial")
+        by = self.closed(self.factor, "}")
+        return diff(self.factor() if body is None else body, strip(by))  # the brackets of (b_K)_1
+
+    def fill(self) -> Expr:
+        value, tree = self.braces(), self.told("fill")
+        if str(tree.data) != value:
+            raise NotReadable(f"{value} is not what is told, in {self.text!r}")
+        if len(tree.shape) > 1:
+            self.expect("_", "{")
+            rows = self.factor()
+            self.expect(r"\times")
+            if (rows, self.closed(self.sum, "}")) != tree.shape:
+                raise NotReadable(f"what is filled has another shape than is told, in {self.text!r}")
+        return tree
+
+
+def listed(reader: Reader) -> list[Expr]:
+    """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
+    before, found = reader.at, []
+    while reader.met(",") if found else reader.met("_", "{"):
+        name = reader.name()
+        if not reader.met("=", "1"):
+            reader.at = before
+            return []
+        found.append(name)
+    if not found:
+        return []
+    reader.expect("}", "^", "{")
+    sizes = [reader.sum()]
+    while reader.met(","):
+        sizes.append(reader.sum())
+    reader.expect("}")
+    if len(sizes) != len(found):
+        raise NotReadable(f"{len(found)} indices have {len(sizes)} sizes, in {reader.text!r}")
+    return [reader.bound(name, size) for name, size in zip(found, sizes)]
+
+
+def applied(reader: Reader, name: str) -> Expr:
+    """A function of a number or of a vector; one of each entry of a matrix is marked, and so is an absolute value of more than a number."""
+    marked = reader.met("_", "{", r"\odot", "}")
+    reader.expect("(")
+    inside = reader.closed(reader.sum, ")")
+    if marked != (len(inside.shape) > 1 or name == "abs" and bool(inside.shape)):
+        raise NotReadable(f"{name} is {'' if marked else 'not '}marked as one of each entry, in {reader.text!r}")
+    return function(name, inside)
+
+
+def matrix(reader: Reader) -> Expr:
+    reader.expect("{", *"pmatrix", "}")
+    rows = [[reader.sum()]]
+    while not reader.met(r"\end"):
+        if reader.take() == "&":
+            rows[-1].append(reader.sum())
+        else:
+            rows.append([reader.sum()])
+    reader.expect("{", *"pmatrix", "}")
+    return array(rows)
+
+
+def word_applied(reader: Reader) -> Expr:
+    word = reader.braces()
+    if word == "E":
+        reader.expect("[")
+        return E(reader.closed(reader.sum, "]"))
+    if word == "abs":
+        return applied(reader, word)
+    reader.expect("(")
+    if word not in WORDS:
+        raise NotReadable(f"{word!r} is no function, in {reader.text!r}")
+    return WORDS[word](reader.closed(reader.sum, ")"))
+
+
+BASES: dict[str, Callable[[Reader], Expr]] = {
+    "(": Reader.bracket,
+    "⟨": lambda reader: function("abs", reader.closed(reader.sum, "⟩")),
+    r"\frac": Reader.fraction,
+    r"\sqrt": lambda reader: sqrt(reader.group()),
+    r"\begin": matrix,
+    r"\operatorname": word_applied,
+    r"\mathbf": Reader.fill,
+    r"\max": lambda reader: applied(reader, "largest"),
+    r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
+    **{rf"\{name}": lambda reader, name=name: applied(reader, name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
+}

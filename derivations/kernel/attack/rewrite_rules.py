@@ -1,0 +1,462 @@
+"""Laws by which a tree becomes another that is equal to it: at one node, or at random nodes one after the other.
+
+Some hold under assumptions only, and some hold at a point and not near it. They are used everywhere all the same: whether the claim
+that comes of it is true is not decided here.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import count
+from random import Random
+
+from ..core.expr import (
+    BINDERS,
+    E,
+    Expr,
+    Var,
+    absolute,
+    diff,
+    each,
+    elementwise,
+    exp,
+    eye,
+    free_indices,
+    function,
+    index,
+    lift,
+    log,
+    ones,
+    rounded,
+    softmax,
+    sqrt,
+    strip,
+    total,
+    walk,
+)
+from ..errors import KernelError
+from .rebuild_trees import rebuild, with_index
+
+
+def laws_at(e: Expr) -> list:
+    """What the node is equal to, by the laws that know it."""
+    found = []
+    for law in LAWS.get(e.op, ()):
+        try:
+            found += law(e)
+        except KernelError:  # ill typed: the law does not go with these shapes
+            continue
+    return found
+
+
+def of_add(e):
+    a, b = e.args
+    yield elementwise("add", b, a)
+    if a.op == "add":
+        yield a.args[0] + (a.args[1] + b)
+    if b.op == "add":
+        yield (a + b.args[0]) + b.args[1]
+    if a.op == b.op == "mul" and strip(a.args[0]) == strip(b.args[0]):
+        yield a.args[0] * (a.args[1] + b.args[1])
+    if strip(a) == strip(b):
+        yield 2 * a
+    if a.op == b.op == "sum" and a.data[1] == b.data[1]:
+        yield Expr("sum", (a.args[0] + renamed(b, a.data).args[0],), (), a.data)
+    if a.op == b.op == "matmul" and a.args[0] == b.args[0]:
+        yield a.args[0] @ (a.args[1] + b.args[1])
+
+
+def of_neg(e):
+    (a,) = e.args
+    yield (-1) * a
+    if a.op == "add":
+        yield (-a.args[0]) + (-a.args[1])
+    if a.op == "neg":
+        yield a.args[0]
+    if a.op == "mul":
+        yield (-a.args[0]) * a.args[1]
+
+
+def of_mul(e):
+    a, b = e.args
+    yield b * a
+    if a.op == "mul":
+        yield a.args[0] * (a.args[1] * b)
+    if a.op == "add":
+        yield a.args[0] * b + a.args[1] * b
+    if b.op == "add":
+        yield a * b.args[0] + a * b.args[1]
+    if b.op == "sum" and not e.shape and Expr("index", (), (), b.data) not in free_indices(a):
+        yield Expr("sum", (a * b.args[0],), (), b.data)
+    if b.op == "neg":
+        yield -(a * b.args[0])
+    if a.op == b.op == "function" and a.data == b.data == "exp":
+        yield exp(a.args[0] + b.args[0])
+    if a.op == b.op == "function" and a.data == b.data == "abs":
+        yield absolute(a.args[0] * b.args[0])
+    if b.op == "matmul" and not a.shape:
+        yield (a * b.args[0]) @ b.args[1]
+    if strip(a) == strip(b) and not a.shape:
+        yield a**2
+
+
+def of_div(e):
+    a, b = e.args
+    yield (1 / b) * a
+    if a.op == "add":
+        yield a.args[0] / b + a.args[1] / b
+    if a.op == "mul" and not a.args[0].shape:
+        yield a.args[0] * (a.args[1] / b)
+    if strip(a) == strip(b):
+        yield lift(1)
+    if not a.shape:
+        yield a * b**-1
+
+
+def of_pow(e):
+    base, power = e.args
+    if power.op != "const":
+        return
+    p = power.data
+    if p.denominator == 1 and p >= 2:
+        yield base * base if p == 2 else base ** (p - 1) * base
+        if base.op == "mul":
+            yield base.args[0] ** p * base.args[1] ** p
+        if base.op == "add" and p == 2:
+            a, b = base.args
+            yield a**2 + 2 * (a * b) + b**2
+        if base.op == "function" and base.data == "abs" and p == 2:
+            yield base.args[0] ** 2
+        if base.op == "function" and base.data == "exp":
+            yield exp(p * base.args[0])
+        if base.op == "pow" and base.args[1] == lift(Fraction(1, 2)) and p == 2:
+            yield base.args[0]
+        if base.op == "neg" and p == 2:
+            yield base.args[0] ** 2
+    if p == Fraction(1, 2):
+        if base.op == "pow" and base.args[1] == lift(2):
+            yield absolute(base.args[0])
+            yield base.args[0]
+        if base.op == "mul":
+            yield sqrt(base.args[0]) * sqrt(base.args[1])
+
+
+def of_sum(e):
+    (body,), size = e.args, e.data[1]
+    own = Expr("index", (), (), e.data)
+    yield renamed(e, (fresh(e, size), size))
+    if body.op == "add":
+        yield Expr("sum", body.args[:1], (), e.data) + Expr("sum", body.args[1:], (), e.data)
+    if body.op == "sum":
+        yield Expr("sum", (Expr("sum", body.args, (), e.data),), (), body.data)
+    if body.op == "mul" and own not in free_indices(body.args[0]):
+        yield body.args[0] * Expr("sum", body.args[1:], (), e.data)
+    if body.op == "mul" and own not in free_indices(body.args[1]):
+        yield Expr("sum", body.args[:1], (), e.data) * body.args[1]
+    if own not in free_indices(body):
+        yield size * body
+    if body.op == "neg":
+        yield -Expr("sum", body.args, (), e.data)
+    if body.op == "mul" and all(a.op == "entry" and a.args[1:] == (own,) for a in body.args):
+        yield body.args[0].args[0] @ body.args[1].args[0]
+
+
+def of_each(e):
+    (body,), size = e.args, e.data[1]
+    own = Expr("index", (), (), e.data)
+    yield renamed(e, (fresh(e, size), size))
+    if body.op == "add":
+        yield each(body.args[0], own) + each(body.args[1], own)
+    if body.op == "neg":
+        yield -each(body.args[0], own)
+    if body.op == "mul" and not body.args[0].shape and own not in free_indices(body.args[0]):
+        yield body.args[0] * each(body.args[1], own)
+    if body.op == "mul" and body.args[0].shape == body.args[1].shape:
+        yield each(body.args[0], own) * each(body.args[1], own)
+    if not body.shape and own not in free_indices(body):
+        yield body * ones(size)
+    if body.op == "entry" and body.args[-1] == own and len(body.args) == 2 and own not in free_indices(body.args[0]):
+        yield body.args[0]
+    if body.op == "each" and body.data != e.data:
+        yield each(body.args[0], Expr("index", (), (), body.data), own).T
+
+
+def of_entry(e):
+    tensor, at = e.args[0], e.args[1:]
+    if tensor.op == "each":
+        inside = with_index(tensor.args[0], Expr("index", (), (), tensor.data), at[0])
+        yield inside[at[1:]] if inside.shape else inside
+    if tensor.op == "transpose":
+        yield tensor.args[0][at[::-1]]
+    if tensor.op == "add":
+        yield tensor.args[0][at] + tensor.args[1][at]
+    if tensor.op == "neg":
+        yield -tensor.args[0][at]
+    if tensor.op == "mul":
+        yield (tensor.args[0][at] if tensor.args[0].shape else tensor.args[0]) * (
+            tensor.args[1][at] if tensor.args[1].shape else tensor.args[1]
+        )
+    if tensor.op == "matmul":
+        a, b = tensor.args
+        over = index(fresh(e, a.shape[-1]), a.shape[-1])
+        yield total(a[(*at[: len(a.shape) - 1], over)] * b[(over, *at[len(a.shape) - 1 :])], over)
+    if tensor.op == "softmax" and len(at) == 1:
+        over = index(fresh(e, tensor.shape[0]), tensor.shape[0])
+        yield exp(tensor.args[0][at]) / total(exp(tensor.args[0][over]), over)
+    if len(at) == 1 and tensor.op == "symbol":
+        over = index(fresh(e, tensor.shape[0]), tensor.shape[0])
+        yield total(eye(tensor.shape[0])[at[0], over] * tensor[over], over)
+    if tensor.op == "eye" and at[0] != at[1]:
+        yield tensor[at[::-1]]
+    if tensor.op == "eye":
+        yield e * e
+
+
+def of_matmul(e):
+    a, b = e.args
+    if a.op == "matmul" and len(a.args[1].shape) == 2:
+        yield a.args[0] @ (a.args[1] @ b)
+    if b.op == "matmul" and len(b.args[0].shape) == 2:
+        yield (a @ b.args[0]) @ b.args[1]
+    if a.op == "add":
+        yield a.args[0] @ b + a.args[1] @ b
+    if b.op == "add":
+        yield a @ b.args[0] + a @ b.args[1]
+    if a.op == "mul" and not a.args[0].shape:
+        yield a.args[0] * (a.args[1] @ b)
+    if not e.shape:
+        over = index(fresh(e, a.shape[0]), a.shape[0])
+        yield total(a[over] * b[over], over)
+        yield b @ a
+    if len(a.shape) == len(b.shape) == 2:
+        yield (b.T @ a.T).T
+    if a.op == "eye":
+        yield b
+    if len(a.shape) == 2 and len(b.shape) == 1:
+        row = index(fresh(e, a.shape[0]), a.shape[0])
+        yield each(e[row], row)
+    if len(a.shape) == 2 and len(b.shape) == 1:
+        yield b @ a.T
+
+
+def of_transpose(e):
+    (a,) = e.args
+    if a.op == "transpose":
+        yield a.args[0]
+    if a.op == "matmul" and all(len(f.shape) == 2 for f in a.args):
+        yield a.args[1].T @ a.args[0].T
+    if a.op == "add":
+        yield a.args[0].T + a.args[1].T
+    if a.op == "mul" and not a.args[0].shape:
+        yield a.args[0] * a.args[1].T
+    if a.op == "eye":
+        yield a
+
+
+def of_function(e):
+    (a,) = e.args
+    if e.shape:
+        return
+    if e.data == "largest":
+        yield from of_largest(a)
+    if e.data == "exp":
+        if a.op == "add":
+            yield exp(a.args[0]) * exp(a.args[1])
+        if a.op == "neg":
+            yield 1 / exp(a.args[0])
+        if a.op == "mul" and a.args[0] == lift(2):
+            yield exp(a.args[1]) ** 2
+        if a.op == "function" and a.data == "log":
+            yield a.args[0]
+    if e.data == "log":
+        if a.op == "function" and a.data == "exp":
+            yield a.args[0]
+        if a.op == "mul":
+            yield log(a.args[0]) + log(a.args[1])
+        if a.op == "pow" and a.args[1].op == "const":
+            yield a.args[1].data * log(a.args[0])
+        if a.op == "div":
+            yield log(a.args[0]) - log(a.args[1])
+    if e.data == "abs":
+        yield absolute(a.args[0] if a.op == "neg" else -a)
+        if a.op in ("mul", "div"):
+            yield rebuild(a, tuple(map(absolute, a.args)))
+        if a.op == "symbol" and a.data[1] == "real":
+            yield a
+        if a.op == "pow" and a.args[1] == lift(2):
+            yield a
+        if a.op == "function" and a.data in ("exp", "abs"):
+            yield a
+        yield sqrt(a**2)
+
+
+def of_largest(a):
+    """Of a factor it holds only where that is not negative."""
+    if a.op == "add":
+        for vector, shift in (a.args, a.args[::-1]):
+            if shift.op == "mul" and shift.args[1].op == "fill" and not shift.args[0].shape:
+                yield function("largest", vector) + shift.args[0] * shift.args[1].data
+    if a.op == "mul" and not a.args[0].shape:
+        yield a.args[0] * function("largest", a.args[1])
+    if a.op == "function" and a.data == "exp":
+        yield exp(function("largest", a.args[0]))
+    if a.op == "array":
+        yield function("largest", Expr("array", a.args[::-1], a.shape))
+    yield function("largest", a + 2 * ones(*a.shape)) - 2
+    yield function("largest", 2 * a) / 2
+    yield log(function("largest", exp(a)))
+
+
+def of_softmax(e):
+    if len(e.shape) == 1:
+        yield softmax(e.args[0] + 2 * ones(*e.shape))
+        over = index(fresh(e, e.shape[0]), e.shape[0])
+        yield function("exp", e.args[0]) / total(exp(e.args[0][over]), over)
+        yield each(softmax(e.args[0])[over], over)
+
+
+def of_derivative(e):
+    body, by = e.args
+    if by not in set(walk(body)) and by.op == "symbol":
+        yield lift(0)
+    if body == by:
+        yield lift(1)
+    if body.op in ("add", "neg"):
+        yield rebuild(body, tuple(diff(a, by) for a in body.args))
+    if body.op == "mul":
+        a, b = body.args
+        yield diff(a, by) * b + a * diff(b, by)
+    if body.op == "div":
+        a, b = body.args
+        yield (diff(a, by) * b - a * diff(b, by)) / b**2
+    if body.op == "pow" and body.args[1].op == "const":
+        p = body.args[1].data
+        yield p * body.args[0] ** (p - 1) * diff(body.args[0], by)
+    if body.op == "function":
+        a = body.args[0]
+        inner = diff(a, by)
+        yield {"exp": lambda: exp(a) * inner, "log": lambda: inner / a, "abs": lambda: a / absolute(a) * inner}[body.data]()
+    if body.op == "sum" and Expr("index", (), (), body.data) not in free_indices(by):
+        yield Expr("sum", (diff(body.args[0], by),), (), body.data)
+    if body.op == "entry" and by.op == "entry" and len(body.args) == 2 and body.args[0] == by.args[0]:
+        yield eye(body.args[0].shape[0])[body.args[1], by.args[1]]
+
+
+def of_rounded(e):
+    (a,) = e.args
+    if a.op == "neg":
+        yield -rounded(a.args[0])
+    if a.op == "rounded":
+        yield a
+    if a.op == "mul" and a.args[0] == lift(2):
+        yield 2 * rounded(a.args[1])
+    if a.op in ("symbol", "const"):
+        yield a
+    yield rounded(e)
+    if a.op in ("add", "mul"):
+        yield rounded(rebuild(a, a.args[::-1]))
+
+
+def of_expectation(e):
+    (a,) = e.args
+    if a.op in ("add", "neg"):
+        yield rebuild(a, tuple(map(E, a.args)))
+    if a.op == "mul":
+        left, right = a.args
+        yield E(left) * E(right)
+        if not is_random(left):
+            yield left * E(right)
+    if a.op == "sum":
+        yield Expr("sum", (E(a.args[0]),), (), a.data)
+    if not is_random(a):
+        yield a
+    if a.op == "pow" and a.args[1] == lift(2):
+        yield Var(a.args[0]) + E(a.args[0]) ** 2
+
+
+def of_variance(e):
+    (a,) = e.args
+    yield E(a**2) - E(a) ** 2
+    yield E((a - E(a)) ** 2)
+    if a.op == "add":
+        yield Var(a.args[0]) + Var(a.args[1])
+        if not is_random(a.args[1]):
+            yield Var(a.args[0])
+    if a.op == "neg":
+        yield Var(a.args[0])
+    if a.op == "mul" and not is_random(a.args[0]):
+        yield a.args[0] ** 2 * Var(a.args[1])
+    if a.op == "sum":
+        yield Expr("sum", (Var(a.args[0]),), (), a.data)
+
+
+LAWS = {
+    "add": (of_add,),
+    "neg": (of_neg,),
+    "mul": (of_mul,),
+    "div": (of_div,),
+    "pow": (of_pow,),
+    "sum": (of_sum,),
+    "each": (of_each,),
+    "entry": (of_entry,),
+    "matmul": (of_matmul,),
+    "transpose": (of_transpose,),
+    "function": (of_function,),
+    "softmax": (of_softmax,),
+    "derivative": (of_derivative,),
+    "rounded": (of_rounded,),
+    "expectation": (of_expectation,),
+    "variance": (of_variance,),
+}
+
+
+def is_random(e: Expr) -> bool:
+    return any(s.op == "symbol" and s.data[1] == "random" for s in walk(e))
+
+
+def fresh(e: Expr, size: Expr) -> str:
+    """The name of an index up to size that the tree does not use; of another size, another letter."""
+    used = {node.data[0] for node in walk(e) if node.op in ("index", *BINDERS)}
+    letter = {"n": "a", "m": "b"}.get(size.data[0], "h") if size.op == "symbol" else f"h{size.data}"
+    return next(name for name in (f"{letter}_{number}" for number in count(1)) if name not in used)
+
+
+def renamed(e: Expr, data: tuple) -> Expr:
+    """A sum, or what is given entry by entry, with another index."""
+    old, new = Expr("index", (), (), e.data), Expr("index", (), (), data)
+    if new in free_indices(e.args[0]):
+        raise KernelError(f"the index {data[0]} is taken")
+    return Expr(e.op, (with_index(e.args[0], old, new),), e.shape, data)
+
+
+def places(e: Expr, path: tuple = ()):
+    """The way down to each node that a law may change; what one differentiates by is no such node."""
+    yield path, e
+    for number, argument in enumerate(e.args[:1] if e.op in ("derivative", "entry") else e.args):
+        yield from places(argument, path + (number,))
+
+
+def put(e: Expr, path: tuple, new: Expr) -> Expr:
+    """The tree with another node at the end of a path, by the language's own constructors."""
+    if not path:
+        return new
+    first, *rest = path
+    args = list(e.args)
+    args[first] = put(args[first], tuple(rest), new)
+    return rebuild(e, tuple(args))
+
+
+def rewritten(e: Expr, generator: Random, times: int) -> Expr:
+    """The tree after some laws at random nodes."""
+    for _ in range(times):
+        choices = list(places(e))
+        generator.shuffle(choices)
+        for path, node in choices:
+            found = laws_at(node)
+            if found:
+                try:
+                    e = put(e, path, generator.choice(found))
+                    break
+                except KernelError:
+                    continue
+    return e

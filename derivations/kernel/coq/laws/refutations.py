@@ -1,0 +1,160 @@
+"""A refuted law: it does not hold for all that is random as the claim assumes it. At the sizes of the counterexample there is such.
+
+The theorem speaks of all random variables and sizes. Its proof takes normal variables of the means and the variances that the claim states,
+which exist by `prelude_laws.v`, and computes both sides.
+"""
+
+from __future__ import annotations
+
+from ...core.claims import Claim
+from ...core.expr import Expr, free_indices, symbols
+from ..algebraic_structures import SCOPES, NotForCoq
+from ..assumptions import DISTRIBUTIONS, hypotheses
+from ..theorem_files import comment, header, sizes_of
+from ..theorems import Source, equation
+from .notation import Laws, require_consistent, surely_not_negative
+from .prelude import LAWS_NAME
+
+LINEAR = "(mean_add known_mean) (mean_scaled known_mean) (mean_one known_mean)"
+
+
+class Denied(Laws):
+    """Where it is denied that a law holds for what is independent, it is so of all powers: less would deny less."""
+
+    all_powers = True
+
+
+def refutation(claim: Claim, topic: str) -> Source:
+    left, right = claim.start, claim.steps[0].expr
+    by_name = symbols(left, right)
+    if claim.refuted != "=" or left.shape or [s for s in by_name.values() if s.data[1] not in ("size", "random")]:
+        raise NotForCoq("a refuted law that is no equality of numbers made of sizes and of what is random")
+    if others := [a.kind for a in claim.given if a.kind not in DISTRIBUTIONS]:
+        raise NotForCoq(f"a refuted law that assumes more than distributions: '{others[0]}'")
+    if free_indices(left) | free_indices(right):
+        raise NotForCoq("a refuted law of one entry by its index")
+    if any(a.kind == "variance" and not surely_not_negative(a.args[1]) for a in claim.given):
+        raise NotForCoq("a refuted law with a variance that is not seen to be none below zero")
+    require_consistent(claim)
+    notation = Denied()
+    text = equation(notation, left, right)
+    if notation.random_exponents:
+        raise NotForCoq("a refuted law with exponentials of what is random")
+    assumed = hypotheses(notation, claim, set())
+    if notation.firsts:
+        raise NotForCoq("a refuted law that speaks of one entry by its number")
+    sizes = sizes_of(notation, [left, right])
+    at = dict(claim.at)
+    if missing := [n for n in sizes if n not in at]:
+        raise NotForCoq(f"a counterexample that does not say what the size {missing[0]} is")
+    randoms = list(notation.names.values())
+    bound = [f"({notation.name(e.data[0])} : {notation.symbol_type(e)})" for e in randoms]
+    bound = [*([f"({' '.join(map(notation.name, sizes))} : nat)"] if sizes else []), *bound]
+    premises = [f"(0 < {notation.name(n)})%N" for n in sizes] + [f"({statement})" for _, statement in assumed]
+    structure, quantified, linear = declared(notation)
+    lines = [
+        header(claim, topic),
+        f"From Derivations Require Import {LAWS_NAME}.",
+        "Local Open Scope ring_scope.",
+        "",
+        "Section Claim.",
+        *structure,
+        "",
+        f"(* {comment(reason(claim, sizes, at))} *)",
+        "Theorem claim :",
+        f"  ~ (forall {' '.join(quantified)},",
+        *(f"    ({statement}) ->" for statement in linear),
+        f"    forall {' '.join(bound)},",
+        *(f"    {p} ->" for p in premises),
+        f"    {text}).",
+        "Proof.",
+        *proof(notation, claim, randoms, {n: int(at[n].data) for n in sizes}),
+        "Qed.",
+        "",
+        "End Claim.",
+        "",
+        "Print Assumptions claim.",
+    ]
+    return Source("\n".join(lines) + "\n", "", (1,), True, SCOPES[notation.level])
+
+
+def reason(claim: Claim, sizes: list, at: dict) -> str:
+    said = f"{claim.steps[0].reason}. " if claim.steps[0].reason else ""
+    return said + (f"At {', '.join(f'{n} = {int(at[n].data)}' for n in sizes)}" if sizes else "It has no sizes")
+
+
+def declared(notation: Laws) -> tuple:
+    """What is declared of numbers, what is quantified over, and that an expectation is linear."""
+    lines = [line.removesuffix(".") for line in notation.declared()]
+    quantified = [f"({line.removeprefix('Variable ')})" for line in lines[2:] if line.startswith("Variable ")]
+    linear = [line.partition(" : ")[2] for line in lines if line.startswith("Hypothesis ")]
+    return [f"{line}." for line in lines[:2]], quantified, linear
+
+
+def proof(notation: Laws, claim: Claim, randoms: list, sizes: dict) -> list:
+    at = Places(notation, sizes)
+    families = list(dict.fromkeys([*(x for a in claim.given if a.kind == "independent" for x in a.args), *randoms]))
+    means, variances = (cases([at.parameter(claim, kind, x) for x in families]) for kind in ("mean", "variance"))
+    family = " + ".join(f"({at.places(x)})" for x in families)
+    lines = [
+        "move=> all.",
+        "have [Random [constant [expectation [drawn [known_mean ind means variances normals]]]]] :=",
+        f"  @normal_exist R [finType of {family}] {means} {variances}.",
+    ]
+    for k, x in enumerate(families):
+        made = f"\\matrix_(i, j) drawn ({within(k, len(families), '(i, j)')})" if x.shape else f"drawn ({within(k, len(families), 'tt')})"
+        lines.append(f"pose {notation.name(x.data[0])} : {at.given(notation.symbol_type(x))} := {made}.")
+    names = []
+    by = {"independent": "independent_as_made ind", "mean": "as_made means", "variance": "as_made variances", "gaussian": "as_made normals"}
+    kinds = [a.kind for a in claim.given for _ in notation.distribution(a, claim)]
+    for (name, statement), kind in zip(hypotheses(notation, claim, set()), kinds):
+        lines.append(f"have {name} : {at.given(statement)} by {by[kind]}.")
+        names.append(name)
+    arguments = [*(f"{n}%N" for n in sizes.values()), *(notation.name(x.data[0]) for x in randoms), *("isT" for _ in sizes), *names]
+    return [
+        *lines,
+        f"have := all Random constant expectation {LINEAR} {' '.join(arguments)}.",
+        f"clearbody {' '.join(notation.name(x.data[0]) for x in families)}; clear all drawn ind means variances normals.",
+        "false_law R.",
+    ]
+
+
+class Places:
+    """What is written of sizes, at those of the counterexample."""
+
+    def __init__(self, notation: Laws, sizes: dict):
+        self.notation, self.sizes = notation, {notation.name(n): v for n, v in sizes.items()}
+
+    def given(self, text: str) -> str:
+        for name, value in self.sizes.items():
+            text = text.replace(f"'I_{name},", f"'I_{value},").replace(f"_({name},", f"_({value},").replace(f", {name})", f", {value})")
+        return text
+
+    def places(self, x: Expr) -> str:
+        if not x.shape:
+            return "unit"
+        rows, columns = (self.sizes.get(s, s) for s in [*map(self.notation.size, x.shape), "1"][:2])
+        return f"'I_{rows} * 'I_{columns}"
+
+    def parameter(self, claim: Claim, kind: str, x: Expr) -> str:
+        """The mean or the variance that is stated of x: 0, or 1, where none is."""
+        for a in claim.given:
+            if a.kind == kind and a.args[0] == x:
+                return self.notation.show(a.args[1])
+        return "0" if kind == "mean" else "1"
+
+
+def within(k: int, of: int, place: str) -> str:
+    """A place in the k-th of so many families, of which each is along those before it."""
+    text = place if k == 0 else f"inr {place}"
+    for _ in range(of - 1 - max(k, 1) if k else of - 1):
+        text = f"inl {text}" if " " not in text or text.startswith("(") else f"inl ({text})"
+    return text
+
+
+def cases(values: list) -> str:
+    """The function of a place in these families that has these values."""
+    if len(values) == 1:
+        return f"(fun _ => {values[0]})"
+    found = " | ".join(f"{within(k, len(values), '_')} => {v}" for k, v in enumerate(values))
+    return f"(fun p => match p with {found} end)"

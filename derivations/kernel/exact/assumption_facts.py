@@ -1,0 +1,126 @@
+"""What the stated assumptions allow the exact witness to do."""
+
+from __future__ import annotations
+
+from math import inf
+
+from ..core.assumptions import Assumption, is_random, symbol_of
+from ..core.expr import show, walk
+from ..errors import KernelError
+from .max_facts import by_case
+from .nonnegativity import stated, visibly_nonnegative
+from .normal_form import Facts, multiply
+from .polynomials import add, atom, scale
+from .tree_to_normal_form import read
+
+
+def facts_of(given: tuple) -> Facts:
+    """What the stated assumptions allow the exact witness to do; and which of it is left where something moves."""
+    facts = as_stated(given)
+    facts.only_near = lambda moving: as_stated(tuple(a for a in given if holds_near(a, moving, facts)))
+    return facts
+
+
+def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
+    """Does an assumption that holds at a point hold near it too, where the symbols of these names move?
+
+    It does if it says nothing of them, and if it says that something continuous is positive or not zero.
+    """
+    nodes = [n for x in a.args for n in walk(x)]
+    if not any(n.op == "symbol" and n.data[0] in moving for n in nodes):
+        return True
+    if any(n.op in ("rounded", "rank") for n in nodes):
+        return False
+    if a.kind == "nonnegative":  # what is not zero beside is positive
+        return facts.is_nonzero(read(a.args[0], facts))
+    return a.kind in ("positive", "nonzero", "invertible")
+
+
+def as_stated(given: tuple) -> Facts:
+    """What the assumptions say, one by one."""
+    facts = Facts()
+    facts.by_case = by_case
+    facts.in_range = any(a.kind == "in range" for a in given)
+    means, variances, gaussians = {}, {}, set()
+
+    def know(name: str, order: float):
+        """What has a moment has each lower one."""
+        facts.orders[name] = max(order, facts.orders.get(name, 0))
+
+    for a in given:
+        if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
+            facts.assuming = True  # an assumption holds only where it has a meaning
+            for x in a.args:
+                getattr(facts, a.kind).append(read(x, facts))
+            facts.assuming = False
+        elif a.kind == "invertible":
+            name = a.args[0].data[0]
+            facts.invertible.add(name)
+            for first, second in (("entry", "inverse"), ("inverse", "entry")):
+                facts.products[((first, name), 1), ((second, name), 0)] = 1
+        elif a.kind == "zero_or_one":
+            facts.bits.add(a.args[0].data[0])
+        elif a.kind == "product":
+            if any(map(is_random, a.args)):
+                raise KernelError(
+                    "a product of what is random is not stated: what is random has its mean and variance, and no fixed products"
+                )
+            facts.products[joined_axes(a)] = a.args[2].data
+            facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
+        elif a.kind == "independent":
+            if len(names := {x.data[0] for x in a.args}) < len(a.args):
+                raise KernelError(
+                    "an assumption of independence names one random symbol twice: nothing but a constant is independent of itself"
+                )
+            facts.independent.append(names)
+        elif a.kind in ("mean", "variance"):
+            table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
+            if name in table:
+                raise KernelError(f"the {a.kind} of {name} is stated twice")
+            table[name] = read(a.args[1], facts)
+            facts.parameters.append(table[name])
+            know(name, 1 if a.kind == "mean" else 2)
+        elif a.kind == "gaussian":
+            gaussians |= {x.data[0] for x in a.args}
+            for x in a.args:
+                know(x.data[0], inf)
+        elif a.kind == "moment":
+            know(a.args[0].data[0], int(a.args[1].data))
+    for name in {*means, *variances, *gaussians}:
+        m = means.get(name, atom(("moment", name, 1)))
+        v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
+        facts.moments[name] = moments(name, m, v, name in gaussians, facts)
+        if name in gaussians and name in means and name in variances:
+            facts.gaussian[name] = m, v
+    return facts
+
+
+def require_variances(given: tuple, facts: Facts) -> None:
+    """That what is stated to be a variance is visibly not negative: of a random number with another one anything could be said."""
+    for a in (a for a in given if a.kind == "variance"):
+        why = f"{show(a.args[1])} is not negative (it is stated to be a variance, of each entry of {show(a.args[0])})"
+        facts.require(visibly_nonnegative(a.args[1], facts), why, stated(a.args[1]))
+
+
+def joined_axes(a: Assumption) -> tuple:
+    """The two matrices of a known product, each with the axis that is summed over."""
+    ends = []
+    for x, axis in zip(a.args, (1, 0)):
+        inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, min(axis, len(x.shape) - 1))
+        ends.append((("entry", symbol_of(inside).data[0]), axis))
+    return tuple(ends)
+
+
+def moments(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
+    """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
+
+    def moment(r: int) -> dict:
+        if r == 1:
+            return m
+        if r == 2:
+            return add(v, multiply(m, m, facts))
+        if is_gaussian:
+            return add(multiply(m, moment(r - 1), facts), scale(multiply(v, moment(r - 2), facts), r - 1))
+        return atom(("moment", name, r))
+
+    return moment

@@ -1,0 +1,360 @@
+"""Small concrete counterexamples: to a claim that is false, and to one whose assumption was dropped.
+
+A search that finds nothing proves nothing; it decides only how good an error message is, and whether an assumption can
+be shown to be needed. What it finds is checked by exact evaluation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from random import Random
+
+from ..core.assumptions import Assumption, gaussian, independent, mean, variance
+from ..core.expr import Expr, free_indices, lift, ones, symbols, walk
+from ..core.expr import random as random_tensor
+from ..errors import KernelError
+from ..printing.plain_text import plain
+from . import exact_evaluation
+from .assumption_facts import facts_of
+from .exact_evaluation import Undefined, differ, evaluate, number, polynomial_value, show_value
+from .normal_form import moment_name
+from .tree_to_normal_form import read
+
+SIGNS = ("positive", "nonnegative", "nonzero")
+SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
+ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
+BITS = (Fraction(0), Fraction(1))
+HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
+MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
+LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
+
+
+class Found:
+    """A counterexample: values by name, and the two sides there (None where a side is undefined)."""
+
+    def __init__(self, at: dict, left, right, note: str = ""):
+        self.at, self.left, self.right, self.note = at, left, right, note
+
+    def __str__(self):
+        where = ", ".join([f"{name} = {show_array(v)}" for name, v in self.at.items()] + [self.note] * bool(self.note))
+        left, right = show_both(self.left, self.right)
+        return f"at {where or 'every value'}: left = {left}, right = {right}"
+
+
+def show_both(left, right) -> tuple[str, str]:
+    """Two values, with as many digits as it takes to tell them apart."""
+    both = ((show_array(left, digits), show_array(right, digits)) for digits in exact_evaluation.DIGITS)
+    return next((shown for shown in both if shown[0] != shown[1]), (show_array(left), show_array(right)))
+
+
+def show_array(v, digits: int = exact_evaluation.DIGITS[0]) -> str:
+    if isinstance(v, (str, int)):
+        return str(v)
+    if set(v) == {()}:
+        return show_value(v[()], digits)
+    if len(next(iter(v))) == 1:
+        return "[" + ", ".join(show_value(x, digits) for _, x in sorted(v.items())) + "]"
+    rows = sorted({p[0] for p in v})
+    return "[" + ", ".join("[" + ", ".join(show_value(x, digits) for p, x in sorted(v.items()) if p[0] == r) + "]" for r in rows) + "]"
+
+
+def is_law(*trees: Expr) -> bool:
+    return any(n.op in ("expectation", "variance") for t in trees for n in walk(t))
+
+
+def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
+    """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
+    if is_law(left, right):
+        return law_counterexample(left, right, given, relation)
+    for env, others in candidates((left, right), given):
+        if failure(left, right, given, relation, env, undefined):
+            return smaller(left, right, given, relation, env, others, undefined)
+    return None
+
+
+def candidates(sides: tuple, given: tuple):
+    """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
+    trees = (*sides, *(x for a in given for x in a.args))
+    names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
+    bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
+    size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
+    others = [names[n] for n in sorted(names) if n not in size_names]
+    free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
+    generator = Random(0)
+    for chosen in sizes_to_try(size_names, given):
+        env = dict(zip(size_names, chosen))
+        for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
+            yield (
+                env
+                | {s.data[0]: draw(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
+                | {("index", i.data[0]): generator.randrange(exact_evaluation.size_value(i.data[1], env)) for i in free},
+                others,
+            )
+
+
+def sizes_to_try(names: list, given: tuple) -> list:
+    """What the sizes are, in turn: small ones, and larger ones where assumptions about sizes alone demand that."""
+    about = [a for a in given if a.kind in SIGNS and of_sizes(*a.args)]
+
+    def allowed(chosen: tuple) -> bool:
+        env = dict(zip(names, chosen))
+        try:
+            return all(holds(a, env, *a.args, *a.args) for a in about)
+        except (Undefined, KernelError, KeyError):
+            return False
+
+    def up_to(most: int) -> list:
+        ordered = sorted(product(range(1, most + 1), repeat=len(names)), key=lambda c: (sum(c), max(c, default=0)))
+        return [chosen for chosen in ordered if not about or allowed(chosen)][:MOST_SIZES]
+
+    return up_to(3) or up_to(LARGEST.get(len(names), 3))
+
+
+def of_sizes(x: Expr) -> bool:
+    """Does it hold nothing but sizes, no index that runs to one either?"""
+    return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
+
+
+def draw(s: Expr, env: dict, generator, extra: list = (), only: tuple = ()) -> dict:
+    places = list(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)))
+    pool = only or [*(ENTRIES if s.shape else SCALARS), *extra]
+    return {p: number(generator.choice(pool)) for p in places}
+
+
+def failure(left, right, given, relation, env, undefined=False):
+    """The two sides where the claim fails under its assumptions, else None."""
+    try:
+        if not all(holds(a, env, left, right) for a in given):
+            return None
+    except (Undefined, KernelError, KeyError):
+        return None
+    sides = []
+    for e in (left, right):
+        try:
+            sides.append(evaluate(e, env))
+        except Undefined as error:
+            sides.append(f"undefined ({error})")
+        except (KernelError, OverflowError, KeyError):
+            sides.append(None)
+    if any(isinstance(s, str) for s in sides):
+        return ["not computed" if s is None else s for s in sides] if undefined else None
+    if None in sides:
+        return None
+    if sides[0].keys() != sides[1].keys():
+        return None  # sides of different shapes are not even compared
+    return sides if any(exact_evaluation.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
+
+
+def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
+    """Does a stated assumption certainly hold at these values? One about an open index is about each of its values."""
+    env = {name: value for name, value in env.items() if not isinstance(name, tuple) or a.kind == "in range"}
+    if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
+        test = {
+            "positive": lambda v: v > 0,
+            "nonnegative": lambda v: v >= 0,
+            "nonzero": lambda v: differ(v, number(0)),
+            "representable": lambda v: exact_evaluation.round_to(v, "fp32") == v,
+        }[a.kind]
+        return all(bool(test(v)) for x in a.args for v in exact_evaluation.everywhere(x, env))
+    if a.kind == "zero_or_one":
+        return all(not differ(v, number(0)) or not differ(v, number(1)) for v in evaluate(a.args[0], env).values())
+    if a.kind == "invertible":
+        evaluate(Expr("inverse", a.args, a.args[0].shape), env)
+        return True
+    if a.kind == "product":
+        both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), env)
+        return all(v == number(a.args[2].data if len(set(p)) == 1 else 0) for p, v in both.items())
+    if a.kind == "variance":
+        return bool(evaluate(a.args[1], env)[()] >= 0)
+    if a.kind == "in range":
+        wide = env | {"unbounded": True}
+        pairs = [(evaluate(e, env), evaluate(e, wide)) for e in (left, right)]  # what else stands in them may be known as balls alone
+        return not any(differ(a[p], b[p]) for a, b in pairs for p in a)
+    raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
+
+
+def smaller(left, right, given, relation, env, others, undefined) -> Found:
+    """Greedily make entries 0, then 1, while the claim still fails."""
+    for target in (0, 1):
+        for s in others:
+            for place, value in list(env[s.data[0]].items()):
+                if value in (0, target):
+                    continue
+                candidate = env | {s.data[0]: env[s.data[0]] | {place: number(target)}}
+                if failure(left, right, given, relation, candidate, undefined):
+                    env = candidate
+    sides = failure(left, right, given, relation, env, undefined)
+    return Found(shown(env, left, right), *sides)
+
+
+def shown(env: dict, *trees: Expr) -> dict:
+    """What a message says of the values: tensors, sizes that cannot be seen from those, and indices, counted from 1."""
+    named = symbols(*trees)
+    seen = {size.data[0] for name, s in named.items() if name in env for size in s.shape if size.op == "symbol"}
+    return {n: v for n, v in env.items() if isinstance(n, str) and n not in seen} | {
+        n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)
+    }
+
+
+# Laws of expectation: sizes, parameters and, where the assumptions leave it open, the distribution are chosen.
+
+
+def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
+    names = symbols(left, right, *(x for a in given for x in a.args))
+    randoms = [s for s in names.values() if s.data[1] == "random"]
+    size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
+    scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
+    tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
+    joint = any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent")
+    note = ""
+    if not joint and len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and one_distribution(given, randoms)):
+        left, right, given, randoms, note = coupled(left, right, given, randoms)
+    elif not joint and len(randoms) > 1:
+        first, *rest = randoms
+        left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
+        note = ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
+        given = tuple(a for a in given if not any(s in a.args for s in rest)) + (independent(first),)
+        randoms = [first]
+    elif not joint and len(randoms) == 1 and randoms[0].shape:
+        (tensor,) = randoms
+        one = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
+        left, right = (substitute(e, {tensor: one * ones(*tensor.shape)}) for e in (left, right))
+        note = f"every entry of {tensor.data[0]} the same {one.data[0]}"
+        given = tuple(replace(a, args=tuple(one if x == tensor else x for x in a.args)) for a in given)
+        randoms = [one]
+    elif not joint:
+        given += (independent(*randoms),)
+    tried, readings = distributions(given, randoms), {}
+    for chosen in sizes_to_try(size_names, given):
+        for params in product(SCALARS[:4], repeat=len(scalars)):
+            env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
+            env |= {
+                s.data[0]: dict.fromkeys(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)), number(1))
+                for s in tensors
+            }
+            free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
+            for places in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
+                here = env | {("index", i.data[0]): k for i, k in zip(free, places)}
+                for complete, family in tried:
+                    if found := at_distribution(left, right, given, complete, randoms, here, family, note, relation, readings):
+                        return found
+    return None
+
+
+CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
+
+
+def heavy_tails(taken: dict) -> str:
+    """Laws under which what is averaged has no mean: random name -> the order of a moment that it lacks, in words; '' for none.
+
+    Student's t with r degrees of freedom has every moment below the order r, and not that one; moved and stretched it has any mean and
+    variance that it may have. A polynomial of that degree, in entries of which the others are what they are, has no mean then.
+    """
+    return " and ".join(
+        f"{name} may have {CAUCHY if r == 1 else STUDENT.format(r)}, which has no {moment_name(r).partition(' ')[2]}"
+        for name, r in taken.items()
+    )
+
+
+def coupled(left: Expr, right: Expr, given: tuple, randoms: list):
+    """Random tensors that depend on each other as much as they can: each a linear function of one, with its own mean and variance."""
+    shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
+    one = random_tensor("w", *shape)
+
+    def told(kind, s, default):
+        return next((a.args[1] for a in given if a.kind == kind and a.args[0] == s), lift(default))
+
+    def linear(s):
+        spread, centre = told("variance", s, 1) ** Fraction(1, 2), told("mean", s, 0)
+        every = one * ones(*s.shape) if s.shape != shape else one
+        return spread * every + (centre * ones(*s.shape) if s.shape else centre)
+
+    instead = {s: linear(s) for s in randoms}
+    kept = tuple(a for a in given if not any(s in a.args for s in randoms))
+    normal = all(any(a.kind == "gaussian" and s in a.args for a in given) for s in randoms)
+    given = kept + (independent(one), mean(one, 0), variance(one, 1)) + ((gaussian(one),) if normal else ())
+    note = " and ".join(s.data[0] for s in randoms) + " linear in one w"
+    return substitute(left, instead), substitute(right, instead), given, [one], note
+
+
+def one_distribution(given: tuple, randoms: list) -> bool:
+    """May these be one random tensor? Not where they are stated to have different moments."""
+    told = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
+    return all(len({value for t in told for kind, value in t if kind == k}) < 2 for k in ("mean", "variance"))
+
+
+# Name, and the values taken with equal probability, in standard deviations from the mean; Gaussians are averaged in closed form.
+FAMILIES = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
+
+
+def substitute(e: Expr, replacements: dict) -> Expr:
+    if e in replacements:
+        return replacements[e]
+    return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
+
+
+def distributions(given: tuple, randoms: list) -> list:
+    """(the assumptions with a mean and a variance for each random name, the name of a family), each once."""
+    told = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
+    families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in told)]
+
+    def completed(moments: tuple) -> tuple:
+        rules = [(rule, s, value) for s in randoms for rule, value in zip((mean, variance), moments)]
+        return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in told)
+
+    return [*dict.fromkeys(product(map(completed, ((0, 1), (1, 1), (0, 2), (0, 0))), families))]
+
+
+class Reading:
+    """The normal forms of sides under some assumptions, each read once: what they are is asked at many numbers."""
+
+    def __init__(self, assumptions: tuple, places: dict):
+        self.facts, self.places, self.found = facts_of(assumptions), places, {}
+
+    def of(self, e: Expr) -> dict:
+        if id(e) not in self.found:
+            self.found[id(e)] = read(e, self.facts, self.places)
+        return self.found[id(e)]
+
+
+def at_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
+    points = FAMILIES[family]
+    try:
+        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
+            return None
+        if not points:
+            heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
+            heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
+            places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
+            at = (complete, *places.items())
+            reading = readings[at] = readings.get(at) or Reading(complete + (gaussian(*randoms),), places)
+            sides = [{(): polynomial_value(reading.of(e), heads)} for e in (left, right)]
+            if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divided):
+                raise Undefined("a division by zero")
+        else:
+            if sum(len(points) * prod(exact_evaluation.size_value(n, env) for n in s.shape) for s in randoms) > 12:
+                return None
+            supports = {}
+            for s in randoms:
+                m, v = (
+                    evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
+                    for kind in ("mean", "variance")
+                )
+                width = evaluate((lift(exact_evaluation.fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
+                supports[s.data[0]] = [m + width * x for x in points]
+            sides = [evaluate(e, env | {"supports": supports}) for e in (left, right)]
+    except Undefined as error:
+        sides = [f"undefined ({error})"] * 2
+    except (KernelError, AttributeError, KeyError):
+        return None
+    if not isinstance(sides[0], str) and not any(exact_evaluation.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
+        return None
+    distribution = [f"{s.data[0]} {family}" for s in randoms]
+    for a in complete:
+        if a.kind in ("mean", "variance"):
+            distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
+    at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
+    return Found(at, *sides, note=", ".join([note] * bool(note) + distribution))

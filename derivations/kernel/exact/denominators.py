@@ -1,0 +1,33 @@
+"""Whether a normal form is 0, once what it divides by is multiplied out."""
+
+from __future__ import annotations
+
+from .fractions import Fraction
+from .normal_form import FRESH, Facts, multiply
+from .polynomials import rename
+
+
+def clear_denominators(p: dict, facts: Facts) -> dict:
+    """p times the sums that it divides by, as often as needed. They are not zero, so p is 0 exactly if the result is."""
+    while p:
+        lowest = {}
+        for _, factors in p:
+            for f, e in factors:
+                if f[0][0] == "sum" and e < 0 and not any(i[0] == "b" for i in f[1]):
+                    lowest[f] = min(e, lowest.get(f, Fraction(0)))
+        if not lowest:
+            break
+        for f, e in lowest.items():
+            p = multiply(p, {((), ((f, -e),)): Fraction(1)}, facts)
+    return without_vanishing_sums(p, facts)
+
+
+def without_vanishing_sums(p: dict, facts: Facts) -> dict:
+    """p less the sums whose terms are 0 at each value of their indices, once what they divide by is cleared."""
+    result = p
+    for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:
+        held = {("b", k): ("held", next(FRESH)) for k in range(len(bound))}
+        inside = {((), tuple(sorted(rename(factors, held), key=repr))): c for (over, factors), c in p.items() if over == bound}
+        if not clear_denominators(inside, facts):
+            result = {term: c for term, c in result.items() if term[0] != bound}
+    return result

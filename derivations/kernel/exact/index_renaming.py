@@ -1,0 +1,56 @@
+"""The names of bound indices: all terms that differ in these alone have one form."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import permutations, product
+from math import factorial, prod
+
+from .atom_payloads import Unknown, settle
+from .polynomials import ordered, rename
+
+MAX_RENAMINGS = 5040
+
+
+@lru_cache(maxsize=10000)
+def named_alike(bound: tuple, factors: tuple) -> tuple:
+    """The term that all terms share which differ from this one in the names of bound indices and in the order of factors."""
+    sizes = dict(bound)
+    groups = [list(sizes)] if len(sizes) < 2 else alike(sizes, factors)
+    count = prod(factorial(len(group)) for group in groups)
+    if count > MAX_RENAMINGS:
+        raise Unknown(f"a term with {len(sizes)} summation indices that look alike; split the claim into smaller steps")
+    orders = [[n for group in chosen for n in group] for chosen in product(*map(permutations, groups))]
+    made = [(tuple(sizes[n] for n in order), numbered(factors, order)) for order in orders]
+    return made[0] if len(made) == 1 else min(made, key=lambda one: repr(one[1]))
+
+
+def numbered(factors: tuple, order: list) -> tuple:
+    """The factors with the bound indices numbered in this order."""
+    named = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
+    return ordered(((head, settle(head, indices)), power) for (head, indices), power in named)
+
+
+def alike(sizes: dict, factors: tuple) -> list:
+    """The bound indices in groups: those of one group look alike, by their sizes and by where they stand beside others."""
+    numbers = list(sizes)
+    colours = {n: repr(sizes[n]) for n in numbers}
+    for _ in range(3):
+        marks = {
+            n: sorted(
+                repr(
+                    (
+                        head,
+                        power,
+                        [k for k, i in enumerate(indices) if i == ("b", n)],
+                        [colours.get(i[1], i) if i[0] == "b" else i for i in indices],
+                    )
+                )
+                for (head, indices), power in factors
+                if ("b", n) in indices
+            )
+            for n in numbers
+        }
+        ranks = {mark: k for k, mark in enumerate(sorted({repr((colours[n], marks[n])) for n in numbers}))}
+        colours = {n: f"{ranks[repr((colours[n], marks[n]))]:04}" for n in numbers}
+    return [[n for n in numbers if colours[n] == colour] for colour in sorted(set(colours.values()))]

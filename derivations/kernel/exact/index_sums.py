@@ -1,0 +1,42 @@
+"""Sums over an index: the polynomial under one, with the index bound; and a value put in its place."""
+
+from __future__ import annotations
+
+from ..core.expr import Expr
+from .normal_form import FRESH, Facts, reduce_term
+from .polynomials import add, rename, scale
+
+
+def sum_over(size: Expr, term, facts: Facts, name: str = "") -> dict:
+    """The sum of term(index). Over a known number of values it is written out, so that each term is read at a known index."""
+    if size.op == "const":
+        return add(*(term(("c", k)) for k in range(1, int(size.data) + 1)))
+    index = fresh(name)
+    return summed(term(index), index, size, facts)
+
+
+def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
+    """The sum of a polynomial over one of its free indices. A sum over a known number of values is written out."""
+    if size.op == "const":
+        return add(*(put(polynomial, free, ("c", k), facts) for k in range(1, int(size.data) + 1)))
+    result = {}
+    for (bound, factors), c in polynomial.items():
+        new = ("b", len(bound))
+        for term, c2 in reduce_term(dict(enumerate((*bound, size))), rename(factors, {free: new}), facts).items():
+            result[term] = result.get(term, 0) + c * c2
+    return {term: c for term, c in result.items() if c}
+
+
+def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
+    """A polynomial with one of its free indices set to a value."""
+    return add(
+        *(
+            scale(reduce_term(dict(enumerate(bound)), rename(factors, {free: value}), facts), c)
+            for (bound, factors), c in polynomial.items()
+        )
+    )
+
+
+def fresh(name: str = "") -> tuple:
+    """An index that occurs nowhere else, with the name that a message may call it by."""
+    return ("held", next(FRESH), name) if name else ("held", next(FRESH))

@@ -1,0 +1,490 @@
+"""The exact witness: reads an expression tree into the normal form, averages it, differentiates it, takes its limits.
+
+It shares no code with SymPy. Index sums are decided at every shape. Expectations are taken by counting which summation
+indices coincide, which settles a law at every size at once. Limits are taken by series with exact coefficients.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from ..core.expr import Expr, free_indices, show, walk
+from .atom_payloads import Unknown, function_atom, instantiate, is_real, mentions
+from .expectations import delta, expectation
+from .fractions import Fraction
+from .index_sums import fresh, sum_over, summed
+from .integer_powers import base_and_count, is_whole, whole_power
+from .max_normal_form import FEW, largest_of, largest_over
+from .normal_form import (
+    Facts,
+    allowed_power,
+    exponential,
+    is_bit,
+    logarithm,
+    multiplied_out,
+    multiply,
+    raise_to,
+    real,
+    reduce_term,
+)
+from .polynomials import add, atom, constant, rename, scale, size_polynomial
+
+
+def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
+    """The normal form of the entry of e at the indices `at`. names maps index variables to indices."""
+    rule = RULES.get(e.op)
+    if rule is None:
+        raise Unknown(f"the exact witness does not know the node '{e.op}' in {show(e)}")
+    return rule(e, at, names, facts)
+
+
+def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
+    """The normal form of a general entry of e: free indices stand for any row and column, but for those that places sets."""
+
+    def free(name):
+        return ("c", places[name]) if places and name in places else ("f", name)
+
+    before, facts.looked_into = facts.looked_into, {}  # for elsewhere something else may be known
+    try:
+        return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
+    finally:
+        facts.looked_into = before
+
+
+def lower_symbol(e, at, names, facts):
+    name, kind = e.data
+    return size_polynomial(e) if kind == "size" else atom((kind if kind == "random" else "entry", name), *at)
+
+
+def lower_index(e, at, names, facts):
+    if e not in names:
+        raise Unknown(f"the index {show(e)} is bound outside the definition that uses it")
+    return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
+
+
+def lower_array(e, at, names, facts):
+    """The entry at a known place; at one that is open, the sum of all entries, each times its deltas."""
+    if all(index[0] == "c" and index[1] in range(1, int(n.data) + 1) for index, n in zip(at, e.shape)):
+        return multiply(constant(1), lower(e.args[number_of(at, e.shape)], (), names, facts), facts)
+    result = {}
+    for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
+        value = constant(1)
+        for index, k in zip(at, place):
+            value = multiply(value, delta(index, ("c", k)), facts) if index[0] != "c" else value if index[1] == k else {}
+        result = add(result, multiply(value, lower(entry, (), names, facts), facts)) if value else result
+    return result
+
+
+def number_of(at: tuple, shape: tuple) -> int:
+    """Which of the entries that are written out stands at a known place."""
+    number = 0
+    for (_, k), size in zip(at, shape):
+        number = number * int(size.data) + k - 1
+    return number
+
+
+def elementwise(e, at, names, facts):
+    return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
+
+
+def lower_power(e, at, names, facts):
+    base, exponent = elementwise(e, at, names, facts)
+    if exponent.keys() <= constant(1).keys():
+        power = next(iter(exponent.values()), Fraction(0))
+        if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := squared(e.args[0])):
+            under, times = inside
+            if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
+                return raise_to(absolute_value(root, facts), times * power, facts)
+        return raise_to(base, power, facts)
+    if is_whole(exponent) and not facts.is_positive(base) and not facts.ends_positive(base):
+        return whole_power(base, exponent, facts)
+    return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
+
+
+def squared(e: Expr) -> tuple[Expr, Fraction] | None:
+    """(x, p) where e is x^p with an even p as it is written; None elsewhere."""
+    while e.op == "paren":
+        e = e.args[0]
+    if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator == 1 and e.args[1].data % 2 == 0:
+        return e.args[0], Fraction(e.args[1].data)
+    return None
+
+
+def every_place(size: Expr) -> list:
+    """The places along an axis: each where their number is known, and else any, which is no place that is spoken of elsewhere."""
+    return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh()]
+
+
+def lower_matmul(e, at, names, facts):
+    left, right = e.args
+    split = len(left.shape) - 1
+
+    def term(inner):
+        return multiply(lower(left, at[:split] + (inner,), names, facts), lower(right, (inner,) + at[split:], names, facts), facts)
+
+    return sum_over(left.shape[-1], term, facts)
+
+
+def lower_inverse(e, at, names, facts):
+    """(AB)^-1 = B^-1 A^-1 and so on, down to matrices that are stated to be invertible."""
+    (base,) = e.args
+    inside = base.args[0] if base.args else None
+    if base.op in ("paren", "defined"):
+        return lower(Expr("inverse", (inside,), e.shape), at, names, facts)
+    if base.op == "transpose":
+        return lower(Expr("inverse", (inside,), e.shape), at[::-1], names, facts)
+    if base.op == "eye":
+        return lower(base, at, names, facts)
+    if base.op == "inverse":
+        lower(base, at, names, facts)  # requires that it exists
+        return lower(inside, at, names, facts)
+    if base.op == "neg":
+        return scale(lower(Expr("inverse", (inside,), e.shape), at, names, facts), -1)
+    if base.op == "div":
+        matrix, factor = base.args
+        raise_to(lower(factor, (), names, facts), Fraction(-1), facts)
+        return multiply(lower(factor, (), names, facts), lower(Expr("inverse", (matrix,), e.shape), at, names, facts), facts)
+    if base.op == "symbol" and base.data[1] == "random":
+        raise Unknown(f"the inverse of the random matrix {show(base)}")
+    if base.op == "symbol":
+        name = base.data[0]
+        facts.require(name in facts.invertible, f"{name} is invertible (its inverse is taken)", f"invertible({name})")
+        return atom(("inverse", base.data[0]), *at)
+    if base.op == "matmul" and len({*base.args[0].shape, *base.args[1].shape}) == 1:
+        left, right = (Expr("inverse", (x,), x.shape) for x in base.args)
+        return lower(Expr("matmul", (right, left), e.shape), at, names, facts)
+    if base.op == "mul" and (not base.args[0].shape or not base.args[1].shape):
+        factor, matrix = base.args if not base.args[0].shape else base.args[::-1]
+        return multiply(
+            raise_to(lower(factor, (), names, facts), Fraction(-1), facts),
+            lower(Expr("inverse", (matrix,), e.shape), at, names, facts),
+            facts,
+        )
+    raise Unknown(f"the exact witness cannot tell whether {show(base)} is invertible")
+
+
+def lower_sum(e, at, names, facts):
+    key = Expr("index", (), (), e.data)
+    return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
+
+
+def lower_each(e, at, names, facts):
+    """The body where its index is the place on the first axis: what the index is outside does not reach in."""
+    key = Expr("index", (), (), e.data)
+    return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
+
+
+def lower_entry(e, at, names, facts):
+    where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
+    if None in where:
+        raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
+    if e.args[0].op not in ("symbol", "eye", "fill"):
+        look_into(e.args[0], names, facts)
+    return lower(e.args[0], where, names, facts)
+
+
+def look_into(tensor: Expr, names: dict, facts: Facts) -> None:
+    """Read each entry of a tensor, which has a value where each of them has one: once where its indices are the same, and the same moves."""
+    _, free, seen = facts.looked_into.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
+    at = (facts.moving, facts.here is None, *((i, names.get(i)) for i in free))
+    if at not in seen:
+        for place in product(*map(every_place, tensor.shape)):
+            lower(tensor, place, names, facts)
+        seen.add(at)
+
+
+def lower_function(e, at, names, facts):
+    if e.data == "norm":
+        square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
+        if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0])):
+            return allowed_power(square, Fraction(1, 2), facts)
+        return raise_to(square, Fraction(1, 2), facts)
+    if e.data == "largest":
+        return lower_largest(e.args[0], names, facts)
+    inside = lower(e.args[0], at, names, facts)
+    if e.data == "exp":
+        return exponential(inside, facts)
+    if e.data == "log":
+        return logarithm(inside, facts, seen=positive_by_parts(e.args[0], at, names, facts))
+    if e.data == "abs":
+        return absolute_value(inside, facts)
+    if e.data in ("cos", "sin"):
+        return wave(e.data, inside, facts)
+    if e.data == "tanh":  # 1 - 2/(1 + exp(2x))
+        below = add(constant(1), exponential(scale(inside, 2), facts))
+        return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
+    raise Unknown(f"the exact witness does not know the function '{e.data}'")
+
+
+def lower_largest(vector: Expr, names: dict, facts: Facts) -> dict:
+    size = vector.shape[0]
+    if size.op != "const" or size.data > FEW:
+        runs = fresh()
+        return largest_over(lower(vector, (runs,), names, facts), runs, size, facts)
+    return largest_of([lower(vector, (("c", k),), names, facts) for k in range(1, int(size.data) + 1)], facts)
+
+
+def wave(name: str, p: dict, facts: Facts) -> dict:
+    """cos(p) = (exp(ip) + exp(-ip))/2, and sin(p) = (exp(ip) - exp(-ip))/2i."""
+    turned = multiply(atom(("i",)), p, facts)
+    there, back = exponential(turned, facts), exponential(scale(turned, -1), facts)
+    if name == "cos":
+        return scale(add(there, back), Fraction(1, 2))
+    return scale(multiply(atom(("i",)), add(back, scale(there, -1)), facts), Fraction(1, 2))
+
+
+def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
+    """Is an entry of e a product, a quotient or a power whose parts are positive, which its normal form may hide by multiplying out?"""
+    if e.op == "paren":
+        return positive_by_parts(e.args[0], at, names, facts)
+    if e.op in ("mul", "div"):
+        return all(positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
+    if e.op == "pow" and e.args[1].op == "const":
+        base, power = lower(e.args[0], (), names, facts), e.args[1].data
+        even = power.denominator == 1 and power % 2 == 0
+        return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
+    if e.op == "sum":
+        return positive_by_parts(e.args[0], (), {**names, Expr("index", (), (), e.data): fresh()}, facts)
+    if e.op == "function" and e.data == "exp":
+        return real(lower(e.args[0], at, names, facts), facts)
+    return facts.is_positive(lower(e, at, names, facts))
+
+
+def absolute_value(p: dict, facts: Facts) -> dict:
+    """|p| for a real p: p or -p where the sign is known, a product of absolute values for a product."""
+    if not real(p, facts):
+        raise Unknown("the absolute value of something that is not real")
+    if facts.is_nonnegative(p):
+        return p
+    if facts.is_nonnegative(scale(p, -1)):
+        return scale(p, -1)
+    if len(p) == 1 and not next(iter(p))[0] and all(is_real(f[0]) for _, factors in p for f, _ in factors):
+        (((_, factors), c),) = p.items()
+        result = constant(abs(c))
+        for f, power in factors:
+            if power.denominator != 1:  # a root has a value where what it is of is not negative
+                result = multiply(result, reduce_term({}, [(f, power)], facts), facts)
+                continue
+            one = {((), ((f, Fraction(1)),)): Fraction(1)}
+            sized = one if facts.is_nonnegative(one) else modulus_of(f, one, facts)
+            result = multiply(result, allowed_power(sized, power, facts), facts)
+        return result
+    leading = min(p.items(), key=repr)[1]
+    return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
+
+
+def modulus_of(f: tuple, one: dict, facts: Facts) -> dict:
+    """|f| of an atom whose sign is not known; the modulus of a rounding is the rounding of the modulus."""
+    if f[0][0] == "rounded":
+        return function_atom(f[0][:-1], absolute_value(instantiate(f[0][-1], f[1]), facts))
+    return function_atom("abs", one)
+
+
+def lower_softmax(e, at, names, facts):
+    def top(last):
+        return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
+
+    below = sum_over(e.shape[-1], top, facts)  # positive: a sum of exponentials, if they are of real numbers
+    if all(is_real(f[0]) for _, factors in below for f, _ in factors):
+        return multiply(top(at[-1]), allowed_power(below, Fraction(-1), facts), facts)
+    return multiply(top(at[-1]), raise_to(below, Fraction(-1), facts), facts)
+
+
+def lower_expectation(e, at, names, facts):
+    return expectation(lower(e.args[0], (), names, facts), facts)
+
+
+def lower_variance(e, at, names, facts):
+    p = lower(e.args[0], (), names, facts)
+    if not real(p, facts):
+        raise Unknown("the variance of something that is not real")
+    mean = expectation(p, facts)
+    return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
+
+
+def lower_derivative(e, at, names, facts):
+    body, by = e.args
+    target = by.args[0] if by.op == "entry" else by
+    if moved := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
+        raise Unknown(f"{show(moved[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
+    if target.data[0] in facts.tied:
+        raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
+    where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
+    head = ("entry", target.data[0])
+    with facts.nearby(target.data[0]):  # also while products are made of which a slope is taken
+        slope = derivative(lower(body, (), names, facts), head, where, facts)
+    return multiplied_out(slope, facts)
+
+
+def lower_rounded(e, at, names, facts):
+    """Rounding has a value, and commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated.
+
+    What is a floating-point number already is its own rounding, and needs no such assumption.
+    """
+    if moved := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.moving]:
+        raise Unknown(f"a rounding of what depends on {moved[0]}, which moves: it goes in steps, whatever holds at a point")
+    inside, times = lower(e.args[0], (), names, facts), Fraction(1)
+    if facts.in_range and len(inside) == 1:
+        ((term, c),) = inside.items()
+        while c.numerator % 2 == 0:
+            c, times = c / 2, times * 2
+        while c.denominator % 2 == 0:
+            c, times = c * 2, times / 2
+        inside = {term: c}
+    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to the nearest, ties to even, is odd
+        inside, times = scale(inside, -1), -times
+    already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
+    bit = [(bound, c, all(is_bit(f[0], facts) for f, _ in factors)) for (bound, factors), c in inside.items()] == [((), 1, True)]
+    representable = bit or inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
+    facts.rounds += [inside] * facts.assuming
+    facts.require(
+        facts.in_range or representable or inside in facts.rounds,
+        "no exponent leaves the format's range (something is rounded)",
+        "in_range()",
+    )
+    return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
+
+
+RULES = {
+    "const": lambda e, at, names, facts: constant(e.data),
+    "imaginary": lambda e, at, names, facts: atom(("i",)),
+    "symbol": lower_symbol,
+    "index": lower_index,
+    "defined": lambda e, at, names, facts: lower(e.args[0], at, {}, facts),
+    "paren": lambda e, at, names, facts: lower(e.args[0], at, names, facts),
+    "add": lambda e, at, names, facts: add(*elementwise(e, at, names, facts)),
+    "neg": lambda e, at, names, facts: scale(lower(e.args[0], at, names, facts), -1),
+    "mul": lambda e, at, names, facts: multiply(*elementwise(e, at, names, facts), facts),
+    "div": lambda e, at, names, facts: multiply(
+        lower(e.args[0], at, names, facts), raise_to(lower(e.args[1], (), names, facts), Fraction(-1), facts), facts
+    ),
+    "pow": lower_power,
+    "matmul": lower_matmul,
+    "transpose": lambda e, at, names, facts: lower(e.args[0], at[::-1], names, facts),
+    "inverse": lower_inverse,
+    "eye": lambda e, at, names, facts: reduce_term({}, [((("delta",), at), Fraction(1))], facts),
+    "fill": lambda e, at, names, facts: constant(e.data),
+    "array": lower_array,
+    "sum": lower_sum,
+    "each": lower_each,
+    "entry": lower_entry,
+    "function": lower_function,
+    "softmax": lower_softmax,
+    "expectation": lower_expectation,
+    "variance": lower_variance,
+    "derivative": lower_derivative,
+    "rounded": lower_rounded,
+}
+
+
+# Derivatives
+
+
+def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
+    """The derivative of p by the entry of the symbol `head` at the indices `where`."""
+    result, p = beside_moduli(p, head, where, facts)
+    for (bound, factors), c in p.items():
+        held = {("b", k): fresh() for k in range(len(bound))}
+        total, smooth = beside_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
+        for (inner, free), c2 in smooth.items():
+            if inner:  # a sum that was kept whole within an atom: over indices of its own
+                total = add(total, derivative({(inner, free): c2}, head, where, facts))
+                continue
+            for k, (f, power) in enumerate(free):
+                others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
+                total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
+        for (_, k), token in held.items():
+            total = summed(total, token, bound[k], facts)
+        result = add(result, scale(total, c))
+    return result
+
+
+def beside_moduli(p: dict, by: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
+    """(a derivative, the terms that it is not of): of what is |a| a r, which has a slope also where a is 0: 2|a| a' r + |a| a r'."""
+    moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], by)}
+    found: dict = {}
+    for f in sorted(moduli, key=repr):
+        own = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
+        inside = instantiate(f[0][1], f[1])
+        rest = quotient({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in own.items()}, inside, facts)
+        if rest is None:
+            continue
+        p = {term: c for term, c in p.items() if term not in own}
+        slope = add(
+            scale(multiply(derivative(inside, by, where, facts), rest, facts), 2),
+            multiply(inside, derivative(rest, by, where, facts), facts),
+        )
+        found = add(found, multiply({((), ((f, Fraction(1)),)): Fraction(1)}, slope, facts))
+    return found, p
+
+
+MOST_STEPS = 50
+
+
+def quotient(p: dict, a: dict, facts: Facts) -> dict | None:
+    """r with p = a r, by long division; None where a does not go into p so, or where one of them holds a sum."""
+    if any(bound for bound, _ in (*p, *a)):
+        return None
+    atoms = sorted({f for _, factors in (*p, *a) for f, _ in factors}, key=repr)
+
+    def order(term):
+        powers = dict(term[1])
+        return [powers.get(f, Fraction(0)) for f in atoms]
+
+    lead, result = max(a, key=order), {}
+    inverse_ = {((), tuple((f, -power) for f, power in lead[1])): 1 / a[lead]}
+    for _ in range(MOST_STEPS):
+        if not p:
+            return result
+        top = max(p, key=order)
+        if any(dict(top[1]).get(f, 0) < power for f, power in lead[1]):
+            return None
+        part = multiply({top: p[top]}, inverse_, facts)
+        result, p = add(result, part), add(p, scale(multiply(part, a, facts), -1))
+    return None
+
+
+def mentions_in(polynomials: list, head: tuple) -> bool:
+    return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
+
+
+UNSEEN = "where it is 0, a slope is not shown to exist"
+
+
+def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
+    head, indices = f
+    if head[0] in ("inverse", "moment", "joint"):
+        if head[0] == "inverse" and head[1] != by[1] or head[0] != "inverse" and not mentions_in(facts.parameters, by):
+            return {}
+        raise Unknown(
+            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it")
+        )
+    moves = head == by or isinstance(head[-1], tuple) and mentions(head, by)
+    if moves and power.denominator != 1 and power < 1:
+        base = {((), ((f, Fraction(1)),)): Fraction(1)}
+        inner = instantiate(head[1], indices) if head[0] == "sum" else base
+        facts.require_sign("nonzero", inner, f"a root of it is differentiated: {UNSEEN}")
+    lower_power_ = reduce_term({}, [(f, power - 1)], facts)
+    if head == by:
+        same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
+        return scale(multiply(lower_power_, same, facts), power)
+    if head[0] in ("exp", "log", "sum", "abs") and mentions(head, by):
+        inner = instantiate(head[1], indices)
+        chain = scale(derivative(inner, by, where, facts), power)
+        if head[0] == "abs":
+            facts.require_sign("nonzero", inner, f"its absolute value is differentiated: {UNSEEN}")
+            slope = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
+            lower_power_ = multiply(lower_power_, slope, facts)
+        if head[0] == "exp":
+            return multiply(reduce_term({}, [(f, power)], facts), chain, facts)
+        if head[0] == "log":
+            lower_power_ = multiply(lower_power_, allowed_power(inner, Fraction(-1), facts), facts)
+        return multiply(lower_power_, chain, facts)
+    if head[0] == "whole" and mentions(head, by):
+        base, times = base_and_count(instantiate(head[1], indices))
+        facts.require_sign("nonzero", base, f"a power of it is differentiated: {UNSEEN}")
+        slope = multiply(derivative(base, by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
+        return multiply(scale(multiply(times, slope, facts), power), reduce_term({}, [(f, power)], facts), facts)
+    if mentions(head, by):
+        raise Unknown(f"the derivative of {head[0]}")
+    return {}

@@ -1,0 +1,63 @@
+"""Expression trees as a script writes them: what a message asks an author to write can be copied from it."""
+
+from __future__ import annotations
+
+from .latex import ATOM, is_root, listed
+from .plain_text import Plain
+
+NAMES = {"abs": "absolute"}
+
+
+class Script(Plain):
+    """The same tree in the names that a script imports."""
+
+    def show(self, e, least=0):
+        return super().show(e, 0 if e.op == "inverse" else least)
+
+    def const(self, e):
+        return str(e.data) if e.data.denominator == 1 else f"Fraction({e.data.numerator}, {e.data.denominator})"
+
+    def pow(self, e):
+        base, exponent = e.args
+        return f"sqrt({self.show(base)})" if is_root(e) else f"{self.show(base, ATOM)}**{self.show(exponent, ATOM)}"
+
+    def transpose(self, e):
+        return f"{self.show(e.args[0], ATOM)}.T"
+
+    def inverse(self, e):
+        return f"inverse({self.show(e.args[0])})"
+
+    def rows(self, rows, is_matrix):
+        return f"array({super().rows(rows, is_matrix)})"
+
+    def sum(self, e):
+        return f"total({self.show(e.args[0])}, {e.data[0]})"
+
+    def each(self, e):
+        body, indices = listed(e)
+        return f"each({', '.join([self.show(body), *(name for name, _ in indices)])})"
+
+    def function(self, e):
+        return f"{NAMES.get(e.data, e.data)}({self.show(e.args[0])})"
+
+    def expectation(self, e):
+        return f"E({self.show(e.args[0])})"
+
+    def derivative(self, e):
+        return f"diff({self.show(e.args[0])}, {self.show(e.args[1])})"
+
+    def rounded(self, e):
+        return f"rounded({self.show(e.args[0])})"
+
+    def neg(self, e):
+        return f"-{self.show(e.args[0], 5)}"  # Python binds a minus closer than a product
+
+    def mul(self, e):
+        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # and reads a*b/c as (a*b)/c
+
+    def matmul(self, e):
+        return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 5)}"
+
+
+def script(e) -> str:
+    return Script().show(e)

@@ -1,0 +1,45 @@
+"""Whether two values agree: they do if they are no further apart than their two bounds together. No tolerance is chosen."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .error_bounds import COVER, Value
+from .errors import Disagrees
+
+SHARP = 2.0**-20  # a bound above this, relative to the values and to 1, tells nothing
+
+
+def settled(*parts: Value) -> Tensor:
+    """Where all values exist and their bounds tell something."""
+    size = torch.stack(torch.broadcast_tensors(*(x.v.abs() for x in parts))).amax(0).clamp(min=1)
+    return torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & (x.e <= SHARP * size) for x in parts))).all(0)
+
+
+def counted(good: Tensor) -> int:
+    """At how many points something is settled everywhere."""
+    return int(good.flatten(1).all(1).sum())
+
+
+def first(bad: Tensor, *parts: Value) -> list:
+    at = tuple(bad.nonzero()[0])
+    return [x.v.expand(bad.shape)[at].item() for x in parts]
+
+
+def compare(left: Value, right: Value, what: str, sizes: dict, factor: float = 1.0) -> Tensor:
+    good = settled(left, right)
+    bad = good & ((left.v - right.v).abs() > COVER * factor * (left.e + right.e))
+    if bad.any():
+        a, b = first(bad, left, right)
+        raise Disagrees(f"{what}{at_sizes(sizes)}: {a:.17g} and {b:.17g}")
+    return good
+
+
+def at_sizes(sizes: dict) -> str:
+    return " at " + ", ".join(f"{n} = {k}" for n, k in sorted(sizes.items())) if sizes else ""
+
+
+def left_out(points: int) -> str:
+    """How many points tell nothing, for a note."""
+    return f"; {points} points left out, where the rounding bounds tell nothing" if points else ""

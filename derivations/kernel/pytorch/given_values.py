@@ -1,0 +1,75 @@
+"""Values that a claim gives for its symbols itself: a counterexample's, or those of a hint why an assumption is needed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+import torch
+
+from ..core.claims import Claim
+from ..core.expr import BINDERS, Expr, free_indices, show, symbols
+from .errors import Disagrees
+from .evaluation import evaluate
+from .trial import Trial
+
+
+def bindable(claim: Claim) -> dict:
+    """What a value may be given for, by name: the claim's symbols, and the indices that its sides leave open."""
+    free = set().union(*(free_indices(e) for e in (claim.start, *(s.expr for s in claim.steps))))
+    return {i.data[0]: i for i in free} | symbols(*claim.trees)
+
+
+def placed(e: Expr, at: dict, sizes: dict) -> Expr:
+    """A side with the values that are given to its free indices."""
+    if e.op == "index" and e.data[0] in at:
+        name, size = e.data
+        value, most = at[name], sizes.get(size.data[0], 0) if size.op == "symbol" else int(size.data)
+        if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
+            raise Disagrees(f"the index {name} is given a value that it does not take")
+        return value
+    rest = {name: value for name, value in at.items() if e.op not in BINDERS or name != e.data[0]}
+    return replace(e, args=tuple(placed(x, rest, sizes) for x in e.args))
+
+
+def sizes_in(named: dict, at: tuple) -> dict:
+    """The sizes that (name, value) pairs give: as numbers, or as the lengths of arrays. Disagrees where they contradict each other."""
+    sizes: dict[str, int] = {}
+    for name, value in at:
+        if name not in named:
+            raise Disagrees(f"a value is given for {name}, which the claim does not mention")
+        for size, length in lengths_in(named[name], value):
+            if (sizes.setdefault(size.data[0], length) if size.op == "symbol" else size.data) != length:
+                raise Disagrees(f"the values disagree about the size {show(size)}")
+    return sizes
+
+
+def lengths_in(symbol: Expr, value) -> list:
+    """(size, length) for each axis of the value of a symbol; for a size itself, its one number."""
+    if symbol.op == "index":
+        return []
+    if symbol.data[1] == "size":
+        if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
+            raise Disagrees(f"the size {symbol.data[0]} is a positive integer")
+        return [(symbol, int(value.data))]
+    leaves, lengths = flatten(value)
+    if len(lengths) != len(symbol.shape) or len(leaves) != prod(lengths):
+        raise Disagrees(f"the value of {symbol.data[0]} is no array with {len(symbol.shape)} axes")
+    return list(zip(symbol.shape, lengths))
+
+
+def put_values(t: Trial, named: dict, at: tuple):
+    """Give the symbols their values in a trial of these sizes."""
+    for name, value in at:
+        if named[name].op == "symbol" and named[name].data[1] != "size":
+            leaves, lengths = flatten(value)
+            found = [evaluate(x, t) for x in leaves]
+            t.put(named[name], *(torch.stack([y.flatten()[0] for y in part]).reshape(1, *lengths) for part in zip(*found)))
+
+
+def flatten(value) -> tuple:
+    """(leaves in order, lengths) of nested tuples."""
+    if not isinstance(value, tuple):
+        return [value], ()
+    parts = [flatten(x) for x in value]
+    return [leaf for part, _ in parts for leaf in part], (len(parts), *parts[0][1]) if parts else (0,)

@@ -1,0 +1,60 @@
+"""How closely code is looked at in a trial: in all ways where a size is larger than it was before, else by turns.
+
+What code does wrong in one way, in one format or with one kind of entries, it does at many shapes. So not each of them is asked at each
+shape, but each of them at many: of several ways the first two at one trial, the next two at another, and the other half of its points.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .float_formats import FORMATS, Format
+from .snippet_calls import WAYS
+
+AT_ONCE = 2  # ways to be given the same numbers that are asked at one trial
+SELDOM = 3  # one trial in so many is where a point is watched, and the next where one tensor is given for several that are equal
+FEW = 2  # points of which none is left out
+WATCHED = 4  # one point in so many is where a snippet is called twice
+
+
+class Look(NamedTuple):
+    """Where and how a trial is looked at."""
+
+    points: range
+    watched: range  # where the snippet is called twice
+    ways: tuple[str, ...]  # of being given the same numbers
+    shared: bool  # is one tensor given for several that are equal, too?
+    formats: tuple[Format, ...]
+
+
+class Turns:
+    """The trials that some snippets have seen."""
+
+    def __init__(self) -> None:
+        self.turn = -1
+        self.largest: dict[str, int] = {}  # what each size was at most
+        self.odd = False  # was one with an odd size seen in all formats? Half precision goes by pairs
+
+    def look(self, sizes: dict[str, int], points: int, in_formats: bool, scaled: bool = False) -> Look:
+        """How the next trial is looked at, which has these sizes and so many points; where entries are scaled, at all of these."""
+        self.turn += 1
+        wider = any(size > self.largest.get(name, 1) for name, size in sizes.items()) or not sizes and not self.turn
+        odd = in_formats and not self.odd and any(size % 2 for size in sizes.values() if size > 1)
+        self.largest |= {name: max(size, self.largest.get(name, 1)) for name, size in sizes.items()}
+        self.odd |= odd
+        look = closely(points) if wider or odd else in_turn(points, self.turn, 1 if scaled or points <= FEW else 2)
+        return look if self.turn else look._replace(formats=FORMATS)  # of a refutation it may be the only one
+
+
+def closely(points: int) -> Look:
+    return Look(range(points), range(0, points, WATCHED), tuple(WAYS), True, FORMATS)
+
+
+def in_turn(points: int, turn: int, step: int) -> Look:
+    """At one point in so many, and by turns in two ways, in one format."""
+    chosen = range(turn % step, points, step)
+    ways = tuple(WAYS)
+    asked = tuple(ways[(AT_ONCE * turn + k) % len(ways)] for k in range(AT_ONCE))
+    watched = chosen[-1:] if turn % SELDOM == 0 else range(0)  # not the first point, where all is zero
+    format_ = FORMATS[(turn + turn // len(FORMATS)) % len(FORMATS)]  # so that none goes with one way alone
+    return Look(chosen, watched, asked, turn % SELDOM == 1, (format_,))

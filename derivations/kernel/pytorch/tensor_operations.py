@@ -1,0 +1,128 @@
+"""Operations on whole tensors with bounds: products, inverses, softmax, sums along an axis, ranks.
+
+The tensor's own axes come last; whatever axes stand before them are carried along.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import torch
+from torch import Tensor
+
+from .error_bounds import COVER, TINY, U, Value, gamma, rounding, tiny
+from .errors import NotForTorch, Undefined
+
+WHOLE = 2.0**53  # whole numbers below it are added without an error
+
+
+def is_whole(x: Value) -> Tensor:
+    """Where it is certainly a whole number."""
+    return (x.e == 0) & (x.v == x.v.round()) if not x.v.is_complex() else torch.zeros_like(x.e, dtype=torch.bool)
+
+
+def product(a: Tensor, b: Tensor, row: bool, column: bool) -> Tensor:
+    """The product of two matrices, or of vectors: a row on the left, a column on the right."""
+    x = (a.unsqueeze(-2) if row else a) @ (b.unsqueeze(-1) if column else b)
+    x = x.squeeze(-1) if column else x
+    return x.squeeze(-1 if column else -2) if row else x
+
+
+def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
+    """The product of two matrices, or of vectors: a row on the left, a column on the right."""
+    if a.v.dtype != b.v.dtype:
+        a, b = (Value(x.v.to(torch.complex128), x.e) for x in (a, b))
+    if row:
+        a = Value(*(x.unsqueeze(-2) for x in a))
+    if column:
+        b = Value(*(x.unsqueeze(-1) for x in b))
+    size, a_, b_ = a.v.shape[-1], a.v.detach().abs(), b.v.detach().abs()
+    magnitude = a_ @ b_
+    n = 8 * size if a.v.is_complex() else size
+    finite = magnitude.detach().sum().item() < inf  # then so are both, and what is multiplied by 0 is 0
+    bound = gamma(n) * magnitude
+    if b.e.any() or not finite:
+        bound = bound + a_ @ b.e
+    if a.e.any() or not finite:
+        bound = bound + a.e @ (b_ + b.e)
+    if (magnitude > 0).all():
+        bound = bound + TINY
+    else:
+        bound = bound + tiny((a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0)  # that product itself may underflow
+    certain = is_whole(a).all(-1, keepdim=True) & is_whole(b).all(-2, keepdim=True) & (magnitude < WHOLE)
+    bound = torch.where(certain, 0.0, bound)
+    result = Value(a.v @ b.v, bound)
+    if column:
+        result = Value(*(x.squeeze(-1) for x in result))
+    if row:
+        result = Value(*(x.squeeze(-1 if column else -2) for x in result))
+    return result
+
+
+def inverse(a: Value, name: str) -> Value:
+    """The inverse; the name of what is inverted is for the message."""
+    blank = (a.v == 0) & (a.e == 0)
+    if (blank.all(-1).any(-1) | blank.all(-2).any(-1)).any():
+        raise Undefined(f"{name} is singular, and its inverse is taken")
+    x, info = torch.linalg.inv_ex(a.v)
+    n, x_ = x.shape[-1], x.abs()
+    eye = torch.eye(n, dtype=torch.float64)
+    # With R = I - XA, the inverse is (I + R + R^2 + ...)X, so it differs from X by at most (|R| + |R|^2 + ...)|X|.
+    r = (eye - x @ a.v).abs() + gamma(n + 1) * (x_ @ a.v.abs() + eye) + x_ @ a.e
+    rows = r.sum(-1, keepdim=True)
+    room = 1 - rows.amax(-2, keepdim=True)
+    fine = (room > 0) & (info == 0)[..., None, None]
+    return Value(x, torch.where(fine, rows / room * x_.amax(-2, keepdim=True), inf))
+
+
+def softmax(s: Value) -> Value:
+    v = torch.softmax(s.v, dim=-1)
+    below = s.v.amax(-1, keepdim=True) - s.v
+    # Errors of the scores count twice, in the exponential and in the sum; so do 4u of each exponential. Subtracting the largest
+    # score errs by u times the difference; in the sum that is less than u a term, for x exp(-x) < 1.
+    off = 2 * s.e.amax(-1, keepdim=True) + U * (below + 2 * s.v.shape[-1] + 12)
+    return Value(v, v * torch.expm1(off) + tiny(v < TINY))
+
+
+def largest(x: Value) -> Value:
+    """The largest of the last axis. It errs by no more than the entry that errs most."""
+    if x.v.is_complex():
+        raise NotForTorch("the largest of complex numbers")
+    return Value(x.v.amax(-1), x.e.expand(x.v.shape).amax(-1))
+
+
+def add_up(x: Value, axis: int, size: int) -> Value:
+    """The sum along a leading axis, which stays, with size one; what does not run along it is taken size times."""
+    if x.v.shape[axis] == 1:
+        v = x.v * size
+        return Value(v, x.e * size + (rounding(v) if size & size - 1 else 0))
+    magnitude = x.v.abs().sum(axis, keepdim=True)
+    bound = x.e.sum(axis, keepdim=True) + gamma((8 if x.v.is_complex() else 1) * (size - 1)) * magnitude
+    certain = is_whole(x).all(axis, keepdim=True) & (magnitude < WHOLE)
+    return Value(x.v.sum(axis, keepdim=True), torch.where(certain, 0.0, bound))
+
+
+def along_first(x: Value, axis: int, size: int, leading: int) -> Value:
+    """What runs along a leading axis put along a new first axis of the tensor's own; the leading axis stays, with size one."""
+
+    def moved(y):
+        lead = [size if k == axis else n for k, n in enumerate(x.v.shape[:leading])]
+        return y.expand(*lead, *x.v.shape[leading:]).unsqueeze(leading).transpose(axis, leading)
+
+    return Value(moved(x.v), moved(x.e))
+
+
+def stack(parts: list, shape: tuple) -> Value:
+    """An array of this shape, written out entry by entry."""
+    dtype = torch.complex128 if any(x.v.is_complex() for x in parts) else torch.float64
+    v = torch.stack(torch.broadcast_tensors(*(x.v.to(dtype) for x in parts)), -1)
+    bounds = torch.stack([x.e.expand(v.shape[:-1]) for x in parts], -1)
+    return Value(*(y.reshape(*v.shape[:-1], *shape) for y in (v, bounds)))
+
+
+def rank(a: Value) -> Value:
+    """How many singular values are certainly not zero: they err by no more than the matrix does."""
+    size = torch.linalg.matrix_norm(a.v)
+    atol = COVER * torch.linalg.matrix_norm(a.e.expand(a.v.shape)) + 16 * max(a.v.shape[-2:]) * U * size
+    v = torch.linalg.matrix_rank(a.v, atol=atol, rtol=torch.zeros_like(atol)).to(torch.float64)
+    return Value(v, torch.zeros_like(v))

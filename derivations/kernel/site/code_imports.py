@@ -1,0 +1,177 @@
+"""Every block of code stands on its own: what a region needs and nothing before it on its page has brought is imported at its head.
+
+A page is read as an interpreter would read it that is given its blocks one after the other. Of each name is known what it means in
+the file of the block, and what it means to that interpreter by then. Where the two differ, a block of code begins with an import: of
+what its file imports itself, or of what its file defines. An example imports in its docstring what it needs, and a page on which it
+lacks something is refused. So each page can be pasted from top to bottom.
+"""
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .code_regions import RECIPES, Included, home, included, mismarked, sections_of, text_of
+from .page_source import Source
+from .python_scopes import Imported, Made, Meaning, Region, Statement, regions_of
+
+WIDTH = 80  # of a line of a snippet, as its formatter has it
+
+
+class Lacking(Exception):
+    """A region that cannot stand where it is: the line in its file, what it lacks, what to do."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A region on a page, and the lines at its head."""
+
+    place: Included
+    example: bool
+    head: tuple[str, ...]
+    body: str
+
+    def text(self) -> str:
+        return "".join(f"{line}\n" for line in self.head) + self.body
+
+
+@dataclass
+class Interpreter:
+    """What the names mean to whoever has pasted the blocks so far."""
+
+    names: dict[str, Meaning] = field(default_factory=dict)
+    pasted: dict[str, dict[str, Meaning | None]] = field(default_factory=dict)  # functions and classes, and what they look up
+
+    def has(self, name: str, meaning: Meaning, asked: frozenset[str] = frozenset()) -> bool:
+        """Whether a name means this, and what was pasted under it finds all that it looks up."""
+        if self.names.get(name, Imported("builtins", name)) != meaning:
+            return False
+        asked |= {name}
+        return all(other in asked or (wanted and self.has(other, wanted, asked)) for other, wanted in self.pasted.get(name, {}).items())
+
+    def take(self, given: dict[str, Meaning], pasted: dict[str, Meaning | None] | None = None) -> None:
+        for name, meaning in given.items():
+            self.names[name] = meaning
+            self.pasted[name] = pasted or {}
+
+    def run(self, one: Statement) -> None:
+        self.take(one.gives, one.wants if one.defines else None)
+
+
+def blocks(source: Source, root: Path) -> list[Block]:
+    """The regions that a page includes, each with its head. Raises PageError where one cannot stand there."""
+    found, session = [], Interpreter()
+    for place in included(source.text):
+        for line, said in mismarked(text_of(root / home(place.topic))):
+            raise source.error(place.first, f"{home(place.topic)}:{line}: {said}", place.last)
+        region, body = region_of(source, root, place), sections_of(root, place.topic).get(place.section, "")
+        if region is None:
+            continue
+        try:
+            needs = {} if region.example else needed(region, session)
+            session.take(needs)
+            for one in region.statements:
+                if region.example:
+                    refuse_lacking(one, session)
+                session.run(one)
+        except Lacking as error:
+            raise source.error(place.first, f"{home(place.topic)}:{error}", place.last) from None
+        found.append(Block(place, region.example, tuple(spaced(imports(needs), body)), body))
+    return found
+
+
+def region_of(source: Source, root: Path, place: Included) -> Region | None:
+    """The region; None where there is none, of which others speak."""
+    try:
+        return regions_of(root, place.topic).get(place.section)
+    except SyntaxError as error:
+        raise source.error(place.first, f"{home(place.topic)}:{error.lineno} is no Python: {error.msg}", place.last) from None
+
+
+def needed(region: Region, session: Interpreter) -> dict[str, Imported]:
+    """What has to be imported before a region of code. Raises Lacking."""
+    own = {name for one in region.statements for name in one.gives}
+    found = {}
+    for one in region.statements:
+        for name in one.wants:
+            if name not in own and not session.has(name, bound(one, name)):
+                found[name] = importable(one, name)
+    return found
+
+
+def importable(one: Statement, name: str) -> Imported:
+    meaning = bound(one, name)
+    if meaning == Imported(RECIPES.replace("/", "."), name):
+        raise Lacking(f"{one.line} uses {name!r}, which another part of that file defines; show that part before")
+    return meaning
+
+
+def bound(one: Statement, name: str) -> Meaning:
+    meaning = one.wants[name]
+    if meaning is None:
+        raise Lacking(f"{one.line} uses {name!r}, which nothing in that file binds; import it there, or define it")
+    return meaning
+
+
+def refuse_lacking(one: Statement, session: Interpreter) -> None:
+    """Raise Lacking where a statement of an example reads what the page has not brought by then."""
+    for name in one.wants:
+        meaning = bound(one, name)
+        if session.has(name, meaning):
+            continue
+        if isinstance(meaning, Made):
+            raise Lacking(
+                f"{one.line} uses the {name!r} that line {meaning.line} makes, and on this page nothing has made that before, or another "
+                f"came since; make {name!r} anew in that example, or show the other before it"
+            )
+        line = imports({name: meaning})[0][0]
+        raise Lacking(
+            f"{one.line} uses {name!r}, which on this page means nothing by then, or something else; add '>>> {line}' to that example"
+        )
+
+
+# How imports are written ----------------------------------------------------------------------------------------------------------
+
+
+def imports(needs: dict[str, Imported]) -> list[list[str]]:
+    """The lines that import what is needed, in groups: Python's own modules, others', and the snippets. In each, `import` is first."""
+    ranked = {rank: {name: one for name, one in needs.items() if group(one.module) == rank} for rank in range(3)}
+    return [[*plain(ours), *chosen(ours)] for ours in ranked.values() if ours]
+
+
+def group(module: str) -> int:
+    top = module.partition(".")[0]
+    return 0 if top in sys.stdlib_module_names else 2 if top == "snippets" else 1
+
+
+def plain(needs: dict[str, Imported]) -> list[str]:
+    """`import module`, or `import module as name`."""
+    whole = sorted((one.module, name) for name, one in needs.items() if not one.name)
+    return [f"import {module}" if name == module.partition(".")[0] else f"import {module} as {name}" for module, name in whole]
+
+
+def chosen(needs: dict[str, Imported]) -> list[str]:
+    """`from module import names`, a line for each module and for each name that becomes another; on several where one would be too long."""
+    lines = []
+    for module in sorted({one.module for one in needs.values() if one.name}):
+        names = sorted(((one.name, name) for name, one in needs.items() if one.name and one.module == module), key=in_order)
+        kept = [said for said, name in names if said == name]
+        renamed = [([said], f"from {module} import {said} as {name}") for said, name in names if said != name]
+        line = f"from {module} import {', '.join(kept)}"
+        several = [f"from {module} import (", *(f"    {name}," for name in kept), ")"]
+        together = [(kept, line if len(line) <= WIDTH else "\n".join(several))] if kept else []
+        for _, said in sorted(renamed + together, key=lambda one: in_order((one[0][0], ""))):
+            lines += said.split("\n")
+    return lines
+
+
+def in_order(pair: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+    """CONSTANTS, then Classes, then the rest."""
+    name = pair[0]
+    return (0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2), pair
+
+
+def spaced(groups: list[list[str]], body: str) -> list[str]:
+    """The groups with an empty line between them, and before the code as many as its formatter wants."""
+    lines = [line for group in groups for line in [*group, ""]]
+    return [*lines, ""] if lines and re.match(r"@|(async )?def |class ", body) else lines

@@ -1,0 +1,203 @@
+"""MkDocs hook for labs, the notebooks that mkdocs-jupyter executes: run them only when needed, and keep their pages light.
+
+What a lab shows is kept in `.certificates/labs/` under a key made of everything it depends on: its own text, every module
+of the project that it imports, however indirectly, data that has such a module's name, and the pinned versions. While the key
+holds, nothing is executed. What else a notebook reads is not tracked: keep it beside the module that reads it, under its name.
+"""
+
+import hashlib
+import json
+import os
+import re
+import sys
+from base64 import b64decode
+from html import escape
+from modulefinder import ModuleFinder
+from pathlib import Path
+from tokenize import TokenError
+
+from bs4 import BeautifulSoup
+from mkdocs.structure.toc import get_toc
+from nbclient.exceptions import CellExecutionError
+
+from derivations.kernel.printing.mathml import MathsError, notation
+from derivations.kernel.printing.relation_signs import fault_of_text
+from derivations.kernel.site import PageError, Prose, Source, page_errors, page_lint
+
+ROOT = Path(__file__).resolve().parents[3]
+KEPT = ROOT / ".certificates" / "labs"
+
+# What of JupyterLab's page a reader needs: text, code, and what the code gave. The rest is 590 kB of styles for a whole
+# application, a second copy of the code for a button, and MathJax from another host.
+_NEEDED = ".jp-RenderedMarkdown, .highlight-ipynb, .jp-OutputArea-output"
+
+# What Matplotlib draws with, as an HTML parser names it.
+_ELEMENTS = "svg g path defs clippath rect circle line polygon polyline use text tspan title desc"
+_ATTRIBUTES = """class clip-path cx cy d height href id points preserveaspectratio r role rx ry style transform version viewbox width x x1
+x2 xlink:href xmlns xmlns:xlink y y1 y2"""
+_DRAWN, _DRAWN_WITH = frozenset(_ELEMENTS.split()), frozenset(_ATTRIBUTES.split())
+
+
+def on_pre_page(page, **_):
+    """Put a render that keeps its result in place of mkdocs-jupyter's."""
+    if page.file.src_uri.startswith("labs/") and page.file.src_uri.endswith(".py"):
+        execute = page.render
+        page.render = lambda config, files: render_or_say(page, lambda: execute(config, files))
+    return page
+
+
+def render_or_say(page, execute) -> None:
+    """The page; where a mistake stops it, and mistakes are shown, what stopped it."""
+    try:
+        render(page, execute)
+    except PageError as error:
+        page_errors.tolerate(error)
+        page.content, page.toc = page_errors.box(error.format_message()), get_toc([])
+
+
+def render(page, execute) -> None:
+    """Give the page its content, title and table of contents: the kept ones, or those of a fresh run."""
+    notebook = Path(page.file.abs_src_path)
+    kept, wanted = KEPT / f"{notebook.stem}.json", key(notebook)
+    try:
+        lab = json.loads(kept.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        lab = {}
+    if lab.get("key") != wanted:
+        try:
+            execute()
+        except CellExecutionError as error:
+            raise PageError(f"docs/labs/{notebook.name}: a cell fails with {error.ename}: {error.evalue}") from None
+        lab = {"key": wanted, "title": page.title, "toc": tokens(page.toc), "content": light(page.content, notebook)}
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(lab), encoding="utf-8")
+        partial.replace(kept)
+    page.content, page.title, page.toc = lab["content"], lab["title"], get_toc(lab["toc"])
+
+
+def key(notebook: Path) -> str:
+    """A digest of all that the lab's page depends on."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in dependencies(notebook):
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def dependencies(notebook: Path) -> list[Path]:
+    """The notebook, every project module it imports (and they import), the pinned versions, and this hook."""
+    finder = ModuleFinder(path=[str(ROOT)])
+    try:
+        finder.run_script(str(notebook))
+    except SyntaxError as error:
+        raise PageError(f"docs/labs/{notebook.name}:{error.lineno}: not Python: {error.msg}") from None
+    imported = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
+    imported |= {data for one in imported for data in one.parent.glob(f"{one.stem}.*") if data.is_file()}
+    return sorted(imported | {notebook, Path(__file__)} | set(ROOT.glob("requirements*.txt")))
+
+
+def light(content: str, notebook: Path) -> str:
+    """What mkdocs-jupyter rendered, as plain sections: no styles, no scripts, mathematics as MathML, figures inline.
+
+    Raises PageError for a relation in the notebook's prose, as on any page, in the words of a cell that is shown, and in what a cell
+    gives, which is text or a figure.
+    """
+    source = Source(notebook.read_text(encoding="utf-8"), notebook.parents[1], notebook)
+    _refuse_words(source)
+    parts = BeautifulSoup(content, "html.parser").select(_NEEDED)
+    return "\n".join(_section(part, source, number) for number, part in enumerate(parts, start=1))
+
+
+def _section(part, source: Source, number: int) -> str:
+    for unwanted in part.select("style, script"):
+        unwanted.decompose()
+    if "highlight-ipynb" in part["class"]:
+        return f'<div class="lab__code highlight"><pre><code>{part.pre.decode_contents()}</code></pre></div>'
+    figure = part.find("img", src=re.compile("^data:image/svg"))
+    if figure:
+        drawn = _in_ink(b64decode(figure["src"].partition(",")[2]).decode())
+        _refuse_drawn(drawn, source)
+        return f'<figure class="lab__figure">{_named(drawn, f"lab-{number}-")}</figure>'
+    if "jp-RenderedMarkdown" not in part["class"]:
+        return f'<div class="lab__output"><pre>{escape(_printed(part, source), quote=False)}</pre></div>'
+    for link in part.select("a.anchor-link"):
+        link["class"], link["title"] = "headerlink", "Permanent link"
+    prose = Prose(source)
+    prose.feed(part.decode_contents())
+    if prose.mistakes:  # shown, and not built: what follows may not be kept for a build that is
+        raise prose.mistakes[0][1]
+    for text in part.find_all(string=re.compile(r"\$")):
+        if not text.find_parent(["code", "pre"]):
+            text.replace_with(BeautifulSoup(_with_notation(text, source), "html.parser"))
+    return part.decode_contents().strip()
+
+
+def _refuse_words(source: Source) -> None:
+    """Raise PageError where a comment or a docstring of a shown cell states a relation."""
+    shown, hidden = set(), False
+    for number, line in enumerate(source.lines, start=1):
+        if line.startswith("# %%"):
+            hidden = "[markdown]" in line or "hide" in line
+        elif not hidden:
+            shown.add(number)
+    try:
+        told = [*page_lint.comments(source.text), *page_lint.docstrings(source.text)]
+    except (SyntaxError, TokenError, ValueError):
+        return  # that is said where it is run
+    for line, words, fault in told:
+        if fault and line in shown:
+            raise source.error(line, f"{words.strip()!r} {fault}; show a claim of it on a page, or say it in words")
+
+
+def _printed(part, source: Source) -> str:
+    """The text that a cell gave. Raises PageError where it gave something else, or a relation in words."""
+    inside = [child for child in part.children if getattr(child, "name", None) or str(child).strip()]
+    if [child.name for child in inside] != ["pre"] or inside[0].find(["pre", "section", "div", "table", "img", "svg"]):
+        raise source.error(0, "an output of a cell is neither text nor a figure in SVG; print text, or display a figure")
+    text = inside[0].get_text()
+    for line in text.split("\n"):
+        if fault := fault_of_text(line):
+            raise source.error(0, f"an output of a cell, {line.strip()!r}, {fault}; print numbers, and words beside them")
+    return text
+
+
+def _refuse_drawn(drawn: str, source: Source) -> None:
+    """Raise PageError where a figure holds more than Matplotlib draws, or a relation in its words."""
+    read = BeautifulSoup(drawn, "html.parser")
+    for element in read.find_all(True):
+        address = element.get("xlink:href") or element.get("href") or "#"
+        more = [name for name in element.attrs if name not in _DRAWN_WITH]
+        if element.name not in _DRAWN or more or not address.startswith("#"):
+            what = " ".join([element.name, *more, address.strip("#")]).strip()
+            raise source.error(0, f"a figure holds <{what}>, which Matplotlib does not draw; save the figure as it is")
+    for text in read.find_all(string=True):
+        if fault := fault_of_text(str(text)):
+            raise source.error(0, f"a figure says {text.strip()!r}, which {fault}; say it in words")
+
+
+def _with_notation(text: str, source: Source) -> str:
+    try:
+        parts = re.split(r"\$([^$]+)\$", text)
+        return "".join(notation(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+    except MathsError as error:
+        raise source.error(source.line_of(text.split("\n")[0]), str(error)) from None
+
+
+def _in_ink(figure: str) -> str:
+    """A figure by Matplotlib in the page's own ink on no ground, so that it suits light and dark."""
+    figure = figure[figure.index("<svg") :].replace("<svg", '<svg role="img"', 1)
+    figure = re.sub(r"<style\b.*?</style>|<metadata\b.*?</metadata>|<!--.*?-->", "", figure, flags=re.DOTALL)
+    figure = re.sub(r"font-family: ?[^;\"]*;? ?", "", figure)  # and in its letters
+    return re.sub(r"fill: ?#ffffff\b", "fill: none", figure).replace("#000000", "currentColor")
+
+
+def _named(figure: str, prefix: str) -> str:
+    """A figure whose ids no other figure has: Matplotlib gives each figure's parts the same. What nothing refers to needs none."""
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', figure))
+    figure = re.sub(r' id="([^"]*)"', lambda one: f' id="{prefix}{one[1]}"' if one[1] in used else "", figure)
+    return re.sub(r'(href="|url\()#', rf"\1#{prefix}", figure)
+
+
+def tokens(toc) -> list[dict]:
+    """A table of contents as what get_toc makes it from."""
+    return [{"name": item.title, "id": item.id, "level": item.level, "children": tokens(item.children)} for item in toc]

@@ -1,0 +1,88 @@
+"""MkDocs hook: a page that would come out as it did is not rendered again (page_cache.py).
+
+While the site is served, incremental_build.py decides what is built again.
+"""
+
+import hashlib
+import logging
+import sys
+from collections.abc import Callable
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.toc import get_toc
+from mkdocs.utils import CountHandler
+
+from derivations.kernel.run import certificates, coq_results
+from derivations.kernel.site import lab_hook, mkdocstrings_cache, page_cache, page_errors
+
+
+def on_files(files, *, config):
+    page_cache.begin("" if page_errors.are_shown() else around(config, files))
+    if not page_errors.are_shown():
+        coq_results.hold()
+    return files
+
+
+def around(config, files) -> str:
+    """A digest of what any page may depend on."""
+    given = [Path(config.config_file_path), *certificates.kernel_files()]
+    read = [(path.as_posix(), certificates.file_hash(path)) for path in given]
+    versions = sorted((one.metadata["Name"], one.version) for one in distributions())
+    settings = [config.docs_dir, config.site_url, config.repo_url, config.use_directory_urls]
+    said = [read, versions, sys.version, settings, sorted(file.src_uri for file in files)]
+    return hashlib.sha256(repr(said).encode()).hexdigest()
+
+
+def on_post_build(**_):
+    coq_results.release()
+
+
+def on_build_error(**_):
+    coq_results.release()
+
+
+def on_pre_page(page, **_):
+    """Put a render that keeps its result in place of MkDocs'."""
+    if not page_errors.are_shown() and page.file.src_uri.endswith(".md"):
+        execute = page.render
+        page.render = lambda config, files: render(page, config.plugins, files, lambda: execute(config, files))
+    return page
+
+
+def render(page, plugins, files, execute: Callable[[], None]) -> None:
+    """Give the page its content and what MkDocs knows of it: as it is kept, or as it is rendered."""
+    counted = CountHandler(level=logging.WARNING)
+
+    def make() -> dict[str, Any]:
+        logging.getLogger("mkdocs").addHandler(counted)
+        try:
+            with mkdocstrings_cache.noted(plugins) as told:
+                execute()
+        finally:
+            logging.getLogger("mkdocs").removeHandler(counted)
+        return stored(page) | {"referred": told}
+
+    def may_be_kept(made: dict[str, Any]) -> bool:
+        return not counted.get_counts() and mkdocstrings_cache.is_known(made["referred"])
+
+    kept = page_cache.kept(page.file.src_uri, page.file.abs_src_path, make, may_be_kept)
+    restore(page, kept, files)
+    mkdocstrings_cache.tell(kept["referred"], page, plugins)
+
+
+def stored(page) -> dict[str, Any]:
+    return {
+        "content": page.content,
+        "title": page.title,
+        "toc": lab_hook.tokens(page.toc),
+        "anchors": sorted(page.present_anchor_ids or ()),
+        "links": {file.src_uri: links for file, links in (page.links_to_anchors or {}).items()},
+    }
+
+
+def restore(page, told: dict[str, Any], files) -> None:
+    page.content, page.title, page.toc = told["content"], told["title"], get_toc(told["toc"])
+    page.present_anchor_ids = set(told["anchors"])
+    page.links_to_anchors = {files.get_file_from_path(name): links for name, links in told["links"].items()}

@@ -1,0 +1,57 @@
+"""What a tensor of whole numbers or of truth values can hold: nothing of a fraction, and nothing beyond its bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..core.expr import Expr
+from .entries import Entry, Masked, hidden
+from .errors import NotRead
+from .tensor_values import Value
+
+LONG = (torch.int32, torch.int64)  # in which each size has its place
+
+
+def fitting(reading: Any, dtype: torch.dtype, value: Value) -> Value:
+    """The value, of which no entry is read that a tensor of this kind would hold otherwise."""
+    if dtype.is_floating_point or dtype.is_complex:
+        return value
+    return value.map(lambda e: held(reading, dtype, e))
+
+
+def held(reading: Any, dtype: torch.dtype, e: Entry) -> Entry:
+    if isinstance(e, bool):
+        return e
+    if isinstance(e, Masked):
+        raise NotRead(f"an infinity in a tensor of {dtype}")
+    if e.op == "const":
+        low, high = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+        if e.data.denominator != 1 or not low <= e.data <= high:
+            raise NotRead(f"the number {e.data} in a tensor of {dtype}")
+    elif not is_bit(reading, e) and dtype != torch.bool and not (dtype in LONG and is_whole(reading, e)):
+        raise NotRead(f"a number that a tensor of {dtype} may not hold")
+    return e
+
+
+def is_bit(reading: Any, e: Expr) -> bool:
+    """Is it 0 or 1 for a reason that can be seen?"""
+    if e.op == "const":
+        return e.data in (0, 1)
+    if e.op == "entry":
+        return e.args[0].op == "eye" or e.args[0].op == "symbol" and e.args[0].data[0] in reading.facts().bits
+    if (undone := hidden(e)) is not None:
+        return is_bit(reading, undone)
+    return e.op == "symbol" and e.data[0] in reading.facts().bits or e.op == "mul" and all(is_bit(reading, a) for a in e.args)
+
+
+def is_whole(reading: Any, e: Expr) -> bool:
+    """Is it a whole number for a reason that can be seen?"""
+    if e.op == "const":
+        return e.data.denominator == 1
+    if e.op in ("add", "sub", "mul", "neg"):
+        return all(is_whole(reading, a) for a in e.args)
+    if e.op == "sum":
+        return is_whole(reading, e.args[0])
+    return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or is_bit(reading, e)
