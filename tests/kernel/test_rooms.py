@@ -230,7 +230,6 @@ def test_nothing_but_snippets_is_imported_by_name(ours):
     assert by_name(ours) == {
         "pytorch/snippets.py": {"import_module"},  # whose names begin with "snippets."
         "traced/arguments.py": {"import_module"},  # the same names
-        "run/tracking.py": {"import_module", "__import__"},  # which it replaces, to ask what the project's code imports
     }
 
 
@@ -239,7 +238,7 @@ def test_nothing_but_snippets_is_imported_by_name(ours):
 )
 def test_an_import_by_name_is_found(copy, text):
     copy.plant("exact/facts.py", text)
-    assert set(by_name(copy)) == {"pytorch/snippets.py", "traced/arguments.py", "run/tracking.py", "exact/facts.py"}
+    assert set(by_name(copy)) == {"pytorch/snippets.py", "traced/arguments.py", "exact/facts.py"}
 
 
 def kernel_in_snippets(root: Path) -> list:

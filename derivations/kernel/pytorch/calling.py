@@ -23,7 +23,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..errors import Untracked
 from .errors import Disagrees
 
 # What PyTorch says of an operation that it does not have in a format.
@@ -133,8 +132,6 @@ def once(name: str, run: Callable, bound: Bound, put: Callable | None = None, ar
     try:
         with around or nullcontext():
             result = run(*given[0], **given[1])
-    except Untracked:
-        raise  # whatever the snippet computes
     except (Exception, SystemExit) as error:
         stopped = f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
         if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)):
