@@ -216,6 +216,59 @@ def test_a_recorder_leaves_everything_as_it_was(tmp_path):
     assert recorder.written == {str(tmp_path / "x")} and recorder.reads == inputs.Reads()
 
 
+# Imported modules -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_of_what_an_import_imports_is_noticed(places):
+    folder = places.beside
+    (folder / "third.py").write_text("def swap(a, b):\n    return b, a\n")
+    (folder / "second.py").write_text("from third import swap\n")
+    places.tree.script.write_text(
+        HEAD + 'from second import swap\nderivation.identity("sum", (A + B).T, sum(swap(A.T, B.T)[1:], swap(A.T, B.T)[0]))\n'
+    )
+    assert "derivations/chapter/third.py" in checked(places.tree)["inputs"]
+    (folder / "third.py").write_text("def swap(a, b):\n    return 2 * b, a\n")
+    with pytest.raises(CertificateError, match="third.py changed"):
+        load(TOPIC)
+
+
+def test_a_change_of_a_late_import_is_noticed(places):
+    (places.beside / "late.py").write_text("factor = 1\n")
+    places.tree.script.write_text(
+        HEAD + 'def f():\n    from late import factor\n    return factor\nderivation.identity("sum", (A + B).T, A.T + f() * B.T)\n'
+    )
+    assert "derivations/chapter/late.py" in checked(places.tree)["inputs"]
+
+
+WRITES_ITSELF = """
+from pathlib import Path
+Path({path!r}).write_text({text!r})
+"""
+
+
+def test_a_script_that_was_edited_while_it_was_checked_is_not_certified_as_it_is_now(places):
+    """Here the script does to itself what an editor does during the check."""
+    bad = HEAD + 'derivation.identity("bad", (A + B).T, A.T - B.T)\n'
+    places.tree.script.write_text(HEAD + CLAIM + WRITES_ITSELF.format(path=str(places.tree.script), text=bad))
+    runner.check_script(TOPIC, places.tree.script, False, lambda done, more: None)
+    assert places.tree.script.read_text() == bad
+    with pytest.raises(CertificateError):
+        load(TOPIC)
+
+
+def test_an_import_that_was_edited_while_it_was_checked_is_not_certified_as_it_is_now(places):
+    helper = places.tree.script.with_name("helper.py")
+    helper.write_text("factor = 1\n")
+    places.tree.script.write_text(
+        HEAD
+        + 'from helper import factor\nderivation.identity("sum", (A + B).T, A.T + factor * B.T)\n'
+        + WRITES_ITSELF.format(path=str(helper), text="factor = 2\n")
+    )
+    runner.check_script(TOPIC, places.tree.script, False, lambda done, more: None)
+    with pytest.raises(CertificateError):
+        load(TOPIC)
+
+
 # Where else it is used --------------------------------------------------------------------------------------------------------
 
 
