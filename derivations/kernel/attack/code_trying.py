@@ -16,8 +16,8 @@ from typing import Any
 from ..core.claims import EVERY, SNIPPET, Claim
 from ..core.expr import symbols
 from ..errors import KernelError
-from ..pytorch.calling import copied, double_by_default
 from ..pytorch.drawing import draw
+from ..pytorch.input_layouts import copied, double_by_default
 from ..pytorch.snippets import Given, prepared
 from ..pytorch.trial import Trial
 from ..traced import witness

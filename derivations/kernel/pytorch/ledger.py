@@ -22,11 +22,11 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from .assumptions import holds
-from .calling import CannotRun, inputs
 from .comparing import at_sizes
 from .errors import Disagrees, NotForTorch
 from .formats import FORMATS, Format, bounded
 from .rounding import Value
+from .snippet_calls import CannotRun, inputs
 from .snippets import Calls, Given, call, here, shown
 from .trial import Trial
 

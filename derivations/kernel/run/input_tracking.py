@@ -100,7 +100,7 @@ def recorded(all_threads: bool = True) -> Iterator[Recorder]:
         recorder.looked_up(name)
         return look_up(environ, name)
 
-    setattr(kind, "__getitem__", recording)
+    kind.__getitem__ = recording
     _active.append(recorder)
     try:
         yield recorder

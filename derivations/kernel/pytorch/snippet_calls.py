@@ -1,0 +1,218 @@
+"""Call a snippet, and reject one that changes its arguments, draws at random, changes the dtype or depends on earlier calls.
+
+A watched call is made twice on copies of its arguments: both results have to be the same, and the snippet's module must not have changed.
+At some points the snippet is also called on the same numbers in other input layouts, `LAYOUTS`, which must not change its result.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property, reduce
+from types import FunctionType
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from .errors import Disagrees
+from .input_layouts import LAYOUTS, contiguous, copied
+
+# What PyTorch says of an operation that it does not have in a format.
+UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
+
+
+class Bound(inspect.BoundArguments):
+    """The arguments of a call by parameter, with the positional and keyword arguments computed once."""
+
+    @cached_property
+    def args(self) -> tuple:
+        return super().args
+
+    @cached_property
+    def kwargs(self) -> dict:
+        return super().kwargs
+
+    @cached_property
+    def dtypes(self) -> set[torch.dtype]:
+        """The dtypes of the real and complex tensors among them."""
+        return {x.dtype for x in tensors((self.args, self.kwargs)) if x.is_floating_point() or x.is_complex()}
+
+
+class CannotRun(Disagrees):
+    """PyTorch lacks an operation of the snippet in this format."""
+
+
+def call(name: str, run: Callable, bound: Bound, states: dict[int, tuple] | None = None) -> Any:
+    """Return a snippet's result. Disagrees if it stops or changes its arguments; with `states`, also if it draws at random or if a second
+    call differs. `states` maps the identity of each function to (the function, its state after the last watched call)."""
+    if states is None:
+        return once(name, run, bound)[1]
+    before, drawn = states[id(run)][1] if id(run) in states else state(run), generators()
+    given, result = once(name, run, bound)
+    first = copied(result)
+    _, second = once(name, run, bound)
+    if generators() != drawn:
+        raise draws_at_random(name, bound)
+    if not same(given, (bound.args, bound.kwargs)) or not same(first, result):
+        raise Disagrees(f"{name} changes its earlier result, or its arguments, when it is called again{inputs(bound)}")
+    if not same(first, second):
+        raise Disagrees(f"{name} gives another result when it is called again{inputs(bound)}")
+    states[id(run)] = run, state(run)
+    if before != states[id(run)][1]:
+        raise Disagrees(f"{name} is a stateful function: it keeps something from one call to the next{inputs(bound)}")
+    return first
+
+
+def in_layouts(name: str, run: Callable, bound: Bound, layouts: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield (the layout, the snippet's result) for the same numbers in each of these input layouts."""
+    for layout in layouts:
+        put, around = LAYOUTS[layout]
+        try:
+            yield layout, copied(once(name, run, bound, put, around())[1])
+        except Disagrees as error:
+            raise Disagrees(f"{error}, {layout}") from None
+
+
+def is_value(given: Tensor | float, want: Tensor) -> bool:
+    """Does a result have this shape and, up to rounding, this value?"""
+    given = torch.as_tensor(given, dtype=want.dtype).detach()
+    return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
+
+
+@torch.inference_mode(False)
+def once(name: str, run: Callable, bound: Bound, put: Callable | None = None, around: AbstractContextManager | None = None) -> tuple:
+    """Call a snippet once on copies of its arguments; return (the copies, the result). `put` copies a tensor into another layout."""
+    wanted = bound.args, bound.kwargs
+    given, drawn = copied(wanted, put or contiguous), torch.get_rng_state()
+    try:
+        with around or nullcontext():
+            result = run(*given[0], **given[1])
+    except (Exception, SystemExit) as error:
+        stopped = f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)):
+            raise CannotRun(stopped) from None
+        raise Disagrees(stopped + inputs(bound)) from None
+    if not torch.equal(drawn, torch.get_rng_state()):
+        torch.set_rng_state(drawn)
+        raise draws_at_random(name, bound)
+    if not same(given, wanted):
+        raise Disagrees(f"{name} changes its arguments{inputs(bound)}")
+    return given, result
+
+
+def draws_at_random(name: str, bound: Bound) -> Disagrees:
+    return Disagrees(f"{name} draws from a shared random generator, or seeds it; let it take a generator of its own{inputs(bound)}")
+
+
+def generators() -> tuple:
+    """Return the states of Python's and NumPy's shared random generators."""
+    kind, keys, *rest = numpy.random.get_state()
+    return random.getstate(), kind, keys.tobytes(), rest
+
+
+def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:
+    """Return a snippet's result, or number `which` of several: a tensor or a number, or a tuple of these, in the dtype of its arguments.
+
+    A snippet that is given no tensor returns numbers, or tensors of fp64 or of integers.
+    """
+    if which is not None:
+        several = isinstance(result, tuple) or isinstance(result, Tensor) and result.dim()
+        if not several or int(which) >= len(result):
+            raise Disagrees(f"{name} gives {kind_of(result)}, in which there is no result {which}{inputs(bound)}")
+        result = result[int(which)]
+    given = bound.dtypes
+    own = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
+    own += (torch.complex128,) * (torch.float64 in own)  # where the claim is real, its imaginary part has to be zero
+    for part in result if isinstance(result, tuple) and result else [result]:
+        if not isinstance(part, Tensor) and type(part) not in (int, float):
+            raise Disagrees(f"{name} gives {kind_of(part)} where a tensor or a number is expected{inputs(bound)}")
+        if given and not isinstance(part, Tensor):
+            raise Disagrees(f"{name} gives the Python number {part!r}, and is given {short(own[0])}{inputs(bound)}")
+        if isinstance(part, Tensor) and part.dtype not in own:
+            told = f"is given {short(own[0])}" if given else "is given no tensor"
+            raise Disagrees(f"{name} gives {short(part.dtype)}, and {told}{inputs(bound)}")
+    return result
+
+
+# Comparisons -------------------------------------------------------------------------------------------------------------------
+
+
+def same(a: Any, b: Any) -> bool:
+    """Are two results or states the same to the last bit? NaN is the same as NaN."""
+    if a is b:
+        return True
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and (torch.equal(a, b) or bool(((a == b) | (a != a) & (b != b)).all()))
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b or a != a and b != b)
+
+
+def state(run: Callable) -> dict[str, Any]:
+    """Return what a function can keep between calls: what its module's names stand for, as bytes that can be compared."""
+    module = getattr(run, "__module__", "")
+    names = {name: value for name, value in getattr(run, "__globals__", {}).items() if not name.startswith("__")}
+    return {name: held(value, module) for name, value in (names | {"": run}).items()}
+
+
+def held(x: Any, module: str) -> Any:
+    """Return what a value holds; of the module's own functions and classes, what their defaults and attributes hold."""
+    if isinstance(x, (FunctionType, type)) and x.__module__ == module:
+        attributes = {name: value for name, value in vars(x).items() if not name.startswith("__")}
+        defaults = {name: getattr(x, name, None) for name in ("__defaults__", "__kwdefaults__")}
+        return {name: pickled(value) for name, value in (attributes | defaults).items()}
+    return pickled(x)
+
+
+def pickled(x: Any) -> bytes | int:
+    """Return an object as bytes; where it cannot be pickled, its identity."""
+    try:
+        return pickle.dumps(x)
+    except Exception:  # what an object raises where it cannot be pickled differs
+        return id(x)
+
+
+def tensors(x: Any) -> list:
+    """Return all tensors in an argument."""
+    if isinstance(x, Tensor):
+        return [x]
+    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
+    return [y for part in parts for y in tensors(part)]
+
+
+# Words for messages -----------------------------------------------------------------------------------------------------------
+
+
+def short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def kind_of(x: Any) -> str:
+    """Return a phrase for something that is not a number."""
+    if isinstance(x, tuple):
+        return f"a tuple of {len(x)}" if x else "nothing"
+    return repr(x) if x is None or isinstance(x, bool) else f"a {type(x).__name__}"
+
+
+def inputs(bound: Bound) -> str:
+    """Return the numbers and the shapes of tensors that a snippet was given, as the end of a message."""
+    texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
+    return f", given {', '.join(texts)}" if texts else ""
+
+
+def in_short(x: Any) -> str:
+    if isinstance(x, Tensor):
+        return f"of shape {tuple(x.shape)}" if x.dim() else f"= {x.item():.6g}" if not x.is_complex() else f"= {x.item()}"
+    if isinstance(x, (tuple, list)):
+        return " and ".join(filter(None, map(in_short, x)))
+    return f"= {x:.6g}" if isinstance(x, (int, float)) and not isinstance(x, bool) else ""
