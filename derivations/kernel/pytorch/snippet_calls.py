@@ -112,8 +112,7 @@ def draws_at_random(name: str, bound: Bound) -> Disagrees:
 
 def generators() -> tuple:
     """Return the states of Python's and NumPy's shared random generators."""
-    kind, keys, *rest = numpy.random.get_state()
-    return random.getstate(), kind, keys.tobytes(), rest
+    return random.getstate(), pickled(numpy.random.get_state())
 
 
 def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:

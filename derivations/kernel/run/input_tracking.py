@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from types import FrameType
 
 from . import inputs
 from .inputs import Reads
@@ -68,7 +69,7 @@ class Recorder:
 
     def looked_up(self, name: object) -> None:
         """Record a variable if the nearest caller outside of Python's own library is the project's code."""
-        frame = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)
         while frame and frame.f_code.co_filename.startswith(PYTHON):
             frame = frame.f_back
         by_project = frame is not None and is_tracked(frame.f_code.co_filename)
@@ -93,17 +94,17 @@ def recorded(all_threads: bool = True) -> Iterator[Recorder]:
         sys.addaudithook(_hook)
         _installed.append(True)
     recorder = Recorder(None if all_threads else threading.get_ident())
-    kind = type(os.environ)
-    look_up = kind.__getitem__  # `get`, `in` and os.getenv call it as well
+    kind, method = type(os.environ), "__getitem__"  # `get`, `in` and os.getenv call it as well
+    look_up = getattr(kind, method)
 
-    def recording(environ, name):
+    def recording(environ: os._Environ, name: str) -> str:
         recorder.looked_up(name)
         return look_up(environ, name)
 
-    kind.__getitem__ = recording
+    setattr(kind, method, recording)
     _active.append(recorder)
     try:
         yield recorder
     finally:
         _active.remove(recorder)
-        kind.__getitem__ = look_up
+        setattr(kind, method, look_up)

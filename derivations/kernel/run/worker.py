@@ -67,9 +67,11 @@ def line_in(path: Path, error: BaseException) -> int:
 
 
 def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict, one_in: int = 0):
-    """Check the script at path, in an environment, but for what was said of a claim `earlier` and stands; of that one claim in so many
-    all the same. Records go to the connection `out`, as text, so that nothing of the script's runs where they are read; what the script
-    prints goes to the file `said`."""
+    """Check the script at `path` in this environment, and send its records as JSON to the connection `out`.
+
+    `earlier` maps claims to the records of earlier checks; one in `one_in` of them is checked again. What the script prints goes to the
+    file `said`.
+    """
     packages.know(homes)
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
@@ -85,11 +87,8 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
     sys.path.insert(0, str(script.parent))
     sys.argv[:] = sys.orig_argv[:] = [str(script)]
     os.chdir(script.parent)
-    own = os.getpid()
 
     def emit(event, **content):
-        if os.getpid() != own:  # a script that forks: its copy has nothing to say
-            os._exit(0)
         out.send_bytes(json.dumps({"event": event, **content}).encode())
 
     with_room(check_script, script, Path(root), emit, earlier, one_in or REPLAYED)
