@@ -1,4 +1,4 @@
-"""The one error that every room may raise, what no room may hide, and how slips of a script are met: a name that does not exist, == between expressions."""
+"""The one error that every room may raise, and how slips of a script are met: a name that does not exist, == between expressions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,6 @@ VOCABULARY: list[str] = []  # the names that a script may use; the kernel's own 
 
 class KernelError(Exception):
     """Something the kernel refuses; the message says what, and what to do next."""
-
-
-class Untracked(KernelError):
-    """A script or a snippet does what could make its claims depend on something that is not tracked. Who calls one lets it through."""
 
 
 def nearest(name: str, known: Iterable[str], has: str) -> str:

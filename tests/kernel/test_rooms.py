@@ -233,7 +233,6 @@ def test_nothing_but_snippets_is_imported_by_name(ours):
     assert by_name(ours) == {
         "pytorch/snippet_arguments.py": {"import_module"},  # whose names begin with "snippets."
         "traced/call_arguments.py": {"import_module"},  # the same names
-        "run/tracking.py": {"import_module", "__import__"},  # which it replaces, to ask what the project's code imports
     }
 
 
@@ -242,12 +241,7 @@ def test_nothing_but_snippets_is_imported_by_name(ours):
 )
 def test_an_import_by_name_is_found(copy, text):
     copy.plant("exact/assumption_facts.py", text)
-    assert set(by_name(copy)) == {
-        "pytorch/snippet_arguments.py",
-        "traced/call_arguments.py",
-        "run/tracking.py",
-        "exact/assumption_facts.py",
-    }
+    assert set(by_name(copy)) == {"pytorch/snippet_arguments.py", "traced/call_arguments.py", "exact/assumption_facts.py"}
 
 
 def kernel_in_snippets(root: Path) -> list:

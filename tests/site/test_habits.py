@@ -226,7 +226,7 @@ REFUSED = {
     "it lacks a run of snippets.": lambda D: D.identity(
         "c", diff(diff(x**3, x), x), 6 * x, code=[("snippets.scaling.saturation.two_key_weight", x)]
     ),
-    "and that is what the call has to compute": lambda D: D.identity("c", S @ S.T, (S @ S.T).T, code=[(SQUARE, S @ S.T, S)]),
+    ", which has to compute it": lambda D: D.identity("c", S @ S.T, (S @ S.T).T, code=[(SQUARE, S @ S.T, S)]),
     "it is no counterexample": lambda D: D.refute("c", x + y, y + x * 1, at={x: 1, y: 2}),
     "it is stated to be a variance": lambda D: D.identity("c", Var(X), 1 - n**2, given=[variance(X, 1 - n**2)]),
     "stands in no side of the claim": lambda D: D.inequality("c", x, y, because=Var(X), given=[variance(X, y - x)]),

@@ -14,7 +14,6 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import EVERY, SNIPPET, Claim, Refused, Step
 from ..core.expr import Expr, lift, show, symbols, walk
-from ..errors import Untracked
 from ..exact.assumption_consistency import example
 from . import (
     autograd_rules,
@@ -268,8 +267,6 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
         return Said("not read", reason=str(error), line=reading.line), Asks(sorted({*fixed, *getattr(error, "names", ())}))
     except Different as error:
         return Said("different", reason=str(error), line=home_of(claim.code[k][0])), Asks()
-    except Untracked:
-        raise  # whatever it computes
     except RecursionError:
         return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), Asks()
     except Exception as error:  # what PyTorch says of a call that it cannot trace is a reason too
