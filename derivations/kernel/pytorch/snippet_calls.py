@@ -10,13 +10,13 @@ import inspect
 import pickle
 import random
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, reduce
 from types import FunctionType
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -112,7 +112,8 @@ def draws_at_random(name: str, bound: Bound) -> Disagrees:
 
 def generators() -> tuple:
     """Return the states of Python's and NumPy's shared random generators."""
-    return random.getstate(), pickled(numpy.random.get_state())
+    numpy = sys.modules.get("numpy")  # not loaded, it has drawn nothing
+    return random.getstate(), numpy and pickled(numpy.random.get_state())
 
 
 def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:
