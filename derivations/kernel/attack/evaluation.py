@@ -8,7 +8,8 @@ from operator import mul
 
 from mpmath import mp, mpf
 
-from ..core.expr import FORMATS, Expr, free_indices, symbols, walk
+from ..core.expr import FORMATS, Expr, free_indices, symbols, takes_average, walk
+from ..core.operators import AVERAGES
 
 DIGITS = 60
 SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences that count as none, and as one
@@ -39,7 +40,7 @@ def entry(e: Expr, place: tuple, env: dict):
     return KEPT.value(e, place, env, rule) if e.op in COSTLY else rule(e, place, env)
 
 
-COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", "expectation", "variance")
+COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", *AVERAGES)
 
 
 class Kept:
@@ -71,7 +72,7 @@ class Kept:
             if len(self.names) >= self.MOST:
                 self.names.clear()
             indices = sorted(i.data[0] for i in free_indices(e))
-            random = ["outcomes"] if any(n.op in ("expectation", "variance") for n in walk(e)) else []
+            random = ["outcomes"] if takes_average(e) else []
             found = self.names[id(e)] = (*sorted(symbols(e)), *(("index", i) for i in indices), *random), e
         return found[0]
 

@@ -11,6 +11,7 @@ from mpmath import mp, mpf
 
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, symbols, walk
+from ..core.operators import AVERAGES
 from .evaluation import (
     DIGITS,
     ZERO,
@@ -221,7 +222,7 @@ def operations(claim: Claim) -> frozenset:
 
 
 def laws(claim: Claim) -> bool:
-    return has(claim, "expectation", "variance")
+    return has(claim, *AVERAGES)
 
 
 def exponential_law(claim: Claim) -> bool:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, walk
+from ..core.operators import STAND_INS
 from .prelude import PRELUDE_NAME
 from .structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
 from .words import coq_name
@@ -297,7 +298,7 @@ def of_entry(to: Notation, e: Expr) -> tuple:
 
 def entry_of_more(to: Notation, base: Expr, places: list) -> str:
     """An entry of a tensor with more than two axes: of a symbol, or of a softmax, which is taken slice by slice."""
-    while base.op in ("paren", "defined"):
+    while base.op in STAND_INS:
         base = base.args[0]
     if base.op == "symbol":
         return f"{variable(to, base)} {' '.join(places)}"

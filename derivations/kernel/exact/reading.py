@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import product
 
 from ..core.expr import Expr, free_indices, show, walk
+from ..core.operators import STAND_INS, variable
 from .averages import delta, expectation
 from .fractions import Fraction
 from .largest import FEW, largest_of, largest_over
@@ -118,7 +119,7 @@ def lower_inverse(e, at, names, facts):
     """(AB)^-1 = B^-1 A^-1 and so on, down to matrices that are stated to be invertible."""
     (base,) = e.args
     inside = base.args[0] if base.args else None
-    if base.op in ("paren", "defined"):
+    if base.op in STAND_INS:
         return lower(Expr("inverse", (inside,), e.shape), at, names, facts)
     if base.op == "transpose":
         return lower(Expr("inverse", (inside,), e.shape), at[::-1], names, facts)
@@ -153,13 +154,13 @@ def lower_inverse(e, at, names, facts):
 
 
 def lower_sum(e, at, names, facts):
-    key = Expr("index", (), (), e.data)
+    key = e.bound_index
     return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
 def lower_each(e, at, names, facts):
     """The body where its index is the place on the first axis: what the index is outside does not reach in."""
-    key = Expr("index", (), (), e.data)
+    key = e.bound_index
     return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
 
 
@@ -233,7 +234,7 @@ def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
         even = power.denominator == 1 and power % 2 == 0
         return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
     if e.op == "sum":
-        return positive_by_parts(e.args[0], (), {**names, Expr("index", (), (), e.data): fresh()}, facts)
+        return positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh()}, facts)
     if e.op == "function" and e.data == "exp":
         return real(lower(e.args[0], at, names, facts), facts)
     return facts.is_positive(lower(e, at, names, facts))
@@ -293,7 +294,7 @@ def lower_variance(e, at, names, facts):
 
 def lower_derivative(e, at, names, facts):
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     if moved := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
         raise Unknown(f"{show(moved[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
     if target.data[0] in facts.tied:

@@ -13,7 +13,7 @@ from math import prod
 from random import Random
 
 from ..core.assumptions import Assumption, gaussian, independent, mean, variance
-from ..core.expr import Expr, free_indices, lift, ones, symbols, walk
+from ..core.expr import Expr, free_indices, lift, ones, symbols, takes_average, walk
 from ..core.expr import random as random_tensor
 from ..errors import KernelError
 from ..printing.plain import plain
@@ -62,7 +62,7 @@ def show_array(v, digits: int = values.DIGITS[0]) -> str:
 
 
 def is_law(*trees: Expr) -> bool:
-    return any(n.op in ("expectation", "variance") for t in trees for n in walk(t))
+    return takes_average(*trees)
 
 
 def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):

@@ -13,6 +13,7 @@ from math import isqrt, lcm
 from flint import acb, arb, ctx, fmpq, fmpq_mat
 
 from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols, walk
+from ..core.operators import variable
 from ..errors import KernelError
 from ..printing.latex import Value, short_latex
 from .payloads import Unknown, instantiate
@@ -249,7 +250,7 @@ def softmax_of(e, env, places):
 def derivative_of(e, env, places):
     """From what the body is near the point, on both sides of it; of a second derivative, by one and the same symbol."""
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
     if "moving" in env:
         if env["moving"] != (name, place):

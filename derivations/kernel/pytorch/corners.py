@@ -12,7 +12,8 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ..core.expr import BINDERS, Expr, show, symbols
+from ..core.expr import Expr, show, symbols
+from ..core.operators import BINDERS, variable
 from .errors import Disagrees
 from .remembered import has
 from .rounding import COVER, Value
@@ -25,7 +26,7 @@ Evaluate = Callable[..., Value]
 def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate):
     """Disagrees if a derivative is taken at a point of the trial where there is none; the point is shown."""
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     doubtful = zeros(body, target, t, axes, deep, evaluate)
     for point in doubtful.nonzero().flatten().tolist():
         there = t.but({name: Value(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, show, symbols, walk
+from ..core.operators import BINDERS
 from .translate import Translation, rows
 from .trouble import Disagrees, NotForSymPy
 

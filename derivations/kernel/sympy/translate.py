@@ -11,7 +11,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, strip, walk
+from ..core.expr import Expr, free_indices, show, strip, walk
+from ..core.operators import AVERAGES, BINDERS, variable
 from .names import Names, quoted
 from .trouble import Disagrees, NotForSymPy
 
@@ -157,7 +158,7 @@ class Translation:
 
     def untold(self, x: Expr) -> bool:
         """Is there something in it that would ask for signs itself, or has no value here?"""
-        return any(n.op in ("rounded", "rank", "expectation", "variance") or n.data == "log" or is_root(n) for n in walk(x))
+        return any(n.op in ("rounded", "rank", *AVERAGES) or n.data == "log" or is_root(n) for n in walk(x))
 
     def stated_text(self, x: Expr) -> str:
         """What a sign is stated of, at each value of its open indices."""
@@ -364,7 +365,7 @@ def write_softmax(t, e):
 def write_derivative(t, e):
     """What holds at a point alone is not known of what moves while the body is written, and is put in afterwards."""
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     name, outside = target.data[0], t.near
     refuse_tied(t, body, name)
     t.near = t.near | {name}
@@ -392,7 +393,7 @@ def refuse_tied(t, body, name):
         if n.op == "rounded" and mentions(n, {name}):
             raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
         tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
-        if n.op in ("expectation", "variance") and tied:
+        if n.op in AVERAGES and tied:
             raise Disagrees(f"{show(n)} is differentiated by {name}, and what ties them is stated at one value of {name} alone")
 
 

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from ..core.claims import SNIPPET, Claim
-from ..core.expr import BINDERS, Expr, free_indices, index, lift, walk
+from ..core.expr import Expr, free_indices, index, lift, walk
+from ..core.operators import BINDERS, INDEXED
 from .axes import FRESH, Count, Place, along
 from .entries import Entry
 from .errors import NotRead
@@ -36,10 +37,10 @@ def replaced_in(e: Expr, what: Mapping[Expr, Expr], known: dict[int, Expr]) -> E
         return what[e]
     shape = tuple(what.get(n, n) for n in e.shape)
     data = e.data
-    if e.op in ("index", *BINDERS):
+    if e.op in INDEXED:
         data = (data[0], what.get(data[1], data[1]))
     if e.op in BINDERS:
-        own, known = Expr("index", (), (), e.data), {}  # for within it something else is put
+        own, known = e.bound_index, {}  # for within it something else is put
         what = {key: one for key, one in what.items() if key != own}
         bound = Expr("index", (), (), data)
         if any(bound in free_indices(one) for one in what.values()):  # which this binder would take for its own

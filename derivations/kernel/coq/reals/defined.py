@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...core.expr import BINDERS, Expr
+from ...core.expr import Expr
+from ...core.operators import BINDERS
 from ..structures import NotForCoq
 from .notation import moved, name_of, show, size_of
 

@@ -1,0 +1,181 @@
+"""The operators of the expression tree: how many arguments each takes, which shape it has, and what it binds.
+
+Everything that holds for an operator in every room is declared here, once. What an operator means is not: the evaluators say that, each
+with a rule of its own, since sharing the rules would make the witnesses depend on one another.
+
+To add an operator:
+
+1. Add it to `OPERATORS`. A function of numbers, such as a sine, is not an operator: add its name to `ENTRYWISE` or to `REDUCING`.
+2. Add a constructor with examples to `expr.py`, made by `node`, and list its name in the kernel's `__init__`.
+3. Say how it is printed: its level in `LEVEL` of `printing/latex.py`, and a method for LaTeX, plain text and scripts each; where it is
+   a word in front of brackets, an entry in `WORDS` is enough. Teach `attack/reading_back.py` and `attack/reading_latex.py` to read it.
+4. Give each evaluator a rule in its `RULES`, or the reason why there is none in its `UNSUPPORTED`. The evaluators are `exact/values.py`
+   and `exact/reading.py`, `sympy/translate.py`, `pytorch/evaluate.py` and `pytorch/formats.py`, `coq/notation.py` and
+   `coq/reals/notation.py`, and the judge's `attack/evaluation.py`. Functions have tables of the same kind there.
+
+`tests/kernel/core/test_operators.py` names every printer and every evaluator that lacks an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import KernelError
+from ..printing.latex import Tree
+from ..printing.plain import plain, show_shape
+
+Shape = tuple[Any, ...]
+ShapeRule = Callable[..., Shape | None]
+
+
+@dataclass(frozen=True)
+class Op:
+    """What holds for an operator in every room."""
+
+    name: str
+    arity: int | None  # the number of arguments; None: any number
+    shape: ShapeRule  # from (data, *arguments); KernelError where they do not fit, None where the node states its own shape
+    binds: str = ""  # "index": the index that is its data, (name, size); "random": every random symbol in its argument
+    operands: int | None = None  # how many arguments are computed with, if not all: the others are places, or what is differentiated by
+    stands_in: bool = False  # whether it means what its argument means
+
+
+def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str) -> ShapeRule:
+    """The rule of an operator whose arguments fit by their shapes alone. `message` says why they do not, with {} for each shape."""
+
+    def rule(data: Any, *arguments: Tree) -> Shape:
+        shapes = [x.shape for x in arguments]
+        if not fit(*shapes):
+            raise KernelError(message.format(*map(show_shape, shapes)))
+        return shape(*shapes)
+
+    return rule
+
+
+def numbers(data: Any, *arguments: Tree) -> Shape:
+    for x in arguments:
+        if x.shape:
+            raise KernelError(f"a scalar is needed here, not shape {show_shape(x.shape)}")
+    return ()
+
+
+def stated(data: Any, *entries: Tree) -> None:
+    numbers(data, *entries)
+
+
+def same(data: Any, x: Tree) -> Shape:
+    return x.shape
+
+
+def power(data: Any, base: Tree, exponent: Tree) -> Shape:
+    if base.shape:
+        raise KernelError(f"a power of a tensor of shape {show_shape(base.shape)} is not defined; take one of an entry")
+    return numbers(data, exponent)
+
+
+def real(data: Any, x: Tree) -> Shape:
+    if is_complex(x):
+        raise KernelError(f"{plain(x)} is complex: it has no sign, no rounding and no place in an order. Leave I out of it")
+    return numbers(data, x)
+
+
+def is_complex(e: Tree) -> bool:
+    return e.op == "imaginary" or any(map(is_complex, e.args))
+
+
+def entry(data: Any, tensor: Tree, *places: Tree) -> Shape:
+    """A place is an index of its axis, or a number that surely lies on it."""
+    if not places or len(places) != len(tensor.shape):
+        raise KernelError(f"{len(places)} indices for a tensor of shape {show_shape(tensor.shape)}")
+    for place, size in zip(places, tensor.shape):
+        if place.op == "index" and place.data[1] != size:
+            raise KernelError(f"index {place.data[0]} runs to {plain(place.data[1])}, but the axis has size {plain(size)}")
+        if place.op == "const" and place.data not in range(1, 1 + (int(size.data) if size.op == "const" else 1)):
+            raise KernelError(f"the index {plain(place)} may lie outside 1..{plain(size)}")
+        if place.op not in ("index", "const"):
+            raise KernelError("an index is made by index(name, size) or is a positive integer")
+    return ()
+
+
+def function(data: Any, x: Tree) -> Shape:
+    if data not in FUNCTIONS:
+        raise KernelError(f"{data!r} is not a function; {', '.join(FUNCTIONS)} are known")
+    return () if data in REDUCING else x.shape
+
+
+def derivative(data: Any, body: Tree, by: Tree) -> Shape:
+    target = variable(by)
+    if target.op != "symbol" or target.data[1] != "real" or by.shape:
+        raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
+    return numbers(data, body)
+
+
+def variable(by: Any) -> Any:
+    """The symbol that a derivative is taken by, or by an entry of."""
+    return by.args[0] if by.op == "entry" else by
+
+
+ADDED = by_shapes(lambda a, b: a == b, lambda a, b: a, "shapes {} and {} do not go together in add")
+MULTIPLIED = by_shapes(lambda a, b: not a or not b or a == b, lambda a, b: a or b, "shapes {} and {} do not go together in mul")
+DIVIDED = by_shapes(lambda a, b: not b, lambda a, b: a, "division by a tensor of shape {1}; divide by a scalar")
+INNER = "shapes {} and {} cannot be multiplied: the inner sizes must agree"
+CONTRACTED = by_shapes(lambda a, b: a and b and a[-1] == b[0], lambda a, b: a[:-1] + b[1:], INNER)
+TRANSPOSED = by_shapes(lambda a: len(a) == 2, lambda a: a[::-1], "only a matrix has a transpose, not shape {}")
+INVERTED = by_shapes(lambda a: len(a) == 2 and a[0] == a[1], lambda a: a, "only a square matrix has an inverse, not shape {}")
+RANKED = by_shapes(lambda a: len(a) == 2, lambda a: (), "only a matrix has a rank, not shape {}")
+NORMALIZED = by_shapes(lambda a: a, lambda a: a, "softmax needs a vector or a matrix, not a scalar")
+
+ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # what the data of `function` may be: functions of a number, or of each entry,
+REDUCING = ("norm", "largest")  # and functions that make one number of a vector
+FUNCTIONS = (*ENTRYWISE, *REDUCING)
+BENT = ("abs", "norm", "largest")  # those whose slope may jump at a point where they have a value
+
+OPERATORS = {
+    op.name: op
+    for op in (
+        Op("const", 0, numbers),
+        Op("imaginary", 0, numbers),
+        Op("symbol", 0, stated),
+        Op("index", 0, numbers),
+        Op("defined", 1, same, stands_in=True),
+        Op("paren", 1, same, stands_in=True),
+        Op("add", 2, ADDED),
+        Op("neg", 1, same),
+        Op("mul", 2, MULTIPLIED),
+        Op("div", 2, DIVIDED),
+        Op("pow", 2, power),
+        Op("matmul", 2, CONTRACTED),
+        Op("transpose", 1, TRANSPOSED),
+        Op("inverse", 1, INVERTED),
+        Op("rank", 1, RANKED),
+        Op("eye", 0, stated),
+        Op("fill", 0, stated),
+        Op("array", None, stated),
+        Op("sum", 1, numbers, binds="index"),
+        Op("each", 1, lambda data, body: (data[1], *body.shape), binds="index"),
+        Op("entry", None, entry, operands=1),
+        Op("function", 1, function),
+        Op("softmax", 1, NORMALIZED),
+        Op("derivative", 2, derivative, operands=1),
+        Op("rounded", 1, real),
+        Op("expectation", 1, numbers, binds="random"),
+        Op("variance", 1, numbers, binds="random"),
+    )
+}
+BINDERS = frozenset(op.name for op in OPERATORS.values() if op.binds == "index")
+AVERAGES = frozenset(op.name for op in OPERATORS.values() if op.binds == "random")
+INDEXED = BINDERS | {"index"}  # whose data is an index, (name, size)
+STAND_INS = frozenset(op.name for op in OPERATORS.values() if op.stands_in)
+
+
+def shape_of(name: str, data: Any, arguments: tuple, stated: Shape) -> Shape:
+    """The shape of a node. KernelError if the arguments do not fit the operator, or if there is no such operator."""
+    op = OPERATORS.get(name)
+    if op is None:
+        raise KernelError(f"there is no operator '{name}'; core/operators.py declares {', '.join(OPERATORS)}")
+    if op.arity not in (None, len(arguments)):
+        raise KernelError(f"{name} takes {op.arity} arguments, not {len(arguments)}")
+    shape = op.shape(data, *arguments)
+    return stated if shape is None else shape
