@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from ..errors import KernelError, scripts
+from ..printing.latex import NAMED
 from ..printing.names import refuse_word
 from ..printing.plain import describe
 from ..printing.plain import plain as show  # a plain-text form for messages
@@ -602,7 +603,7 @@ def named(*trees: Expr) -> Iterator[Expr]:
     """All that the trees name: symbols, definitions and indices, with the sizes in shapes and in indices."""
     for node in (node for tree in trees for node in walk(tree)):
         bound = () if node.bound_index is None else (node.bound_index,)
-        yield from (s for s in (node, *node.shape, *bound, *own_sizes(node)) if s.op in ("symbol", "defined", "index"))
+        yield from (s for s in (node, *node.shape, *bound, *own_sizes(node)) if s.op in NAMED)
 
 
 def take_name(names: dict[str, Expr], s: Expr) -> None:

@@ -40,6 +40,7 @@ class Op:
     binds: str = ""  # "index": the index that is its data, (name, size); "random": every random symbol in its argument
     operands: int | None = None  # how many arguments are computed with, if not all: the others are places, or what is differentiated by
     stands_in: bool = False  # whether it means what its argument means
+    partial: bool = False  # whether it may have no value where its arguments have one
 
 
 def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str) -> ShapeRule:
@@ -130,6 +131,7 @@ NORMALIZED = by_shapes(lambda a: a, lambda a: a, "softmax needs a vector or a ma
 ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # what the data of `function` may be: functions of a number, or of each entry,
 REDUCING = ("norm", "largest")  # and functions that make one number of a vector
 FUNCTIONS = (*ENTRYWISE, *REDUCING)
+PARTIAL = ("log",)  # those that have no value for some numbers
 BENT = ("abs", "norm", "largest")  # those whose slope may jump at a point where they have a value
 
 OPERATORS = {
@@ -144,11 +146,11 @@ OPERATORS = {
         Op("add", 2, ADDED),
         Op("neg", 1, same),
         Op("mul", 2, MULTIPLIED),
-        Op("div", 2, DIVIDED),
-        Op("pow", 2, power),
+        Op("div", 2, DIVIDED, partial=True),
+        Op("pow", 2, power, partial=True),
         Op("matmul", 2, CONTRACTED),
         Op("transpose", 1, TRANSPOSED),
-        Op("inverse", 1, INVERTED),
+        Op("inverse", 1, INVERTED, partial=True),
         Op("rank", 1, RANKED),
         Op("eye", 0, stated),
         Op("fill", 0, stated),
@@ -158,8 +160,8 @@ OPERATORS = {
         Op("entry", None, entry, operands=1),
         Op("function", 1, function),
         Op("softmax", 1, NORMALIZED),
-        Op("derivative", 2, derivative, operands=1),
-        Op("rounded", 1, real),
+        Op("derivative", 2, derivative, operands=1, partial=True),
+        Op("rounded", 1, real, partial=True),
         Op("expectation", 1, numbers, binds="random"),
         Op("variance", 1, numbers, binds="random"),
     )
@@ -170,12 +172,17 @@ INDEXED = BINDERS | {"index"}  # whose data is an index, (name, size)
 STAND_INS = frozenset(op.name for op in OPERATORS.values() if op.stands_in)
 
 
+def is_partial(e: Tree) -> bool:
+    """Whether the node may have no value where its arguments have one."""
+    return e.data in PARTIAL if e.op == "function" else OPERATORS[e.op].partial
+
+
 def shape_of(name: str, data: Any, arguments: tuple, stated: Shape) -> Shape:
     """The shape of a node. KernelError if the arguments do not fit the operator, or if there is no such operator."""
     op = OPERATORS.get(name)
     if op is None:
         raise KernelError(f"there is no operator '{name}'; core/operators.py declares {', '.join(OPERATORS)}")
     if op.arity not in (None, len(arguments)):
-        raise KernelError(f"{name} takes {op.arity} arguments, not {len(arguments)}")
+        raise KernelError(f"{name} takes {op.arity} argument{'s' * (op.arity != 1)}, not {len(arguments)}")
     shape = op.shape(data, *arguments)
     return stated if shape is None else shape

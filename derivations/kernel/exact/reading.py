@@ -23,6 +23,8 @@ from .whole_powers import base_and_count, is_whole, whole_power
 def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
     """The normal form of the entry of e at the indices `at`. names maps index variables to indices."""
     rule = RULES.get(e.op)
+    if e.op in UNSUPPORTED:
+        raise Unknown(f"{show(e)}: {UNSUPPORTED[e.op]}")
     if rule is None:
         raise Unknown(f"the exact witness does not know the node '{e.op}' in {show(e)}")
     return rule(e, at, names, facts)
@@ -184,29 +186,37 @@ def look_into(tensor: Expr, names: dict, facts: Facts) -> None:
 
 
 def lower_function(e, at, names, facts):
-    if e.data == "norm":
-        square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
-        if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0])):
-            return allowed_power(square, Fraction(1, 2), facts)
-        return raise_to(square, Fraction(1, 2), facts)
-    if e.data == "largest":
-        return lower_largest(e.args[0], names, facts)
-    inside = lower(e.args[0], at, names, facts)
-    if e.data == "exp":
-        return exponential(inside, facts)
-    if e.data == "log":
-        return logarithm(inside, facts, seen=positive_by_parts(e.args[0], at, names, facts))
-    if e.data == "abs":
-        return absolute_value(inside, facts)
-    if e.data in ("cos", "sin"):
-        return wave(e.data, inside, facts)
-    if e.data == "tanh":  # 1 - 2/(1 + exp(2x))
-        below = add(constant(1), exponential(scale(inside, 2), facts))
-        return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
-    raise Unknown(f"the exact witness does not know the function '{e.data}'")
+    if e.data not in FUNCTIONS:
+        raise Unknown(f"the exact witness does not know the function '{e.data}'")
+    return FUNCTIONS[e.data](e.args[0], at, names, facts)
 
 
-def lower_largest(vector: Expr, names: dict, facts: Facts) -> dict:
+def lower_exp(x, at, names, facts):
+    return exponential(lower(x, at, names, facts), facts)
+
+
+def lower_log(x, at, names, facts):
+    return logarithm(lower(x, at, names, facts), facts, seen=positive_by_parts(x, at, names, facts))
+
+
+def lower_abs(x, at, names, facts):
+    return absolute_value(lower(x, at, names, facts), facts)
+
+
+def lower_tanh(x, at, names, facts):
+    """1 - 2/(1 + exp(2x))"""
+    below = add(constant(1), exponential(scale(lower(x, at, names, facts), 2), facts))
+    return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
+
+
+def lower_norm(vector, at, names, facts):
+    square = lower(vector @ vector, (), names, facts)  # not negative: a sum of squares, if they are of real numbers
+    if all(real(lower(vector, (place,), names, facts), facts) for place in every_place(vector.shape[0])):
+        return allowed_power(square, Fraction(1, 2), facts)
+    return raise_to(square, Fraction(1, 2), facts)
+
+
+def lower_largest(vector, at, names, facts):
     size = vector.shape[0]
     if size.op != "const" or size.data > FEW:
         runs = fresh()
@@ -221,6 +231,18 @@ def wave(name: str, p: dict, facts: Facts) -> dict:
     if name == "cos":
         return scale(add(there, back), Fraction(1, 2))
     return scale(multiply(atom(("i",)), add(back, scale(there, -1)), facts), Fraction(1, 2))
+
+
+FUNCTIONS = {
+    "exp": lower_exp,
+    "log": lower_log,
+    "abs": lower_abs,
+    "cos": lambda x, at, names, facts: wave("cos", lower(x, at, names, facts), facts),
+    "sin": lambda x, at, names, facts: wave("sin", lower(x, at, names, facts), facts),
+    "tanh": lower_tanh,
+    "norm": lower_norm,
+    "largest": lower_largest,
+}
 
 
 def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
@@ -365,6 +387,7 @@ RULES = {
     "derivative": lower_derivative,
     "rounded": lower_rounded,
 }
+UNSUPPORTED = {"rank": "a rank has no normal form; the exact witness knows bounds on one alone"}
 
 
 # Derivatives

@@ -74,6 +74,8 @@ class Translation:
 
     def write(self, e: Expr) -> Text:
         rule = RULES.get(e.op)
+        if e.op in UNSUPPORTED:
+            raise NotForSymPy(UNSUPPORTED[e.op])
         if rule is None:
             raise NotForSymPy(f"SymPy has no counterpart of '{e.op}'")
         return rule(self, e)
@@ -470,7 +472,34 @@ def write_rank(t, e):
     return call("rank", t.write(e.args[0]).text)
 
 
-RULES = {name.removeprefix("write_"): rule for name, rule in list(globals().items()) if name.startswith("write_")}
+RULES = {
+    "const": write_const,
+    "imaginary": write_imaginary,
+    "symbol": write_symbol,
+    "index": write_index,
+    "defined": write_defined,
+    "paren": write_paren,
+    "add": write_add,
+    "neg": write_neg,
+    "mul": write_mul,
+    "div": write_div,
+    "pow": write_pow,
+    "matmul": write_matmul,
+    "transpose": write_transpose,
+    "inverse": write_inverse,
+    "eye": write_eye,
+    "fill": write_fill,
+    "array": write_array,
+    "sum": write_sum,
+    "each": write_each,
+    "entry": write_entry,
+    "function": write_function,
+    "softmax": write_softmax,
+    "derivative": write_derivative,
+    "rounded": write_rounded,
+    "rank": write_rank,
+}
+UNSUPPORTED = {"expectation": "an expectation outside of a law", "variance": "a variance outside of a law"}  # laws are written by `laws.py`
 
 
 def indices_of(*trees: Expr) -> list:

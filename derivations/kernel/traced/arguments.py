@@ -116,11 +116,7 @@ class Given:
             return lambda tensors: x
         free = sorted(free_indices(x), key=lambda i: self.free.index(i) if i in self.free else len(self.free))
         if not x.shape and not free:
-            if (
-                all(n.op in ("const", "add", "mul", "neg", "pow", "symbol", "div") for n in walk(x))
-                and self.is_whole(x)
-                and "Tensor" not in kind
-            ):
+            if self.is_whole(x) and "Tensor" not in kind:
                 number = self.number(x)
                 return lambda tensors: number
             if "float" in kind or "int" in kind:
@@ -132,9 +128,12 @@ class Given:
         """Is it made of sizes and whole numbers by sums and products?"""
         if x.op == "symbol":
             return x.data[1] == "size"
-        if x.op == "pow" and (x.args[1].op != "const" or x.args[1].data.denominator != 1 or x.args[1].data < 0):
-            return False
-        return x.op != "div" and (x.op != "const" or x.data.denominator == 1) and all(map(self.is_whole, x.args))
+        if x.op == "const":
+            return x.data.denominator == 1
+        if x.op == "pow":
+            exponent = x.args[1]
+            return exponent.op == "const" and exponent.data.denominator == 1 and exponent.data >= 0 and self.is_whole(x.args[0])
+        return x.op in ("add", "mul", "neg") and all(map(self.is_whole, x.args))
 
     def number(self, x: Expr) -> Any:
         if x.op == "const":
