@@ -252,14 +252,14 @@ def of_derivative(e, place, env):
     with mp.workdps(mp.dps + 2 * DIGITS // 3):  # a derivative in the body loses digits of its own
         right, left = value(STEP), value(-STEP)
         slope = (right - left) / (2 * STEP)
-        if any(n.op not in SMOOTH for n in walk(body)) and bends(gap := gap_at(value, right, left, STEP), slope):
+        if any(n.op not in WITHOUT_CORNERS for n in walk(body)) and bends(gap := gap_at(value, right, left, STEP), slope):
             step = STEP / 10**6
             if gap_at(value, value(step), value(-step), step) > gap / 100:
                 raise NoDerivative("a derivative that does not exist")
         return slope
 
 
-SMOOTH = (  # operators that have a slope wherever what they are of has one; of any other, it is looked for
+WITHOUT_CORNERS = (  # operators that have a slope wherever what they are of has one; of any other, it is looked for
     *("const", "imaginary", "symbol", "index", "defined", "paren", "add", "neg", "mul", "matmul", "transpose", "inverse", "eye", "fill"),
     *("array", "sum", "each", "entry", "softmax", "rank", *AVERAGES),
 )

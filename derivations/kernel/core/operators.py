@@ -12,6 +12,8 @@ To add an operator:
 4. Give each evaluator a rule in its `RULES`, or the reason why there is none in its `UNSUPPORTED`. The evaluators are `exact/values.py`
    and `exact/reading.py`, `sympy/translate.py`, `pytorch/evaluate.py` and `pytorch/formats.py`, `coq/notation.py` and
    `coq/reals/notation.py`, and the judge's `attack/evaluation.py`. Functions have tables of the same kind there.
+5. If it is partial, say in `coq/reals/defined.py` where it has a value. If it is a function in `BENT`, say in the `CORNERS` of
+   `sympy/translate.py` and of `pytorch/corners.py` where its slope jumps.
 
 `tests/kernel/core/test_operators.py` names every printer and every evaluator that lacks an entry.
 """

@@ -7,7 +7,7 @@ from math import prod
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, matmul, show, symbols, walk
 from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
 from ..printing.plain import show_shape
@@ -197,7 +197,7 @@ def there(a: Assumption, env: dict) -> str:
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
                 return f"; there {show(a.args[0])} = {show_array(values.evaluate(a.args[0], here))}{where}"
     if a.kind == "product":
-        both = Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:])
+        both = matmul(*a.args[:2])
         return f"; there it is {show_array(values.evaluate(both, env))}"
     return ""
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, show, strip, walk
-from ..core.operators import AVERAGES, BINDERS, variable
+from ..core.operators import AVERAGES, BENT, BINDERS, variable
 from .names import Names, quoted
 from .trouble import Disagrees, NotForSymPy
 
@@ -387,6 +387,10 @@ def write_derivative(t, e):
     return call("slope", inner, at, *more, *[f"back={back}"] * bool(back))
 
 
+# Of what functions with a corner are taken, by the name under which `slope` of the prelude is told. A norm is a root there.
+CORNERS = {"abs": "moduli", "largest": "off", "norm": ""}
+
+
 def refuse_tied(t, body, name):
     """A rounding has no slope, and a mean that is stated in terms of what moves has none that is known."""
     for n in walk(body):
@@ -413,7 +417,8 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
 
     def look(e, loops):
         fractional = is_root(e)
-        if (fractional or e.op == "function" and e.data in ("abs", "largest")) and mentions(e, {name}):
+        kind = CORNERS[e.data] if e.op == "function" and e.data in BENT else ""
+        if (fractional or kind) and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
             t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
@@ -425,7 +430,7 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
                 listed = f"*({part} {' '.join(loops)} for {part} in flat({inside}))"
             else:
                 listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
-            which = "above" if larger else "moduli" if e.data == "abs" else "off"
+            which = "above" if larger else kind or "off"
             if listed not in found[which]:
                 found[which].append(listed)
         if e.op in BINDERS:

@@ -40,7 +40,7 @@ from derivations.kernel.core.operators import AVERAGES, BINDERS, FUNCTIONS, OPER
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import reading, values
 from derivations.kernel.printing import latex, plain, script
-from derivations.kernel.pytorch import evaluate, formats
+from derivations.kernel.pytorch import corners, evaluate, formats
 from derivations.kernel.sympy import translate
 
 # name: the operators that it has a rule for, and those that it says to have none for
@@ -114,6 +114,10 @@ def test_a_rule_that_is_taken_away_is_missed(name, monkeypatch):
 def test_coq_says_where_what_may_have_no_value_has_one():
     partial = {op.name for op in OPERATORS.values() if op.partial} | {*PARTIAL}
     assert partial == defined.OWN_NEEDS.keys() | partial & reals.UNSUPPORTED.keys()
+
+
+def test_what_bends_is_known_wherever_slopes_are_taken():
+    assert {*translate.CORNERS} == {*corners.CORNERS} == {*operators.BENT}
 
 
 # One tree for each operator --------------------------------------------------------------------------------------------------------
