@@ -621,17 +621,17 @@ def symbols(*trees: Expr) -> dict[str, Expr]:
 
 
 def own_sizes(e: Expr) -> tuple[Expr, ...]:
-    """The sizes that a node names itself: those of its axes, and that of the index that it is or binds."""
+    """Return the sizes that a node itself names: the lengths of its axes, and the size of the index that it is or binds."""
     return (*e.shape, e.data[1]) if e.op in INDEXED else e.shape
 
 
 def operands(e: Expr) -> tuple[Expr, ...]:
-    """The arguments that a node computes with: without the places of an entry, and without what a derivative is taken by."""
+    """Return the arguments that a node computes with: not the places of an entry, and not what a derivative is taken by."""
     return e.args[: OPERATORS[e.op].operands]
 
 
 def takes_average(*trees: Expr) -> bool:
-    """Whether an expectation or a variance stands in one of the trees."""
+    """Tell whether one of the trees contains an expectation or a variance."""
     return any(e.op in AVERAGES for tree in trees for e in walk(tree))
 
 

@@ -1,21 +1,21 @@
 """The operators of the expression tree: how many arguments each takes, which shape it has, and what it binds.
 
-Everything that holds for an operator in every room is declared here, once. What an operator means is not: the evaluators say that, each
-with a rule of its own, since sharing the rules would make the witnesses depend on one another.
+What every room must know of an operator is declared here, once. What an operator means is not declared here: each evaluator has a rule
+of its own for that, because evaluators that shared their rules would share their mistakes.
 
 To add an operator:
 
-1. Add it to `OPERATORS`. A function of numbers, such as a sine, is not an operator: add its name to `ENTRYWISE` or to `REDUCING`.
-2. Add a constructor with examples to `expr.py`, made by `node`, and list its name in the kernel's `__init__`.
-3. Say how it is printed: its level in `LEVEL` of `printing/latex.py`, and a method for LaTeX, plain text and scripts each; where it is
-   a word in front of brackets, an entry in `WORDS` is enough. Teach `attack/reading_back.py` and `attack/reading_latex.py` to read it.
-4. Give each evaluator a rule in its `RULES`, or the reason why there is none in its `UNSUPPORTED`. The evaluators are `exact/values.py`
-   and `exact/reading.py`, `sympy/translate.py`, `pytorch/evaluate.py` and `pytorch/formats.py`, `coq/notation.py` and
-   `coq/reals/notation.py`, and the judge's `attack/evaluation.py`. Functions have tables of the same kind there.
-5. If it is partial, say in `coq/reals/defined.py` where it has a value. If it is a function in `BENT`, say in the `CORNERS` of
-   `sympy/translate.py` and of `pytorch/corners.py` where its slope jumps.
+1. Add an entry to `OPERATORS`. (A sine or a norm is not an operator. It is a function: add its name to `ENTRYWISE` or `REDUCING`.)
+2. Add a constructor to `expr.py` that calls `node`, with examples in its docstring, and list its name in the kernel's `__init__`.
+3. Say how it is printed: its level in `LEVEL` of `printing/latex.py`, and a method in each of `Printer`, `Plain` and `Script`. For a word
+   in front of brackets, an entry in `WORDS` replaces the methods. Teach `attack/reading_back.py` and `attack/reading_latex.py` to read it.
+4. Give each evaluator a rule in its `RULES`, or list the operator in its `UNSUPPORTED`: `exact/values.py`, `exact/reading.py`,
+   `sympy/translate.py`, `pytorch/evaluate.py`, `pytorch/formats.py`, `coq/notation.py`, `coq/reals/notation.py`, and the judge's
+   `attack/evaluation.py`. They have such tables for functions, too.
+5. If it is partial, say in `coq/reals/defined.py` where it has a value. For a function in `BENT`, say in `sympy/translate.py` and in
+   `pytorch/corners.py` where its slope jumps (`CORNERS`).
 
-`tests/kernel/core/test_operators.py` names every printer and every evaluator that lacks an entry.
+`tests/kernel/core/test_operators.py` names each printer and each evaluator that lacks an entry, and asks for an example of the operator.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ShapeRule = Callable[..., Shape | None]
 
 @dataclass(frozen=True)
 class Op:
-    """What holds for an operator in every room."""
+    """What every room must know of an operator."""
 
     name: str
     arity: int | None  # the number of arguments; None: any number
@@ -46,7 +46,7 @@ class Op:
 
 
 def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str) -> ShapeRule:
-    """The rule of an operator whose arguments fit by their shapes alone. `message` says why they do not, with {} for each shape."""
+    """Return the rule of an operator whose arguments fit by their shapes alone. In `message`, {} stands for a shape that does not fit."""
 
     def rule(data: Any, *arguments: Tree) -> Shape:
         shapes = [x.shape for x in arguments]
@@ -58,6 +58,7 @@ def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str
 
 
 def numbers(data: Any, *arguments: Tree) -> Shape:
+    """Return the shape of a number that is made of numbers."""
     for x in arguments:
         if x.shape:
             raise KernelError(f"a scalar is needed here, not shape {show_shape(x.shape)}")
@@ -65,10 +66,12 @@ def numbers(data: Any, *arguments: Tree) -> Shape:
 
 
 def stated(data: Any, *entries: Tree) -> None:
+    """Leave the shape to the node, whose entries are numbers."""
     numbers(data, *entries)
 
 
 def same(data: Any, x: Tree) -> Shape:
+    """Return the shape of the only argument, whatever it is."""
     return x.shape
 
 
@@ -79,6 +82,7 @@ def power(data: Any, base: Tree, exponent: Tree) -> Shape:
 
 
 def real(data: Any, x: Tree) -> Shape:
+    """Return the shape of a number that is made of a real number."""
     if is_complex(x):
         raise KernelError(f"{plain(x)} is complex: it has no sign, no rounding and no place in an order. Leave I out of it")
     return numbers(data, x)
@@ -89,7 +93,7 @@ def is_complex(e: Tree) -> bool:
 
 
 def entry(data: Any, tensor: Tree, *places: Tree) -> Shape:
-    """A place is an index of its axis, or a number that surely lies on it."""
+    """Return the shape of an entry. A place is an index of its axis, or a number that surely lies on the axis."""
     if not places or len(places) != len(tensor.shape):
         raise KernelError(f"{len(places)} indices for a tensor of shape {show_shape(tensor.shape)}")
     for place, size in zip(places, tensor.shape):
@@ -116,7 +120,7 @@ def derivative(data: Any, body: Tree, by: Tree) -> Shape:
 
 
 def variable(by: Any) -> Any:
-    """The symbol that a derivative is taken by, or by an entry of."""
+    """Return the symbol that a derivative is taken by, or whose entry it is taken by."""
     return by.args[0] if by.op == "entry" else by
 
 
@@ -130,11 +134,11 @@ INVERTED = by_shapes(lambda a: len(a) == 2 and a[0] == a[1], lambda a: a, "only 
 RANKED = by_shapes(lambda a: len(a) == 2, lambda a: (), "only a matrix has a rank, not shape {}")
 NORMALIZED = by_shapes(lambda a: a, lambda a: a, "softmax needs a vector or a matrix, not a scalar")
 
-ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # what the data of `function` may be: functions of a number, or of each entry,
-REDUCING = ("norm", "largest")  # and functions that make one number of a vector
-FUNCTIONS = (*ENTRYWISE, *REDUCING)
-PARTIAL = ("log",)  # those that have no value for some numbers
-BENT = ("abs", "norm", "largest")  # those whose slope may jump at a point where they have a value
+ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # functions of a number, or of each entry of a tensor
+REDUCING = ("norm", "largest")  # functions that make one number of a vector
+FUNCTIONS = (*ENTRYWISE, *REDUCING)  # what the data of the operator `function` may be
+PARTIAL = ("log",)  # functions that have no value for some numbers
+BENT = ("abs", "norm", "largest")  # functions whose slope jumps somewhere
 
 OPERATORS = {
     op.name: op
@@ -175,12 +179,12 @@ STAND_INS = frozenset(op.name for op in OPERATORS.values() if op.stands_in)
 
 
 def is_partial(e: Tree) -> bool:
-    """Whether the node may have no value where its arguments have one."""
+    """Tell whether the node may have no value where its arguments have one."""
     return e.data in PARTIAL if e.op == "function" else OPERATORS[e.op].partial
 
 
 def shape_of(name: str, data: Any, arguments: tuple, stated: Shape) -> Shape:
-    """The shape of a node. KernelError if the arguments do not fit the operator, or if there is no such operator."""
+    """Return the shape of a node. Raise KernelError if there is no such operator, or if the arguments do not fit it."""
     op = OPERATORS.get(name)
     if op is None:
         raise KernelError(f"there is no operator '{name}'; core/operators.py declares {', '.join(OPERATORS)}")
