@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from ..core.expr import E, Expr, I, array, diff, each, function, inverse, lift, paren, sqrt, strip, total
-from ..core.operators import ENTRYWISE
-from ..printing.latex import WORDS
+from ..printing.latex import FUNCTION_NAMES, WORDS
 from ..printing.names import GREEK
 from .reading_back import MADE, NotReadable
 
@@ -275,7 +274,6 @@ BASES: dict[str, Callable[[Reader], Expr]] = {
     r"\begin": matrix,
     r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
-    r"\max": lambda reader: applied(reader, "largest"),
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
-    **{rf"\{name}": partial(applied, name=name) for name in ENTRYWISE if name != "abs"},
+    **{word: partial(applied, name=name) for name, word in FUNCTION_NAMES.items() if "operatorname" not in word},
 }

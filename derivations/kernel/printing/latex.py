@@ -20,6 +20,11 @@ LEVEL = {  # how tightly what is printed of an operator holds together: inside o
     **dict.fromkeys(("function", "softmax", "expectation", "variance", "rounded", "rank"), ATOM),
 }
 WORDS = {"softmax": "softmax", "variance": "Var", "rounded": "fl", "rank": "rank"}  # operators printed as a word before brackets
+FUNCTION_NAMES = {
+    **{name: rf"\{name}" for name in ("exp", "log", "cos", "sin", "tanh")},
+    "largest": r"\max",
+    **{name: rf"\operatorname{{{name}}}" for name in ("abs", "norm")},  # where bars cannot be told apart
+}
 NAMED = ("symbol", "defined", "index")  # operators printed as a name, which is the first part of their data
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
@@ -199,17 +204,19 @@ class Printer:
         return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined', 'fill') else text}_{{{at}}}"
 
     def function_name(self, e):
-        return {"abs": r"\operatorname{abs}", "largest": r"\max"}.get(e.data, "\\" + e.data)
+        if e.data not in FUNCTION_NAMES:
+            raise KernelError(f"there is no way to print the function '{e.data}'")
+        return FUNCTION_NAMES[e.data]
 
     def function(self, e):
         """Entry by entry, of a matrix: so it is marked, or it would be read as the matrix's own exponential, or as its determinant."""
         inside = self.show(e.args[0])
         if e.data == "norm":
-            return rf"\left\lVert {inside} \right\rVert" if r"\lVert" not in inside else rf"\operatorname{{norm}}{self.brackets(inside)}"
+            return rf"\left\lVert {inside} \right\rVert" if r"\lVert" not in inside else self.function_name(e) + self.brackets(inside)
         if e.args[0].shape and (len(e.shape) > 1 or e.data == "abs"):
             return rf"{self.function_name(e)}_{{\odot}}{self.brackets(inside)}"
         if e.data == "abs":
-            return rf"\left|{inside}\right|" if "|" not in inside else rf"\operatorname{{abs}}{self.brackets(inside)}"
+            return rf"\left|{inside}\right|" if "|" not in inside else self.function_name(e) + self.brackets(inside)
         if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:
             return rf"e^{{{inside}}}"
         return self.function_name(e) + self.brackets(inside)

@@ -65,6 +65,7 @@ FUNCTION_RULES = {
     "Coq, MathComp": (coq.FUNCTIONS, coq.UNSUPPORTED_FUNCTIONS),
     "Coq, over the reals": ({**reals.FUNCTIONS, **reals.OF_VECTORS}, reals.UNSUPPORTED_FUNCTIONS),
     "the judge": ({**evaluation.OF_NUMBERS, **evaluation.OF_VECTORS}, ()),
+    "names in LaTeX": (latex.FUNCTION_NAMES, ()),
 }
 PRINTERS = {"LaTeX": latex.Printer(), "plain text": plain.Plain(), "scripts": script.Script()}
 
