@@ -86,11 +86,11 @@ def lacking(declared, tables: dict) -> list:
 
 
 def test_every_evaluator_has_a_rule_for_every_operator():
-    assert not lacking(OPERATORS, RULES)
+    assert lacking(OPERATORS, RULES) == []
 
 
 def test_every_evaluator_has_a_rule_for_every_function():
-    assert not lacking(FUNCTIONS, FUNCTION_RULES)
+    assert lacking(FUNCTIONS, FUNCTION_RULES) == []
 
 
 @pytest.mark.parametrize("printer", PRINTERS.values(), ids=PRINTERS)
@@ -100,16 +100,16 @@ def test_every_printer_has_a_form_for_every_operator(printer):
 
 def test_a_new_operator_is_missed_everywhere(monkeypatch):
     monkeypatch.setitem(OPERATORS, "cumulated", Op("cumulated", 1, operators.same))
-    assert lacking(OPERATORS, RULES) == [(name, "cumulated") for name in RULES]
+    assert {(name, "cumulated") for name in RULES} <= {*lacking(OPERATORS, RULES)}
     assert not any("cumulated" in printed_by(printer) for printer in PRINTERS.values())
-    assert lacking((*FUNCTIONS, "erf"), FUNCTION_RULES) == [(name, "erf") for name in FUNCTION_RULES]
+    assert {(name, "erf") for name in FUNCTION_RULES} <= {*lacking((*FUNCTIONS, "erf"), FUNCTION_RULES)}
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_that_is_taken_away_is_missed(name, monkeypatch):
     rules, _ = RULES[name]
     monkeypatch.delitem(rules, "softmax", raising=False)
-    assert lacking(OPERATORS, RULES)[0] == (name, "softmax")
+    assert (name, "softmax") in lacking(OPERATORS, RULES)
 
 
 def test_coq_says_where_what_may_have_no_value_has_one():
