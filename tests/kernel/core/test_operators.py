@@ -86,16 +86,19 @@ def lacking(declared, tables: dict) -> list:
 
 
 def test_every_evaluator_has_a_rule_for_every_operator():
-    assert lacking(OPERATORS, RULES) == []
+    missing = lacking(OPERATORS, RULES)
+    assert not missing, missing
 
 
 def test_every_evaluator_has_a_rule_for_every_function():
-    assert lacking(FUNCTIONS, FUNCTION_RULES) == []
+    missing = lacking(FUNCTIONS, FUNCTION_RULES)
+    assert not missing, missing
 
 
 @pytest.mark.parametrize("printer", PRINTERS.values(), ids=PRINTERS)
 def test_every_printer_has_a_form_for_every_operator(printer):
-    assert printed_by(printer) == OPERATORS.keys()
+    missing = OPERATORS.keys() - printed_by(printer)
+    assert not missing, missing
 
 
 def test_a_new_operator_is_missed_everywhere(monkeypatch):
@@ -161,7 +164,7 @@ NAMES = {s.data[0]: s for tree in TREES.values() for s in named(tree)} | {"I": I
 
 def test_there_is_a_tree_for_every_operator():
     assert [tree.op for tree in TREES.values()] == list(TREES)
-    assert TREES.keys() == OPERATORS.keys()
+    assert not OPERATORS.keys() ^ TREES.keys(), OPERATORS.keys() ^ TREES.keys()
 
 
 @pytest.mark.parametrize("e", TREES.values(), ids=TREES)
