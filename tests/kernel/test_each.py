@@ -273,7 +273,7 @@ def test_a_pytorch_witness_that_mistakes_an_axis_is_found_out(fault, monkeypatch
 def test_a_search_that_mistakes_a_place_is_found_out(monkeypatch):
     """It decides what a message shows, and that an assumption is needed."""
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" in shown(*FALSE["an entry that a sum catches"][:2])
-    monkeypatch.setitem(exact_evaluation.EVALUATE, "each", lambda e, env, places: dict.fromkeys(places, exact_evaluation.number(0)))
+    monkeypatch.setitem(exact_evaluation.RULES, "each", lambda e, env, places: dict.fromkeys(places, exact_evaluation.number(0)))
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" not in shown(*FALSE["an entry that a sum catches"][:2])
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from ..core.assumptions import Assumption, has_moment
 from ..core.claims import bindings
-from ..core.expr import Expr, free_indices, lift, symbols, walk
+from ..core.expr import Expr, free_indices, lift, symbols, takes_average, walk
 from ..errors import KernelError
 from .random_points import LARGE_OF_LAWS
 from .random_trees import INDICES, SCALARS, SIZES, A, C, k, q, u, v, x, y
@@ -123,7 +123,7 @@ def sign_of_certificate(draft: Draft, generator: Random) -> Draft:
 def sizes_matter(draft: Draft, generator: Random) -> Draft:
     """A term that vanishes at every small size, and not at the largest at which the judge looks."""
     size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
-    if any(node.op in ("expectation", "variance") for side in draft.sides for node in walk(side)):
+    if takes_average(*draft.sides):
         most = min(most, LARGE_OF_LAWS - 1)
     term: Expr = generator.choice((lift(1), x, size))
     for small in range(1, most + 1):

@@ -55,6 +55,7 @@ from ..core.expr import (
     vector,
     walk,
 )
+from ..core.operators import AVERAGES
 from ..errors import KernelError
 from .claim_drafts import Draft, slip, slipped, values_at
 from .random_trees import TENSORS, A, B, C, Grower, S, c, g, i, j, k, l, m, n, q, t, u, v, x, y
@@ -382,7 +383,7 @@ def laws(generator):
 def in_moments(e: Expr, given: tuple) -> Expr:
     """What is stated of the moments, in their place."""
     told = {(a.kind, a.args[0].data[0]): a.args[1] for a in given if a.kind in ("mean", "variance")}
-    if e.op in ("expectation", "variance"):
+    if e.op in AVERAGES:
         (a,) = e.args
         name = (a.args[0] if a.op == "entry" else a).data
         key = ("mean" if e.op == "expectation" else "variance", name[0] if isinstance(name, tuple) else "")

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from ..core.assumptions import Assumption, mean, variance
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, lift, ones, symbols, walk
+from ..core.expr import Expr, lift, ones, own_sizes, symbols, walk
+from ..core.operators import BINDERS
 from ..errors import KernelError
 from .rebuild_trees import everywhere, rebuild, slips_in, unfolded
 from .tree_mutations import negated, slips_at, slips_of_a_side
@@ -35,9 +36,7 @@ class Context:
         self.sizes = [s for s in named if s.data[1] == "size"]
         self.names = [s for s in named if s.data[1] != "size"]
         nodes = [n for tree in claim.trees for n in walk(tree)]
-        self.indices = list(
-            dict.fromkeys([n for n in nodes if n.op == "index"] + [Expr("index", (), (), n.data) for n in nodes if n.op in BINDERS])
-        )
+        self.indices = list(dict.fromkeys([n for n in nodes if n.op == "index"] + [n.bound_index for n in nodes if n.op in BINDERS]))
 
     def open_for(self, *sizes: Expr) -> list:
         """An index that runs along an axis of one of these sizes: one of the claim's, or else a new one."""
@@ -83,7 +82,7 @@ class Seen:
             parts = [self.of(a) for a in e.args]
             key = (e.op, e.data, e.shape, *(number for number, _, _ in parts))
             number = parts[0][0] if e.op == "paren" else self.numbers.setdefault(key, len(self.numbers))
-            own = (e, *e.shape, *([e.data[1]] if e.op in ("index", *BINDERS) else []))
+            own = (e, *own_sizes(e))
             names = frozenset(s for s in own if s.op in ("symbol", "defined"))
             self.found[id(e)] = number, names.union(*(names for _, names, _ in parts)), e
         return self.found[id(e)]

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim, Step
-from ..core.expr import BINDERS, Expr, free_indices, paren, symbols, walk
+from ..core.expr import Expr, free_indices, paren, symbols, walk
+from ..core.operators import INDEXED
 from .claim_mutants import on_trees
 from .rebuild_trees import rebuild
 from .tree_mutations import plus
@@ -67,7 +68,7 @@ def renamed(claim: Claim) -> Claim:
     """Every index variable under another name."""
 
     def other(e):  # not by rebuilding: an entry would be checked against indices of which some are renamed and some not yet
-        data = ("dummy" + e.data[0], e.data[1]) if e.op in ("index", *BINDERS) else e.data
+        data = ("dummy" + e.data[0], e.data[1]) if e.op in INDEXED else e.data
         return Expr(e.op, tuple(map(other, e.args)), e.shape, data)
 
     def in_code(x):

@@ -12,7 +12,8 @@ from random import Random
 from mpmath import mp, mpf
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, free_indices, show, symbols, walk
+from ..core.expr import free_indices, own_sizes, show, symbols, walk
+from ..core.operators import AVERAGES
 from ..errors import KernelError
 from .limit_intervals import approach
 from .mpmath_evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, TooClose, Undefined, entry, places_of, scalar
@@ -55,7 +56,7 @@ FAR = mpf(10) ** 20  # so far out, a polynomial is as large as its highest power
 
 def moment_not_stated(claim: Claim) -> str:
     """A moment that is averaged, and that nothing stated says exists: seen by how fast what is averaged grows with one entry."""
-    averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in ("expectation", "variance")]
+    averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in AVERAGES]
     for env in points(claim)[:FEWEST]:
         for node in averaged:
             for here in index_values(node.args, env):
@@ -186,7 +187,7 @@ def at_most(claim: Claim, partial: bool, most: int) -> tuple:
 def tends_to(claim: Claim, partial: bool, most: int) -> tuple:
     variable, to = claim.towards
     right = claim.steps[0].expr
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for n in walk(claim.start)):
+    if any(variable in own_sizes(n) for n in walk(claim.start)):
         raise CannotTell("a limit in the size of a sum")
 
     if variable.data[1] == "size" and to != "oo":

@@ -11,14 +11,12 @@ from itertools import count
 from random import Random
 
 from ..core.expr import (
-    BINDERS,
     E,
     Expr,
     Var,
     absolute,
     diff,
     each,
-    elementwise,
     exp,
     eye,
     free_indices,
@@ -26,7 +24,9 @@ from ..core.expr import (
     index,
     lift,
     log,
+    node,
     ones,
+    operands,
     rounded,
     softmax,
     sqrt,
@@ -34,6 +34,7 @@ from ..core.expr import (
     total,
     walk,
 )
+from ..core.operators import INDEXED
 from ..errors import KernelError
 from .rebuild_trees import rebuild, with_index
 
@@ -51,7 +52,7 @@ def laws_at(e: Expr) -> list:
 
 def of_add(e):
     a, b = e.args
-    yield elementwise("add", b, a)
+    yield node("add", b, a)
     if a.op == "add":
         yield a.args[0] + (a.args[1] + b)
     if b.op == "add":
@@ -86,7 +87,7 @@ def of_mul(e):
         yield a.args[0] * b + a.args[1] * b
     if b.op == "add":
         yield a * b.args[0] + a * b.args[1]
-    if b.op == "sum" and not e.shape and Expr("index", (), (), b.data) not in free_indices(a):
+    if b.op == "sum" and not e.shape and b.bound_index not in free_indices(a):
         yield Expr("sum", (a * b.args[0],), (), b.data)
     if b.op == "neg":
         yield -(a * b.args[0])
@@ -143,7 +144,7 @@ def of_pow(e):
 
 def of_sum(e):
     (body,), size = e.args, e.data[1]
-    own = Expr("index", (), (), e.data)
+    own = e.bound_index
     yield renamed(e, (fresh(e, size), size))
     if body.op == "add":
         yield Expr("sum", body.args[:1], (), e.data) + Expr("sum", body.args[1:], (), e.data)
@@ -163,7 +164,7 @@ def of_sum(e):
 
 def of_each(e):
     (body,), size = e.args, e.data[1]
-    own = Expr("index", (), (), e.data)
+    own = e.bound_index
     yield renamed(e, (fresh(e, size), size))
     if body.op == "add":
         yield each(body.args[0], own) + each(body.args[1], own)
@@ -178,13 +179,13 @@ def of_each(e):
     if body.op == "entry" and body.args[-1] == own and len(body.args) == 2 and own not in free_indices(body.args[0]):
         yield body.args[0]
     if body.op == "each" and body.data != e.data:
-        yield each(body.args[0], Expr("index", (), (), body.data), own).T
+        yield each(body.args[0], body.bound_index, own).T
 
 
 def of_entry(e):
     tensor, at = e.args[0], e.args[1:]
     if tensor.op == "each":
-        inside = with_index(tensor.args[0], Expr("index", (), (), tensor.data), at[0])
+        inside = with_index(tensor.args[0], tensor.bound_index, at[0])
         yield inside[at[1:]] if inside.shape else inside
     if tensor.op == "transpose":
         yield tensor.args[0][at[::-1]]
@@ -336,7 +337,7 @@ def of_derivative(e):
         a = body.args[0]
         inner = diff(a, by)
         yield {"exp": lambda: exp(a) * inner, "log": lambda: inner / a, "abs": lambda: a / absolute(a) * inner}[body.data]()
-    if body.op == "sum" and Expr("index", (), (), body.data) not in free_indices(by):
+    if body.op == "sum" and body.bound_index not in free_indices(by):
         yield Expr("sum", (diff(body.args[0], by),), (), body.data)
     if body.op == "entry" and by.op == "entry" and len(body.args) == 2 and body.args[0] == by.args[0]:
         yield eye(body.args[0].shape[0])[body.args[1], by.args[1]]
@@ -416,14 +417,14 @@ def is_random(e: Expr) -> bool:
 
 def fresh(e: Expr, size: Expr) -> str:
     """The name of an index up to size that the tree does not use; of another size, another letter."""
-    used = {node.data[0] for node in walk(e) if node.op in ("index", *BINDERS)}
+    used = {node.data[0] for node in walk(e) if node.op in INDEXED}
     letter = {"n": "a", "m": "b"}.get(size.data[0], "h") if size.op == "symbol" else f"h{size.data}"
     return next(name for name in (f"{letter}_{number}" for number in count(1)) if name not in used)
 
 
 def renamed(e: Expr, data: tuple) -> Expr:
     """A sum, or what is given entry by entry, with another index."""
-    old, new = Expr("index", (), (), e.data), Expr("index", (), (), data)
+    old, new = e.bound_index, Expr("index", (), (), data)
     if new in free_indices(e.args[0]):
         raise KernelError(f"the index {data[0]} is taken")
     return Expr(e.op, (with_index(e.args[0], old, new),), e.shape, data)
@@ -432,7 +433,7 @@ def renamed(e: Expr, data: tuple) -> Expr:
 def places(e: Expr, path: tuple = ()):
     """The way down to each node that a law may change; what one differentiates by is no such node."""
     yield path, e
-    for number, argument in enumerate(e.args[:1] if e.op in ("derivative", "entry") else e.args):
+    for number, argument in enumerate(operands(e)):
         yield from places(argument, path + (number,))
 
 
@@ -451,8 +452,8 @@ def rewritten(e: Expr, generator: Random, times: int) -> Expr:
     for _ in range(times):
         choices = list(places(e))
         generator.shuffle(choices)
-        for path, node in choices:
-            found = laws_at(node)
+        for path, part in choices:
+            found = laws_at(part)
             if found:
                 try:
                     e = put(e, path, generator.choice(found))

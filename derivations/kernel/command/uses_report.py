@@ -25,7 +25,8 @@ import click
 from ..attack.rebuild_trees import rebuild, unfolded
 from ..core import claims
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, strip, symbol, walk
+from ..core.expr import Expr, free_indices, strip, symbol, walk
+from ..core.operators import AVERAGES, BINDERS
 from ..errors import KernelError
 from ..exact.witness import still_proved
 from ..run import certificates, worker
@@ -143,7 +144,7 @@ def can_be_unknown(part: Expr, claim: Claim) -> bool:
     moving = {node.args[1] for tree in claim.trees for node in walk(tree) if node.op == "derivative"}
     moving |= {claim.towards[0]} if claim.towards else set()
     depends = any(node in moving for node in walk(part)) or any(node in moving for node in part.shape)
-    return not (free_indices(part) or depends or random and part.op not in ("expectation", "variance"))
+    return not (free_indices(part) or depends or random and part.op not in AVERAGES)
 
 
 # Does a tree have the form of another? ------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def matches(form: Expr, tree: Expr, letters: Bound) -> Bound | None:
     if form.op not in BINDERS and form.data != tree.data:
         return None
     if form.op in BINDERS:
-        found = matches(form.args[0], tree.args[0], letters | {form.data[0]: Expr("index", (), (), tree.data)})
+        found = matches(form.args[0], tree.args[0], letters | {form.data[0]: tree.bound_index})
         return None if found is None else {name: what for name, what in found.items() if name != form.data[0]}
     return each(form.args, tree.args, letters)
 
