@@ -257,6 +257,10 @@ def test_a_session(tree):
         assert "tiny.py:6: claim 'sum': false: at " in said
         tree.script.write_text(good + "def\n")
         assert "tiny.py:7: this is not Python" in session.until("Watching")
+        tree.script.write_text(good + "derivation.idenity('more', A, A)\n")
+        assert "NOT all hold, 1 refused" in session.until("Watching")
+        tree.script.write_text(good)
+        session.until(": all hold")
         tree.script.write_text(good + hangs)
         session.until("changed: ")
         until_there(begun)  # else the process might read what is written next
