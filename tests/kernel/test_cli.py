@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -273,6 +275,37 @@ def test_a_script_with_an_odd_name(script, records):
     for name in ("with space.py", "ünï.py", "-dash.py"):
         code, found = records("--", script(GOOD, name))
         assert code == 0 and [r["id"] for r in found] == ["good"]
+
+
+SOON = 60  # seconds that processes may take to end, on a busy machine
+COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from derivations.kernel.command import cli; cli.main()"
+POOL = "import os, time; from derivations.kernel.run import pool; pool.of_this_machine(1).submit(os.mkdir, {begun!r}).result(); time.sleep(1000)"
+
+
+def ends_with_all_it_started(process, sent, begun):
+    """Send a signal to a process once it has begun. The fork server has its standard output, and lives as long as what it forked: where that
+    is closed, all of them are gone."""
+    for _ in range(SOON * 50):
+        if begun.exists():
+            break
+        time.sleep(0.1)
+    assert begun.exists()
+    process.send_signal(sent)
+    process.communicate(timeout=SOON)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_a_check_started_ends_with_it(sent, script, tmp_path):
+    begun = tmp_path / "begun"
+    path = script(f"open({str(begun)!r}, 'w').close()\nimport time\ntime.sleep({5 * SOON})\n")
+    process = subprocess.Popen([sys.executable, "-c", COMMAND, "check", path], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ends_with_all_it_started(process, sent, begun)
+
+
+def test_a_pool_ends_with_its_process(tmp_path):
+    begun = tmp_path / "begun"
+    process = subprocess.Popen([sys.executable, "-c", POOL.format(begun=str(begun))], cwd=ROOT, stdout=subprocess.PIPE)
+    ends_with_all_it_started(process, signal.SIGKILL, begun)
 
 
 # new ------------------------------------------------------------------------------------------------------------------------
