@@ -279,18 +279,26 @@ def test_a_script_with_an_odd_name(script, records):
 
 SOON = 60  # seconds that processes may take to end, on a busy machine
 COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from derivations.kernel.command import cli; cli.main()"
-POOL = "import os, time; from derivations.kernel.run import pool; pool.of_this_machine(1).submit(os.mkdir, {begun!r}).result(); time.sleep(1000)"
+POOL = """import os, time
+from derivations.kernel.run.pool import of_this_machine
+own = of_this_machine(1)
+own.submit(abs, 1).result()
+os.mkdir({begun!r})
+time.sleep(1000)
+"""
 
 
 def ends_with_all_it_started(process, sent, begun):
     """Send a signal to a process once it has begun. The fork server has its standard output, and lives as long as what it forked: where that
     is closed, all of them are gone."""
-    for _ in range(SOON * 50):
-        if begun.exists():
-            break
-        time.sleep(0.1)
-    assert begun.exists()
-    process.send_signal(sent)
+    try:
+        for _ in range(SOON * 50):
+            if begun.exists():
+                break
+            time.sleep(0.1)
+        assert begun.exists()
+    finally:
+        process.send_signal(sent)
     process.communicate(timeout=SOON)
 
 
