@@ -21,6 +21,11 @@ class Untracked(KernelError):
     """A script or a snippet does what could make its claims depend on something that is not tracked. Who calls one lets it through."""
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: "1 claim", "2 claims"."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def nearest(name: str, known: Iterable[str], has: str) -> str:
     """Which of the known names was probably meant, and which there are."""
     known = list(known)

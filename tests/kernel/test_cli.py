@@ -148,7 +148,7 @@ def test_a_summary_on_standard_output_and_faults_on_standard_error(script, comma
 
 
 def test_a_success_says_what_the_certificates_answered(tree, command):
-    assert "1 claims in 1 derivation, 0 of them by earlier checks that still hold: all hold" in command("check").stdout
+    assert "1 claim in 1 derivation, 0 of them by earlier checks that still hold: all hold" in command("check").stdout
     again = command("check").stdout
     assert "(certificate)" in again and "1 of them by earlier checks" in again
 
@@ -157,7 +157,7 @@ def test_list(tree, command):
     assert "chapter/tiny" in (before := command("list").stdout) and "has no certificate" in before
     command("check")
     after = command("list")
-    assert after.exit_code == 0 and "1 claims  A sum transposed" in after.stdout
+    assert after.exit_code == 0 and "1 claim  A sum transposed" in after.stdout
 
 
 def test_help_says_what_there_is(command):

@@ -23,7 +23,7 @@ def test_a_changed_part_of_a_record_is_reported(expected, part):
     found = deepcopy(expected)
     name = sorted(found)[0]
     found[name][part] = "changed"
-    assert golden.report(expected, found).startswith(f"1 differences from golden.jsonl:\n{name}: {part}: expected ")
+    assert golden.report(expected, found).startswith(f"1 difference from golden.jsonl:\n{name}: {part}: expected ")
 
 
 def test_a_claim_that_is_gone_and_a_new_one_are_reported(expected):

@@ -62,7 +62,7 @@ WHEN_WRITTEN = {
         lambda: total(z, i),
     ],
     "2 indices for a tensor of shape (n)": lambda: z[1, 1],
-    "1 indices for a tensor of shape (n, n)": lambda: A[i],
+    "1 index for a tensor of shape (n, n)": lambda: A[i],
     "index l runs to m, but the axis has size n": lambda: z[index("l", m)],
     "the index 0 may lie outside 1..n": lambda: z[0],
     "the index 2 may lie outside 1..n": lambda: z[2],

@@ -250,7 +250,7 @@ def test_a_session(tree):
     good, hangs = tree.script.read_text(), f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n"
     session = Session(tree.root)
     try:
-        assert "1 claims in 1 derivation: all hold" in session.until("Watching")
+        assert "1 claim in 1 derivation: all hold" in session.until("Watching")
         tree.script.write_text(good.replace("A.T + B.T", "A.T - B.T"))
         said = session.until("Watching")
         assert "changed: derivations/chapter/tiny.py" in said and "NOT all hold, 1 refused" in said
