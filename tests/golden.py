@@ -16,7 +16,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from derivations.kernel.errors import counted
+from derivations.kernel.errors import quantity
 from derivations.kernel.run import certificates
 
 FILE = Path(__file__).with_name("golden.jsonl")
@@ -87,7 +87,7 @@ def report(expected: dict[str, dict], found: dict[str, dict]) -> str:
         return ""
     more = f"\n... and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
     advice = "\nIf you meant to change this, run: python -m tests.golden --write"
-    return f"{counted(len(differing), 'difference')} from {FILE.name}:\n" + "\n".join(islice(differing, SHOWN)) + more + advice
+    return f"{quantity(len(differing), 'difference')} from {FILE.name}:\n" + "\n".join(islice(differing, SHOWN)) + more + advice
 
 
 def main(arguments: list[str]) -> str | None:

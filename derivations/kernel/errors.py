@@ -21,7 +21,7 @@ class Untracked(KernelError):
     """A script or a snippet does what could make its claims depend on something that is not tracked. Who calls one lets it through."""
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def quantity(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: "1 claim", "2 claims"."""
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 

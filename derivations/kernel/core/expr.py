@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
-from ..errors import KernelError, counted, scripts
+from ..errors import KernelError, quantity, scripts
 from ..printing.names import refuse_word
 from ..printing.plain import describe, show_shape
 from ..printing.plain import plain as show  # a plain-text form for messages
@@ -124,7 +124,7 @@ class Expr:
     def __getitem__(self, indices: Term | tuple[Term, ...]) -> Expr:
         places = tuple(lift(i) for i in (indices if isinstance(indices, tuple) else (indices,)))
         if not places or len(places) != len(self.shape):
-            raise KernelError(f"{counted(len(places), 'index', 'indices')} for a tensor of shape {show_shape(self.shape)}")
+            raise KernelError(f"{quantity(len(places), 'index', 'indices')} for a tensor of shape {show_shape(self.shape)}")
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")

@@ -17,7 +17,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 from threading import Event, Thread, Timer
 
-from ..errors import counted, nearest
+from ..errors import nearest, quantity
 from . import certificates, earlier, packages, refusals, times
 from .certificates import ROOT, CertificateError
 from .shared import Shared
@@ -387,7 +387,7 @@ def take(event: dict, result: Result, progress):
         result.imported, result.reads = event["imported"], certificates.Reads(**event["read"])
         event = {name: event[name] for name in ("imported", "libraries", "entangled")}
     if kind == "done" and len(result.records) < result.stated:
-        result.problems.append(f"{result.script}: {counted(result.stated, 'claim')} stated, and only {len(result.records)} checked")
+        result.problems.append(f"{result.script}: {quantity(result.stated, 'claim')} stated, and only {len(result.records)} checked")
     if kind == "problem":
         result.problems.append(
             f"{result.script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else "")
