@@ -344,24 +344,32 @@ def run(root, *arguments):
 
 def files(topic):
     chapter, name = topic.split("/")
-    return {f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/{topic}.md"}
+    test, figure = f"tests/{chapter}/test_{name}.py", f"docs/figures/{topic}.py"
+    return {f"derivations/{topic}.py", f"snippets/{topic}.py", test, f"docs/{topic}.md", figure}
+
+
+def changed(topic, before):
+    """The files that `new` changes: of the navigation, the page before and the rows."""
+    return {"mkdocs.yml", f"docs/{before}.md", f"tests/snippets/rows/{topic.partition('/')[0]}.py"}
 
 
 @pytest.mark.slow
 def test_the_files_that_new_makes_pass_as_made(copy, command):
     """In a chapter that there is and in a new one. Their code stands on their pages as the site's tests demand it."""
-    topics = ["scaling/made_up", "new_chapter/first"]
+    before = {"scaling/made_up": "scaling/saturation", "new_chapter/first": "together/gpt"}
+    topics = [*before]
     for topic in topics:
         made = command("new", topic)
         package = (
             {"snippets/new_chapter/__init__.py"} if topic.startswith("new_chapter") else set()
         )  # a new chapter's snippets can be imported
-        assert made.exit_code == 0 and set(made.stdout.split()) == files(topic) | {"mkdocs.yml"} | package
-        assert len(made.stderr.splitlines()) == 3 and f"derivations/{topic}.py" in made.stderr
+        assert made.exit_code == 0 and set(made.stdout.split()) == files(topic) | changed(topic, before[topic]) | package
+        assert len(made.stderr.splitlines()) == 4 and f"derivations/{topic}.py" in made.stderr
     checked = run(copy, "derivations", "check", *topics)
     assert checked.returncode == 0, checked.stderr
     python = [path for topic in topics for path in sorted(files(topic)) if path.startswith(("snippets/", "tests/"))]
-    tested = run(copy, "pytest", "-p", "no:cacheprovider", *python, "tests/site/test_code_on_pages.py", "-v")
+    sweeps = ["tests/site/test_code_on_pages.py", "tests/site/test_course.py", "tests/snippets/test_public.py"]
+    tested = run(copy, "pytest", "-p", "no:cacheprovider", *python, *sweeps, "-v")
     assert tested.returncode == 0, tested.stdout[-3000:]
     for topic in topics:
         assert topic.split("/")[1] in tested.stdout
@@ -403,10 +411,10 @@ def test_a_page_goes_behind_the_last_of_its_chapter(copy):
     assert {"Made up": "scaling/made_up.md"} in next(iter(chapter.values()))
 
 
-def test_a_new_chapter_goes_before_the_trust_page(copy):
+def test_a_new_chapter_goes_before_the_pages_that_are_looked_up(copy):
     before = navigation(copy)
     scaffold.create("new_chapter/first")
-    place = next(k for k, entry in enumerate(before) if "Trust" in entry)
+    place = next(k for k, entry in enumerate(before) if "wrong.md" in str(entry))
     assert navigation(copy) == before[:place] + [{"New chapter": [{"First": "new_chapter/first.md"}]}] + before[place:]
 
 
