@@ -85,14 +85,15 @@ def unknown_name(error: NameError | ImportError) -> str:
 
 
 def unknown_attribute(error: AttributeError) -> str:
+    name = error.name or ""
     if type(error.obj).__name__ == "Expr":
-        if error.name in INSTEAD:
-            return f"{error}; {INSTEAD[error.name]}"
-        if error.name in VOCABULARY:
-            return f"{error}; write {error.name}(...), which is a function"
-        return f"{error}; {nearest(error.name, ['T', *VOCABULARY], 'there are')}"
-    methods = [name for name in dir(error.obj) if not name.startswith("_") and callable(getattr(error.obj, name))]
-    return f"{error}; {nearest(error.name, methods, 'it has')}"
+        if name in INSTEAD:
+            return f"{error}; {INSTEAD[name]}"
+        if name in VOCABULARY:
+            return f"{error}; write {name}(...), which is a function"
+        return f"{error}; {nearest(name, ['T', *VOCABULARY], 'there are')}"
+    methods = [one for one in dir(error.obj) if not one.startswith("_") and callable(getattr(error.obj, one))]
+    return f"{error}; {nearest(name, methods, 'it has')}"
 
 
 def misfit(message: str) -> str:

@@ -1,4 +1,4 @@
-"""`check --page TOPIC`: all that would be refused of one topic, at once: its claims, its page, the code on it, and its tests."""
+"""`check --page TOPIC`: all that `make test` would refuse of one topic: its claims, its page, the code on it, its tests, and its rows."""
 
 from __future__ import annotations
 
