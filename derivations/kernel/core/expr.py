@@ -141,7 +141,7 @@ class Expr:
         return Expr("index", (), (), self.data) if self.op in BINDERS else None
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("an expression cannot be iterated over")
+        raise TypeError("an expression cannot be iterated over; a sum is written total(x[i], i)")
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an expression is neither true nor false; state a claim about it")

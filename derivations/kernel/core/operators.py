@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import KernelError
+from ..errors import KernelError, quantity
 from ..printing.latex import Tree
 from ..printing.plain_text import plain, show_shape
 
@@ -95,7 +95,7 @@ def is_complex(e: Tree) -> bool:
 def entry(data: Any, tensor: Tree, *places: Tree) -> Shape:
     """Return the shape of an entry. A place is an index of its axis, or a number that surely lies on the axis."""
     if not places or len(places) != len(tensor.shape):
-        raise KernelError(f"{len(places)} indices for a tensor of shape {show_shape(tensor.shape)}")
+        raise KernelError(f"{quantity(len(places), 'index', 'indices')} for a tensor of shape {show_shape(tensor.shape)}")
     for place, size in zip(places, tensor.shape):
         if place.op == "index" and place.data[1] != size:
             raise KernelError(f"index {place.data[0]} runs to {plain(place.data[1])}, but the axis has size {plain(size)}")
