@@ -1,0 +1,44 @@
+"""Which sizes the code itself asks about, so that its path may depend on the answer.
+
+PyTorch's operations ask about sizes as well: whether one is 1, and so broadcast. Their results follow the same rule whatever the answer;
+each rule was compared with PyTorch at sizes of 1, among others. So where they alone ask, the code does the same at a size of 1 as elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .sizes import SYMBOLS, Sizes
+
+CONVERSIONS = ("__bool__", "__int__", "__index__", "__float__")  # by which Python gets an answer that is no symbol
+
+
+@contextmanager
+def recorded_queries(sizes: Sizes) -> Iterator[None]:
+    """Record in `sizes.asked` the sizes that code converts to truth values or numbers outside of PyTorch's operations."""
+    own = [(kind, name, vars(kind)[name]) for kind in SYMBOLS for name in CONVERSIONS if name in vars(kind)]
+    for kind, name, convert in own:
+        setattr(kind, name, recording(convert, sizes))
+    try:
+        yield
+    finally:
+        for kind, name, convert in own:
+            setattr(kind, name, convert)
+
+
+def recording(convert: Callable, sizes: Sizes) -> Callable:
+    """Return a conversion of a symbol that records its sizes first, unless an operation of PyTorch is running."""
+
+    def converted(self: Any) -> Any:
+        if not sizes.within:
+            sizes.note(self)
+        return convert(self)
+
+    return converted
+
+
+def only_operations_asked(names: Iterable[str], sizes: Sizes) -> frozenset[str]:
+    """Return those of the sizes that were asked about by PyTorch's operations alone."""
+    return frozenset() if sizes.all_asked else frozenset(names) - sizes.asked
