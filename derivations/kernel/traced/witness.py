@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from inspect import unwrap
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..core.expr import Expr, lift, show, symbols, walk
 from ..errors import Untracked
 from ..exact.leaving import example
 from . import backward, cutting, indexing, making, pointwise, products, reducing, shaping, truths
-from .arguments import Given, function, put
+from .arguments import Given, function, module_and_name, put
 from .comparing import same
 from .errors import Different, NotRead, Sized
 from .python_subset import find_violation
@@ -276,8 +275,7 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
 def outside_subset(code: tuple) -> Said | None:
     """Return "not read" if a call, or one among its arguments, runs code outside the subset of Python that is read; else None."""
     for name in dict.fromkeys(called(code)):
-        module, own = SNIPPET.fullmatch(name).group(1, 2)
-        if violation := find_violation(import_module(module), own):
+        if violation := find_violation(*module_and_name(name)):
             return Said("not read", reason=f"{violation.what} is not read as mathematics", line=violation.line)
     return None
 
