@@ -144,7 +144,7 @@ def violations(statement: Statement, classes: Classes) -> Iterator[tuple[int, st
     for node, parent in parts:
         what = ""
         if not isinstance(node, SYNTAX):
-            what = f"'{type(node).__name__.lower()}'"
+            what = "an f-string" if isinstance(node, ast.JoinedStr) else f"'{type(node).__name__.lower()}'"
         elif isinstance(node, ast.Name) and not is_known_name(node.id, statement):
             what = f"'{node.id}'"
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
