@@ -85,7 +85,7 @@ def find_violation(module: ModuleType, function: str) -> Violation | None:
         for line, what in violations(statement, classes) if statement else [(0, f"'{origin.name}'")]:
             file = f"{origin.module.removeprefix('snippets.').replace('.', '/')}.py"
             return Violation(what, f"{file}:{line}" if line else file)
-        origins += [one for one in dict.fromkeys(reached_from(statement, classes)) if one not in origins]
+        origins += [one for one in dict.fromkeys(used_definitions(statement, classes)) if one not in origins]
     return None
 
 
@@ -111,7 +111,7 @@ def attributes_of(owner: ast.ClassDef) -> Iterator[str]:
             yield node.attr
 
 
-def reached_from(statement: Statement, classes: Classes) -> Iterator[Origin]:
+def used_definitions(statement: Statement, classes: Classes) -> Iterator[Origin]:
     """Yield what a definition uses of snippets, and the classes whose attributes it may use."""
     for node, _ in nodes(statement.node):
         if isinstance(node, ast.Name) and node.id in statement.uses:
@@ -136,7 +136,7 @@ def violations(statement: Statement, classes: Classes) -> Iterator[tuple[int, st
     """Yield the line and a description of all that is outside the subset in one definition or constant."""
     if not statement.is_definition:
         if not is_constant(statement.node):
-            yield statement.line, f"'{', '.join(statement.binds)}', which is no constant,"
+            yield statement.line, f"the module variable '{', '.join(statement.binds)}'"
         return
     parts = list(nodes(statement.node))
     constructed = {id(node) for method, _ in parts if getattr(method, "name", "") in CONSTRUCTORS for node in ast.walk(method)}
@@ -144,13 +144,13 @@ def violations(statement: Statement, classes: Classes) -> Iterator[tuple[int, st
     for node, parent in parts:
         what = ""
         if not isinstance(node, SYNTAX):
-            what = "an f-string" if isinstance(node, ast.JoinedStr) else f"'{type(node).__name__.lower()}'"
+            what = "a formatted string" if isinstance(node, ast.JoinedStr) else f"'{type(node).__name__.lower()}'"
         elif isinstance(node, ast.Name) and not is_known_name(node.id, statement):
             what = f"'{node.id}'"
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             what = "" if id(node) in constructed else f"an assignment to '{ast.unparse(node)}'"
         elif isinstance(node, ast.Attribute) and is_dtype(node, statement):
-            what = "" if is_passed_on(node, parent) else f"'{ast.unparse(node)}', which is not only passed on,"
+            what = "" if is_passed_on(node, parent) else f"'{ast.unparse(node)}' other than as an argument"
         elif isinstance(node, ast.Attribute) and not is_known_attribute(node, statement, classes):
             what = f"'.{node.attr}'"
         elif writes and called_name(node) in MAY_COPY:
@@ -165,7 +165,7 @@ def forbidden_form(node: ast.AST) -> str:
         operands = [ast.unparse(e) for op, e in zip(node.ops, node.comparators) if isinstance(op, (ast.Is, ast.IsNot))]
         return "'is' with an operand other than None" if set(operands) - {"None"} else ""
     if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
-        return "a text made of values"
+        return "a formatted string"
     if isinstance(node, ast.With) and not {ast.unparse(item) for item in node.items} <= CONTEXTS:
         return "'with'"
     if isinstance(node, ast.arguments):
