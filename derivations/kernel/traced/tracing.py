@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -43,7 +44,9 @@ class Reading(TorchDispatchMode):
         super().__init__()
         self.sizes, self.given, self.largest = sizes, given, largest
         self.names = frozenset(names)  # those that the claim has: nothing that is made here takes one
-        self.values: dict[int, tuple[Tensor, Value]] = {}  # each tensor, and what it is
+        self.values: dict[int, tuple[Tensor, Value, tuple]] = {}  # the tensor, what it is, and where its numbers would lie
+        self.turned: Counter[int] = Counter()  # views in place, by where the numbers lie: PyTorch counts each as a write, once it is over
+        self.writes: Counter[int] = Counter()  # as counted there when a tensor was last met: a view has the count once it is made
         self.conditions: list[str] = []  # under which what was read is what the code computes
         self.supposed: list[Assumption] = []  # the same, as far as the normal form knows of them
         self.opaque: set[str] = set()  # names of numbers of which nothing is known
@@ -82,6 +85,8 @@ class Reading(TorchDispatchMode):
         meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
         out = func(*args, **kwargs)
         self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
+        if torch.Tag.inplace_view in func.tags:
+            self.turned[out.untyped_storage()._cdata] += 1
         return out
 
     def facts(self) -> Facts:
@@ -103,11 +108,17 @@ class Reading(TorchDispatchMode):
         elif isinstance(out, Tensor) and value is not None:
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
                 raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
-            self.values[id(out)] = out, fitting(self, out.dtype, value)
+            where, written = home(out)
+            self.values[id(out)] = out, fitting(self, out.dtype, value), (where, written, self.writes[where[0]], self.turned[where[0]])
 
     def value(self, x: Tensor) -> Value:
         if id(x) in self.values:
-            return self.values[id(x)][1]
+            _, value, (before, first, writes, turned) = self.values[id(x)]
+            where, written = home(x)
+            if where != before or written != first and written - writes not in range(self.turned[where[0]] - turned + 1):
+                raise NotRead("a tensor that was made another without an operation, as by .data")
+            self.writes[where[0]] = max(written, self.writes[where[0]])
+            return value
         if type(x) is Tensor or type(x) is torch.nn.Parameter:
             return self.written(x)
         raise NotRead("a tensor that no rule made")
@@ -212,6 +223,14 @@ def seen(test: str, e: Expr, p: dict, facts: Facts) -> bool | None:
     return False if no or not p and test != "nonnegative" else None
 
 
+def home(x: Tensor) -> tuple:
+    """Where the numbers of a tensor lie, how it goes through them, and how often they were written: where that is another, so is the tensor."""
+    steps = [
+        getattr(getattr(n, "node", None), "expr", n) for n in (*x.shape, *x.stride(), x.storage_offset())
+    ]  # which asks nothing of sizes
+    return (x.untyped_storage()._cdata, *steps), 0 if x.is_inference() else x._version
+
+
 def told(place: Any) -> tuple[list[int], list[Expr]]:
     """The numbers and the indices of a place."""
     if isinstance(place, Expr):
@@ -246,7 +265,8 @@ def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> 
             reading.sizes.all_asked = True  # whether two tensors share their numbers depends on how these lie
             reading.values, reading.refused, reading.met = before, None, 0
             del reading.conditions[:], reading.supposed[:]
-            reading.opaque.clear()
+            for counted in (reading.opaque, reading.turned, reading.writes):
+                counted.clear()
         try:
             return in_full(torch.func.functionalize(run, remove="mutations"), tensors, reading)
         except InPlace as error:
