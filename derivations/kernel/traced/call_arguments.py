@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -71,9 +72,15 @@ def spot(place: Place) -> Expr:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """The function of a call, by the name that the claim has for it."""
+    """Return the function that a claim's code names."""
+    module, own = module_and_name(name)
+    return getattr(module, own)
+
+
+def module_and_name(name: str) -> tuple[ModuleType, str]:
+    """Return the module of the function that a claim's code names, and its name there."""
     if matched := SNIPPET.fullmatch(name):
-        return getattr(import_module(matched[1]), matched[2])
+        return import_module(matched[1]), matched[2]
     raise NotRead(f"there is no function {name}")
 
 
