@@ -23,6 +23,7 @@ from nbclient.exceptions import CellExecutionError
 from derivations.kernel.pages import PageError, Prose, Source, lint, mistakes
 from derivations.kernel.printing.maths import MathsError, notation
 from derivations.kernel.printing.signs import fault_of_text
+from derivations.kernel.snippet_source import parse
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = ROOT / ".certificates" / "labs"
@@ -141,7 +142,7 @@ def _refuse_words(source: Source) -> None:
         elif not hidden:
             shown.add(number)
     try:
-        told = [*lint.comments(source.text), *lint.docstrings(source.text)]
+        told = [*lint.comments(parse("", source.text)), *lint.docstrings(parse("", source.text))]
     except (SyntaxError, TokenError, ValueError):
         return  # that is said where it is run
     for line, words, fault in told:
