@@ -20,9 +20,9 @@ from markdown import Markdown
 from ..printing.signs import fault_of_code, fault_of_text
 from ..run.certificates import CertificateError, load
 from ..run.shown_code import BOUND_TWICE
-from ..snippet_source import Region, Snippet, doctest_examples, doctest_parts, parse
+from ..snippet_source import Origin, Region, Snippet, doctest_examples, doctest_parts, parse
 from . import examples, fences, mistakes, typed, used
-from .regions import INCLUDE, home, line_at, snippet_of, text_of
+from .regions import INCLUDE, home, library, line_at, snippet_of, text_of
 from .source import RANKS
 
 FIGURE = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
@@ -269,12 +269,12 @@ def used_unshown(root: Path, topic: str) -> list[Finding]:
     wrong = []
     for claim in claims_of(topic):
         for name in claim["code"]:
-            for said in used.unshown(root, used.defined(root, *name.rsplit(".", 1)), where):
+            for said in used.unshown(root, library(root).definition(Origin(*name.rsplit(".", 1))), where):
                 wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {said}"))
     for one in where:
-        if one.topic == topic:
+        if one.file == home(topic):
             wrong += [
-                Finding(f"{home(topic)}:{one.line}", f"on a page: {said}") for said in used.unshown(root, one, where, constants=False)
+                Finding(f"{one.file}:{one.first}", f"on a page: {said}") for said in used.unshown(root, one, where, constants=False)
             ]
     return wrong
 
