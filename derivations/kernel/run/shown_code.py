@@ -33,14 +33,15 @@ class NotShown(KernelError):
 
 
 class LoadedLibrary(Library):
-    """The snippet modules, from where the interpreter loaded them."""
+    """The project's snippet modules, and those that were loaded from elsewhere."""
 
     def __init__(self) -> None:
         super().__init__(certificates.ROOT)
 
     def path(self, module: str) -> Path:
+        path = super().path(module)
         file = getattr(sys.modules.get(module), "__file__", None)
-        return Path(file) if file else super().path(module)
+        return Path(file) if file and not path.is_file() else path
 
 
 def require_shown_code(claim: Claim) -> None:
