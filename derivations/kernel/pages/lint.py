@@ -223,7 +223,7 @@ def of_example(example: doctest.Example) -> Iterator[tuple[str, str]]:
 
 def texts_in(code: str) -> list[str]:
     """The texts that stand in code, pieces of texts too."""
-    return [node.value for node in parse("", code).nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [node.value for node in Snippet("", code).nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def fault_of_words(words: str) -> str:
@@ -273,9 +273,7 @@ def used_unshown(root: Path, topic: str) -> list[Finding]:
                 wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {said}"))
     for one in where:
         if one.file == home(topic):
-            wrong += [
-                Finding(f"{one.file}:{one.first}", f"on a page: {said}") for said in used.unshown(root, one, where, constants=False)
-            ]
+            wrong += [Finding(f"{one.file}:{one.first}", f"on a page: {said}") for said in used.unshown(root, one, where, constants=False)]
     return wrong
 
 
@@ -307,7 +305,7 @@ def misleading(root: Path, topic: str) -> list[Finding]:
 
 def names(source: str) -> set[str]:
     """What the code uses, by name or as an attribute; an import alone uses nothing."""
-    nodes = parse("", source).nodes
+    nodes = Snippet("", source).nodes
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 

@@ -8,7 +8,7 @@ from html import escape, unescape
 from itertools import count
 from pathlib import Path
 
-from ..snippet_source import doctest_examples, parse
+from ..snippet_source import Snippet, doctest_examples
 from . import traces
 from .regions import RECIPES, home, snippet_of
 from .source import Source
@@ -110,7 +110,7 @@ def copied_of(shown: str) -> str:
 
 def unbroken(code: str) -> str:
     """The code with its empty lines inside of a function or a class filled with spaces: at a plain prompt an empty line would end it."""
-    snippet = parse("", code)
+    snippet = Snippet("", code)
     try:
         tree, nodes = snippet.tree, snippet.nodes
     except SyntaxError:  # an example of that
@@ -136,7 +136,7 @@ def statements(example: str) -> str:
 
 def is_compound(source: str) -> bool:
     try:
-        return any(hasattr(node, "body") for node in parse("", source).tree.body[-1:])
+        return any(hasattr(node, "body") for node in Snippet("", source).tree.body[-1:])
     except SyntaxError:  # an example of that
         return False
 
