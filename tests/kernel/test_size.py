@@ -28,6 +28,7 @@ def test_every_part_is_counted():
         "from a script to its claims",
         "from a verdict to its page",
         "formulas as text",
+        "the text of snippets",
         "exact",
         "SymPy",
         "PyTorch",
