@@ -344,7 +344,7 @@ def hash_of(tmp_path, monkeypatch, text, code=("snippets.planted.f",)):
     monkeypatch.setitem(sys.modules, "snippets.planted", module)
     monkeypatch.setattr(certificates, "ROOT", tmp_path)
     found = fingerprints.code(claim(lambda of: of.identity("a", A + B, B + A, code=[code])))
-    assert found["files"] == ["snippets/planted.py"]
+    assert found["files"] == ["snippets/__init__.py", "snippets/planted.py"]
     return found["lines"]
 
 

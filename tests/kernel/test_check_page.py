@@ -2,8 +2,9 @@
 
 import pytest
 
-from derivations.kernel.command import check_page, line_coverage, new_topic
+from derivations.kernel.command import check_page, new_topic
 from derivations.kernel.run import certificates
+from derivations.kernel.snippet_source import parse
 
 ROOT = new_topic.ROOT
 
@@ -212,5 +213,4 @@ def test_where_a_test_fails_that_is_said(tested):
 
 
 def test_what_is_run_is_what_python_compiles():
-    assert line_coverage.executable(LINES) == {1, 13, 15, 16, 17, 18, 21, 22, 23, 29, 30}
-    assert line_coverage.executable("= 1") == set()
+    assert parse("", LINES).executable_lines == {1, 13, 15, 16, 17, 18, 21, 22, 23, 29, 30}

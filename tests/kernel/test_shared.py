@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from hashlib import sha256
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -123,10 +124,14 @@ def test_another_checkout_takes_what_names_code_too(tree, tmp_path, monkeypatch)
     said = []
     for place in ("one", "other"):
         monkeypatch.setattr(certificates, "ROOT", tmp_path / place)
-        path = str(tmp_path / place / "snippets" / "parts.py")
-        monkeypatch.setattr(fingerprints, "within_reach", lambda claim, path=path: {path: "def f(x):\n    return x\n"})
+        path = tmp_path / place / "snippets" / "parts.py"
+        path.parent.mkdir(parents=True)
+        path.write_text("def f(x):\n    return x\n")
+        module = ModuleType("snippets.parts")
+        module.__file__ = str(path)
+        monkeypatch.setitem(sys.modules, "snippets.parts", module)
         said.append(fingerprints.code(Claim))
-    assert said[0] == said[1] and said[0]["files"] == ["snippets/parts.py"] and said[0]["lines"]
+    assert said[0] == said[1] and said[0]["files"] == ["snippets/__init__.py", "snippets/parts.py"] and said[0]["lines"]
 
 
 def test_a_checker_that_changed_since_it_was_loaded_seals_nothing(tree):

@@ -17,6 +17,7 @@ from derivations.kernel.site import diagrams, figure_block, hardcoded_numbers, p
 from derivations.kernel.site import svg_picture as pictures_
 from derivations.kernel.site.diagrams import DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens
 from derivations.kernel.site.svg_picture import breadth, number, text
+from derivations.kernel.snippet_source import parse
 
 ROOT = Path(__file__).parents[2]
 ABOUT = {"title": "A title", "description": "A description."}
@@ -690,7 +691,7 @@ def one() -> Picture:
 
 @pytest.mark.parametrize("shown", TYPED.values(), ids=TYPED)
 def test_numbers_that_are_typed_as_results_are_found(shown):
-    ((line, said),) = hardcoded_numbers.in_figures(FIGURES.format(shown))
+    ((line, said),) = hardcoded_numbers.in_figures(parse("", FIGURES.format(shown)))
     assert "shows numbers that are typed here, as if they were results; compute them" in said
     assert line == 10
 
@@ -705,7 +706,7 @@ def test_numbers_that_are_typed_as_results_are_found(shown):
      "curves([('c', [0, 1], softmax(ROWS))], title='t', description='d', across='a', y_ticks=(0, 0.5, 1))"],
 )  # fmt: skip
 def test_numbers_that_go_in_may_be_typed(shown):
-    assert list(hardcoded_numbers.in_figures(FIGURES.format(shown))) == []
+    assert list(hardcoded_numbers.in_figures(parse("", FIGURES.format(shown)))) == []
 
 
 def test_no_figure_shows_typed_numbers_and_mkdocs_yml_states_nothing():

@@ -14,6 +14,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel.site import PageError, Source, code_imports, full_source, page_lint
+from derivations.kernel.site.code_regions import snippet_of
+from derivations.kernel.snippet_source import parse
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +42,7 @@ def pages():
 @cache
 def files():
     topics = [topic for topic in page_lint.topics_with_snippets(ROOT) if not topic.endswith("__init__")]
-    return {f"snippets/{topic}.py": [full_source.unmarked(page_lint.text_of(ROOT / f"snippets/{topic}.py"))] for topic in topics}
+    return {f"snippets/{topic}.py": [snippet_of(ROOT, topic).without_marks] for topic in topics}
 
 
 def copied(blocks):
@@ -211,7 +213,7 @@ def test_each_file_is_one_click_away_and_shown_to_the_letter(generator, request)
             target = at(site, name).parent / path / "index.html" if path else at(site, name)
             folded = read(target.resolve()).find(id=identifier)
             file = f"{link.text.removeprefix('The whole file: ').replace('.', '/').removesuffix('/py')}.py"
-            assert folded.pre.get_text().strip() == full_source.unmarked(page_lint.text_of(ROOT / file)).strip(), (name, link)
+            assert folded.pre.get_text().strip() == parse(file, (ROOT / file).read_text()).without_marks.strip(), (name, link)
             links += 1
     assert links > 100
 

@@ -12,8 +12,11 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from textwrap import dedent
+from pathlib import Path
 from types import FunctionType
+
+from ..errors import KernelError
+from ..snippet_source import parse
 
 SWAPS: dict[type, type] = {
     ast.Add: ast.Sub,
@@ -44,10 +47,12 @@ class Slip:
 def slips(run: FunctionType) -> Iterator[Slip]:
     """A snippet's function in each of its corrupted forms, which see what it sees."""
     run = inspect.unwrap(run)
-    lines, first = inspect.getsourcelines(run)
-    tree = ast.parse(dedent("".join(lines)))
-    for what, changed in changes(tree):
-        yield Slip(f"{what}, line {first + changed.line - 1}", made(changed.tree, run, first))
+    code = run.__code__
+    function = parse("", Path(code.co_filename).read_text(encoding="utf-8")).function_at(code.co_name, code.co_firstlineno)
+    if function is None:
+        raise KernelError(f"{code.co_filename}:{code.co_firstlineno}: no function {code.co_name} is defined here")
+    for what, changed in changes(ast.Module([function], [])):
+        yield Slip(f"{what}, line {changed.line}", made(changed.tree, run))
     yield from missed(run)
 
 
@@ -57,8 +62,8 @@ class Changed:
     line: int
 
 
-def made(tree: ast.Module, run: FunctionType, first: int) -> Callable:
-    tree = ast.increment_lineno(ast.fix_missing_locations(copy.deepcopy(tree)), first - 1)
+def made(tree: ast.Module, run: FunctionType) -> Callable:
+    tree = ast.fix_missing_locations(tree)
     found: dict = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # a slip may look odd to Python
@@ -76,7 +81,7 @@ def changes(tree: ast.Module) -> Iterator[tuple[str, Changed]]:
             other = copy.deepcopy(tree)
             target = [n for statement in other.body[0].body for n in ast.walk(statement)][k]
             replaced(other, target, new)
-            yield what, Changed(other, getattr(node, "lineno", 1))
+            yield what, Changed(other, node.lineno)
 
 
 def replaced(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:

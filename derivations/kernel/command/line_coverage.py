@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from ..run import certificates
@@ -56,12 +56,15 @@ def tracing(watched: str) -> Any:
 
 def unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
     """The lines of the sections of a topic's code that were not run, those that follow one another told of once."""
-    from ..site.code_regions import home, sections, text_of
+    from ..site.code_regions import snippet_of
 
-    text = text_of(certificates.ROOT / home(topic))
-    lines = text.split("\n")
-    shown = {line for section in sections(text).values() if not section.example for line in section.lines}
-    left = sorted((executable(text) & shown) - run)
+    snippet = snippet_of(certificates.ROOT, topic)
+    lines = snippet.text.split("\n")
+    shown = {line for region in snippet.regions.values() if not region.is_example for line in region.lines}
+    try:
+        left = sorted((snippet.executable_lines & shown) - run)
+    except SyntaxError:
+        return  # that is said of its own
     for line in left:
         if line - 1 not in left:
             last = next(one for one in range(line, len(lines) + 1) if one + 1 not in left)
@@ -70,17 +73,3 @@ def unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
                 f"a page shows {lines[line - 1].strip()!r}{f' and what follows, to line {last},' if last > line else ''} and no test or "
                 "example of the topic runs it; test it, or take it away",
             )
-
-
-def executable(text: str) -> set[int]:
-    """The lines on which something is run, by the code that Python makes of them."""
-    try:
-        left = [compile(text, "", "exec", dont_inherit=True)]
-    except SyntaxError:
-        return set()  # that is said of its own
-    found: set[int] = set()
-    while left:
-        code = left.pop()
-        left += [one for one in code.co_consts if isinstance(one, CodeType)]
-        found |= {line for _, _, line in code.co_lines() if line}
-    return found

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from ..core.assumptions import Assumption
@@ -21,8 +20,8 @@ from ..core.claims import Claim, Step
 from ..core.expr import Expr
 from ..errors import KernelError
 from ..pytorch.snippet_arguments import home
-from . import certificates
-from .as_shown import definitions, file_of, imports, named, nodes, parsed
+from ..snippet_source import Snippet
+from .shown_code import LoadedLibrary, named
 
 PLACE = ("file", "line")
 PLAIN = (str, int, float, complex, bool, type(None), Fraction)
@@ -75,43 +74,28 @@ def code(claim: Claim) -> dict[str, Any]:
     if not claim.code:
         return {"lines": "none", "texts": "none", "files": []}
     try:
-        texts = within_reach(claim)
+        snippets = within_reach(claim)
         found = {
-            "lines": lines(claim, texts),
-            "texts": hashed(*(part for file, text in texts.items() for part in (certificates.named(file), text))),
+            "lines": lines(claim, list(snippets.values())),
+            "texts": hashed(*(part for file, one in snippets.items() for part in (file, one.text))),
         }
-    except (KernelError, OSError, UnicodeDecodeError):
+    except (KernelError, OSError, SyntaxError, UnicodeDecodeError):
         return {"lines": "", "texts": "", "files": []}
-    return found | {"files": [certificates.named(file) for file in texts]}
+    return found | {"files": list(snippets)}
 
 
-def within_reach(claim: Claim) -> dict[str, str]:
-    """The texts, by file, of the snippets that a claim names, of all that these import, and of the packages that they stand in."""
-    found: dict[str, str] = {}
-    left = [(module.__name__, Path(file_of(module))) for module in (home(name)[0] for name in named(claim))]
-    while left:
-        module, path = left.pop()
-        if str(path) not in found:
-            found[str(path)] = path.read_text(encoding="utf-8")
-            names = imports(parsed(str(path), found[str(path)]), module)
-            left += [(name, path_of(name)) for name in names if name.startswith("snippets") and path_of(name).is_file()]
-    return dict(sorted(found.items()))
+def within_reach(claim: Claim) -> dict[str, Snippet]:
+    """Return the snippets that a claim names, all that these import, and the packages around them, by file; a file's name is the same in
+    every checkout."""
+    return LoadedLibrary().closure(home(name)[0].__name__ for name in named(claim))
 
 
-def path_of(module: str) -> Path:
-    """Where a module of the project stands; the path of what is none is not there."""
-    path = certificates.ROOT.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
-def lines(claim: Claim, texts: dict[str, str]) -> str:
-    trees = [parsed(file, text) for file, text in texts.items()]
-    files = [certificates.named(file) for file in texts]  # the same in every checkout
-    if any(DYNAMIC & mentioned(tree) for tree in trees):
-        return hashed(*files, *texts.values())
+def lines(claim: Claim, snippets: list[Snippet]) -> str:
+    if any(DYNAMIC & mentioned(one.tree) for one in snippets):
+        return hashed(*(one.file for one in snippets), *(one.text for one in snippets))
     named_first = {name.rpartition(".")[2] for name in named(claim)} | set(words(claim.code))
-    names = reached(named_first, trees)
-    return hashed(*(part for file, tree in zip(files, trees) for part in (file, *parts(tree, names))))
+    names = reached(named_first, snippets)
+    return hashed(*(part for one in snippets for part in (one.file, *parts(one, names))))
 
 
 def words(code: Any) -> Iterator[str]:
@@ -123,16 +107,17 @@ def words(code: Any) -> Iterator[str]:
             yield from words(part)
 
 
-def reached(names: set[str], trees: Iterable[ast.Module]) -> set[str]:
+def reached(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
     """The names that these, and what is run while modules are loaded, may come to use, in one step after another."""
     uses: dict[str, set[str]] = {}
     left = set(names)
-    for tree in trees:
-        left |= {name for node in at_load(tree) for name in mentioned(node)}
-        for name, node in definitions(tree).items():
+    for snippet in snippets:
+        left |= {name for node in at_load(snippet.tree) for name in mentioned(node)}
+        for name, node in snippet.definitions.items():
             uses.setdefault(name, set()).update(mentioned(node))
-        for called, name in renamed(tree):
-            uses.setdefault(called, set()).add(name)
+        for one in snippet.imports:
+            if one.is_renamed:
+                uses.setdefault(one.bound, set()).add(one.origin.name or one.origin.module.rpartition(".")[2])
     found: set[str] = set()
     while left:
         found |= left
@@ -147,12 +132,6 @@ def mentioned(node: ast.AST) -> frozenset[str]:
     found = {name for one in inside for part in ("id", "attr", "name", "arg") if isinstance(name := getattr(one, part, 0), str)}
     texts = (one.value for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str))
     return frozenset(found | {part for text in texts for part in text.split(".") if part.isidentifier()})
-
-
-@lru_cache(maxsize=256)
-def renamed(tree: ast.Module) -> tuple[tuple[str, str], ...]:
-    aliases = [one for node in nodes(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names]
-    return tuple((one.asname, one.name.rpartition(".")[2]) for one in aliases if one.asname)
 
 
 @lru_cache(maxsize=256)
@@ -172,5 +151,6 @@ def dumped(node: ast.AST) -> str:
     return ast.dump(node)
 
 
-def parts(tree: ast.Module, names: set[str]) -> list[str]:
-    return [dumped(node) for node in [*at_load(tree), *(node for name, node in definitions(tree).items() if name in names)]]
+def parts(snippet: Snippet, names: set[str]) -> list[str]:
+    used = (node for name, node in snippet.definitions.items() if name in names)
+    return [dumped(node) for node in [*at_load(snippet.tree), *used]]

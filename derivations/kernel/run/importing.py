@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from ..snippet_source import Snippet
 from . import certificates
 
 
@@ -25,12 +25,8 @@ def hashes(files: Iterable[Path]) -> dict[str, str]:
 @cache
 def imports(path: Path, digest: str) -> tuple[Path, ...]:
     """The project's files that a file imports. What starts a script or a command has no part in what a witness says."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            home = path.parents[node.level - 1] if node.level else certificates.ROOT
-            home = home.joinpath(*(node.module or "").split("."))
-            names |= {home.with_suffix(".py"), *(home / f"{alias.name}.py" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            names |= {certificates.ROOT.joinpath(*alias.name.split(".")).with_suffix(".py") for alias in node.names}
+    # Not by `parse`, which would keep the syntax trees of the whole kernel.
+    origins = [one.origin for one in Snippet(certificates.relative(path), path.read_text(encoding="utf-8")).imports]
+    modules = {one.module for one in origins} | {f"{one.module}.{one.name}" for one in origins if one.name}
+    names = {certificates.ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in modules}
     return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))

@@ -13,9 +13,9 @@ from ..exact.exact_evaluation import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, authored
 from ..printing.name_latex import name_latex
-from .as_shown import named, require_as_shown
 from .leaked_answers import reject_leaked_answers
 from .letters import letters
+from .shown_code import named, require_shown_code
 from .witnesses import WITNESSES, code
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
@@ -35,7 +35,7 @@ def witnessed(claim: Claim) -> dict:
 def refuse_unseen(claim: Claim) -> None:
     """Refused if the code that witnesses would run is not the code that a page shows, if that is handed the answer, or if what is said
     beside the claim states something of its own."""
-    require_as_shown(claim)
+    require_shown_code(claim)
     reject_leaked_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := fault_of_words(text):

@@ -1,6 +1,5 @@
 """What the snippets of a chapter offer: each function with its signature and its docstring, read from the files and never imported."""
 
-import ast
 import posixpath
 import re
 from html import escape
@@ -13,6 +12,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 from ..printing.relation_signs import fault_of_text
+from ..snippet_source import parse
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "snippets"
@@ -37,7 +37,7 @@ def module(path: Path, root: Path, docs: Path, folder: str) -> str:
     source = path.read_text(encoding="utf-8")
     topic = path.relative_to(root / FOLDER).with_suffix("").as_posix()
     name = f"{FOLDER}.{topic.replace('/', '.')}"
-    about = text((ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0], name)
+    about = text(cleandoc(parse(path.relative_to(root).as_posix(), source).docstring).partition("\n\n")[0], name)
     title = f"<code>{escape(name)}</code>"
     if (docs / f"{topic}.md").is_file():
         title = f'<a href="{escape(posixpath.relpath(topic, folder))}/">{title}</a>'

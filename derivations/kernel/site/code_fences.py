@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..errors import nearest
 from ..printing.relation_signs import fault_of_code, fault_of_text
-from .code_regions import FENCE, INCLUDE, home, line_at, sections_of
+from .code_regions import FENCE, INCLUDE, home, line_at, snippet_of
 from .page_source import Source
 
 BY_HAND = ("console", "text")  # what is no code of ours
@@ -80,14 +80,14 @@ def of_plain(words: str) -> str:
 def of_code(root: Path, body: str, language: str) -> str:
     """What is wrong with a fence of code; "" where nothing is."""
     include = INCLUDE.fullmatch(body)
-    there = sections_of(root, include["topic"]) if include else {}
+    there = snippet_of(root, include["topic"]).regions if include else {}
     section = there.get(include["section"]) if include else None
-    if section is None and there:
+    if include and section is None and there:
         return f"{home(include['topic'])} has no section {include['section']!r}; {nearest(include['section'], there, 'it has')}"
     if section is None:
         wanted = "expected an include of a section of snippets/"
         return f'{wanted} (a line --8<-- "snippets/CHAPTER/TOPIC.py:SECTION"), found {body.strip()[:40]!r}'
-    right = "pycon" if ">>>" in section else "python"
+    right = "pycon" if section.is_example else "python"
     if language != right:
         kind = "output" if right == "pycon" else "code"
         return f"a section of {kind} in a {language!r} fence; open it with ```{right}"

@@ -11,9 +11,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .code_regions import RECIPES, Included, home, included, mismarked, sections_of, text_of
+from ..snippet_source import ExampleValue, Meaning, Origin, Statement
+from .code_regions import RECIPES, Included, included, snippet_of
 from .page_source import Source
-from .python_scopes import Imported, Made, Meaning, Region, Statement, regions_of
 
 WIDTH = 80  # of a line of a snippet, as its formatter has it
 
@@ -44,7 +44,7 @@ class Interpreter:
 
     def has(self, name: str, meaning: Meaning, asked: frozenset[str] = frozenset()) -> bool:
         """Whether a name means this, and what was pasted under it finds all that it looks up."""
-        if self.names.get(name, Imported("builtins", name)) != meaning:
+        if self.names.get(name, Origin("builtins", name)) != meaning:
             return False
         asked |= {name}
         return all(other in asked or (wanted and self.has(other, wanted, asked)) for other, wanted in self.pasted.get(name, {}).items())
@@ -55,59 +55,55 @@ class Interpreter:
             self.pasted[name] = pasted or {}
 
     def run(self, one: Statement) -> None:
-        self.take(one.gives, one.wants if one.defines else None)
+        self.take(one.binds, one.reads if one.is_definition else None)
 
 
 def blocks(source: Source, root: Path) -> list[Block]:
     """The regions that a page includes, each with its head. Raises PageError where one cannot stand there."""
     found, session = [], Interpreter()
     for place in included(source.text):
-        for line, said in mismarked(text_of(root / home(place.topic))):
-            raise source.error(place.first, f"{home(place.topic)}:{line}: {said}", place.last)
-        region, body = region_of(source, root, place), sections_of(root, place.topic).get(place.section, "")
+        snippet = snippet_of(root, place.topic)
+        for line, said in snippet.mark_faults:
+            raise source.error(place.first, f"{snippet.file}:{line}: {said}", place.last)
+        region = snippet.regions.get(place.section)
         if region is None:
-            continue
+            continue  # reported by snippet_includes.py
         try:
-            needs = {} if region.example else needed(region, session)
+            statements = snippet.statements_in(region)
+            needs = {} if region.is_example else needed(statements, session)
             session.take(needs)
-            for one in region.statements:
-                if region.example:
+            for one in statements:
+                if region.is_example:
                     refuse_lacking(one, session)
                 session.run(one)
+        except SyntaxError as error:
+            raise source.error(place.first, f"{snippet.file}:{error.lineno} is no Python: {error.msg}", place.last) from None
         except Lacking as error:
-            raise source.error(place.first, f"{home(place.topic)}:{error}", place.last) from None
-        found.append(Block(place, region.example, tuple(spaced(imports(needs), body)), body))
+            raise source.error(place.first, f"{snippet.file}:{error}", place.last) from None
+        found.append(Block(place, region.is_example, tuple(spaced(imports(needs), region.body)), region.body))
     return found
 
 
-def region_of(source: Source, root: Path, place: Included) -> Region | None:
-    """The region; None where there is none, of which others speak."""
-    try:
-        return regions_of(root, place.topic).get(place.section)
-    except SyntaxError as error:
-        raise source.error(place.first, f"{home(place.topic)}:{error.lineno} is no Python: {error.msg}", place.last) from None
-
-
-def needed(region: Region, session: Interpreter) -> dict[str, Imported]:
+def needed(statements: list[Statement], session: Interpreter) -> dict[str, Origin]:
     """What has to be imported before a region of code. Raises Lacking."""
-    own = {name for one in region.statements for name in one.gives}
+    own = {name for one in statements for name in one.binds}
     found = {}
-    for one in region.statements:
-        for name in one.wants:
+    for one in statements:
+        for name in one.reads:
             if name not in own and not session.has(name, bound(one, name)):
                 found[name] = importable(one, name)
     return found
 
 
-def importable(one: Statement, name: str) -> Imported:
+def importable(one: Statement, name: str) -> Origin:
     meaning = bound(one, name)
-    if meaning == Imported(RECIPES.replace("/", "."), name):
+    if meaning == Origin(RECIPES.replace("/", "."), name):
         raise Lacking(f"{one.line} uses {name!r}, which another part of that file defines; show that part before")
     return meaning
 
 
 def bound(one: Statement, name: str) -> Meaning:
-    meaning = one.wants[name]
+    meaning = one.reads[name]
     if meaning is None:
         raise Lacking(f"{one.line} uses {name!r}, which nothing in that file binds; import it there, or define it")
     return meaning
@@ -115,11 +111,11 @@ def bound(one: Statement, name: str) -> Meaning:
 
 def refuse_lacking(one: Statement, session: Interpreter) -> None:
     """Raise Lacking where a statement of an example reads what the page has not brought by then."""
-    for name in one.wants:
+    for name in one.reads:
         meaning = bound(one, name)
         if session.has(name, meaning):
             continue
-        if isinstance(meaning, Made):
+        if isinstance(meaning, ExampleValue):
             raise Lacking(
                 f"{one.line} uses the {name!r} that line {meaning.line} makes, and on this page nothing has made that before, or another "
                 f"came since; make {name!r} anew in that example, or show the other before it"
@@ -133,7 +129,7 @@ def refuse_lacking(one: Statement, session: Interpreter) -> None:
 # How imports are written ----------------------------------------------------------------------------------------------------------
 
 
-def imports(needs: dict[str, Imported]) -> list[list[str]]:
+def imports(needs: dict[str, Origin]) -> list[list[str]]:
     """The lines that import what is needed, in groups: Python's own modules, others', and the snippets. In each, `import` is first."""
     ranked = {rank: {name: one for name, one in needs.items() if group(one.module) == rank} for rank in range(3)}
     return [[*plain(ours), *chosen(ours)] for ours in ranked.values() if ours]
@@ -144,13 +140,13 @@ def group(module: str) -> int:
     return 0 if top in sys.stdlib_module_names else 2 if top == "snippets" else 1
 
 
-def plain(needs: dict[str, Imported]) -> list[str]:
+def plain(needs: dict[str, Origin]) -> list[str]:
     """`import module`, or `import module as name`."""
     whole = sorted((one.module, name) for name, one in needs.items() if not one.name)
     return [f"import {module}" if name == module.partition(".")[0] else f"import {module} as {name}" for module, name in whole]
 
 
-def chosen(needs: dict[str, Imported]) -> list[str]:
+def chosen(needs: dict[str, Origin]) -> list[str]:
     """`from module import names`, a line for each module and for each name that becomes another; on several where one would be too long."""
     lines = []
     for module in sorted({one.module for one in needs.values() if one.name}):

@@ -4,18 +4,16 @@ the end of the page, a link to it below the file's first block, and what the cop
 import ast
 import posixpath
 import re
-from doctest import DocTestParser
 from html import escape, unescape
 from itertools import count
 from pathlib import Path
 
+from ..snippet_source import Snippet, doctest_examples
 from . import page_dependencies
 from .code_imports import Block, blocks
-from .code_regions import RECIPES, home, text_of
+from .code_regions import RECIPES, home, snippet_of
 from .page_source import Source
 
-_START = re.compile(r"^[# ]*--8<--[ \t]+\[start:[^\n]*\n", re.M)
-_END = re.compile(r"\n*\n[# ]*--8<--[ \t]+\[end:[^\n]*")
 _CODE = re.compile(
     r'<details class="whole-file".*?</details>|'  # to be kept in a file, as it is
     r'<div class="language-(?P<kind>python|pycon) highlight">(?=<pre>.*?<code>(?P<code>.*?)</code></pre></div>)',
@@ -72,7 +70,7 @@ def link(source: Source, topic: str) -> str:
 def folded(root: Path, topic: str) -> list[str]:
     """Markdown of a whole file that opens on a click, without the marks of its regions. Search finds its regions where they stand."""
     page_dependencies.note_files([root / home(topic)])
-    text = unmarked(text_of(root / home(topic))).rstrip("\n")
+    text = snippet_of(root, topic).without_marks.rstrip("\n")
     attributes = f'attrs: {{id: {anchor(topic)}, class: whole-file, data-search-exclude: ""}}'
     return [
         "",
@@ -85,11 +83,6 @@ def folded(root: Path, topic: str) -> list[str]:
         "///",
         "",
     ]
-
-
-def unmarked(text: str) -> str:
-    """The file without the marks of its regions."""
-    return _START.sub("", _END.sub("", text))
 
 
 # In the page's HTML ---------------------------------------------------------------------------------------------------------------
@@ -117,12 +110,13 @@ def copied_of(shown: str) -> str:
 
 def unbroken(code: str) -> str:
     """The code with its empty lines inside of a function or a class filled with spaces: at a plain prompt an empty line would end it."""
+    snippet = Snippet("", code)
     try:
-        tree = ast.parse(code)
+        tree, nodes = snippet.tree, snippet.nodes
     except SyntaxError:  # an example of that
         return code
     lines = code.split("\n")
-    texts = {line for node in ast.walk(tree) if is_text(node) for line in range(node.lineno, node.end_lineno)}
+    texts = {line for node in nodes if is_text(node) for line in range(node.lineno, node.end_lineno)}
     for node in tree.body:
         for line in range(node.lineno, node.end_lineno):
             if not lines[line] and line not in texts:
@@ -136,13 +130,13 @@ def is_text(node: ast.AST) -> bool:
 
 def statements(example: str) -> str:
     """The code of an example, without prompts and output. After a loop or a function comes an empty line, as at a prompt."""
-    sources = (one.source for one in DocTestParser().get_examples(example))
+    sources = (one.source for one in doctest_examples(example))
     return "".join(source + "\n" * is_compound(source) for source in sources)
 
 
 def is_compound(source: str) -> bool:
     try:
-        return any(hasattr(node, "body") for node in ast.parse(source).body[-1:])
+        return any(hasattr(node, "body") for node in Snippet("", source).tree.body[-1:])
     except SyntaxError:  # an example of that
         return False
 

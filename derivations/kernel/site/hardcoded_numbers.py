@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import yaml
 
 from ..printing.relation_signs import fault_of_text
+from ..snippet_source import Snippet
 
 DRAWING = "derivations.kernel.site.diagrams"
 SHOWN = {"heat_map": "values", "mask": "kept", "tokens": "weights", "bars": "rows", "curves": "drawn"}  # what holds the numbers
@@ -55,13 +56,12 @@ HANDS = frozenset([*MAKES, *LEAVES, *COUNTS, "manual_seed"])  # what computes no
 Said = tuple[int, str]  # a line, and what is wrong there
 
 
-def in_figures(text: str) -> Iterator[Said]:
+def in_figures(file: Snippet) -> Iterator[Said]:
     """Numbers that pictures in a file of figures show as results, and that stand there as they are. Raises SyntaxError."""
-    tree = ast.parse(text)
-    drawing = {alias.asname or alias.name: alias.name for node in imports(tree) if node.module == DRAWING for alias in node.names}
-    for function in [node for node in tree.body if isinstance(node, ast.FunctionDef)]:
-        known = values([*(node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))), function])
-        given = taken_in(tree)
+    drawing = {one.bound: one.origin.name for one in file.imports if one.origin.module == DRAWING}
+    given = taken_in(file)
+    for function in [node for node in file.definitions.values() if isinstance(node, ast.FunctionDef)]:
+        known = values([*(node for node in file.tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))), function])
         for call in ast.walk(function):
             if isinstance(call, ast.Call) and (kind := SHOWN.get(called(call.func, drawing))):
                 shown = next((one.value for one in call.keywords if one.arg == kind), call.args[0] if call.args else None)
@@ -80,10 +80,6 @@ def called(function: ast.expr, drawing: dict[str, str]) -> str:
     return drawing.get(function.id, "") if isinstance(function, ast.Name) else ""
 
 
-def imports(tree: ast.AST) -> list[ast.ImportFrom]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-
-
 def values(nodes: list[ast.AST]) -> dict[str, list[ast.expr]]:
     """What names are given by plain assignments."""
     found: dict[str, list[ast.expr]] = {}
@@ -98,11 +94,11 @@ def values(nodes: list[ast.AST]) -> dict[str, list[ast.expr]]:
     return found
 
 
-def taken_in(tree: ast.Module) -> set[str]:
+def taken_in(file: Snippet) -> set[str]:
     """The names that are given to what computes: a function of the snippets or of PyTorch, but for what only makes or hands on numbers."""
-    ours = {alias.asname or alias.name for node in imports(tree) if (node.module or "").startswith("snippets") for alias in node.names}
+    ours = {one.bound for one in file.imports if one.origin.name and one.origin.module.startswith("snippets")}
     found = set()
-    for call in ast.walk(tree):
+    for call in file.nodes:
         if isinstance(call, ast.Call):
             root, _, last = ast.unparse(call.func).rpartition(".")
             if (root.partition(".")[0] or last) in ours or root.partition(".")[0] == "torch" and last not in HANDS:

@@ -23,6 +23,7 @@ from nbclient.exceptions import CellExecutionError
 from derivations.kernel.printing.mathml import MathsError, notation
 from derivations.kernel.printing.relation_signs import fault_of_text
 from derivations.kernel.site import PageError, Prose, Source, page_errors, page_lint
+from derivations.kernel.snippet_source import parse
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = ROOT / ".certificates" / "labs"
@@ -141,7 +142,7 @@ def _refuse_words(source: Source) -> None:
         elif not hidden:
             shown.add(number)
     try:
-        told = [*page_lint.comments(source.text), *page_lint.docstrings(source.text)]
+        told = [*page_lint.comments(parse("", source.text)), *page_lint.docstrings(parse("", source.text))]
     except (SyntaxError, TokenError, ValueError):
         return  # that is said where it is run
     for line, words, fault in told:

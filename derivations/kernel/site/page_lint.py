@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
-from io import StringIO
 from pathlib import Path
-from tokenize import COMMENT, TokenError, generate_tokens
+from tokenize import TokenError
 from urllib.parse import unquote, urlsplit
 
 import yaml
 from markdown import Markdown
 
 from ..printing.relation_signs import fault_of_code, fault_of_text
-from ..run import as_shown
 from ..run.certificates import CertificateError, load
-from . import code_fences, code_regions, example_rules, hardcoded_numbers, page_errors, snippet_usage
-from .code_regions import INCLUDE, home, line_at, sections, sections_of, text_of
+from ..run.shown_code import BOUND_TWICE
+from ..snippet_source import Origin, Region, Snippet, doctest_examples, doctest_parts, parse
+from . import code_fences, example_rules, hardcoded_numbers, page_errors, snippet_usage
+from .code_regions import INCLUDE, home, library, line_at, snippet_of, text_of
 from .page_source import RANKS
 
 FIGURE = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
@@ -51,9 +51,8 @@ def topics_with_snippets(root: Path) -> list[str]:
     return [path.relative_to(root / "snippets").with_suffix("").as_posix() for path in sorted((root / "snippets").rglob("*.py"))]
 
 
-def line_of_section(root: Path, topic: str, name: str) -> str:
-    section = sections(text_of(root / home(topic))).get(name)
-    return f"{home(topic)}:{section.first - 1 if section else 1}"
+def place_of_region(snippet: Snippet, region: Region) -> str:
+    return f"{snippet.file}:{region.first - 1}"
 
 
 # Code -------------------------------------------------------------------------------------------------------------------------
@@ -67,68 +66,74 @@ def typed_by_hand(root: Path, path: Path) -> list[Finding]:
 
 def unshown(root: Path, topic: str) -> list[Finding]:
     """Sections of a topic's snippet that no page shows."""
-    shown = {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
+    shown, snippet = included_regions(root), snippet_of(root, topic)
     return [
-        Finding(line_of_section(root, topic, name), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
-        for name in sections_of(root, topic)
+        Finding(place_of_region(snippet, one), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
+        for name, one in snippet.regions.items()
         if (topic, name) not in shown
     ]
+
+
+def included_regions(root: Path) -> set[tuple[str, str]]:
+    """Return (topic, name) of all regions that pages include."""
+    return {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
 
 
 def unrun(root: Path, topic: str) -> list[Finding]:
     """Sections that no test runs: output outside a docstring, or code of which some function is never used by the topic's tests or
     examples. To be imported is not enough."""
     wrong = []
-    snippet = text_of(root / "snippets" / f"{topic}.py")
+    snippet = snippet_of(root, topic)
     try:
-        examples = "".join(example.source for example in doctest.DocTestParser().get_examples(docstring(snippet)))
+        examples = "".join(one.source for one in doctest_examples(snippet.docstring))
         chapter, _, last = topic.rpartition("/")
         used = names(examples) | names(text_of(root / "tests" / chapter / f"test_{last}.py"))
-        for name, text in sections_of(root, topic).items():
-            wrong += [Finding(line_of_section(root, topic, name), said) for said in unrun_section(name, text, examples, used)]
+        for region in snippet.regions.values():
+            wrong += [Finding(place_of_region(snippet, region), said) for said in unrun_region(snippet, region, examples, used)]
     except SyntaxError as error:
-        wrong.append(Finding(f"snippets/{topic}.py:{error.lineno}", f"this, its examples or its tests are not Python: {error.msg}"))
+        wrong.append(Finding(f"{snippet.file}:{error.lineno}", f"this, its examples or its tests are not Python: {error.msg}"))
     except ValueError as error:
-        wrong.append(Finding(f"snippets/{topic}.py", f"its examples cannot be read: {error}"))
+        wrong.append(Finding(snippet.file, f"its examples cannot be read: {error}"))
     return wrong
 
 
-def unrun_section(name: str, text: str, examples: str, used: set[str]) -> list[str]:
-    if ">>>" in text:
-        there = all(example.source in examples for example in doctest.DocTestParser().get_examples(text))
-        return [] if there else [f"{name} is not in the docstring of its module, where doctest would run it; move it there"]
-    defined = {node.name for node in definitions(text)}
+def unrun_region(snippet: Snippet, region: Region, examples: str, used: set[str]) -> list[str]:
+    if region.is_example:
+        there = all(example.source in examples for example in doctest_examples(region.body))
+        return [] if there else [f"{region.name} is not in the docstring of its module, where doctest would run it; move it there"]
+    defined = defined_in(snippet, region)
     if not defined:
-        return [f"{name} defines nothing that a test could run; put it into a function"]
-    return [f"{name}: {one} is in no test and no example; test it" for one in sorted(defined - used)]
+        return [f"{region.name} defines nothing that a test could run; put it into a function"]
+    return [f"{region.name}: {one} is in no test and no example; test it" for one in sorted(defined - used)]
+
+
+def defined_in(snippet: Snippet, region: Region) -> set[str]:
+    """Return the functions and classes of a module that begin in a region. Raises SyntaxError."""
+    return {name for name, node in snippet.definitions.items() if node.lineno in region.lines}
 
 
 def wrongly_marked(root: Path, topic: str) -> list[Finding]:
     """Marks of sections by which a page would not show what is there, and examples that are not compared."""
-    return [Finding(f"{home(topic)}:{line}", said) for line, said in code_regions.mismarked(text_of(root / home(topic)))]
+    snippet = snippet_of(root, topic)
+    return [Finding(f"{snippet.file}:{line}", said) for line, said in snippet.mark_faults]
 
 
 def misplaced(root: Path, topic: str) -> list[Finding]:
     """Sections of code that are other than statements of their module: lines of a text, a function without what is below or its decorator."""
-    text = text_of(root / home(topic))
+    snippet = snippet_of(root, topic)
     try:
-        return [Finding(f"{home(topic)}:{line}", said) for section in sections(text).values() for line, said in cut(text, section)]
+        code = [one for one in snippet.regions.values() if not one.is_example]
+        return [Finding(f"{snippet.file}:{line}", said) for region in code for line, said in cut(snippet, region)]
     except SyntaxError:
         return []  # that is said of its own
 
 
-def cut(text: str, section: code_regions.Section) -> Iterator[tuple[int, str]]:
+def cut(snippet: Snippet, region: Region) -> Iterator[tuple[int, str]]:
     """Statements of which a section of code shows some lines, and not all."""
-    for node in [] if section.example else ast.parse(text).body:
-        lines = range(min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]), node.end_lineno + 1)
-        inside = [line in section.lines for line in lines]
+    for one in snippet.statements:
+        inside = [line in region.lines for line in one.lines]
         if any(inside) and not all(inside):
-            yield lines[0], f"{section.name} shows some of the lines {lines[0]} to {lines[-1]}, which are one statement; show all of them"
-
-
-def definitions(text: str) -> list[ast.FunctionDef | ast.ClassDef]:
-    """The functions and classes at the top level."""
-    return [node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+            yield one.first, f"{region.name} shows some of the lines {one.first} to {one.last}, which are one statement; show all of them"
 
 
 def claims_of(topic: str) -> list[dict]:
@@ -140,33 +145,33 @@ def claims_of(topic: str) -> list[dict]:
 
 def stated_in_words(root: Path, topic: str) -> list[Finding]:
     """Docstrings, comments and texts of a snippet that state a relation: a page shows them, and no witness looks at words."""
-    source, name = text_of(root / "snippets" / f"{topic}.py"), f"snippets/{topic}.py"
+    snippet = snippet_of(root, topic)
     try:
-        told = [*comments(source), *docstrings(source), *told_by_code(source)]
+        told = [*comments(snippet), *docstrings(snippet), *told_by_code(snippet)]
     except (SyntaxError, TokenError, ValueError):
         return []  # that is said of its own
     return [
-        Finding(f"{name}:{line}", f"{words.strip()!r} {fault}; show a claim of it, or say it in words")
+        Finding(f"{snippet.file}:{line}", f"{words.strip()!r} {fault}; show a claim of it, or say it in words")
         for line, words, fault in told
         if fault
     ]
 
 
-def comments(source: str) -> Iterator[tuple[int, str, str]]:
+def comments(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
     """(line, words, what is wrong with them) for each comment, but for the marks of sections."""
-    for token in generate_tokens(StringIO(source).readline):
-        if token.type == COMMENT and "--8<--" not in token.string:
-            words = token.string.lstrip("#! ")
-            yield token.start[0], words, fault_of_words(words)
+    for line, comment in snippet.comments:
+        if "--8<--" not in comment:
+            words = comment.lstrip("#! ")
+            yield line, words, fault_of_words(words)
 
 
-def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
+def docstrings(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
     """The same for each paragraph of a text that stands by itself, and for what the examples in it say in words: they are run, but what
     they print may be anything."""
-    for node in ast.walk(ast.parse(source)):
+    for node in snippet.nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             line = node.lineno
-            for part in doctest.DocTestParser().parse(node.value.value):
+            for part in doctest_parts(node.value.value):
                 if isinstance(part, doctest.Example):
                     first = node.lineno + part.lineno
                     yield from ((first, words, fault) for words, fault in of_example(part))
@@ -179,15 +184,14 @@ def docstrings(source: str) -> Iterator[tuple[int, str, str]]:
                 line -= 1
 
 
-def told_by_code(source: str) -> Iterator[tuple[int, str, str]]:
+def told_by_code(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
     """The same for each text in the code of a section, and for what is raised anywhere: a reader meets both. What is left are patterns,
     options and the like."""
-    tree = ast.parse(source)
-    lines = {line for section in sections(source).values() for line in section.lines}
-    for node in ast.walk(tree):
+    lines = {line for region in snippet.regions.values() for line in region.lines}
+    for node in snippet.nodes:
         if isinstance(node, ast.Raise):
             lines |= set(range(node.lineno, node.end_lineno + 1))
-    yield from ((line, words, fault_of_words(words)) for line, words in texts_of(tree) if line in lines)
+    yield from ((line, words, fault_of_words(words)) for line, words in texts_of(snippet.tree) if line in lines)
 
 
 def texts_of(node: ast.AST) -> Iterator[tuple[int, str]]:
@@ -219,7 +223,7 @@ def of_example(example: doctest.Example) -> Iterator[tuple[str, str]]:
 
 def texts_in(code: str) -> list[str]:
     """The texts that stand in code, pieces of texts too."""
-    return [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [node.value for node in Snippet("", code).nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def fault_of_words(words: str) -> str:
@@ -235,17 +239,28 @@ def without_sizes(shapes: re.Match) -> str:
 
 def claimed_unshown(root: Path, topic: str) -> list[Finding]:
     """Functions that the topic's claims name as their code, and that no page shows."""
-    shown = {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
-    wrong = []
-    for claim in claims_of(topic):
-        for name in claim["code"]:
-            home_, _, function = name.removeprefix("snippets.").rpartition(".")
-            of = home_.replace(".", "/")
-            sections = [text for section, text in sections_of(root, of).items() if (of, section) in shown and ">>>" not in text]
-            if not any(function in defines(text) for text in sections):
-                said = f"the claim '{claim['id']}' names {name}, and no page shows its lines; show them in a fence, or name what is shown"
-                wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", said))
-    return wrong
+    shown = included_regions(root)
+    return [
+        Finding(
+            f"derivations/{topic}.py:{claim['line']}",
+            f"the claim '{claim['id']}' names {name}, and no page shows its lines; show them in a fence, or name what is shown",
+        )
+        for claim in claims_of(topic)
+        for name in claim["code"]
+        if not is_shown(root, name, shown)
+    ]
+
+
+def is_shown(root: Path, name: str, shown: set[tuple[str, str]]) -> bool:
+    """Return whether a function, `snippets.chapter.topic.function`, is defined in a region that a page includes."""
+    module, _, function = name.removeprefix("snippets.").rpartition(".")
+    topic = module.replace(".", "/")
+    snippet = snippet_of(root, topic)
+    try:
+        regions = (one for one in snippet.regions.values() if (topic, one.name) in shown and not one.is_example)
+        return any(function in defined_in(snippet, one) for one in regions)
+    except SyntaxError:
+        return False
 
 
 def used_unshown(root: Path, topic: str) -> list[Finding]:
@@ -254,12 +269,12 @@ def used_unshown(root: Path, topic: str) -> list[Finding]:
     wrong = []
     for claim in claims_of(topic):
         for name in claim["code"]:
-            for said in snippet_usage.unshown(root, snippet_usage.defined(root, *name.rsplit(".", 1)), where):
+            for said in snippet_usage.unshown(root, library(root).definition(Origin(*name.rsplit(".", 1))), where):
                 wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {said}"))
     for one in where:
-        if one.topic == topic:
+        if one.file == home(topic):
             wrong += [
-                Finding(f"{home(topic)}:{one.line}", f"on a page: {said}")
+                Finding(f"{one.file}:{one.first}", f"on a page: {said}")
                 for said in snippet_usage.unshown(root, one, where, constants=False)
             ]
     return wrong
@@ -285,33 +300,22 @@ def loaded_unshown(root: Path, topic: str) -> list[Finding]:
 
 def misleading(root: Path, topic: str) -> list[Finding]:
     """Lines of a topic's snippet, or of the examples in it, by which a name means something else than a reader takes it for."""
-    text = text_of(root / home(topic))
+    snippet = snippet_of(root, topic)
     try:
-        told = [*example_rules.faults(text), *snippet_usage.unshown_in_examples(root, topic, snippet_usage.shown(root, pages(root)))]
-        found = [Finding(f"{home(topic)}:{line}", said) for line, said in told]
-        as_shown.refuse_text(home(topic), text)
+        twice = [(line, BOUND_TWICE.format(name=name, first=first)) for name, line, first in snippet.names_bound_twice()]
+        told = [
+            *example_rules.faults(snippet),
+            *snippet_usage.unshown_in_examples(root, topic, snippet_usage.shown(root, pages(root))),
+            *twice,
+        ]
     except (SyntaxError, ValueError):
         return []  # that is said of its own
-    except as_shown.NotAsShown as error:
-        found.append(finding(str(error)))
-    return found
-
-
-def defines(text: str) -> set[str]:
-    """The functions and classes at the top level of a section."""
-    try:
-        return {node.name for node in definitions(text)}
-    except SyntaxError:
-        return set()
-
-
-def docstring(source: str) -> str:
-    return ast.get_docstring(ast.parse(source), clean=False) or ""
+    return [Finding(f"{snippet.file}:{line}", said) for line, said in told]
 
 
 def names(source: str) -> set[str]:
     """What the code uses, by name or as an attribute; an import alone uses nothing."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = Snippet("", source).nodes
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
@@ -320,8 +324,8 @@ def names(source: str) -> set[str]:
 
 def figures_of(root: Path, topic: str) -> dict[str, int]:
     """The functions of a topic's file of figures that return a picture, and their lines."""
-    path = root / "docs" / "figures" / f"{topic}.py"
-    functions = [node for node in ast.parse(text_of(path)).body if isinstance(node, ast.FunctionDef)]
+    file = f"docs/figures/{topic}.py"
+    functions = [node for node in parse(file, text_of(root / file)).definitions.values() if isinstance(node, ast.FunctionDef)]
     return {one.name: one.lineno for one in functions if one.returns and ast.unparse(one.returns) == "Picture" and not one.args.args}
 
 
@@ -344,7 +348,7 @@ def typed_numbers(root: Path, topic: str) -> list[Finding]:
     """Numbers that a topic's pictures show as results, and that are typed by hand."""
     name = f"docs/figures/{topic}.py"
     try:
-        return [Finding(f"{name}:{line}", said) for line, said in hardcoded_numbers.in_figures(text_of(root / name))]
+        return [Finding(f"{name}:{line}", said) for line, said in hardcoded_numbers.in_figures(parse(name, text_of(root / name)))]
     except SyntaxError:
         return []  # that is said of its own
 

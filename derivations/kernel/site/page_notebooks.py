@@ -8,7 +8,7 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterator
-from doctest import DocTestParser, Example
+from doctest import Example
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urljoin
@@ -16,11 +16,12 @@ from urllib.parse import urljoin
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from ..snippet_source import Snippet, doctest_examples, parse
 from . import claim_export
 from .claim_html import KINDS
 from .code_imports import Block, blocks
-from .code_regions import RECIPES, text_of
-from .full_source import is_compound, unmarked
+from .code_regions import RECIPES, library
+from .full_source import is_compound
 from .page import Page
 from .page_source import RANKS, Opening, Source
 
@@ -92,7 +93,7 @@ def modules(code: list[Block]) -> dict[str, str]:
     """The modules of the snippets that code imports, and those that these import, each after all that it needs itself."""
     found: dict[str, str] = {}
     for block in code:
-        for name in imported(plain(block.text())):
+        for name in imported(parse("", plain(block.text()))):
             _add(name, found)
     return found
 
@@ -103,39 +104,33 @@ def _add(name: str, found: dict[str, str]) -> None:
     parent = name.rpartition(".")[0]
     if parent:
         _add(parent, found)
-    path = ROOT / (name.replace(".", "/") + ".py")
-    text = unmarked(text_of(path)) if path.is_file() else ""
+    snippet = library(ROOT).find(name)
     if name in found:
         return
-    for needed in imported(text):
+    if snippet is None or snippet.is_package:
+        found[name] = ""
+        return
+    for needed in imported(snippet):
         if needed != name:
             _add(needed, found)
-    found[name] = text
+    found[name] = snippet.without_marks
 
 
 def plain(text: str) -> str:
     """The code of a block: of an example, what is typed."""
-    return "".join(one.source for one in DocTestParser().get_examples(text)) if ">>>" in text else text
+    return "".join(one.source for one in doctest_examples(text)) if ">>>" in text else text
 
 
-def imported(text: str) -> list[str]:
-    """The modules of the snippets that code imports."""
-    found = [one for one, is_sure in _imports(text) if is_sure or (ROOT / f"{one.replace('.', '/')}.py").is_file()]
-    return list(dict.fromkeys(found))
-
-
-@lru_cache(maxsize=1024)
-def _imports(text: str) -> list[tuple[str, bool]]:
-    """The modules of the snippets that code imports; and what it imports from them, of which it is not sure that it is a module."""
+def imported(code: Snippet) -> list[str]:
+    """Return the modules of the snippets that code imports."""
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        imports = [one.origin for one in code.imports if one.origin.module.partition(".")[0] == "snippets"]
     except SyntaxError:  # an example of that
         return []
-    found = [(alias.name, True) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found += [(node.module, True), *((f"{node.module}.{alias.name}", False) for alias in node.names)]
-    return [(one, is_sure) for one, is_sure in found if one.partition(".")[0] == "snippets"]
+    names = [one.module for one in imports if not one.name]
+    names += [name for one in imports if one.name for name in (one.module, f"{one.module}.{one.name}")]
+    modules = {one.module for one in imports}
+    return list(dict.fromkeys(name for name in names if name in modules or (ROOT / f"{name.replace('.', '/')}.py").is_file()))
 
 
 def quoted(sources: dict[str, str]) -> str:
@@ -260,7 +255,7 @@ class _Cells:
 def of_example(text: str) -> Iterator[nbformat.NotebookNode]:
     """An example, a cell for all that is typed up to something that is printed."""
     typed: list[str] = []
-    for one in DocTestParser().get_examples(text):
+    for one in doctest_examples(text):
         typed.append(one.source)
         if one.want:
             yield with_output("".join(typed), one)

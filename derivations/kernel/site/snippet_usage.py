@@ -12,64 +12,18 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from ..run.as_shown import KEPT, is_command
-from . import example_rules
-from .code_regions import home, included, sections, text_of
-from .python_scopes import DEFINES, Imported, bound, statement
+from ..snippet_source import Meaning, Origin, Statement
+from .code_regions import home, included, library, snippet_of
 
 LINK = re.compile(r"\]\(([^)#\s]+\.md)[^)]*\)")
+# Decorators that run what they decorate as it stands.
+USUAL_DECORATORS = ("torch.no_grad()", "dataclass", "dataclass(frozen=True)", "staticmethod", "classmethod", "property")
 
 
-@dataclass(frozen=True)
-class Used:
-    """A statement at the top level of a module of snippets: where it is, and what it reads of the snippets, now or later."""
-
-    topic: str
-    line: int
-    last: int
-    wants: dict[str, Imported]
-    gives: frozenset[str]
-    defines: bool  # a function or a class
-    calls: str  # something that it calls while the module is loaded; "" where it calls nothing
-
-    def __hash__(self):
-        return hash((self.topic, self.line))
-
-
-def statements(root: Path, topic: str) -> tuple[Used, ...]:
-    """Those of a topic's file. Raises SyntaxError."""
-    return _statements(topic, text_of(root / home(topic)))
-
-
-@lru_cache(maxsize=128)
-def _statements(topic: str, text: str) -> tuple[Used, ...]:
-    module, tree = module_of(topic), ast.parse(text)
-    meanings = {name: meaning for node in tree.body for name, meaning in bound(node, module).items()}
-    found = []
-    for node in tree.body:
-        gives = bound(node, module)
-        wants = {name: one for name, one in statement(node, node.lineno, meanings, gives).wants.items() if one}
-        for inner in ast.walk(node):
-            if inner is not node and isinstance(inner, (ast.Import, ast.ImportFrom)):
-                wants |= bound(inner, module)
-        ours = {name: one for name, one in wants.items() if one.module.partition(".")[0] == "snippets"}
-        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-        given = frozenset(name for name, one in gives.items() if one == Imported(module, name))
-        called = "" if is_command(node) else next(calls(node, meanings), "")
-        found.append(Used(topic, first, node.end_lineno, ours, given, isinstance(node, DEFINES), called))
-    return tuple(found)
-
-
-def module_of(topic: str) -> str:
-    return home(topic).removesuffix(".py").replace("/", ".")
-
-
-def calls(node: ast.AST, meanings: dict) -> Iterator[str]:
-    """What a statement calls while the module is loaded, but what only says where its file is."""
+def calls(node: ast.AST, meanings: dict[str, Meaning]) -> Iterator[str]:
+    """Yield what a statement calls while the module is loaded, except for what only says where its file is."""
     if isinstance(node, ast.Lambda):
         return
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -84,80 +38,70 @@ def calls(node: ast.AST, meanings: dict) -> Iterator[str]:
         yield from calls(one, meanings)
 
 
-def unusual(node: ast.FunctionDef | ast.ClassDef) -> list[ast.expr]:
-    return [one for one in node.decorator_list if ast.unparse(one) not in KEPT]
+def unusual(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
+    return [one for one in node.decorator_list if ast.unparse(one) not in USUAL_DECORATORS]
 
 
-def is_place(node: ast.Call, meanings: dict) -> bool:
-    """`Path(__file__)`, by the class that everybody has."""
-    return ast.unparse(node) == "Path(__file__)" and meanings.get("Path") == Imported("pathlib", "Path")
+def is_place(node: ast.Call, meanings: dict[str, Meaning]) -> bool:
+    """Return whether a call is `Path(__file__)`, of the class in pathlib."""
+    return ast.unparse(node) == "Path(__file__)" and meanings.get("Path") == Origin("pathlib", "Path")
+
+
+def is_command(node: ast.stmt) -> bool:
+    """Return whether a statement runs where the file is run, and not where it is imported."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'" and not node.orelse
 
 
 # Where they are shown -----------------------------------------------------------------------------------------------------------
 
 
-def shown(root: Path, pages: dict[Path, str]) -> dict[Used, list[str]]:
-    """The statements that sections show whole, and the pages, by their paths below docs/."""
-    found: dict[Used, list[str]] = {}
+def shown(root: Path, pages: dict[Path, str]) -> dict[Statement, list[str]]:
+    """Return the statements that pages show whole, each with the pages, by their paths below docs/."""
+    found: dict[Statement, list[str]] = {}
     for path, text in pages.items():
         page = path.relative_to(root / "docs").as_posix()
         for place in included(text):
-            for one in of_section(root, place.topic, place.section):
+            for one in of_region(root, place.topic, place.section):
                 found.setdefault(one, []).append(page)
     return found
 
 
-def of_section(root: Path, topic: str, name: str) -> list[Used]:
-    """The statements of a file that one of its sections shows, if that is code."""
-    section = sections(text_of(root / home(topic))).get(name)
-    if section is None or section.example:
+def of_region(root: Path, topic: str, name: str) -> list[Statement]:
+    """Return the statements of a file that one of its regions shows whole, if that is code."""
+    snippet = snippet_of(root, topic)
+    region = snippet.regions.get(name)
+    if region is None or region.is_example:
         return []
     try:
-        return [one for one in statements(root, topic) if one.line in section.lines and one.last in section.lines]
+        return [one for one in snippet.statements if one.first in region.lines and one.last in region.lines]
     except SyntaxError:
-        return []  # that is said of its own
-
-
-def defined(root: Path, module: str, name: str) -> Used | None:
-    """The statement that gives a module its name."""
-    topic = module.removeprefix("snippets.").replace(".", "/")
-    try:
-        return next((one for one in statements(root, topic) if name in one.gives), None)
-    except SyntaxError:
-        return None
+        return []  # reported where the tests import it
 
 
 # What is refused ----------------------------------------------------------------------------------------------------------------
 
 
-def unshown(root: Path, start: Used | None, where: dict[Used, list[str]], constants: bool = True) -> list[str]:
-    """What a statement uses, itself and through others, that no page shows: each with what to do."""
-    wrong, seen, left = [], {start}, [start] if start else []
-    while left:
-        one = left.pop()
-        for used, meaning in one.wants.items():
-            place, other = f"{home(one.topic)}:{one.line} uses {used!r}", defined(root, meaning.module, meaning.name)
-            if other is None:
-                wrong.append(f"{place}, which no module of snippets defines by that name; import functions, each from where it is defined")
-            elif other not in seen:
-                seen.add(other)
-                left.append(other)
-                if other not in where and (constants or other.defines):
-                    wrong.append(
-                        f"{place}, and no page shows {home(other.topic)}:{other.line}, which defines it; show these lines in a fence"
-                    )
+def unshown(root: Path, start: Statement | None, where: dict[Statement, list[str]], constants: bool = True) -> list[str]:
+    """Return what a statement uses, itself and through others, that no page shows: each with what to do."""
+    wrong = []
+    for one, used, _, other in library(root).reachable(start) if start else ():
+        place = f"{one.file}:{one.first} uses {used!r}"
+        if other is None:
+            wrong.append(f"{place}, which no module of snippets defines by that name; import functions, each from where it is defined")
+        elif other not in where and (constants or other.is_definition):
+            wrong.append(f"{place}, and no page shows {other.file}:{other.first}, which defines it; show these lines in a fence")
     return wrong
 
 
-def taken(root: Path, page: str, text: str, where: dict[Used, list[str]]) -> Iterator[tuple[int, str]]:
+def taken(root: Path, page: str, text: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
     """Uses on a page of names that a reader takes for another's, where nothing on it or on a page that it links says what they are."""
     from ..pytorch.familiar_names import known  # as in example_rules.py
 
     near = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
     for place in included(text):
-        wants = [(one.line, *want) for one in of_section(root, place.topic, place.section) for want in one.wants.items()]
-        for line, used, meaning in [*wants, *of_examples(root, place.topic, place.section)]:
-            other = defined(root, meaning.module, meaning.name)
+        uses = [(one.first, *use) for one in of_region(root, place.topic, place.section) for use in one.uses.items()]
+        for line, used, meaning in [*uses, *of_examples(root, place.topic, place.section)]:
+            other = library(root).definition(meaning)
             if {used, meaning.name} & known() and not (other and near & set(where.get(other, ()))):
                 yield (
                     place.first,
@@ -166,52 +110,62 @@ def taken(root: Path, page: str, text: str, where: dict[Used, list[str]]) -> Ite
                 )
 
 
-def unshown_in_examples(root: Path, topic: str, where: dict[Used, list[str]]) -> Iterator[tuple[int, str]]:
+def unshown_in_examples(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
     """What the examples of a topic have from the snippets, and no page shows; a constant is what it is."""
     for line, used, meaning in of_examples(root, topic):
-        other = defined(root, meaning.module, meaning.name)
+        other = library(root).definition(meaning)
         if other is None:
             yield line, f"{used!r} is defined by no module of snippets under that name; import functions, each from where it is defined"
-        elif other.defines and other not in where:
-            yield line, f"an example uses {used!r}, and no page shows {home(other.topic)}:{other.line}, which defines it; show these lines"
+        elif other.is_definition and other not in where:
+            yield line, f"an example uses {used!r}, and no page shows {other.file}:{other.first}, which defines it; show these lines"
 
 
-def of_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[int, str, Imported]]:
-    """(line, name, what it is) of what the examples of a file, or of one section of it, import from the snippets; what they have from a
-    module that they import whole is named as there."""
-    text = text_of(root / home(topic))
-    section = sections(text).get(name) if name else None
-    found, modules = [], {}
+def of_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[int, str, Origin]]:
+    """Return (line, name, what it is) of what the examples of a file, or of one region of it, import from the snippets. What they have
+    from a module that they import whole is named as there."""
+    snippet = snippet_of(root, topic)
+    region = snippet.regions.get(name) if name else None
+    found: list[tuple[int, str, Origin]] = []
+    modules: dict[str, str] = {}
     try:
-        trees = example_rules.trees(text)
-    except (SyntaxError, ValueError):
-        return []  # that is said of its own
-    for before, tree in trees:
-        for node in ast.walk(tree):
-            meant = bound(node, None) if isinstance(node, (ast.Import, ast.ImportFrom)) else {}
-            for used, one in meant.items():
-                if one.module.partition(".")[0] == "snippets":
-                    inner = f"{one.module}.{one.name}".rstrip(".")
-                    if one.name and not (root / f"{inner.replace('.', '/')}.py").is_file():
-                        found.append((before + node.lineno, used, one))
+        for example in snippet.examples:
+            for one in example.imports:
+                if one.origin.module.partition(".")[0] == "snippets":
+                    inner = f"{one.origin.module}.{one.origin.name}".rstrip(".")
+                    if one.origin.name and not is_module(root, inner):
+                        found.append((example.line - 1 + one.line, one.bound, one.origin))
                     else:
-                        modules[used] = inner
-        for node in ast.walk(tree):
-            by_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id != "snippets"
-            if by_name and node.value.id in modules:
-                found.append((before + node.lineno, node.attr, Imported(modules[node.value.id], node.attr)))
-            elif isinstance(node, ast.Attribute) and (whole := ast.unparse(node)).startswith("snippets.") and "snippets" in modules:
-                module, _, last = whole.rpartition(".")
-                if (root / f"{module.replace('.', '/')}.py").is_file():
-                    found.append((before + node.lineno, last, Imported(module, last)))
-    return [one for one in found if name is None or section and one[0] in section.lines]
+                        modules[one.bound] = inner
+            found += [(line, used, origin) for line, used, origin in of_modules(root, example.tree, example.line - 1, modules)]
+    except (SyntaxError, ValueError):
+        return []  # reported where doctest runs them
+    return [one for one in found if name is None or region and one[0] in region.lines]
 
 
-def loaded(root: Path, topic: str, where: dict[Used, list[str]]) -> Iterator[tuple[int, str]]:
+def of_modules(root: Path, tree: ast.Module, before: int, modules: dict[str, str]) -> Iterator[tuple[int, str, Origin]]:
+    """Yield (line, name, what it is) of the attributes that an example reads of modules that it imported, `module.name`."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute):
+            continue
+        if isinstance(node.value, ast.Name) and node.value.id in modules and node.value.id != "snippets":
+            yield before + node.lineno, node.attr, Origin(modules[node.value.id], node.attr)
+        elif (whole := ast.unparse(node)).startswith("snippets.") and "snippets" in modules:
+            module, _, last = whole.rpartition(".")
+            if is_module(root, module):
+                yield before + node.lineno, last, Origin(module, last)
+
+
+def is_module(root: Path, name: str) -> bool:
+    return (root / f"{name.replace('.', '/')}.py").is_file()
+
+
+def loaded(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
     """Lines that call something while a module is loaded, and that no page shows."""
-    for one in statements(root, topic):
-        if one.calls and one not in where:
+    snippet = snippet_of(root, topic)
+    for one in snippet.statements:
+        called = "" if is_command(one.node) else next(calls(one.node, snippet.meanings), "")
+        if called and one not in where:
             yield (
-                one.line,
-                f"{one.calls!r} is called while the module is loaded, and no page shows these lines; show them, or call it in a function",
+                one.first,
+                f"{called!r} is called while the module is loaded, and no page shows these lines; show them, or call it in a function",
             )

@@ -11,7 +11,7 @@ May import: `errors` and the standard library. Begin with `snippet.py`.
 from .library import Library
 from .regions import Region
 from .scopes import ExampleValue, Import, Meaning, Origin, Statement
-from .snippet import Example, Snippet, doctest_examples, parse
+from .snippet import Example, Snippet, doctest_examples, doctest_parts, parse
 
 __all__ = [
     "Example",
@@ -24,5 +24,6 @@ __all__ = [
     "Snippet",
     "Statement",
     "doctest_examples",
+    "doctest_parts",
     "parse",
 ]

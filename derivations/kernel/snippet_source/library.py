@@ -30,7 +30,8 @@ class Library:
         """Return a module by its full name; None where there is no such file."""
         path = self.path(module)
         text = self.read(path)
-        return None if text is None else parse(path.relative_to(self.root).as_posix(), text)
+        end = "/__init__.py" if path.name == "__init__.py" else ".py"
+        return None if text is None else parse(module.replace(".", "/") + end, text)
 
     def closure(self, modules: Iterable[str]) -> dict[str, Snippet]:
         """Return the modules, those that they import, and the packages around them, by their files. Raises SyntaxError."""

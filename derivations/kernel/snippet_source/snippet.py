@@ -28,9 +28,14 @@ def parse(file: str, text: str) -> Snippet:
 
 
 @lru_cache(maxsize=4096)
-def doctest_examples(text: str) -> tuple[DoctestExample, ...]:
+def doctest_parts(text: str) -> tuple[str | DoctestExample, ...]:
+    """Return the examples in a docstring or in a region, and the words between them. Raises ValueError where doctest cannot read them."""
+    return tuple(DocTestParser().parse(text))
+
+
+def doctest_examples(text: str) -> list[DoctestExample]:
     """Return the examples in a docstring or in a region. Raises ValueError where doctest cannot read them."""
-    return tuple(DocTestParser().get_examples(text))
+    return [one for one in doctest_parts(text) if isinstance(one, DoctestExample)]
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,11 @@ class Example:
     def tree(self) -> ast.Module:
         return ast.parse(self.source)
 
+    @cached_property
+    def imports(self) -> tuple[Import, ...]:
+        """The names that it imports; their lines are counted from 1 in the example."""
+        return tuple(one for node in ast.walk(self.tree) for one in imports_of(node, "", False))
+
 
 class Snippet:
     """The text of a module. Properties that need a syntax tree raise SyntaxError where the text is not Python."""
@@ -59,7 +69,7 @@ class Snippet:
 
     @cached_property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text)
+        return ast.parse(self.text, self.file or "<unknown>")
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -190,7 +200,7 @@ class Snippet:
         if region.body not in self.docstring:
             return "this section reads otherwise where it is run; write it without '\\\\'"
         try:
-            words = "".join(one for one in DocTestParser().parse(region.body) if isinstance(one, str)).strip()
+            words = "".join(one for one in doctest_parts(region.body) if isinstance(one, str)).strip()
         except ValueError:
             return ""  # reported where the examples are run
         return (

@@ -1,0 +1,115 @@
+"""The code that runs is the code that a page shows.
+
+A page shows lines of a file; a witness calls what a module holds under a name. For each module of snippets that a claim's code is in or
+imports, this checks
+
+  the text      the function that the claim names is a `def` at the top level, and no two statements bind the same name
+  the module    the functions and methods that it holds have the code that its text compiles to
+
+Ruff finds the rest of what an honest author may get wrong (snippets/ruff.toml): F811 and F403 a name defined twice or imported by `*`,
+S102 and S307 `exec` and `eval`, PLW0603 a name that a function declares global. `site/page_lint.py` checks that a page shows the lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+from ..core.claims import Claim, Refused
+from ..errors import KernelError
+from ..snippet_source import Library, Snippet
+from ..snippet_source.scopes import first_line
+from . import certificates
+
+BOUND_TWICE = "'{name}' is bound here and on line {first}, so a page would show one thing and another one be run; bind each name once"
+NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the function that `torch.no_grad()` puts around another
+
+
+class NotShown(KernelError):
+    """What runs differs from what a page shows; the message names file and line."""
+
+
+class LoadedLibrary(Library):
+    """The project's snippet modules, and those that were loaded from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(certificates.ROOT)
+
+    def path(self, module: str) -> Path:
+        path = super().path(module)
+        file = getattr(sys.modules.get(module), "__file__", None)
+        return Path(file) if file and not path.is_file() else path
+
+
+def require_shown_code(claim: Claim) -> None:
+    """Raise Refused where what the claim's `code=` names is not what its lines say."""
+    try:
+        for name in named(claim):
+            check_function(name)
+    except NotShown as error:
+        raise Refused(claim.file, claim.line, claim.id, str(error)) from None
+
+
+def named(claim: Claim) -> list[str]:
+    """Return the functions that a claim's `code=` names, among the arguments of others too, each once."""
+    from ..pytorch.snippet_arguments import names
+
+    return list(dict.fromkeys(name.partition("[")[0] for name in names(claim.code))) if claim.code else []
+
+
+def check_function(name: str) -> None:
+    """Raise NotShown unless `snippets.chapter.topic.function` is defined where its name says, and the modules that it uses are as shown."""
+    from ..pytorch.errors import Disagrees
+    from ..pytorch.snippet_arguments import home
+
+    try:
+        module, function, _ = home(name)
+    except Disagrees as error:
+        raise NotShown(f"{error}; name it as snippets.chapter.topic.function") from None
+    library = LoadedLibrary()
+    try:
+        snippet = library.find(module.__name__)
+        if snippet is None or function not in snippet.definitions:
+            found = "its module has it from elsewhere" if hasattr(module, function) else "there is none"
+            file = snippet.file if snippet else module.__name__
+            raise NotShown(f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does")
+        for one in library.closure([module.__name__]).values():
+            check_module(one, sys.modules.get(one.module))
+    except SyntaxError as error:
+        raise NotShown(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}") from None
+
+
+def check_module(snippet: Snippet, module: ModuleType | None) -> None:
+    """Raise NotShown where a name is bound twice, or where a loaded module holds other code than its text defines."""
+    for name, line, first in snippet.names_bound_twice():
+        raise NotShown(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
+    for name, node in snippet.definitions.items() if module else ():
+        if not all(has_code(held, snippet, qualified, line) for held, qualified, line in functions(vars(module).get(name), node)):
+            raise NotShown(
+                f"{snippet.file}:{first_line(node)}: what is run as '{name}' is not what these lines define; let nothing be put in its place "
+                "or around it"
+            )
+
+
+def functions(held: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tuple[object, str, int]]:
+    """Yield (what is held, its qualified name, its first line) for a function, or for each method of a class."""
+    if isinstance(node, ast.FunctionDef):
+        yield held, node.name, first_line(node)
+        return
+    for one in node.body:
+        if isinstance(one, ast.FunctionDef):
+            method = vars(held).get(one.name) if isinstance(held, type) else None
+            if isinstance(method, property):
+                setter = any(ast.unparse(decorator) == f"{one.name}.setter" for decorator in one.decorator_list)
+                method = method.fset if setter else method.fget
+            yield getattr(method, "__func__", method), f"{node.name}.{one.name}", first_line(one)
+
+
+def has_code(held: object, snippet: Snippet, name: str, line: int) -> bool:
+    """Return whether a function, bare or within `torch.no_grad()`, has the code that a snippet's text defines on a line."""
+    if isinstance(held, FunctionType) and held.__code__.co_filename.endswith(NO_GRADIENTS):
+        held = getattr(held, "__wrapped__", None)
+    return isinstance(held, FunctionType) and held.__code__ == snippet.code_of(name, line)
