@@ -17,8 +17,9 @@ from derivations.kernel import Derivation, index, ones, sizes, total, vector
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.snippet_arguments import names
-from derivations.kernel.run import as_shown, certificates
+from derivations.kernel.run import as_shown
 from derivations.kernel.run.records import check_claim
+from derivations.kernel.store import project_files
 
 NAME = "snippets.planted.sums.shown"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"
@@ -254,10 +255,10 @@ def test_a_snippet_among_the_arguments_of_another_is_asked_too():
 
 @pytest.mark.slow
 def test_every_module_of_the_site_is_what_it_shows():
-    files = [path for path in sorted((certificates.ROOT / "snippets").rglob("*.py")) if path.name != "__init__.py"]
+    files = [path for path in sorted((project_files.ROOT / "snippets").rglob("*.py")) if path.name != "__init__.py"]
     assert len(files) > 40
     for path in files:
-        module = importlib.import_module(".".join(path.relative_to(certificates.ROOT).with_suffix("").parts))
+        module = importlib.import_module(".".join(path.relative_to(project_files.ROOT).with_suffix("").parts))
         assert Path(as_shown.file_of(module)) == path
         as_shown.refuse_text(str(path), path.read_text())
         as_shown.refuse_held(module)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from ..run import certificates
+from ..store import project_files
 
 OF, TO = "LINES_OF", "LINES_TO"  # variables: the file that is watched, and the one that its lines are written to
 _run: set[int] = set()
@@ -58,7 +58,7 @@ def unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
     """The lines of the sections of a topic's code that were not run, those that follow one another told of once."""
     from ..site.code_regions import home, sections, text_of
 
-    text = text_of(certificates.ROOT / home(topic))
+    text = text_of(project_files.ROOT / home(topic))
     lines = text.split("\n")
     shown = {line for section in sections(text).values() if not section.example for line in section.lines}
     left = sorted((executable(text) & shown) - run)

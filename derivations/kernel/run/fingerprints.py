@@ -21,7 +21,7 @@ from ..core.claims import Claim, Step
 from ..core.expr import Expr
 from ..errors import KernelError
 from ..pytorch.snippet_arguments import home
-from . import certificates
+from ..store import project_files
 from .as_shown import definitions, file_of, imports, named, nodes, parsed
 
 PLACE = ("file", "line")
@@ -78,11 +78,11 @@ def code(claim: Claim) -> dict[str, Any]:
         texts = within_reach(claim)
         found = {
             "lines": lines(claim, texts),
-            "texts": hashed(*(part for file, text in texts.items() for part in (certificates.named(file), text))),
+            "texts": hashed(*(part for file, text in texts.items() for part in (project_files.named(file), text))),
         }
     except (KernelError, OSError, UnicodeDecodeError):
         return {"lines": "", "texts": "", "files": []}
-    return found | {"files": [certificates.named(file) for file in texts]}
+    return found | {"files": [project_files.named(file) for file in texts]}
 
 
 def within_reach(claim: Claim) -> dict[str, str]:
@@ -100,13 +100,13 @@ def within_reach(claim: Claim) -> dict[str, str]:
 
 def path_of(module: str) -> Path:
     """Where a module of the project stands; the path of what is none is not there."""
-    path = certificates.ROOT.joinpath(*module.split("."))
+    path = project_files.ROOT.joinpath(*module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def lines(claim: Claim, texts: dict[str, str]) -> str:
     trees = [parsed(file, text) for file, text in texts.items()]
-    files = [certificates.named(file) for file in texts]  # the same in every checkout
+    files = [project_files.named(file) for file in texts]  # the same in every checkout
     if any(DYNAMIC & mentioned(tree) for tree in trees):
         return hashed(*files, *texts.values())
     named_first = {name.rpartition(".")[2] for name in named(claim)} | set(words(claim.code))

@@ -20,7 +20,7 @@ from markdown import Markdown
 
 from ..printing.relation_signs import fault_of_code, fault_of_text
 from ..run import as_shown
-from ..run.certificates import CertificateError, load
+from ..store.certificates import CertificateError, load
 from . import code_fences, code_regions, example_rules, hardcoded_numbers, page_errors, snippet_usage
 from .code_regions import INCLUDE, home, line_at, sections, sections_of, text_of
 from .page_source import RANKS

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from . import certificates
+from . import project_files
 
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:
@@ -16,9 +16,9 @@ def hashes(files: Iterable[Path]) -> dict[str, str]:
     waiting = [path for path in files if path.exists()]
     while waiting:
         path = waiting.pop()
-        if certificates.relative(path) not in found:
-            found[certificates.relative(path)] = certificates.file_hash(path)
-            waiting += imports(path, found[certificates.relative(path)])
+        if project_files.relative(path) not in found:
+            found[project_files.relative(path)] = project_files.file_hash(path)
+            waiting += imports(path, found[project_files.relative(path)])
     return dict(sorted(found.items()))
 
 
@@ -28,9 +28,9 @@ def imports(path: Path, digest: str) -> tuple[Path, ...]:
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            home = path.parents[node.level - 1] if node.level else certificates.ROOT
+            home = path.parents[node.level - 1] if node.level else project_files.ROOT
             home = home.joinpath(*(node.module or "").split("."))
             names |= {home.with_suffix(".py"), *(home / f"{alias.name}.py" for alias in node.names)}
         elif isinstance(node, ast.Import):
-            names |= {certificates.ROOT.joinpath(*alias.name.split(".")).with_suffix(".py") for alias in node.names}
+            names |= {project_files.ROOT.joinpath(*alias.name.split(".")).with_suffix(".py") for alias in node.names}
     return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))
