@@ -7,9 +7,10 @@ PY := .venv/bin/python
 # Test files run beside one another, in the turn that tests/conftest.py says; ARGS="-n 0" runs them one by one. Where a process dies, pytest
 # would wait for its tests for ever if another one took its place.
 BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
-# What was found is taken from and given to a folder that is shared, SHARED=/path (CONTRIBUTING.md), but for one in REPLAY=20.
+# SHARED=/path: also use the results in a folder that a team shares (CONTRIBUTING.md). REPLAY=20: compute one stored result in 20 again, and
+# compare; SEED=TEXT picks which ones.
 SHARED ?=
-KEPT = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SHARED),--shared "$(SHARED)")
+STORE = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SEED),--seed "$(SEED)") $(if $(SHARED),--shared "$(SHARED)")
 # SINCE=main: of the test files those that what changed since then may reach, and some of the others (tests/chosen.py).
 SINCE ?=
 TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESIDE)
@@ -34,7 +35,7 @@ help:
 	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some twenty minutes, then what changed)"
 	@echo "make fuzz    random claims, true and false: no witness may accept a false one (some 15 minutes; ARGS=\"--claims 30000\" tries fewer)"
 	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
-	@echo "make check   check the derivations (REPLAY=20 tries one claim in 20 again of those that were checked before; make proofs takes it too)"
+	@echo "make check   check the derivations (REPLAY=20 checks one stored claim in 20 again; proofs, mutants and site take it too)"
 	@echo "make site    check the derivations, build the site into site/"
 	@echo "make wheel   build the package of the snippets into dist/, and try it in an empty environment (a minute, and a network)"
 	@echo "make retrain train the models that the pages show again, and write their files (ARGS=--check compares)"
@@ -63,7 +64,7 @@ lint: setup
 coq: proofs coqtest
 
 proofs: check
-	@$(PY) -m derivations coq $(KEPT)
+	@$(PY) -m derivations coq $(STORE)
 
 coqtest: check
 	@$(TESTED) -m coq tests/kernel/test_coq_*.py
@@ -72,7 +73,7 @@ sympy: check
 	@$(PY) -m derivations sympy --run
 
 mutants: check
-	@$(PY) -m derivations mutants $(KEPT) $(ARGS)
+	@$(PY) -m derivations mutants $(STORE) $(ARGS)
 
 fuzz: setup
 	@$(PY) -m derivations fuzz $(ARGS)
@@ -82,7 +83,7 @@ mutmut: setup
 	@$(PY) -m mutmut run $(ARGS)
 
 check: setup
-	@$(PY) -m derivations check $(KEPT)
+	@$(PY) -m derivations check $(STORE)
 
 site: check
 	@$(PY) -m mkdocs build --strict --site-dir site

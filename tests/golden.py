@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from derivations.kernel.errors import quantity
-from derivations.kernel.run import certificates
+from derivations.kernel.store import certificates
 
 FILE = Path(__file__).with_name("golden.jsonl")
 SHOWN = 10  # differences that a message lists

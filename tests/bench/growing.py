@@ -24,11 +24,12 @@ BESIDE = (".github/",)  # of no use here
 SEAL = """
 import json, sys
 from pathlib import Path
-from derivations.kernel.run import certificates
+from derivations.kernel.store import certificates, project_files
 
 for topic, content in json.load(open(sys.argv[1])).items():
-    imported = [certificates.ROOT / name for name in content["imported"]]
-    certificates.save(topic, certificates.script_of(topic), content["title"], content["claims"], imported, libraries=content["versions"])
+    imported = [project_files.ROOT / name for name in content["imported"]]
+    depends, _ = certificates.depended_on(certificates.script_of(topic), imported, libraries=content["versions"])
+    certificates.put(topic, content["title"], content["claims"], depends)
 """
 
 
@@ -44,7 +45,7 @@ def project(folder: Path, copies: int) -> None:
     topics = [topic for topic in topics if not topic.startswith("kernel/") and not topic.endswith("__init__")]
     sealed = {}
     for topic in topics:
-        content = json.loads((ROOT / ".certificates" / f"{topic}.json").read_text())
+        content = json.loads((ROOT / ".certificates/certificates" / topic).read_text().partition("\n")[2])  # below its seal
         imported = [n for n in content["inputs"] if n.endswith(".py") and not n.startswith(("derivations/kernel", f"derivations/{topic}"))]
         sealed[topic] = {part: content[part] for part in ("title", "claims", "versions")} | {"imported": imported}
     nav = navigation()
@@ -119,7 +120,7 @@ def measured(copies: int) -> dict:
         found |= {
             "pages, bytes": sum(path.stat().st_size for path in site.glob("*/*/index.html")),
             "search, bytes": sum(path.stat().st_size for path in site.rglob("*") if path.is_file() and "search" in path.as_posix()),
-            "certificates, bytes": sum(path.stat().st_size for path in folder.glob(".certificates/*/*.json")),
+            "certificates, bytes": sum(path.stat().st_size for path in (folder / ".certificates/certificates").glob("*/*")),
             "all of the site, bytes": sum(path.stat().st_size for path in site.rglob("*") if path.is_file()),
         }
         return found

@@ -16,8 +16,9 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is loaded
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from derivations.kernel.attack import mutant_trials  # noqa: E402
-from derivations.kernel.run import certificates, mutation  # noqa: E402
+from derivations.kernel.run import mutation
 from derivations.kernel.run.pool import of_this_machine  # noqa: E402
+from derivations.kernel.store import certificates
 
 TOPICS = 24
 APART, CLAIMS_APART = 25, 8  # mutants that are tried, and claims whose controls are
@@ -38,7 +39,7 @@ def timed(spent: Counter, part: str, work):
 
 def vouched(topic: str) -> dict:
     """By claim, the witnesses that vouch for it, as the last check of the topic had it, of whatever state that was."""
-    claims = json.loads(certificates.path_of(topic).read_text())["claims"]
+    claims = certificates.STORE.require(topic)["claims"]
     return {c["id"]: {w["name"]: "accepted" for w in c["witnesses"] if w["verdict"] != "not applicable"} for c in claims}
 
 

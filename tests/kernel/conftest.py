@@ -30,10 +30,11 @@ from derivations.kernel import Derivation
 from derivations.kernel.command import cli, new_topic
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run import certificates, runner
+from derivations.kernel.run import runner
+from derivations.kernel.store import certificates, project_files, store
 from derivations.kernel.sympy.witness import witness
 
-ROOT = certificates.ROOT
+ROOT = project_files.ROOT
 TINY = """from derivations.kernel import Derivation, matrix, sizes
 
 n, m = sizes("n m")
@@ -130,7 +131,7 @@ def sympy_refuses():
 @pytest.fixture(scope="session")
 def kernel_read():
     """The kernel's files as bytes, by their paths below the root: read once, and written by each test that has a checkout of its own."""
-    files = [ROOT / "derivations" / "__init__.py", ROOT / "derivations" / "__main__.py", *certificates.kernel_files()]
+    files = [ROOT / "derivations" / "__init__.py", ROOT / "derivations" / "__main__.py", *project_files.kernel_files()]
     return {path.relative_to(ROOT): path.read_bytes() for path in files}
 
 
@@ -147,13 +148,25 @@ def tree(tmp_path, monkeypatch, kernel_read):
     script = root / "derivations" / "chapter" / "tiny.py"
     script.parent.mkdir()
     script.write_text(TINY)
-    monkeypatch.setattr(certificates, "ROOT", root)
-    monkeypatch.setattr(certificates, "STORE", root / ".certificates")
+    monkeypatch.setattr(project_files, "ROOT", root)
+    monkeypatch.setattr(store, "FOLDER", root / ".certificates")
     monkeypatch.setattr(runner, "ROOT", root)
     monkeypatch.setattr(new_topic, "ROOT", root)
-    return SimpleNamespace(
-        root=root, script=script, kernel=kernel, store=root / ".certificates", certificate=root / ".certificates" / "chapter" / "tiny.json"
-    )
+    certificate = certificates.STORE.path("chapter/tiny")
+    return SimpleNamespace(root=root, script=script, kernel=kernel, store=store.FOLDER, certificate=certificate)
+
+
+@pytest.fixture
+def certify():
+    """A function that stores a certificate as a check does, or nothing, and returns what changed since the check began."""
+
+    def put(topic, script, title, claims, imported=(), **more):
+        depends, changed = certificates.depended_on(script, list(imported), **more)
+        if not changed:
+            certificates.put(topic, title, claims, depends)
+        return changed
+
+    return put
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from derivations.kernel.command import check_page, new_topic
-from derivations.kernel.run import certificates
 from derivations.kernel.snippet_source import parse
+from derivations.kernel.store import project_files
 
 ROOT = new_topic.ROOT
 
@@ -183,7 +183,7 @@ def unshown(a):
 @pytest.fixture
 def tested(tmp_path, monkeypatch):
     """What is said of a topic with this snippet and this test."""
-    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    monkeypatch.setattr(project_files, "ROOT", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
     def ask(snippet, test):

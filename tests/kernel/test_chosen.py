@@ -136,7 +136,7 @@ def project(tmp_path):
 
 
 def run(project, *options):
-    code = f"import pathlib, sys; from derivations.kernel.run import certificates; certificates.ROOT = pathlib.Path({str(project)!r})"
+    code = f"import pathlib, sys; from derivations.kernel.store import project_files; project_files.ROOT = pathlib.Path({str(project)!r})"
     start = f"{code}; import pytest; sys.exit(pytest.main(sys.argv[1:]))"
     command = [sys.executable, "-c", start, "-p", "no:cacheprovider", "-p", "tests.chosen", *options]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(project)})

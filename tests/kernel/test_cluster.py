@@ -7,8 +7,11 @@ from threading import Thread
 import pytest
 from distributed import LocalCluster
 
-from derivations.kernel.run import certificates, cluster, fuzz, inputs, mutation, runner
+from derivations.kernel.run import cluster, fuzz, mutation, runner
 from derivations.kernel.run.cluster import ClusterError, OtherCheckout
+from derivations.kernel.store import certificates, claim_cache, dependencies, project_files
+from derivations.kernel.store import store as results
+from derivations.kernel.store.store import digest
 
 TOPIC = "example/closed"
 FOREVER = 3600  # seconds that no test waits: what sleeps so long is ended
@@ -17,7 +20,7 @@ FOREVER = 3600  # seconds that no test waits: what sleeps so long is ended
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """A place for certificates that is not the project's."""
-    monkeypatch.setattr(certificates, "STORE", tmp_path)
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
     return tmp_path
 
 
@@ -33,13 +36,13 @@ def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, 
         return {r["claim"]["id"] for r in result.records if r["verdict"] != "holds"}
 
     here = check()
-    path = certificates.path_of(TOPIC)
-    kept, own = (store / "claims" / f"{TOPIC}.json").read_bytes(), path.read_bytes() if path.exists() else b""
+    path, claims = certificates.STORE.path(TOPIC), claim_cache.STORE.path(claim_cache.key(TOPIC))
+    kept, own = claims.read_bytes(), path.read_bytes() if path.exists() else b""
     path.unlink(missing_ok=True)
     with cluster.executor(local.scheduler_address) as workers:
         there = check(how=runner.How(ask=cluster.asking(workers)))
     assert workers.size == 2 and refused_for_uses(there) == refused_for_uses(here)
-    assert (store / "claims" / f"{TOPIC}.json").read_bytes() == kept
+    assert claims.read_bytes() == kept
     assert (path.read_bytes() if path.exists() else b"") == own
 
 
@@ -64,10 +67,10 @@ def test_a_checkout_is_its_files_and_its_libraries(tree, monkeypatch):
     before = cluster.checkout()
     assert {"derivations/chapter/tiny.py", "python", "sympy"} <= {*before}
     tree.script.write_text(tree.script.read_text() + "# more")
-    monkeypatch.setattr(certificates, "versions", lambda: {"python": "0"})
+    monkeypatch.setattr(dependencies, "versions", lambda: {"python": "0"})
     assert cluster.unlike(before, cluster.checkout())[0] == "derivations/chapter/tiny.py"
     assert {"python", "sympy"} <= set(cluster.unlike(before, cluster.checkout()))
-    assert cluster.digest(before) != cluster.digest(cluster.checkout())
+    assert cluster.digest(before) != digest(cluster.checkout())
 
 
 def die_once(marker):
@@ -114,11 +117,11 @@ def test_without_a_scheduler_or_a_worker_it_says_what_to_start(monkeypatch):
 def test_a_worker_that_may_start_no_processes_says_so(monkeypatch):
     monkeypatch.setattr(cluster.multiprocessing.current_process(), "_config", {"daemon": True})
     with pytest.raises(ClusterError, match="--no-nanny"):
-        cluster.on_a_worker(cluster.digest(cluster.checkout()), len, ())
+        cluster.on_a_worker(digest(cluster.checkout()), len, ())
 
 
 def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path):
-    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    monkeypatch.setattr(project_files, "ROOT", tmp_path)
     told = {"problems": ["/app/derivations/a/b.py:3: false"], "records": [{"words": "snippets/appended n/app/x at /app/x"}], "root": "/app"}
     assert cluster.as_here(("/app", told)) == {
         "problems": [f"{tmp_path}/derivations/a/b.py:3: false"],
@@ -129,8 +132,8 @@ def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path
 
 def test_what_a_worker_read_that_is_otherwise_here_is_told(monkeypatch):
     monkeypatch.setenv("SCALE", "3")
-    there = {"SCALE": inputs.variable("SCALE", b"nonce")}
-    libraries = {"libraries": {name: certificates.installed(name) for name in ("torch", "sympy")}}
+    there = {"SCALE": dependencies.variable("SCALE", b"nonce")}
+    libraries = {"libraries": {name: dependencies.installed(name) for name in ("torch", "sympy")}}
     assert cluster.unlike_there(libraries, there, b"nonce") == []
     monkeypatch.setenv("SCALE", "2")
     libraries["libraries"]["torch"] = "0"

@@ -8,7 +8,8 @@ import pytest
 from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
-from derivations.kernel.run import certificates, coq_open, worker
+from derivations.kernel.run import coq_open, worker
+from derivations.kernel.store import certificates, project_files
 
 RATIONAL = {
     "const",
@@ -38,7 +39,7 @@ def site():
     """Every claim of the site, by topic#id."""
     found = {}
     for topic in certificates.topics():
-        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         found |= {f"{topic}#{claim.id}": claim for claim in claims.LOADED[0].claims}
     return found
 

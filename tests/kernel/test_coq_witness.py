@@ -39,8 +39,9 @@ from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.notation import Notation
 from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
 from derivations.kernel.coq.prelude_files import PRELUDES
-from derivations.kernel.run import certificates, coq_open
 from derivations.kernel.run import coq as coq_run
+from derivations.kernel.run import coq_open
+from derivations.kernel.store import certificates, store
 from tests.kernel.coq_sources import written
 
 n, m, p, d = sizes("n m p d")
@@ -400,8 +401,8 @@ def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path
     open_file.write_text("\"example/halving#no-claim\" = 'why'\n")
     monkeypatch.setattr(coq_run, "sources", lambda topic: {})
     monkeypatch.setattr(coq_run, "FOLDER", tmp_path / "docs" / "coq")
-    monkeypatch.setattr(coq_run.coq_results, "path_of", lambda topic: tmp_path / "none.json")
-    (result,) = coq_run.run(["example/halving"], True, coq_run.How(lambda some, decided: {}))["example/halving"].values()
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    (result,) = coq_run.run(["example/halving"], True, lambda some, decided: {})["example/halving"].values()
     assert result["ok"] is False and "there is no such claim" in result["message"]
 
 

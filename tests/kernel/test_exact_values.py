@@ -16,8 +16,9 @@ from derivations.kernel.exact.closed_forms import closed_sides
 from derivations.kernel.exact.counterexample_search import show_both
 from derivations.kernel.exact.exact_evaluation import differ, evaluate, number, number_latex, show_value
 from derivations.kernel.exact.witness import sides_at
-from derivations.kernel.run import certificates, worker
+from derivations.kernel.run import worker
 from derivations.kernel.run.records import both_latex
+from derivations.kernel.store import certificates, project_files
 
 n, m = sizes("n m")
 x, y = scalars("x y")
@@ -82,7 +83,7 @@ SITE = [topic for topic in certificates.topics()]
 
 @pytest.mark.parametrize("topic", SITE)
 def test_no_counterexample_of_the_site_is_shown_rounded(topic):
-    assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+    assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
     for claim in claims.LOADED[0].claims:
         if claim.kind == "refutation":
             shown = both_latex(claim)

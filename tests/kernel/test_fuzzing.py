@@ -40,7 +40,8 @@ from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.random_points import points
 from derivations.kernel.core.expr import E, Var, lift, show, strip, walk
 from derivations.kernel.printing import latex, script_text
-from derivations.kernel.run import fuzz, fuzz_kept
+from derivations.kernel.run import fuzz
+from derivations.kernel.store import fuzz_results, store
 
 SEED = 12
 n, m = sizes("n m")
@@ -388,14 +389,13 @@ def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
 
 
 def test_counts_stand_while_nothing_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr(fuzz_kept.certificates, "STORE", tmp_path)
-    result = fuzz.nothing() | {"claims": 50, "seed": 3, "depends_on": fuzz_kept.depends_on()}
-    fuzz_kept.keep(result)
-    assert fuzz_kept.standing(3, 50) and not fuzz_kept.standing(3, 51) and not fuzz_kept.standing(4, 50)
-    fuzz_kept.keep(result | {"claims": 20})
-    assert fuzz_kept.kept()["claims"] == 50  # the larger stays
-    monkeypatch.setattr(fuzz_kept, "depends_on", lambda: "another")
-    assert fuzz_kept.kept() is None
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    result = fuzz.nothing() | {"claims": 50, "seed": 3, "depends_on": fuzz_results.depends_on()}
+    fuzz_results.put(result)
+    fuzz_results.put(result | {"claims": 20})
+    assert fuzz_results.get()["claims"] == 50  # the larger stays
+    monkeypatch.setattr(fuzz_results, "depends_on", lambda: "another")
+    assert fuzz_results.get() is None
 
 
 def test_a_slow_witness_is_no_fault_and_no_acceptance(monkeypatch):

@@ -7,9 +7,11 @@ import numpy
 import pytest
 import torch
 
-from derivations.kernel.run import certificates, coq_results, input_tracking, inputs, mutants_kept, refusals, runner
-from derivations.kernel.run.certificates import CertificateError, load
+from derivations.kernel.run import input_tracking, runner
 from derivations.kernel.run.touched import touched
+from derivations.kernel.store import coq_results, mutant_results, project_files, rejections, store
+from derivations.kernel.store.certificates import CertificateError, load
+from derivations.kernel.store.dependencies import Reads, variable
 
 TOPIC = "chapter/tiny"
 HEAD = """from derivations.kernel import Derivation, matrix, sizes
@@ -118,7 +120,7 @@ def test_a_change_of_a_file_that_was_read_is_noticed_and_named(home, write, plac
 def test_a_file_that_was_missing_is_noticed_when_it_appears(places):
     path = places.beside / "settings.json"
     in_script(places, f"try: open({str(path)!r})\nexcept OSError: pass\n")
-    assert checked(places.tree)["inputs"]["derivations/chapter/settings.json"] == inputs.ABSENT
+    assert checked(places.tree)["inputs"]["derivations/chapter/settings.json"] == project_files.ABSENT
     path.write_text("")
     assert "settings.json changed" in stale()
 
@@ -168,7 +170,7 @@ def test_a_change_of_what_was_not_read_leaves_it_standing(places, monkeypatch):
 def test_of_python_and_its_libraries_only_versions_are_kept(places):
     in_script(places, "import json.tool, numpy.testing, sympy.stats, torch.fft, wave, difflib\nnumpy.random.default_rng(1).random()\n")
     content = checked(places.tree)
-    kernel = {certificates.relative(path) for path in certificates.checker_files()}
+    kernel = {project_files.relative(path) for path in project_files.checker_files()}
     assert content["inputs"].keys() - kernel == {"derivations/chapter/tiny.py"}
     assert not content["variables"] and content["versions"].keys() > {"numpy", "sympy", "torch"}
 
@@ -181,7 +183,7 @@ def test_no_value_of_a_variable_is_kept(places, monkeypatch):
     for path in places.tree.store.rglob("*"):
         assert path.is_dir() or b"hunter2" not in path.read_bytes()
     (places.tree.store / "key").write_text("another key")
-    assert inputs.variable("TRACK_SECRET", certificates.key()) != kept["TRACK_SECRET"]
+    assert variable("TRACK_SECRET", store.secret()) != kept["TRACK_SECRET"]
 
 
 def test_a_file_that_a_script_wrote_itself_is_no_dependency(places):
@@ -213,7 +215,7 @@ def test_a_recorder_leaves_everything_as_it_was(tmp_path):
     assert dict(vars(type(os.environ))) == before
     (tmp_path / "y").write_text("")
     (tmp_path / "y").read_text()
-    assert recorder.written == {str(tmp_path / "x")} and recorder.reads == inputs.Reads()
+    assert recorder.written == {str(tmp_path / "x")} and recorder.reads == Reads()
 
 
 # Imported modules -------------------------------------------------------------------------------------------------------------
@@ -284,12 +286,12 @@ def test_what_was_refused_is_out_of_date_when_what_it_read_changes(places, monke
     data.write_text("1")
     in_script(places, f"import os\nopen({str(data)!r})\nos.environ.get('TRACK_Z')\nderivation.identity('bad', A, 2 * A)\n")
     runner.check_all([(TOPIC, places.tree.script)], True, 1, lambda done, more: None)
-    kept = refusals.known(TOPIC)
-    assert refusals.changed(kept) == []
+    rejection = rejections.get(TOPIC)
+    assert rejections.changes(rejection) == []
     data.write_text("2")
-    assert refusals.changed(kept) == ["derivations/chapter/data.txt"]
+    assert rejections.changes(rejection) == ["derivations/chapter/data.txt"]
     monkeypatch.setenv("TRACK_Z", "1")
-    assert refusals.changed(kept) == ["derivations/chapter/data.txt", "the environment variable TRACK_Z"]
+    assert rejections.changes(rejection) == ["derivations/chapter/data.txt", "the environment variable TRACK_Z"]
 
 
 def test_a_change_of_what_was_read_touches_the_topic(places):
@@ -321,20 +323,20 @@ def test_what_became_of_mutants_falls_with_what_was_read(places, monkeypatch):
     data.write_text("1")
     in_script(places, "import os\nos.environ['TRACK_X']\nopen('data.txt')\n")
     checked(places.tree)
-    current = {name: "as it is" for name in mutants_kept.WITNESSES}
-    mutants_kept.keep(TOPIC, {"sum": {"witnesses": {name: {"depends_on": "as it is"} for name in current}}})
+    current = {name: "as it is" for name in mutant_results.WITNESSES}
+    results = {name: {"killed": 1} for name in current}
+    mutant_results.put("fingerprint", results, current, mutant_results.read_by(TOPIC))
 
-    def kept():
-        return mutants_kept.kept(TOPIC, current)
+    def stored():
+        return mutant_results.get("fingerprint", current, mutant_results.read_by(TOPIC))
 
-    assert kept()["sum"]["witnesses"].keys() == current.keys()
+    assert stored() == results
     data.write_text("2")
-    assert kept() == {}
     checked(places.tree)
-    assert kept() == {}
+    assert stored() == {}
     data.write_text("1")
     checked(places.tree)
-    assert kept()
+    assert stored() == results
     monkeypatch.setenv("TRACK_X", "2")
     checked(places.tree)
-    assert kept() == {}
+    assert stored() == {}

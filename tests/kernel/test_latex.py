@@ -40,7 +40,8 @@ from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, fraction, number
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
-from derivations.kernel.run import certificates, records, worker
+from derivations.kernel.run import records, worker
+from derivations.kernel.store import certificates, project_files
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=400, suppress_health_check=list(HealthCheck))
 CONVERT = LatexToMathML()
@@ -275,7 +276,7 @@ def test_latex_read_back_has_the_value_of_the_tree(e):
 
 @pytest.mark.parametrize("topic", certificates.topics())
 def test_every_formula_of_a_topic_can_be_shown(topic):
-    problem = worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py")
+    problem = worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py")
     assert problem is None
     for claim in claims.LOADED[0].claims:
         formulas = [latex(tree) for tree in claim.trees] + [records.relation(claim, step) for step in claim.steps]

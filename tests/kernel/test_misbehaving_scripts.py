@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from derivations.kernel.run import runner
-from derivations.kernel.run.certificates import CertificateError, load
+from derivations.kernel.store.certificates import CertificateError, load
 
 pytestmark = pytest.mark.slow
 

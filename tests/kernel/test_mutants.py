@@ -49,8 +49,9 @@ from derivations.kernel.attack.rebuild_trees import everywhere
 from derivations.kernel.command import mutants_report as command_mutants
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import paren, walk
-from derivations.kernel.run import certificates, mutants_kept, mutation, runner, worker
-from derivations.kernel.run.shared import Shared
+from derivations.kernel.run import mutation, runner, worker
+from derivations.kernel.store import certificates, mutant_results, project_files, store
+from derivations.kernel.store.store import Differs, Folder, Recheck
 
 n, m, d_k = sizes("n m d_k")
 A, B, S, W = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n), matrix("W", n, n)
@@ -222,7 +223,7 @@ def trial(tree, monkeypatch):
     """Run the mutants of a script in this process, against the witnesses given; all calls of witnesses are counted."""
     calls = []
 
-    def run(script=None, fresh=False, shared=None, replay=0, otherwise=lambda topic: None, **witnesses):
+    def run(script=None, fresh=False, **witnesses):
         if script is not None:
             tree.script.write_text(script)
         if witnesses:
@@ -231,15 +232,15 @@ def trial(tree, monkeypatch):
                 return lambda claim: calls.append(claim.id) or accepts(claim)
 
             monkeypatch.setattr(mutant_trials, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
-            monkeypatch.setattr(mutants_kept, "WITNESSES", tuple(witnesses))
+            monkeypatch.setattr(mutant_results, "WITNESSES", tuple(witnesses))
         del calls[:]
-        results = mutation.run(runner.find(()), fresh=fresh, jobs=1, shared=shared, replay=replay, otherwise=otherwise)
+        results = mutation.run(runner.find(()), fresh=fresh, jobs=1)
         return SimpleNamespace(
             results=results,
             claims=results["chapter/tiny"],
-            totals=mutants_kept.totals(results),
+            totals=mutant_results.totals(results),
             calls=list(calls),
-            passes=mutants_kept.passes(results),
+            passes=mutant_results.passes(results),
         )
 
     monkeypatch.setattr(mutation, "processes", lambda jobs, cluster: Here())
@@ -542,15 +543,15 @@ def test_a_change_of_one_witness_tries_that_witness_again_and_no_other(trial):
     ],
 )
 def test_what_a_witness_imports_counts_however_far_away(tree, file, again):
-    before = mutants_kept.depends_on()
+    before = mutant_results.depends_on()
     path = tree.kernel / f"{file}.py"
     path.write_text(path.read_text() + "\n")
-    after = mutants_kept.depends_on()
+    after = mutant_results.depends_on()
     assert {name for name in before if before[name] != after[name]} == again
 
 
 def test_what_a_snippet_imports_counts_too(tree):
-    from derivations.kernel.run.importing import hashes
+    from derivations.kernel.store.import_closure import hashes
 
     first, second = tree.root / "snippets" / "first.py", tree.root / "snippets" / "second.py"
     first.parent.mkdir()
@@ -559,62 +560,38 @@ def test_what_a_snippet_imports_counts_too(tree):
     assert list(hashes([first])) == ["snippets/first.py", "snippets/second.py"]
 
 
-def test_what_others_tried_is_taken_and_where_it_is_not_so_tried_again(trial, tmp_path, monkeypatch):
-    """Each time on a machine that has nothing of its own."""
-
-    def elsewhere(one_in):
-        mutants_kept.store("chapter/tiny").unlink(missing_ok=True)
-        monkeypatch.setattr(mutation, "REPLAYED", one_in)
-        shared = Shared(str(tmp_path / "shared"))
-        return trial(shared=shared), shared
-
-    trial(SQUARES, exact=mutant_trials.by_exact)
-    assert all(elsewhere(10**9)[0].calls for _ in range(2))  # of what was not checked it is not known what it reads
-    monkeypatch.setattr(mutants_kept, "is_checked", lambda topic: True)
-    first, shared = elsewhere(10**9)
-    assert first.calls and first.passes
-    second, _ = elsewhere(10**9)
-    assert not second.calls and second.results == first.results
-    third, _ = elsewhere(1)
-    assert third.calls and third.results == first.results
-    at = mutants_kept.address("chapter/tiny")
-    content = shared.take(at)
-    content["claims"]["square"]["witnesses"]["exact"]["killed"] += 1
-    shared.give(at, content)
-    fourth, doubted = elsewhere(1)
-    assert fourth.results == first.results and doubted.doubted == ["chapter/tiny"]
-    assert elsewhere(10**9)[0].results == first.results
-
-
-def test_what_was_tried_here_is_tried_again_for_a_sample_and_whole_where_it_is_not_so(trial):
-    first, told = trial(SQUARES, exact=mutant_trials.by_exact), []
-    assert trial().calls == [] and trial(replay=10**9).calls == []
-    assert sorted(trial(replay=1).calls) == sorted(first.calls)
-    path = mutants_kept.store("chapter/tiny")
-    content = certificates.read(path, "", "")
-    content["claims"]["square"]["witnesses"]["exact"] |= {"killed": 1, "survived": 1}
-    certificates.write(path, {part: content[part] for part in content if part != "seal"})
-    assert not trial(replay=10**9).passes and not told
-    again = trial(replay=1, otherwise=told.append)
-    assert again.results == first.results and told == ["chapter/tiny"]
+def test_a_recheck_that_finds_another_result_is_an_error_and_deletes_all(trial, monkeypatch):
+    first = trial(SQUARES, exact=mutant_trials.by_exact)
+    assert trial().calls == []
+    monkeypatch.setattr(store.settings, "recheck", Recheck(1))
+    assert sorted(trial().calls) == sorted(first.calls)
+    (key, *_), stored = mutant_results.STORE.keys(), mutant_results.STORE
+    stored.put(key, stored.get(key) | {"killed": 1, "survived": 1})
+    with pytest.raises(Differs, match="the mutants of chapter/tiny#.* from its stored result"):
+        trial()
+    assert mutant_results.STORE.keys() == []
     assert trial().results == first.results
 
 
-def test_results_stand_for_the_script_that_was_tried_alone(trial):
-    trial(SQUARES, exact=mutant_trials.by_exact)
-    assert mutants_kept.standing(["chapter/tiny"])["chapter/tiny"]
+def test_another_machine_uses_what_was_shared(trial, tmp_path, monkeypatch):
+    monkeypatch.setattr(store.settings, "shared", Folder(str(tmp_path / "shared")))
+    first = trial(SQUARES, exact=mutant_trials.by_exact)
+    monkeypatch.setattr(store, "FOLDER", tmp_path / "another machine")
+    second = trial()
+    assert first.calls and not second.calls and second.results == first.results
+
+
+def test_the_site_shows_results_of_the_topic_as_it_was_checked(trial):
+    trial.tree.script.write_text(SQUARES)
+    assert runner.check_script("chapter/tiny", trial.tree.script, False, lambda done, more: None).holds
+    first = trial(exact=mutant_trials.by_exact)
+    assert mutant_results.of_topics(["chapter/tiny"]) == first.results
+    stored = mutant_results.STORE
+    stored.delete(stored.keys()[0])
+    assert mutant_results.of_topics(["chapter/tiny"]) == {"chapter/tiny": None}
+    trial()
     trial.tree.script.write_text(SQUARES.replace("x ** 2 -", "x ** 2 +"))
-    assert mutants_kept.standing(["chapter/tiny"])["chapter/tiny"] is None
-
-
-def test_a_table_that_was_edited_is_not_trusted(trial):
-    first = trial(SQUARES, weak=lambda claim: "accepted")
-    path = mutants_kept.store("chapter/tiny")
-    content = json.loads(path.read_text())
-    content["claims"]["square"]["witnesses"]["weak"] |= {"survived": 0, "killed": 60}
-    path.write_text(json.dumps(content))
-    again = trial()
-    assert sorted(again.calls) == sorted(first.calls) and not again.passes
+    assert mutant_results.of_topics(["chapter/tiny"]) == {"chapter/tiny": None}
 
 
 def test_the_command_runs_in_processes_and_prints_json(tree, capsys):
@@ -743,7 +720,7 @@ def test_the_judge_takes_a_claim_as_a_witness_does_that_asks_less():
 
 def site():
     for topic in certificates.topics():
-        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         yield from claims.LOADED[0].claims
 
 

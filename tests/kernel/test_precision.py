@@ -38,7 +38,7 @@ from derivations.kernel.pytorch.float_formats import FORMATS, RULES, bounded
 from derivations.kernel.pytorch.low_precision import SLACK, Ledger
 from derivations.kernel.pytorch.sampling import draw
 from derivations.kernel.pytorch.trial import Trial
-from derivations.kernel.run import certificates
+from derivations.kernel.store import certificates
 
 n, m, d = sizes("n m d")
 A, B, Q, K, S = matrix("A", n, m), matrix("B", m, n), matrix("Q", n, d), matrix("K", m, d), matrix("S", n, n)

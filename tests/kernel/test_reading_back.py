@@ -46,7 +46,8 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import Printer, latex, listed
 from derivations.kernel.printing.plain_text import Plain, plain
 from derivations.kernel.printing.print_collisions import looks
-from derivations.kernel.run import certificates, worker
+from derivations.kernel.run import worker
+from derivations.kernel.store import certificates, project_files
 
 n, d, d_k = sizes("n d d_k")
 x, y, alpha, x1, e_k = scalars("x y alpha x1 e_k")
@@ -174,7 +175,7 @@ READERS = {"plain text": from_plain, "LaTeX": from_latex}
 
 def as_claimed(topic):
     """The derivation of a topic; its claims hold elsewhere."""
-    assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+    assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
     return claims.LOADED[0]
 
 

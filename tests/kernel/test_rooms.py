@@ -18,10 +18,10 @@ import pytest
 from importlinter import api
 from importlinter.application import use_cases
 
-from derivations.kernel.run import certificates
 from derivations.kernel.site.trust_counts import code_lines, docstrings
+from derivations.kernel.store import project_files
 
-ROOT = certificates.ROOT
+ROOT = project_files.ROOT
 WITNESSES = ("exact", "sympy", "pytorch", "coq")
 # What a room imports from outside, beside the standard library. Who may reach it through other rooms, the contracts say. Rooms that
 # decide nothing may import what else they like, but no algebra.
@@ -35,14 +35,15 @@ LIBRARIES = {
     "coq": set(),
     "traced": {"torch"},
     "attack": {"mpmath"},
-    "run": {"distributed", "fsspec"},
+    "store": {"fsspec"},
+    "run": {"distributed"},
     "command": set(),
     "site": set(),
     "language": {"sympy"},
 }
 ALGEBRA = {"sympy", "mpmath", "flint", "quicktions", "torch", "numpy"}
 FREE = ("command", "site")
-CONTRACTS = ["layers", "sympy", "flint", "torch", "judge", "code"]
+CONTRACTS = ["layers", "sympy", "flint", "torch", "judge", "code", "store"]
 MOST, MOST_OF_A_CLASS = 500, 150  # lines of code
 
 
@@ -139,7 +140,7 @@ def test_no_witness_may_import_another(copy, one, other):
         *(("printing/name_latex.py", f"from ..{witness} import witness", "layers") for witness in WITNESSES),
         *(
             ("exact/assumption_facts.py", f"from ..{above} import planted", "layers")
-            for above in ("attack", "run", "site", "command", "language")
+            for above in ("attack", "store", "run", "site", "command", "language")
         ),
         ("printing/plain_text.py", "from ..core import expr", "layers"),
         ("snippet_source/snippet.py", "from ..printing import names", "layers"),
@@ -158,6 +159,8 @@ def test_no_witness_may_import_another(copy, one, other):
         ),
         *(("traced/planted.py", f"from ..{other} import witness", "code") for other in ("sympy", "pytorch", "coq")),
         *((f"{witness}/planted.py", "from ..traced import witness", "layers") for witness in WITNESSES),
+        *(("store/planted.py", f"from ..{other} import witness", "store") for other in (*WITNESSES, "traced")),
+        ("store/planted.py", "from ..run import runner", "layers"),
         ("cellar/__init__.py", "pass", "layers"),  # a room of which nothing says what it may import
         ("attack/judge.py", "from . import mutant_trials", "judge"),  # which asks them all
     ],
@@ -438,10 +441,11 @@ if {without}:
 from derivations.kernel.core import claims
 from derivations.kernel.exact.fractions import Fraction
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run import certificates, worker
+from derivations.kernel.run import worker
+from derivations.kernel.store import project_files
 said = []
 for topic in ("softmax/jacobian", "scaling/variance"):
-    assert worker.load_script(certificates.ROOT / "derivations" / f"{{topic}}.py") is None
+    assert worker.load_script(project_files.ROOT / "derivations" / f"{{topic}}.py") is None
     verdicts = [(claim.id, exact(claim)) for claim in claims.LOADED[0].claims if claim.kind != "definition"]
     said += [[id, said.verdict, said.scope, said.note, repr(said.needed)] for id, said in verdicts]
 print(json.dumps([Fraction.__module__, said]))

@@ -13,9 +13,10 @@ from derivations.kernel import Derivation, index, ones, sizes, total, vector
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.snippet_arguments import names
-from derivations.kernel.run import certificates, shown_code
+from derivations.kernel.run import shown_code
 from derivations.kernel.run.records import check_claim
 from derivations.kernel.snippet_source import parse
+from derivations.kernel.store import project_files
 
 NAME = "snippets.planted.sums.shown"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"
@@ -176,10 +177,10 @@ def test_a_snippet_among_the_arguments_of_another_is_checked_too():
 
 @pytest.mark.slow
 def test_every_module_of_the_site_is_what_it_shows():
-    files = [path for path in sorted((certificates.ROOT / "snippets").rglob("*.py")) if path.name != "__init__.py"]
+    files = [path for path in sorted((project_files.ROOT / "snippets").rglob("*.py")) if path.name != "__init__.py"]
     assert len(files) > 40
     for path in files:
-        snippet = parse(path.relative_to(certificates.ROOT).as_posix(), path.read_text())
+        snippet = parse(path.relative_to(project_files.ROOT).as_posix(), path.read_text())
         shown_code.check_module(snippet, importlib.import_module(snippet.module))
 
 
@@ -213,5 +214,5 @@ def test_ruff_finds_in_a_snippet_what_hides_a_name(rule):
         "snippets/attention/planted.py",
         "-",
     ]
-    found = subprocess.run(run, cwd=certificates.ROOT, input=MISTAKES[rule], capture_output=True, text=True)
+    found = subprocess.run(run, cwd=project_files.ROOT, input=MISTAKES[rule], capture_output=True, text=True)
     assert found.returncode == 1 and re.search(rf"planted\.py:\d+:\d+: {rule} ", found.stdout), found.stdout + found.stderr

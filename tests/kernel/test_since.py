@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from derivations.kernel.command import git_changes, mutants_report
-from derivations.kernel.run import certificates
+from derivations.kernel.store import certificates, project_files
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
@@ -29,7 +29,7 @@ def repository(tmp_path, monkeypatch):
     commit("others.py", "1")
     git("checkout", "-q", "mine")
     commit("mine é.py", "1")
-    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    monkeypatch.setattr(project_files, "ROOT", tmp_path)
     return tmp_path
 
 

@@ -7,7 +7,8 @@ import pytest
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import symbols
 from derivations.kernel.exact.assumption_consistency import ruled_sizes
-from derivations.kernel.run import certificates, runner, worker
+from derivations.kernel.run import runner, worker
+from derivations.kernel.store import certificates, project_files
 
 LEAST = 35
 
@@ -28,7 +29,7 @@ def stated():
     """Every claim as its script states it, by topic and id."""
     found = {}
     for topic in certificates.topics():
-        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         found |= {(topic, claim.id): claim for claim in claims.LOADED[0].claims}
     return found
 

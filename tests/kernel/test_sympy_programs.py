@@ -44,10 +44,11 @@ from derivations.kernel.command import sympy_programs as command_programs
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused, Step
 from derivations.kernel.core.expr import Expr, lift
-from derivations.kernel.run import certificates, programs, runner, worker
+from derivations.kernel.run import programs, runner, worker
 from derivations.kernel.site import Page
 from derivations.kernel.site.claim_html import ClaimError, render
 from derivations.kernel.site.page_source import Source
+from derivations.kernel.store import certificates, coq_results, project_files
 from derivations.kernel.sympy import prelude_selection
 from derivations.kernel.sympy.prelude import rounding
 from derivations.kernel.sympy.prelude.inequalities import Signs
@@ -113,7 +114,7 @@ def test_nearly_every_claim_has_one_and_the_others_say_why(site, texts):
 def test_what_is_recorded_is_written_from_the_claim_as_it_stands(texts):
     found = {}
     for topic in certificates.topics():
-        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         found |= {(topic, claim.id): program(claim).text for claim in claims.LOADED[0].claims if (topic, claim.id) in texts}
     assert found == texts
 
@@ -536,7 +537,7 @@ def test_what_is_published_is_what_was_checked_and_nothing_older(tmp_path):
 def test_check_publishes_the_programs_of_what_holds_and_leaves_those_of_what_does_not(tree, command):
     file = tree.root / "docs/sympy/chapter/tiny/sum.py"
     assert command("check").exit_code == 0 and "(A + B).T" in file.read_text()
-    assert programs.load("chapter/tiny")["claims"][0]["witnesses"][1]["file"] == "sympy/chapter/tiny/sum.py"
+    assert coq_results.load("chapter/tiny")["claims"][0]["witnesses"][1]["file"] == "sympy/chapter/tiny/sum.py"
     file.unlink()
     assert command("check").exit_code == 0 and file.exists()  # from the certificate
     tree.script.write_text(tree.script.read_text().replace("A.T + B.T", "A.T - B.T"))
@@ -581,7 +582,7 @@ def test_a_page_refuses_a_program_that_is_not_what_was_checked(tmp_path):
 
 def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, command):
     assert command("check").exit_code == 0
-    record = programs.load("chapter/tiny")["claims"][0]
+    record = coq_results.load("chapter/tiny")["claims"][0]
     asked = []
 
     def html(claim):

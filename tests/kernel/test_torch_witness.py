@@ -63,7 +63,8 @@ from derivations.kernel.pytorch.evaluation import RULES, evaluate
 from derivations.kernel.pytorch.expectations import nodes
 from derivations.kernel.pytorch.sampling import draw, large_shapes, values
 from derivations.kernel.pytorch.trial import Trial
-from derivations.kernel.run import certificates, worker
+from derivations.kernel.run import worker
+from derivations.kernel.store import certificates, project_files
 
 n, m, d = sizes("n m d")
 A, B, S = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n)
@@ -630,7 +631,7 @@ def test_rounding_is_to_the_nearest_number_of_fp32():
 def stated():
     found = []
     for topic in certificates.topics():
-        assert worker.load_script(certificates.ROOT / "derivations" / f"{topic}.py") is None
+        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         found += claims.LOADED[0].claims
     return found
 
@@ -662,7 +663,7 @@ def test_each_size_of_the_claims_of_the_site_is_large_once(stated):
             for options in large_shapes(c):
                 if not any(draw(c, sizes_, 0) for sizes_ in options):
                     small.add(
-                        c.id if c.file.endswith(("normal.py", "variance.py")) else f"{Path(c.file).relative_to(certificates.ROOT)}: {c.id}"
+                        c.id if c.file.endswith(("normal.py", "variance.py")) else f"{Path(c.file).relative_to(project_files.ROOT)}: {c.id}"
                     )
             names = {name for name, s in symbols(*c.trees).items() if s.data[1] == "size"}
             assert all(any(max(o[name] for o in options) >= 8 for options in large_shapes(c)) for name in names), c.id
@@ -695,7 +696,7 @@ def test_identities_hold_at_shapes_and_inputs_that_hypothesis_draws(stated, data
 
 def test_no_other_part_of_the_kernel_imports_torch():
     found = {}
-    for path in (path for path in certificates.kernel_files() if path.suffix == ".py"):
+    for path in (path for path in project_files.kernel_files() if path.suffix == ".py"):
         nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, (ast.Import, ast.ImportFrom))]
         found[path.parent.name, path.name] = {
             name.partition(".")[0]

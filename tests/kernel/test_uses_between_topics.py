@@ -4,7 +4,7 @@ import pytest
 
 from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run.certificates import CertificateError, load
+from derivations.kernel.store.certificates import CertificateError, load
 from derivations.kernel.sympy import witness as sympy_witness
 
 pytestmark = pytest.mark.slow

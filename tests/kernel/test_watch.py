@@ -11,8 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from derivations.kernel.command import watch
-from derivations.kernel.run import certificates, programs, refusals, runner
+from derivations.kernel.run import programs, runner
 from derivations.kernel.run.touched import touched
+from derivations.kernel.store import rejections
+from derivations.kernel.store.store import Store
 
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
 USER = """from derivations.kernel import Derivation, matrix, sizes
@@ -25,7 +27,7 @@ derivation.identity("again", (A - B).T, A.T - B.T, uses=["chapter/tiny#sum"])
 
 
 @pytest.fixture
-def two(tree):
+def two(tree, certify):
     """The tree with a topic that uses a claim of the first, as if both were checked: a function that says what the second imported."""
     user = tree.script.with_name("user.py")
     user.write_text(USER)
@@ -34,8 +36,8 @@ def two(tree):
     snippet.write_text("")
 
     def check(*imported):
-        certificates.save("chapter/tiny", tree.script, "A sum", [{"id": "sum", "uses": []}], [])
-        certificates.save("chapter/user", user, "Another", [{"id": "again", "uses": ["chapter/tiny#sum"]}], [*imported])
+        certify("chapter/tiny", tree.script, "A sum", [{"id": "sum", "uses": []}])
+        certify("chapter/user", user, "Another", [{"id": "again", "uses": ["chapter/tiny#sum"]}], [*imported])
 
     check()
     return SimpleNamespace(root=tree.root, script=tree.script, user=user, snippet=snippet, check=check)
@@ -60,27 +62,19 @@ def test_a_snippet_touches_what_imports_it(two):
     assert touched({"snippets/chapter/tiny.py"}).topics == touched({"snippets/chapter/"}).topics == {"chapter/user"}
 
 
-def test_what_topics_came_from_is_read_again_only_where_it_changed(two, monkeypatch):
-    read, seen = certificates.read, []
-    monkeypatch.setattr(certificates, "read", lambda path, *more: seen.append(path.stem) or read(path, *more))
+def test_what_topics_came_from_is_read_again_only_where_it_changed(two, certify, monkeypatch):
+    get, seen = Store.get, []
+    monkeypatch.setattr(Store, "get", lambda self, key: seen.append(key) or get(self, key))
     touched({"snippets/chapter/tiny.py"})
     del seen[:]
     assert touched({"snippets/chapter/tiny.py"}).topics == set() and not seen
-    certificates.save("chapter/user", two.user, "Another", [{"id": "again", "uses": []}], [two.snippet])
+    certify("chapter/user", two.user, "Another", [{"id": "again", "uses": []}], [two.snippet])
     del seen[:]
-    assert touched({"snippets/chapter/tiny.py"}).topics == {"chapter/user"} and set(seen) == {"user"}
-
-
-def test_what_could_not_be_read_once_is_read_again(two, monkeypatch):
-    two.check(two.snippet)
-    with monkeypatch.context() as patch:
-        patch.setattr(certificates, "read", lambda *_: (_ for _ in ()).throw(certificates.CertificateError("too many open files")))
-        assert touched({"derivations/chapter/tiny.py"}).topics == {"chapter/tiny"}
-    assert touched({"derivations/chapter/tiny.py"}).topics == {"chapter/tiny", "chapter/user"}
+    assert touched({"snippets/chapter/tiny.py"}).topics == {"chapter/user"} and set(seen) == {"chapter/user"}
 
 
 def test_any_snippet_may_mend_what_is_refused(two):
-    refusals.save("chapter/user", two.user, "Another", [], ["it cannot be imported"], [])
+    rejections.put("chapter/user", two.user, "Another", [], ["it cannot be imported"], [])
     assert touched({"snippets/chapter/nothing.py"}).topics == {"chapter/user"}
 
 
@@ -127,27 +121,27 @@ def test_what_is_refused_is_kept_until_it_holds(tree, command):
     good = tree.script.read_text()
     tree.script.write_text(good.replace("A.T + B.T", "A.T - B.T"))
     assert command("check").exit_code == 1
-    kept = refusals.known("chapter/tiny")
+    kept = rejections.get("chapter/tiny")
     (claim,) = kept["claims"]
     assert claim["id"] == "sum" and claim["line"] == 6 and claim["message"].startswith("false: at ")
-    assert claim["stated"] == "(A + B)ᵀ = Aᵀ - Bᵀ" and refusals.changed(kept) == []
+    assert claim["stated"] == "(A + B)ᵀ = Aᵀ - Bᵀ" and rejections.changes(kept) == []
     tree.script.write_text(good)
-    assert refusals.changed(kept) == ["derivations/chapter/tiny.py"]
+    assert rejections.changes(kept) == ["derivations/chapter/tiny.py"]
     assert command("check").exit_code == 0
-    assert refusals.known("chapter/tiny") is None and refusals.topics() == []
+    assert rejections.get("chapter/tiny") is None and rejections.STORE.keys() == []
 
 
 def test_what_was_refused_and_edited_by_hand_is_not_believed(tree, command):
     tree.script.write_text(tree.script.read_text().replace("A.T + B.T", "A.T - B.T"))
     command("check")
-    path = refusals.path_of("chapter/tiny")
+    path = rejections.STORE.path("chapter/tiny")
     path.write_text(path.read_text().replace("false: at", "true: at"))
-    assert refusals.known("chapter/tiny") is None
+    assert rejections.get("chapter/tiny") is None
 
 
 def test_the_end_of_a_round_is_told_once_and_only_if_anything_changed(tree, command, monkeypatch):
     rung = []
-    monkeypatch.setattr(refusals, "ring", lambda: rung.append(1))
+    monkeypatch.setattr(rejections, "end_round", lambda: rung.append(1))
     tree.script.with_name("user.py").write_text(USER)
     command("check")
     assert rung == [1]
@@ -157,7 +151,7 @@ def test_the_end_of_a_round_is_told_once_and_only_if_anything_changed(tree, comm
 
 def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch):
     rung = []
-    monkeypatch.setattr(refusals, "ring", lambda: rung.append(1))
+    monkeypatch.setattr(rejections, "end_round", lambda: rung.append(1))
     for first in (frozenset(), frozenset({"chapter/tiny"})):
         runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=runner.How(first=first))
         assert len(rung) == len(first)
@@ -166,7 +160,7 @@ def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch)
 def test_the_programs_of_the_topic_that_was_edited_are_there_when_its_end_is_told(tree, monkeypatch):
     """Its page leads to them, and has a box where they are not those of its certificate."""
     there = []
-    monkeypatch.setattr(refusals, "ring", lambda: there.append([path.name for path in programs.folder().rglob("*.py")]))
+    monkeypatch.setattr(rejections, "end_round", lambda: there.append([path.name for path in programs.folder().rglob("*.py")]))
     chosen = [("chapter/tiny", tree.script)]
     of = watch.Watch(lambda: chosen, 1, False, lambda topic: [], lambda: None)
     watch.Round(chosen, [], ["derivations/chapter/tiny.py"], of).check()
@@ -179,7 +173,7 @@ def test_a_check_that_is_given_up_says_nothing_of_the_topic(tree, command):
     stop = threading.Event()
     threading.Timer(1.0, stop.set).start()
     (result,) = runner.check_all([("chapter/tiny", tree.script)], False, 1, lambda done, more: None, stop)
-    assert result.stopped and not result.problems and refusals.topics() == []
+    assert result.stopped and not result.problems and rejections.STORE.keys() == []
 
 
 # A session --------------------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ import sys
 import pytest
 import torch
 
-from derivations.kernel.run import certificates, warm
+from derivations.kernel.run import warm
+from derivations.kernel.store import project_files
 
 GOOD = """from derivations.kernel import Derivation, matrix, sizes
 
@@ -60,7 +61,7 @@ for zone in {zones}:
 
 def test_a_process_that_is_elsewhere_is_brought_to_where_all_are():
     zones = ["Asia/Tokyo", "JST-9", "America/New_York"]
-    elsewhere = os.environ | {"TZ": zones[0], "LC_ALL": "C", "PYTHONPATH": str(certificates.ROOT)}
+    elsewhere = os.environ | {"TZ": zones[0], "LC_ALL": "C", "PYTHONPATH": str(project_files.ROOT)}
     ran = subprocess.run([sys.executable, "-c", TOLD.format(zones=zones)], env=elsewhere, capture_output=True, text=True, check=True)
     said = list(map(str.split, ran.stdout.splitlines()))
     assert len(said) == 2 * len(zones)

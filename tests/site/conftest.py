@@ -14,8 +14,8 @@ import pytest
 from filelock import FileLock
 
 from derivations.kernel import site
-from derivations.kernel.run.certificates import CertificateError
 from derivations.kernel.site.page_source import RANKS
+from derivations.kernel.store.certificates import CertificateError
 
 
 # Test modules are imported one by one, so that a helper beside them is loaded by hand.
@@ -195,7 +195,7 @@ def asked():
 
 @pytest.fixture(scope="session")
 def kept_labs():
-    return lambda: sorted((ROOT / ".certificates" / "labs").glob("*.json"))
+    return lambda: sorted((ROOT / ".certificates" / "labs").glob("*"))
 
 
 # The package of the snippets -----------------------------------------------------------------------------------------------

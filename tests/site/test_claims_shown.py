@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.run.certificates import ROOT, topics
 from derivations.kernel.site.page_lint import unshown_claims
+from derivations.kernel.store.certificates import topics
+from derivations.kernel.store.project_files import ROOT
 
 
 @pytest.mark.parametrize("topic", topics())

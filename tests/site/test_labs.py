@@ -8,6 +8,7 @@ from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
 from derivations.kernel.site import PageError, lab_hook
+from derivations.kernel.store import store
 
 NOTEBOOK = "# %% [markdown]\n# # Title\n\n# %%\nimport math\nfrom snippets.a import b\n"
 FILES = {
@@ -27,7 +28,7 @@ def root(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(lab_hook, "ROOT", tmp_path)
-    monkeypatch.setattr(lab_hook, "KEPT", tmp_path / ".certificates" / "labs")
+    monkeypatch.setattr(store, "FOLDER", tmp_path / ".certificates")
     return tmp_path
 
 
@@ -83,7 +84,8 @@ def test_what_it_does_not_depend_on_does_not(build, root):
 
 def test_an_output_that_cannot_be_read_is_made_again(build, root):
     build()
-    (root / ".certificates/labs/lab.json").write_text("{")
+    (stored,) = lab_hook.STORE.files()
+    stored.write_text("{")
     assert build()[1] == 2
 
 

@@ -83,7 +83,7 @@ def environment(**more):
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("PIP_", "MAKE", "MFLAGS")) and name not in ("PORT", "PYTHON", "ARGS", "REPLAY", "SHARED", "SINCE")
+        if not name.startswith(("PIP_", "MAKE", "MFLAGS")) and name not in ("PORT", "PYTHON", "ARGS", "REPLAY", "SEED", "SHARED", "SINCE")
     }
     return {**kept, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", **more}
 
@@ -325,10 +325,10 @@ def test_tests_run_in_one_process_more_than_there_are_cores_unless_a_number_is_s
 
 
 def test_what_is_kept_elsewhere_and_what_changed_since_are_passed_on(ready):
-    asked = make(ready, "mutants", "REPLAY=20", "SHARED=a folder", "ARGS=--share 1/6").stdout.splitlines()
+    asked = make(ready, "mutants", "REPLAY=20", "SEED=7", "SHARED=a folder", "ARGS=--share 1/6").stdout.splitlines()
     assert asked[-2:] == [
-        "derivations check --replay 20 --shared a folder",
-        "derivations mutants --replay 20 --shared a folder --share 1/6",
+        "derivations check --replay 20 --seed 7 --shared a folder",
+        "derivations mutants --replay 20 --seed 7 --shared a folder --share 1/6",
     ]
     asked = make(ready, "slow", "SINCE=main").stdout.splitlines()
     assert asked[-1].startswith("pytest -p tests.chosen --since main --numprocesses") and asked[-1].endswith("-m slow")
@@ -470,7 +470,7 @@ def test_a_pull_request_gets_a_token_that_can_only_read(workflow):
     assert writers == {"publish"}
     assert workflow["jobs"]["publish"]["if"] == "github.event_name == 'push' && github.ref == 'refs/heads/main'"
     assert workflow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
-    assert workflow["on"].keys() == {"pull_request", "push"} and workflow["on"]["push"] == {"branches": ["main"]}
+    assert workflow["on"].keys() == {"pull_request", "push", "schedule"} and workflow["on"]["push"] == {"branches": ["main"]}
 
 
 def test_every_action_is_pinned_to_a_commit(workflow):
@@ -547,4 +547,4 @@ def test_of_a_change_ci_asks_for_what_it_touches(parts, tmp_path):
     assert "--since" not in "".join(made(parts("attacks")))
     done = parts("attacks", "tests", SINCE="0a1b")
     share = int(head, 16) % 12 + 1
-    assert made(done)[0].endswith(f"--share {share}/12 --replay 20 --since 0a1b") and "make test SINCE=0a1b" in done.stdout
+    assert made(done)[0].endswith(f"--share {share}/12 --since 0a1b") and "make test SINCE=0a1b" in done.stdout

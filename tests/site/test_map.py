@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.run.certificates import STORE, topics
 from derivations.kernel.site import PageError, block_handlers, claim_graph, graph_svg
+from derivations.kernel.store.certificates import STORE, topics
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [ROOT / "docs/assets/js/map.js", *sorted((ROOT / "docs/assets/js/map").glob("*.js"))]
@@ -50,7 +50,7 @@ def graph(store, tmp_path):
 @pytest.fixture(scope="module")
 def whole():
     """The map of the site, from the certificates as they are."""
-    read = {topic: json.loads((STORE / f"{topic}.json").read_text(encoding="utf-8")) for topic in topics()}
+    read = {topic: STORE.require(topic) for topic in topics()}
     return claim_graph.resting(ROOT / "docs", read.__getitem__, topics())
 
 

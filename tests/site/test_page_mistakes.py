@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 
 from derivations.kernel import site
 from derivations.kernel.site import figure_block, page_errors, rejected_claims
+from derivations.kernel.store import store
 
 ROOT = Path(__file__).parents[2]
 SNIPPET = """# --8<-- [start:section]
@@ -88,7 +89,7 @@ def written(certificates, tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(content)
     (tmp_path / "docs/notes/folder.md").mkdir()
     monkeypatch.setattr(figure_block, "ROOT", tmp_path)
-    monkeypatch.setattr(figure_block, "KEPT", tmp_path / ".certificates/figures")
+    monkeypatch.setattr(store, "FOLDER", tmp_path / ".certificates")
 
     def write(mistake):
         text = f"# Title\n\n{mistake}\n\nAll is well below.\n"
@@ -170,8 +171,15 @@ def kept(id_, message=""):
 
 
 def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, convert, monkeypatch):
-    said = {"script": "derivations/chapter/gone.py", "problems": [], "inputs": {}, "claims": [kept("one"), kept("two", "false: at <b>")]}
-    monkeypatch.setattr(rejected_claims.refusals, "known", lambda topic: said)
+    said = {
+        "script": "derivations/chapter/gone.py",
+        "problems": [],
+        "inputs": {},
+        "variables": {},
+        "versions": {},
+        "claims": [kept("one"), kept("two", "false: at <b>")],
+    }
+    monkeypatch.setattr(rejected_claims.rejections, "get", lambda topic: said)
     for text in ("/// derivation | chapter/gone\n///", "/// claim | chapter/gone#one\n///\n\n/// claim | chapter/gone#two\n///"):
         with page_errors.collected():
             html = BeautifulSoup(convert(written(text)), "html.parser")

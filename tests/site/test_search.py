@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from derivations.kernel.site import search_index, tokenizer
+from derivations.kernel.store import certificates
 
 ROOT = Path(__file__).parents[2]
 FIRST, WORDS = 3, 60  # among so many hits; how many words there are at least
@@ -113,7 +114,7 @@ def test_a_formula_is_found_however_it_is_typed(page):
 
 def claimed(topic, name):
     """What is kept of a claim."""
-    kept = json.loads((ROOT / ".certificates" / f"{topic}.json").read_text(encoding="utf-8"))["claims"]
+    kept = certificates.STORE.require(topic)["claims"]
     return next(claim for claim in kept if claim["id"] == name)
 
 

@@ -24,8 +24,9 @@ from mkdocs.config import load_config
 from mkdocs.livereload import LiveReloadServer
 
 from derivations.kernel.command import mutants_report
-from derivations.kernel.run import certificates, coq, refusals
+from derivations.kernel.run import coq
 from derivations.kernel.site import PageError, content_policy_hook, incremental_build, page_errors, serve_hook
+from derivations.kernel.store import certificates, rejections, store
 
 ROOT = Path(__file__).parents[2]
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
@@ -258,7 +259,7 @@ def clocks(monkeypatch):
             self.runs = False
 
     monkeypatch.setattr(incremental_build, "Timer", Clock)
-    monkeypatch.setattr(refusals, "ring", lambda: None)
+    monkeypatch.setattr(rejections, "ring", lambda: None)
     return made
 
 
@@ -286,15 +287,15 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
         raise certificates.CertificateError("stale")
 
     monkeypatch.setattr(certificates, "standing", standing)
-    monkeypatch.setattr(refusals, "known", lambda topic: {"inputs": files} if files else None)
-    monkeypatch.setattr(refusals, "changed", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
+    monkeypatch.setattr(rejections, "known", lambda topic: {"inputs": files} if files else None)
+    monkeypatch.setattr(rejections, "changed", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
     shows = ("index.md", {"topic:chapter/tiny"})
     assert not incremental_build.is_urgent(*shows)
     files["a"] = "new"  # it was refused as it stands
     assert incremental_build.is_urgent(*shows)
     files.clear()
     assert not incremental_build.is_urgent(*shows)
-    monkeypatch.setattr(certificates, "standing", lambda topic: "seal")
+    monkeypatch.setattr(certificates, "identity", lambda topic: "hash")
     assert incremental_build.is_urgent(*shows)
     assert not incremental_build.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
     both = {"file:/project/snippets/chapter/tiny.py", "topic:chapter/tiny"}
@@ -389,13 +390,13 @@ def test_an_edited_page_is_built_before_those_that_lead_to_it():
 
 
 def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
-    monkeypatch.setattr(certificates, "STORE", tmp_path)
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
     monkeypatch.setattr(mutants_report.mutation, "run", lambda *_: {})
     monkeypatch.setattr(coq, "publish", lambda *_, **__: None)
-    for ends in (lambda: mutants_report.main((), True, False, 1), lambda: coq.run([], False, coq.How(lambda some, decided: {}))):
-        before = refusals.bell().read_text()
+    for ends in (lambda: mutants_report.main((), True, False, 1), lambda: coq.run([], False, lambda some, decided: {})):
+        before = rejections.round_file().read_text()
         ends()
-        assert refusals.bell().read_text() != before
+        assert rejections.round_file().read_text() != before
 
 
 def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp_path):

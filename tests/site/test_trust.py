@@ -1,6 +1,5 @@
 """The trust page: its numbers are counted again here, from the certificates themselves, and each leads to the command that makes it."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -8,16 +7,16 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel.pytorch import sampling
-from derivations.kernel.run import fuzz_kept, mutants_kept
-from derivations.kernel.run.certificates import STORE, topics
 from derivations.kernel.site import trust_counts
+from derivations.kernel.store import fuzz_results, mutant_results
+from derivations.kernel.store.certificates import STORE, topics
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def claims():
-    return [claim for topic in topics() for claim in json.loads((STORE / f"{topic}.json").read_text())["claims"]]
+    return [claim for topic in topics() for claim in STORE.require(topic)["claims"]]
 
 
 def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
@@ -61,7 +60,7 @@ def two_topics(monkeypatch):
     results = {"a/one": {"p": tried(5, 0), "q": tried(7, 1, ["x = y"])}, "a/two": None}
     monkeypatch.setattr(trust_counts, "topics", lambda: sorted(certificates))
     monkeypatch.setattr(trust_counts, "load", lambda topic: {"claims": certificates[topic]})
-    monkeypatch.setattr(mutants_kept, "standing", lambda topics: {topic: results[topic] for topic in topics})
+    monkeypatch.setattr(mutant_results, "of_topics", lambda topics: {topic: results[topic] for topic in topics})
 
 
 def test_mutants_are_counted_by_kind_and_witness(two_topics):
@@ -76,7 +75,7 @@ def test_mutants_are_counted_by_kind_and_witness(two_topics):
 
 
 def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
-    monkeypatch.setattr(mutants_kept, "standing", dict.fromkeys)
+    monkeypatch.setattr(mutant_results, "of_topics", dict.fromkeys)
     assert trust_counts.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
     assert trust_counts.by_mutant()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
 
@@ -101,7 +100,7 @@ COUNTED = {
 
 
 def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
-    monkeypatch.setattr(fuzz_kept, "kept", lambda: COUNTED)
+    monkeypatch.setattr(fuzz_results, "get", lambda: COUNTED)
     head, rows, command = trust_counts.by_random_claim()
     assert head == ["asked", "random claims", "accepted", "refused", "not applicable", "too slow", "broke"]
     assert rows[0] == ["exact, of what is true", "2", "2", "0", "0", "0", "0"] and rows[1][1:4] == ["3", "0", "3"]
@@ -111,7 +110,7 @@ def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
 
 
 def test_where_no_random_claim_was_tried_no_number_is_shown(monkeypatch):
-    monkeypatch.setattr(fuzz_kept, "kept", lambda: None)
+    monkeypatch.setattr(fuzz_results, "get", lambda: None)
     for table in (trust_counts.by_random_claim, trust_counts.by_family):
         assert table()[1][0][0] == "not tried on this machine" and not any("".join(table()[1][0][1:]))
 
@@ -119,14 +118,14 @@ def test_where_no_random_claim_was_tried_no_number_is_shown(monkeypatch):
 def test_whole_runs_say_of_which_commit_they_are(page, monkeypatch):
     kept = {"date": "2026-01-02", "tried": 5, "commit": "0123456789"}
     monkeypatch.setattr(
-        trust_counts.whole_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
+        trust_counts.full_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
     )
     _, rows, _ = trust_counts.by_whole_run()
     assert rows == [
         ["all mutants of 2 claims", "5", "0", "0123456 of 2026-01-02"],
         ["random claims of seed 1", "5", "3", "0123456 of 2026-01-02"],
     ]
-    monkeypatch.setattr(trust_counts.whole_runs, "read", dict)
+    monkeypatch.setattr(trust_counts.full_runs, "read", dict)
     assert "none was recorded" in page("/// trust | runs\n///\n")
 
 

@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from ..run import certificates, runner
+from ..run import runner
+from ..store import certificates, project_files
 from . import line_coverage
 from .progress import report
 from .sympy_programs import publish
@@ -26,14 +27,14 @@ def look(topic: str) -> list:
     """What is wrong with a topic's page, its code and its pictures; nothing is tested."""
     from ..site import page_lint  # it loads PyTorch, which checking leaves to its own processes
 
-    return page_lint.of_topic(certificates.ROOT, topic, time.time_ns())
+    return page_lint.of_topic(project_files.ROOT, topic, time.time_ns())
 
 
 def unwritten(topic: str) -> list:
     """Return what the page lacks of a page of the course, and the links to the next page that are wrong on it and on the page before it."""
     from ..site import course_boxes, page_source
 
-    root, said = certificates.ROOT, []
+    root, said = project_files.ROOT, []
     before = course_boxes.neighbours((root / "mkdocs.yml").read_text(encoding="utf-8"), f"{topic}.md")[0].removesuffix(".md")
     try:
         lacks = course_boxes.lacking((root / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
@@ -66,7 +67,7 @@ def tested(topic: str) -> list:
     """What the examples in the topic's snippet, and its tests, fail with; where they do not, the lines on its page that none of them runs."""
     chapter, _, name = topic.partition("/")
     test, snippet = f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py"
-    there = [path for path in (snippet, test) if (certificates.ROOT / path).is_file()]
+    there = [path for path in (snippet, test) if (project_files.ROOT / path).is_file()]
     missing = [
         f"{path}: there is no such file; make it, or begin the topic with python -m derivations new" for path in {snippet, test} - {*there}
     ]
@@ -75,35 +76,35 @@ def tested(topic: str) -> list:
     command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-m", "not coq"]
     with TemporaryDirectory() as folder:
         told = Path(folder) / "lines"
-        watched = os.environ | {line_coverage.OF: str(certificates.ROOT / snippet), line_coverage.TO: str(told)}
+        watched = os.environ | {line_coverage.OF: str(project_files.ROOT / snippet), line_coverage.TO: str(told)}
         command += ["-p", line_coverage.__name__, *there]
-        done = subprocess.run(command, cwd=certificates.ROOT, capture_output=True, text=True, env=watched)
+        done = subprocess.run(command, cwd=project_files.ROOT, capture_output=True, text=True, env=watched)
         run = set(json.loads(told.read_text(encoding="utf-8"))) if told.is_file() else set()
     if done.returncode == 0:
         return sorted(missing) + [f"{snippet}:{line}: {said}" for line, said in line_coverage.unreached(topic, run)]
-    said = failures(done.stdout, str(certificates.ROOT))
+    said = failures(done.stdout, str(project_files.ROOT))
     again = f"python -m pytest {' '.join(there)}"
     return sorted(missing) + (said or [f"{there[-1]}: its tests fail; run: {again}"])
 
 
 def swept(topic: str) -> list:
     """Return what fails of the tests that are run for every topic, such as those of public functions, where they are run for this one."""
-    there = [path for path in SWEEPS if (certificates.ROOT / path).is_file()]
+    there = [path for path in SWEEPS if (project_files.ROOT / path).is_file()]
     if not there:
         return []
     command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-k", topic, *there]
-    done = subprocess.run(command, cwd=certificates.ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=project_files.ROOT, capture_output=True, text=True)
     if done.returncode == 0:
         return []
     again = f"run: python -m pytest {' '.join(there)} -k {topic}"
-    return [f"{said}; {again}" for said in failures(done.stdout, str(certificates.ROOT))] or [f"the tests of all topics fail; {again}"]
+    return [f"{said}; {again}" for said in failures(done.stdout, str(project_files.ROOT))] or [f"the tests of all topics fail; {again}"]
 
 
 def formed(topic: str) -> list:
     """What ruff has against the form of the topic's files; types are for `make lint`, which takes longer."""
     chapter, _, name = topic.partition("/")
     files = [f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/figures/{topic}.py"]
-    there = [path for path in files if (certificates.ROOT / path).is_file()]
+    there = [path for path in files if (project_files.ROOT / path).is_file()]
     if not there:
         return []
     done = ruff("check", "--quiet", "--output-format", "concise", *there)
@@ -114,7 +115,7 @@ def formed(topic: str) -> list:
 
 
 def ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "ruff", *arguments], cwd=certificates.ROOT, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "ruff", *arguments], cwd=project_files.ROOT, capture_output=True, text=True)
 
 
 def failures(output: str, root: str = "") -> list:

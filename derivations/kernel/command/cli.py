@@ -6,19 +6,19 @@ import json
 import os
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from ..errors import KernelError, quantity
-from ..run import certificates, runner, times
-from ..run.certificates import CertificateError
+from ..run import runner
 from ..run.proofs import provers
+from ..store import certificates, durations, project_files
+from ..store.certificates import CertificateError
 from . import new_topic, sympy_programs
 from .progress import Progress, report
+from .storing import store_options, using_store
 
-SHARED = click.option("--shared", metavar="ADDRESS", help="Take from, and give to, a folder of a team; see CONTRIBUTING.md.")
 ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
 
 
@@ -32,14 +32,11 @@ def main():
 @click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
 @click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
-@click.option(
-    "--replay", type=click.IntRange(0), default=0, metavar="N", help="Check one claim in N again that an earlier check vouches for."
-)
 @ON_A_CLUSTER
-@SHARED
+@store_options
 @click.option("--watch", "watching", is_flag=True, help="Stay, and check again what a change touches; Ctrl-C ends it.")
 @click.option("--page", "page", metavar="TOPIC", help="All that would be refused of one topic: its claims, its page, its code and tests.")
-def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page):
+def check(targets, as_json, fresh, jobs, cluster, shared, replay, seed, watching, page):
     """Check derivations. Exit 0 only if every claim holds."""
     if (cluster or replay or shared) and (watching or page):
         raise click.UsageError("--cluster, --replay and --shared check once: leave --watch and --page out")
@@ -59,12 +56,11 @@ def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page
     wanted = chosen(targets)
     if not wanted:
         raise click.UsageError("there is no derivation to check")
-    with Progress() as progress, sharing(shared) as folder:
-        how = runner.How(replay=replay, shared=folder)
+    with Progress() as progress, using_store(shared, replay, seed):
         if cluster:
-            results = checked_there(cluster, wanted, fresh, progress, how)
+            results = checked_there(cluster, wanted, fresh, progress)
         else:
-            results = runner.check_all(wanted, fresh, jobs, progress, how=how)
+            results = runner.check_all(wanted, fresh, jobs, progress)
     sympy_programs.publish(results)
     if as_json:
         click.echo(
@@ -86,35 +82,7 @@ def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page
     sys.exit(not good)
 
 
-@contextmanager
-def sharing(address: str | None):
-    """The folder at an address, if one is named; what went wrong with it is said at the end."""
-    from ..run.shared import NoFolder, Shared
-
-    if address == "":
-        raise click.UsageError("--shared needs an address, and was given none")
-    try:
-        folder = Shared(address) if address else None
-    except NoFolder as error:
-        raise click.UsageError(str(error)) from None
-    try:
-        yield folder
-    finally:
-        for to, fault in folder.faults.items() if folder else ():
-            click.secho(f"{address}: nothing could be {FAILED[to]} it: {fault}", fg="yellow", err=True)
-        if folder and folder.doubted:
-            click.secho(
-                f"{address} held what is not so: something came out otherwise. Nothing was taken from it: all that it vouched for was found "
-                f"anew, and put right there: {', '.join(folder.doubted)}",
-                fg="red",
-                err=True,
-            )
-
-
-FAILED = {"read": "read from", "write": "written to"}
-
-
-def checked_there(address: str, wanted: list, fresh: bool, progress, how: runner.How) -> list:
+def checked_there(address: str, wanted: list, fresh: bool, progress) -> list:
     """The results of a check by the workers of a cluster."""
     from ..run import cluster
 
@@ -122,7 +90,7 @@ def checked_there(address: str, wanted: list, fresh: bool, progress, how: runner
     if outside:
         raise click.UsageError(f"{outside[0]} is no topic, and other machines do not have it")
     with on_a_cluster(), cluster.executor(address) as workers:
-        return runner.check_all(wanted, fresh, workers.size, progress, how=replace(how, ask=cluster.asking(workers)))
+        return runner.check_all(wanted, fresh, workers.size, progress, how=runner.How(ask=cluster.asking(workers)))
 
 
 @contextmanager
@@ -163,9 +131,9 @@ def flat(result, record: dict) -> dict:
         "line": claim["line"],
         "latex": claim.get("latex", ""),
         "verdict": record["verdict"],
-        "witnesses": [{k: v for k, v in times.without(w).items() if k != "source"} for w in claim["witnesses"]],
+        "witnesses": [{k: v for k, v in durations.without(w).items() if k != "source"} for w in claim["witnesses"]],
         "provers": provers(claim),
-        "code": times.without(claim.get("computed", {"state": "not asked"})),
+        "code": durations.without(claim.get("computed", {"state": "not asked"})),
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached or bool(record.get("taken")),
@@ -175,29 +143,21 @@ def flat(result, record: dict) -> dict:
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
-@click.option("--replay", type=click.IntRange(0), default=0, metavar="N", help="Ask again for one kept verdict in N, of all topics.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Files checked at once.")
 @ON_A_CLUSTER
-@SHARED
-def coq(targets, fresh, replay, jobs, cluster, shared):
+@store_options
+def coq(targets, fresh, jobs, cluster, shared, replay, seed):
     """Have Coq check every claim that it can state. A theorem that it does not prove is an error."""
     from .coq_report import main as ask_coq
 
     wanted = chosen(targets)
-    with on_a_cluster(), sharing(shared) as folder:
-        sys.exit(ask_coq(wanted, fresh, replay, jobs, cluster, folder))
+    with on_a_cluster(), using_store(shared, replay, seed):
+        sys.exit(ask_coq(wanted, fresh, jobs, cluster))
 
 
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON on standard output.")
-@click.option(
-    "--replay",
-    type=click.IntRange(0),
-    default=0,
-    metavar="N",
-    help="Try one claim in N again of which it is kept what became of its mutants.",
-)
 @click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Of the topics only each N-th, from the K-th on.")
 @click.option(
     "--since",
@@ -208,12 +168,12 @@ def coq(targets, fresh, replay, jobs, cluster, shared):
 @click.option("--fresh", is_flag=True, help="Try every mutant again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
 @ON_A_CLUSTER
-@SHARED
+@store_options
 @click.option("--record", is_flag=True, help="Keep the counts of all topics for the trust page, with the commit that they are of.")
 @click.option(
     "--code", "of_code", is_flag=True, help="Corrupt the snippets that claims name in their own source, and read them as mathematics."
 )
-def mutants(targets, as_json, share, since, fresh, replay, jobs, cluster, shared, record, of_code):
+def mutants(targets, as_json, share, since, fresh, jobs, cluster, shared, replay, seed, record, of_code):
     """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
     from .git_changes import NoCommit
     from .mutants_report import main as run_mutants
@@ -226,10 +186,10 @@ def mutants(targets, as_json, share, since, fresh, replay, jobs, cluster, shared
     if shared and of_code:
         raise click.UsageError("what becomes of corrupted snippets is not kept, nor shared: leave --shared out")
     try:
-        with recorded(record) as keep, on_a_cluster(), sharing(shared) as folder:
+        with recorded(record) as keep, on_a_cluster(), using_store(shared, replay, seed):
             if of_code:
                 sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep, cluster))
-            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster, folder, since, replay))
+            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster, since))
     except (LookupError, ValueError, NoCommit) as error:
         raise click.UsageError(str(error)) from None
 
@@ -254,13 +214,13 @@ def fuzz(seed, claims, minutes, as_json, fresh, jobs, cluster, record):
 @contextmanager
 def recorded(wanted: bool):
     """What keeps the counts of a run, if they are wanted: said before it begins where they cannot be kept."""
-    from ..run import whole_runs
+    from ..store import full_runs
 
     try:
         if wanted:
-            whole_runs.commit()
-        yield whole_runs.record if wanted else lambda run, **counts: None
-    except (whole_runs.NotRecorded, CertificateError) as error:
+            full_runs.commit()
+        yield full_runs.record if wanted else lambda run, **counts: None
+    except (full_runs.NotRecorded, CertificateError) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -308,7 +268,7 @@ def finish(site):
     from ..site import finish_build
 
     try:
-        lacking = finish_build.finish(site, certificates.ROOT / "mkdocs.yml")
+        lacking = finish_build.finish(site, project_files.ROOT / "mkdocs.yml")
     except (KernelError, CertificateError) as error:
         raise click.ClickException(str(error)) from None
     for page in lacking:

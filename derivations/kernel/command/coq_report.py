@@ -11,8 +11,8 @@ import click
 from ..coq import witness
 from ..errors import quantity
 from ..run import cluster, coq, runner
-from ..run.certificates import CertificateError
-from ..run.shared import Shared
+from ..store.certificates import CertificateError
+from ..store.store import Differs
 from . import sympy_programs
 from .progress import Progress
 
@@ -22,7 +22,7 @@ NOT_HERE = (
 )
 
 
-def main(wanted: list, fresh: bool, replay: int, jobs: int, address: str, shared: Shared | None) -> int:
+def main(wanted: list, fresh: bool, jobs: int, address: str) -> int:
     """The exit code."""
     if not witness.available():
         raise click.ClickException(NOT_HERE)
@@ -39,15 +39,10 @@ def main(wanted: list, fresh: bool, replay: int, jobs: int, address: str, shared
 
         ask = coq.there(workers, told) if workers else coq.here(jobs, told)
         try:
-            results = coq.run([topic for topic, _ in wanted], fresh, coq.How(ask, replay, shared, otherwise))
-        except CertificateError as error:
+            results = coq.run([topic for topic, _ in wanted], fresh, ask)
+        except (CertificateError, Differs) as error:
             raise click.ClickException(str(error)) from None
     return report(results)
-
-
-def otherwise(key: str) -> None:
-    message = f"{key}: Coq says something else than was kept of it; nothing that was kept is taken, and all are asked for again"
-    click.secho(message, fg="red", err=True)
 
 
 def report(results: dict[str, dict[str, Any]]) -> int:

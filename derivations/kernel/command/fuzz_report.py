@@ -10,7 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 import click
 
 from ..attack.fuzz_claim import SAID
-from ..run import fuzz, fuzz_kept
+from ..run import fuzz
+from ..store import fuzz_results
 
 
 def main(
@@ -24,8 +25,8 @@ def main(
     cluster: str = "",
 ) -> int:
     """Try the claims, or take what was counted of them before; print the tables; 0 only if the gate is passed. `keep` is given the counts."""
-    result = None if fresh else fuzz_kept.standing(seed, claims)
-    if result is None:
+    result = None if fresh else fuzz_results.get()
+    if result is None or result["seed"] != seed or result["claims"] < claims:
         with click.progressbar(length=claims, label="Trying random claims", file=sys.stderr, show_pos=True) as bar:
             try:
                 result = fuzz.run(seed, claims, jobs, minutes, bar.update, cluster)
@@ -34,7 +35,7 @@ def main(
                     "a process that tried random claims died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True
                 )
                 return 1
-        fuzz_kept.keep(result)
+        fuzz_results.put(result)
     good = fuzz.passes(result)
     if as_json:
         click.echo(json.dumps(result | {"passes": good}, indent=1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from ..errors import KernelError
-from ..run import certificates
+from ..store import project_files
 
 
 class NoCommit(KernelError):
@@ -22,7 +22,7 @@ def changed(commit: str) -> set[str]:
 def git(*command: str) -> str:
     try:
         done = subprocess.run(
-            ["git", "-c", "core.quotePath=off", "--no-pager", *command], cwd=certificates.ROOT, capture_output=True, text=True
+            ["git", "-c", "core.quotePath=off", "--no-pager", *command], cwd=project_files.ROOT, capture_output=True, text=True
         )
     except OSError as error:
         raise NoCommit(f"git cannot be asked what changed: {error}") from None

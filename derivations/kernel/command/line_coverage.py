@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..run import certificates
+from ..store import project_files
 
 OF, TO = "LINES_OF", "LINES_TO"  # variables: the file that is watched, and the one that its lines are written to
 _run: set[int] = set()
@@ -58,7 +58,7 @@ def unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
     """The lines of the sections of a topic's code that were not run, those that follow one another told of once."""
     from ..site.code_regions import snippet_of
 
-    snippet = snippet_of(certificates.ROOT, topic)
+    snippet = snippet_of(project_files.ROOT, topic)
     lines = snippet.text.split("\n")
     shown = {line for region in snippet.regions.values() if not region.is_example for line in region.lines}
     try:

@@ -11,10 +11,11 @@ from concurrent.futures.process import BrokenProcessPool
 import click
 
 from ..errors import quantity
-from ..run import mutation, refusals, runner
-from ..run.mutants_kept import COUNTS, passes, totals
-from ..run.shared import Shared
+from ..run import mutation, runner
 from ..run.touched import touched
+from ..store import rejections
+from ..store.mutant_results import COUNTS, passes, totals
+from ..store.store import Differs
 from .git_changes import changed
 
 # What mutants may come to something else by, beside topics.
@@ -29,9 +30,7 @@ def main(
     share: str = "1/1",
     keep: Callable = lambda run, **counts: None,
     cluster: str = "",
-    shared: Shared | None = None,
     since: str = "",
-    replay: int = 0,
 ) -> int:
     """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
 
@@ -50,14 +49,14 @@ def main(
             bar.update(done)
 
         try:
-            results = mutation.run(wanted, fresh, jobs, progress, cluster, shared, replay, otherwise)
+            results = mutation.run(wanted, fresh, jobs, progress, cluster)
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
             return 1
-        except mutation.NotStated as error:
+        except (mutation.NotStated, Differs) as error:
             click.secho(str(error), fg="red", err=True)
             return 1
-    refusals.ring()
+    rejections.end_round()
     good = passes(results)
     if as_json:
         click.echo(json.dumps({"topics": results, "totals": totals(results), "passes": good}, indent=1))
@@ -67,11 +66,6 @@ def main(
         complain(topic, claims)
     keep("mutants", **counted(results))
     return int(not good)
-
-
-def otherwise(topic: str) -> None:
-    message = f"{topic}: its mutants come to something else than was kept of them; nothing that was kept is taken, and all are tried again"
-    click.secho(message, fg="red", err=True)
 
 
 def counted(results: dict) -> dict:

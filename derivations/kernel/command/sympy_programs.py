@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from ..errors import quantity
-from ..run import certificates, programs, runner
+from ..run import programs, runner
+from ..store import certificates
 
 
 def publish(results: list, to: Path | None = None) -> list:

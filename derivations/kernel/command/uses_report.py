@@ -29,7 +29,8 @@ from ..core.expr import Expr, free_indices, strip, symbol, walk
 from ..core.operators import AVERAGES, BINDERS
 from ..errors import KernelError, quantity
 from ..exact.witness import still_proved
-from ..run import certificates, worker
+from ..run import worker
+from ..store import certificates, project_files
 
 OUTCOMES = ("occurs", "passed over", "not seen")
 TRIES = 4  # terms, or factors, that are looked for in any order
@@ -199,7 +200,7 @@ def nothing_rests_on(topics: list[str]) -> list[str]:
     """Results of these topics that no claim uses and that are no page's theorem, of all that stand on pages."""
     from ..site import claim_graph
 
-    graph = claim_graph.resting(certificates.ROOT / "docs", certificates.load, certificates.topics())
+    graph = claim_graph.resting(project_files.ROOT / "docs", certificates.load, certificates.topics())
     return [node.id for node in graph.idle() if node.topic in topics]
 
 

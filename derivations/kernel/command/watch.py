@@ -23,8 +23,9 @@ from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
 from ..errors import quantity
-from ..run import certificates, runner
+from ..run import runner
 from ..run.touched import Touched, touched
+from ..store import project_files
 from .progress import report
 from .sympy_programs import publish
 
@@ -199,7 +200,7 @@ class Handler(FileSystemEventHandler):
 def relevant(path: str, folder: bool = False) -> str:
     """The path from the root, if what is checked may depend on it; "" for what editors and Python leave beside files."""
     try:
-        name = Path(path).resolve().relative_to(certificates.ROOT.resolve())
+        name = Path(path).resolve().relative_to(project_files.ROOT.resolve())
     except (ValueError, OSError):
         return ""
     home = name.parts[0] if name.parts else ""
@@ -222,8 +223,8 @@ def observing(changes: Queue):
     for kind in (Observer, PollingObserver):
         observer = kind()
         for folder in FOLDERS:
-            if (certificates.ROOT / folder).is_dir():
-                observer.schedule(Handler(changes), str(certificates.ROOT / folder), recursive=True)
+            if (project_files.ROOT / folder).is_dir():
+                observer.schedule(Handler(changes), str(project_files.ROOT / folder), recursive=True)
         try:
             observer.start()
             return observer
@@ -248,7 +249,7 @@ def burst(first: str, changes: Queue) -> set:
 
 def not_loadable() -> str:
     """Why the checker as it now is cannot be loaded; "" where it can."""
-    done = subprocess.run([sys.executable, "-c", LOADS], cwd=certificates.ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", LOADS], cwd=project_files.ROOT, capture_output=True, text=True)
     lines = [line.strip() for line in done.stderr.strip().splitlines()]
     places = [line for line in lines if line.startswith("File ")]
     return "; ".join([*lines[-1:], *places[-1:]]) if done.returncode else ""

@@ -7,7 +7,6 @@ is given to another one; where the cluster goes, the command ends, and what was 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import multiprocessing
 import os
@@ -23,7 +22,10 @@ from threading import Event
 from typing import Any
 
 from ..errors import KernelError
-from . import certificates, inputs, runner
+from ..store import project_files
+from ..store.dependencies import Reads, installed, variable, variable_called, versions
+from ..store.store import digest
+from . import runner
 from .pool import of_this_machine
 
 PATIENCE = 20  # seconds until a scheduler has to answer
@@ -41,13 +43,9 @@ class OtherCheckout(ClusterError):
 
 def checkout() -> dict[str, str]:
     """What tasks depend on: a hash of each file, and versions."""
-    root = certificates.ROOT
+    root = project_files.ROOT
     files = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return {path.relative_to(root).as_posix(): certificates.file_hash(path) for path in files} | certificates.versions()
-
-
-def digest(state: dict[str, str]) -> str:
-    return hashlib.sha256(repr(sorted(state.items())).encode()).hexdigest()
+    return {path.relative_to(root).as_posix(): project_files.file_hash(path) for path in files} | versions()
 
 
 def unlike(here: dict[str, str], there: dict[str, str]) -> list[str]:
@@ -142,35 +140,35 @@ def require_alike(client: Any, address: str) -> None:
 def asking(workers: Asking) -> Callable:
     """What checks a script on a worker, in the place of `runner.run`."""
 
-    def ask(topic: str, script: Path, progress: Callable, stop: Any, before: dict, replay: int = 0) -> tuple:
+    def ask(topic: str, script: Path, progress: Callable, stop: Any, before: dict) -> tuple:
         nonce = secrets.token_bytes()
-        said = as_here(workers.directly(check_there, topic, certificates.named(script), before, replay, nonce).result())
+        said = as_here(workers.directly(check_there, topic, project_files.named(script), before, nonce).result())
         progress(len(said["records"]), len(said["records"]))
         last, reads, variables = said.pop("last"), said.pop("reads"), said.pop("variables")
-        result = runner.Result(topic, script, **said, reads=inputs.Reads(**reads))
+        result = runner.Result(topic, script, **said, reads=Reads(**reads))
         result.problems += [f"{script}: a worker checked it, and has another {name}" for name in unlike_there(last, variables, nonce)]
         return result, last
 
     return ask
 
 
-def check_there(topic: str, script: str, before: dict, replay: int, nonce: bytes) -> tuple[str, dict]:
+def check_there(topic: str, script: str, before: dict, nonce: bytes) -> tuple[str, dict]:
     """A check of a script of this checkout, as plain values, and where this checkout is."""
-    result, last = runner.run(topic, Path(certificates.ROOT, script), lambda done, more: None, Event(), before, replay)
+    result, last = runner.run(topic, Path(project_files.ROOT, script), lambda done, more: None, Event(), before)
     said = {part: getattr(result, part) for part in ("title", "records", "problems", "stated")}
-    variables = {name: inputs.variable(name, nonce) for name in result.reads.variables}
-    return str(certificates.ROOT), said | {"last": last, "reads": asdict(result.reads), "variables": variables}
+    variables = {name: variable(name, nonce) for name in result.reads.variables}
+    return str(project_files.ROOT), said | {"last": last, "reads": asdict(result.reads), "variables": variables}
 
 
 def unlike_there(last: dict | None, variables: dict, nonce: bytes) -> list[str]:
     """What the check read that is otherwise here: libraries, and variables, which are compared without being told."""
     libraries = (last or {}).get("libraries", {})
-    found = [name for name, version in libraries.items() if certificates.installed(name) != version]
-    return sorted(found + [certificates.variable_called(name) for name, was in variables.items() if inputs.variable(name, nonce) != was])
+    found = [name for name, version in libraries.items() if installed(name) != version]
+    return sorted(found + [variable_called(name) for name, was in variables.items() if variable(name, nonce) != was])
 
 
 def as_here(said: tuple[str, dict]) -> dict:
     """The same with this checkout in the place of the worker's, wherever a path begins with it."""
     there, result = (json.dumps(part) for part in said)
-    here_ = json.dumps(str(certificates.ROOT))[1:-1]
+    here_ = json.dumps(str(project_files.ROOT))[1:-1]
     return json.loads(re.sub(rf"(?<![\w./-]){re.escape(there[1:-1])}(?=[/\"])", lambda m: here_, result))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..attack.snippet_mutant_trials import tried
 from ..core import claims
+from ..store.project_files import ROOT, named
 from ..traced import witness
-from .certificates import ROOT, named
 from .cluster import processes
 from .worker import load_script
 

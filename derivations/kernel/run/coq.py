@@ -9,32 +9,48 @@ import atexit
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import as_completed
-from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from ..coq import coq_process
 from ..coq import witness as coq_witness
 from ..coq.combined_files import shared_out
 from ..coq.coq_process import NO_PROOF, STOPPED
+from ..coq.file_audit import preludes_of
+from ..coq.prelude_files import PRELUDES, with_imports
 from ..core import claims
-from . import certificates, coq_kept, coq_open, coq_results, refusals
-from .certificates import ROOT
+from ..store import certificates, coq_proof_cache, coq_results, project_files, rejections
+from ..store.import_closure import hashes
+from ..store.project_files import ROOT
+from ..store.store import digest, settings
+from . import coq_open
 from .cluster import OtherCheckout
-from .shared import Shared
 from .worker import load_script
 
 OPEN = "stated, and not proved: "
 FOLDER = ROOT / "docs" / "coq"  # published as it is
 
 
-@dataclass(frozen=True)
-class How:
-    """How Coq is asked."""
+def proof_keys(texts: dict[str, str]) -> dict[str, str]:
+    """Return for each source a digest of everything that Coq's verdict on it depends on."""
+    version = coq_process.version()
+    return {
+        name: digest(text, {one: PRELUDES[one].text for one in with_imports(preludes_of(text))}, JUDGES, version)
+        for name, text in texts.items()
+    }
 
-    ask: Callable  # of {key: source}, what it says of each; and tells of each as it is decided
-    replay: int = 0  # ask again for one kept verdict in so many; by 0, topics that are as they were stand unasked
-    shared: Shared | None = None  # a folder of what it said on other machines
-    otherwise: Callable = print  # told the name of a source of which it now says something else than was kept
+
+def judges() -> dict[str, str]:
+    return hashes([Path(coq_process.__file__)])
+
+
+JUDGES = judges()  # as they were loaded
+
+
+def is_verdict(answer: tuple[bool, str]) -> bool:
+    """Return whether Coq decided. If it was stopped or could not be run, that says nothing and contradicts nothing."""
+    return answer[0] or answer[1].startswith(NO_PROOF)
 
 
 def here(jobs: int, told: Callable) -> Callable:
@@ -80,28 +96,28 @@ def own_folder() -> str:
     return folder.name
 
 
-def run(topics: list, fresh: bool, how: How) -> dict:
-    """{topic: {id: result}}."""
+def run(topics: list, fresh: bool, ask: Callable) -> dict:
+    """Return {topic: {id: result}}. `ask` is what `here` or `there` returns. Raise Differs if a recheck finds another verdict."""
     wanted, results = {}, {}
     for topic in topics:
-        kept = None if fresh or how.replay else stored(topic)
-        if kept is None:
+        found = None if fresh or settings.recheck.one_in else stored(topic)
+        if found is None:
             wanted[topic] = sources(topic)
         else:
-            results[topic] = kept
+            results[topic] = found
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
-    verdicts = coq_kept.prove(texts, 0 if fresh else how.replay or coq_kept.REPLAYED, how.ask, how.otherwise, how.shared)
+    verdicts = coq_proof_cache.prove(texts, proof_keys(texts), ask, is_verdict, fresh)
     for topic, found in wanted.items():
         known = coq_open.reasons(topic)
         results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts, known.pop(f"{topic}#{id_}", "")) for id_, s in found.items()}
         results[topic] |= {key.partition("#")[2]: no_claim(key) for key in known}
         if all(r["ok"] is not False for r in results[topic].values()):
-            coq_results.save(topic, results[topic], coq_witness.version())
+            coq_results.put(topic, results[topic], coq_witness.version())
         else:
-            coq_results.path_of(topic).unlink(missing_ok=True)
+            coq_results.STORE.delete(topic)
     publish({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
-    coq_kept.forget()
-    refusals.ring()
+    coq_proof_cache.STORE.prune()
+    rejections.end_round()
     return {topic: results[topic] for topic in topics}
 
 
@@ -147,7 +163,7 @@ def publish(results: dict, every: bool):
     for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
         old.unlink(missing_ok=True)
     for path, text in proved.items():
-        certificates.put(path, text)
+        project_files.put(path, text)
 
 
 def sources(topic: str) -> dict:
@@ -159,6 +175,6 @@ def sources(topic: str) -> dict:
 
 
 def stored(topic: str):
-    """What Coq said of the claims as they are, or None."""
-    content = coq_results.results_for(topic, certificates.load(topic))
+    """Return this Coq's results for the claims as they are, or None."""
+    content = coq_results.get(certificates.load(topic))
     return content["claims"] if content and content["coq"] == coq_witness.version() else None

@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from . import inputs
-from .inputs import Reads
+from ..store.dependencies import Reads
+from ..store.project_files import ABSENT, state
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
 PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")  # its library, as files or as one zip file
@@ -64,8 +64,8 @@ class Recorder:
         if flags & (os.O_TRUNC | os.O_EXCL):
             self.written.add(name)
         elif flags & os.O_ACCMODE != os.O_WRONLY:
-            self.reads.files[name] = inputs.ABSENT  # state() opens the file as well, and must not get here again
-            self.reads.files[name] = inputs.state(name)
+            self.reads.files[name] = ABSENT  # state() opens the file as well, and must not get here again
+            self.reads.files[name] = state(name)
 
     def looked_up(self, name: object) -> None:
         """Record a variable if the nearest caller outside of Python's own library is the project's code."""

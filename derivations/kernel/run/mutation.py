@@ -7,8 +7,6 @@ mutant true. The gate: none survives, none is left unclassified, every control i
 from __future__ import annotations
 
 import gc
-import secrets
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from functools import cache
@@ -18,13 +16,12 @@ from pathlib import Path
 from ..attack import mutant_trials
 from ..attack.claim_mutants import mutants
 from ..core import claims
-from . import certificates, worker
+from ..store import certificates, mutant_results, project_files
+from ..store.import_closure import hashes
+from ..store.store import Differs, settings
+from . import worker
 from .cluster import processes
-from .importing import hashes
-from .mutants_kept import depends_on, empty, keep, kept, record, taken
-from .shared import Shared
 
-REPLAYED = 20  # of so many claims whose mutants others tried, those of one are tried again
 CHUNK = 20  # mutants to a task: few, so that no process waits long for the last one
 
 
@@ -34,8 +31,8 @@ class NotStated(Exception):
 
 def stated(script: str) -> dict:
     """The claims of a script by id, each with its mutants."""
-    path = Path(certificates.ROOT, script)  # named as every machine knows it
-    return stated_in(str(path), certificates.file_hash(path))
+    path = Path(project_files.ROOT, script)  # named as every machine knows it
+    return stated_in(str(path), project_files.file_hash(path))
 
 
 @cache  # a process meets each script several times
@@ -56,7 +53,7 @@ def survey(script: str) -> dict:
 def fingerprint(claim) -> str:
     """Of what a witness can see of a claim; where it stands and what it is called are no part of it."""
     bare = replace(claim, file="", line=0, title="", steps=tuple(replace(s, reason="") for s in claim.steps))
-    files = [certificates.ROOT / (name.rpartition(".")[0].replace(".", "/") + ".py") for name, *_ in claim.code]
+    files = [project_files.ROOT / (name.rpartition(".")[0].replace(".", "/") + ".py") for name, *_ in claim.code]
     return sha256(repr((bare, hashes(files))).encode()).hexdigest()
 
 
@@ -82,36 +79,26 @@ def vouched(topic: str) -> dict:
     }
 
 
-def run(
-    targets: list,
-    fresh: bool,
-    jobs: int,
-    progress=lambda done, more: None,
-    cluster: str = "",
-    shared: Shared | None = None,
-    replay: int = 0,
-    otherwise: Callable[[str], None] = lambda topic: None,
-) -> dict:
-    """{topic: {id: result}} for (topic, script) pairs. What is kept and still stands is not run again, but for one claim in so many, by
-    `replay`; of what others kept, a sample is. `otherwise` is told the topic of one of which something else came: all are tried then."""
-    results, current, others, replayed = {}, depends_on(), set(), {}
-    asked = targets
-    targets = [(topic, certificates.named(script) if cluster else str(script)) for topic, script in targets]
+def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "") -> dict:
+    """Return {topic: {id: result}} for (topic, script) pairs. Try only mutants without a stored result, and those that a recheck picks.
+
+    Raise Differs if a recheck finds another result.
+    """
+    results: dict = {}
+    current = mutant_results.depends_on()
+    targets = [(topic, project_files.named(script) if cluster else str(script)) for topic, script in targets]
     with processes(jobs, cluster) as pool:
         surveys = {topic: pool.submit(survey, script) for topic, script in targets}
-        waiting = {}
+        waiting: dict = {}
+        stored: dict = {}
         for topic, script in targets:
-            before, said, results[topic] = {} if fresh else kept(topic, current), vouched(topic), {}
-            theirs = taken(topic, current, shared) if shared and not before and not fresh else {}
-            one_in = REPLAYED if theirs else replay if before else 0
-            others |= {topic} if one_in else set()
+            said, read, results[topic] = vouched(topic), mutant_results.read_by(topic), {}
             for id_, known in surveys[topic].result().items():
-                was = (before or theirs).get(id_, {})
-                same = was.get("fingerprint") == known["fingerprint"]
-                if same and one_in and not secrets.randbelow(one_in):
-                    replayed[topic, id_] = was
-                results[topic][id_] = (was if same and (topic, id_) not in replayed else {"witnesses": {}}) | known
-                missing = [name for name in mutant_trials.WITNESSES if name not in results[topic][id_]["witnesses"]]
+                found = {} if fresh else mutant_results.get(known["fingerprint"], current, read)
+                if settings.recheck.picks(f"{topic}#{id_}"):
+                    stored[topic, id_], found = found, {}
+                results[topic][id_] = known | {"witnesses": found}
+                missing = [name for name in mutant_trials.WITNESSES if name not in found]
                 if missing:
                     progress(0, 1 + known["mutants"])
                     waiting[pool.submit(try_controls, script, id_, missing, said.get(id_, {}))] = topic, script, id_, 1
@@ -121,21 +108,30 @@ def run(
                 result, said = results[topic][id_], done.result()
                 progress(count, 0)
                 if isinstance(said, list):
-                    record(result, said)
+                    mutant_results.record(result["witnesses"], said)
                 else:
-                    result["alike"] = said["alike"]
-                    result["witnesses"] |= {name: empty(current[name]) | w for name, w in said["witnesses"].items()}
+                    result["witnesses"] |= {
+                        name: mutant_results.empty() | {"alike": said["alike"]} | w for name, w in said["witnesses"].items()
+                    }
                     covering = [name for name, w in said["witnesses"].items() if w["covers"]]
                     for start in range(0, result["mutants"] if covering else 0, CHUNK):
                         stop = min(start + CHUNK, result["mutants"])
                         waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
-                if certificates.is_topic(topic) and topic not in others and not any(t == topic for t, *_ in waiting.values()):
-                    keep(topic, results[topic])  # now, so that a run that is cut short is not lost
-    if lies := [topic for (topic, id_), was in replayed.items() if was["witnesses"] != results[topic][id_]["witnesses"]]:
-        otherwise(lies[0])
-        if shared:
-            shared.doubted += sorted(others)
-        return results | run([(topic, script) for topic, script in asked if topic in others], True, jobs, progress, cluster, shared)
-    for topic in filter(certificates.is_topic, results):
-        keep(topic, results[topic], shared)
+                if not any((other[0], other[2]) == (topic, id_) for other in waiting.values()):
+                    finish(topic, id_, result, stored.get((topic, id_), {}), current)
+    for topic, found in results.items():
+        for result in found.values():
+            result |= mutant_results.of_claim(result["witnesses"])
+        if certificates.is_topic(topic):
+            mutant_results.put_survey(topic, surveys[topic].result())
+    mutant_results.STORE.prune()
     return results
+
+
+def finish(topic: str, id_: str, result: dict, stored: dict, current: dict) -> None:
+    """Store the results of a claim all of whose mutants were tried. Raise Differs if they are not those that are `stored`."""
+    if any(stored[name] != result["witnesses"].get(name) for name in stored):
+        mutant_results.STORE.clear()
+        raise Differs(settings.recheck.difference(f"the mutants of {topic}#{id_}"))
+    if certificates.is_topic(topic):
+        mutant_results.put(result["fingerprint"], result["witnesses"], current, mutant_results.read_by(topic))

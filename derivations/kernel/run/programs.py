@@ -9,30 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import certificates
+from ..store import project_files
+from ..store.coq_results import PROGRAMS, program_of
 
-FOLDER = "sympy"  # of the pages' folder
 NOTHING = "a definition has nothing to prove"
 TIME_LIMIT = 300  # seconds that one program may run
 
 
 def folder() -> Path:
-    return certificates.ROOT / "docs" / FOLDER
-
-
-def file_of(topic: str, id_: str) -> str:
-    """Where a claim's program stands, from the folder of the programs."""
-    return f"{topic}/{id_}.py"
-
-
-def load(topic: str) -> dict:
-    """The certificate of a topic, with the name of the file beside every program."""
-    content = certificates.load(topic)
-    for claim in content["claims"]:
-        for witness in claim["witnesses"]:
-            if witness["name"] == "sympy" and witness.get("source"):
-                witness["file"] = f"{FOLDER}/{file_of(topic, claim['id'])}"
-    return content
+    return project_files.ROOT / "docs" / PROGRAMS
 
 
 def text_of(claim: dict) -> str:
@@ -51,13 +36,15 @@ def publish(claims: dict, to: Path, every: bool) -> list:
     Of a topic that is refused, None, what stands there stays: no page links to what is not as it was checked, and it is back once mended.
     """
     found = {topic: records for topic, records in claims.items() if records is not None}
-    wanted = {to / file_of(topic, claim["id"]): text for topic, records in found.items() for claim in records if (text := text_of(claim))}
+    wanted = {
+        to / program_of(topic, claim["id"]): text for topic, records in found.items() for claim in records if (text := text_of(claim))
+    }
     stays = {old for topic in claims.keys() - found.keys() for old in (to / topic).rglob("*.py")}
     for home in [to] if every else [to / topic for topic in found]:
         for old in set(home.rglob("*.py")) - wanted.keys() - stays:
             old.unlink(missing_ok=True)
     for path, text in wanted.items():
-        certificates.put(path, text)
+        project_files.put(path, text)
     return list(wanted)
 
 

@@ -18,9 +18,12 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 
 from ..errors import nearest, quantity
-from . import certificates, earlier, packages, refusals, times
-from .certificates import ROOT, CertificateError
-from .shared import Shared
+from ..store import certificates, claim_cache, durations, rejections
+from ..store.certificates import CertificateError
+from ..store.dependencies import Dependencies, Reads
+from ..store.project_files import ROOT
+from ..store.store import settings
+from . import packages
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 MOST_SAID = 2**28  # bytes of one record
@@ -49,9 +52,7 @@ class Result:
     cached: bool = False
     stated: int = 0
     imported: list = field(default_factory=list)  # what the script imported, as far as it came
-    reads: certificates.Reads = field(default_factory=certificates.Reads)  # and what else it read
-    shared: bool = False  # what was taken over came from a folder that is shared
-    seal: Callable = lambda: None  # keeps what was found, where that waits for all others
+    reads: Reads = field(default_factory=Reads)  # and what else it read
     stopped: bool = False  # given up before it was checked: nothing is known of it
 
     @property
@@ -64,11 +65,9 @@ class How:
     """How scripts are checked, where it is not as usual."""
 
     ask: Callable | None = None  # checks a script elsewhere, as `run` does here
-    replay: int = 0  # one claim in so many is checked again, and no certificate stands for itself
     loaded: int | None = None  # when the round began (in ns): the checker that checks is the one that was there then
     first: frozenset = frozenset()  # the topics that somebody waits for: begun before the others, and their end is told at once
     ready: Callable = lambda result: None  # called with each of these that holds, before its end is told
-    shared: Shared | None = None  # where what other machines kept is taken from, and what is kept here is given to
 
 
 def find(targets: tuple) -> list:
@@ -100,13 +99,10 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
     """
     how = replace(how or How(), loaded=time.time_ns())
     results = each(targets, fresh, jobs, progress, stop, how)
-    if how.shared:
-        results |= without_others(results, jobs, progress, stop, how)
-        for result in results.values():
-            result.seal()  # what others vouched for, now that none of it came out otherwise
     done = [result for result in results.values() if not result.stopped]
     check_uses(done)
     settle(done)
+    claim_cache.STORE.prune()
     return [results[target] for target in targets]
 
 
@@ -138,41 +134,23 @@ def stopping(stop: Event) -> Iterator[None]:
         raise
 
 
-def without_others(results: dict, jobs: int, progress, stop: Event | None, how: How) -> dict:
-    """Anew what others vouched for and does not hold; all that they vouched for, where a claim came out otherwise than they had it."""
-    vouched = {target: result for target, result in results.items() if result.shared}
-    lies = any(map(is_distrusted, vouched.values()))
-    doubted = [target for target, result in vouched.items() if lies or not result.holds]
-    how.shared.doubted += sorted(topic for topic, _ in doubted) if lies else []
-    anew = each(doubted, True, jobs, progress, stop, replace(how, shared=None))
-    for topic, _ in anew:
-        how.shared.remove(earlier.address(topic))
-        earlier.given(topic, how.shared)
-    return anew
-
-
-def is_distrusted(result: Result) -> bool:
-    """Did a claim come out otherwise than was kept of it?"""
-    return any(r.get("distrusted") for r in result.records)
-
-
 def expected(target: tuple) -> tuple:
     """What tells how long a script may take: how long it took; where nobody knows, how long its text is."""
     topic, script = target
-    return times.of_topic(topic), script.stat().st_size if script.is_file() else 0
+    return durations.of_topic(topic), script.stat().st_size if script.is_file() else 0
 
 
 def settle(results: list):
-    """Keep what was refused, forget what was mended, and tell of the end of the round where it changed anything."""
+    """Store why topics were rejected, delete what was corrected, and tell of the end of the round if it changed anything."""
     inside = [result for result in results if certificates.is_topic(result.topic)]
-    kept = set(refusals.topics())
+    before = set(rejections.STORE.keys())
     for result in inside:
         if result.holds:
-            refusals.remove(result.topic)
+            rejections.STORE.delete(result.topic)
         else:
-            refusals.save(result.topic, result.script, result.title, result.records, result.problems, result.imported, result.reads)
-    if any(not result.cached or not result.holds or result.topic in kept for result in inside):
-        refusals.ring()
+            rejections.put(result.topic, result.script, result.title, result.records, result.problems, result.imported, result.reads)
+    if any(not result.cached or not result.holds or result.topic in before for result in inside):
+        rejections.end_round()
 
 
 def check_uses(results: list):
@@ -205,7 +183,7 @@ def unmet(use: str, held: set) -> str:
 
 def refuse(result: Result, record: dict, message: str):
     record.update(verdict="refused", message=message)
-    certificates.remove(result.topic)
+    certificates.STORE.delete(result.topic)
 
 
 def stored(topic: str) -> list:
@@ -233,68 +211,64 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
     if stop.is_set():
         return Result(topic, script, stopped=True)
     inside = certificates.is_topic(topic)
-    if inside and not fresh and not how.replay:
+    if inside and not fresh and not settings.recheck.one_in:
         try:
-            content, took = certificates.load(topic), times.of_claims(topic)
+            content, took = certificates.load(topic), durations.of_claims(topic)
             progress(len(content["claims"]), len(content["claims"]))
             records = [{"verdict": "holds", "message": "", "claim": c, "seconds": took.get(c["id"], 0.0)} for c in content["claims"]]
-            if how.shared and not how.shared.has(earlier.address(topic)):
-                earlier.given(topic, how.shared)
             return Result(topic, script, content["title"], records, cached=True)
         except CertificateError:
             pass
     began = time.time_ns()
-    before = earlier.load(topic) if inside and not fresh else {}
-    theirs = earlier.taken(topic, how.shared) if inside and not fresh and not before and how.shared else {}
-    result, last = (how.ask or run)(topic, script, progress, stop, (before or theirs).get("claims", {}), how.replay)
+    earlier = claim_cache.get(topic) if inside and not fresh else {}
+    picked = {id_: one for id_, one in earlier.get("claims", {}).items() if settings.recheck.picks(f"{topic}#{id_}")}
+    usable = {id_: one for id_, one in earlier.get("claims", {}).items() if id_ not in picked}
+    result, last = (how.ask or run)(topic, script, progress, stop, usable)
     if result.stopped:
         return result
-    result.shared = bool(theirs)
-
-    def seal() -> None:
-        if inside and last:
-            keep(result, last, began, how.loaded, (before or theirs) if any(r.get("taken") for r in result.records) else {})
-        if inside and not result.holds:
-            certificates.remove(topic)
-        if inside and how.shared and not all(r.get("taken") for r in result.records):
-            earlier.given(topic, how.shared)
-
-    if theirs:
-        result.seal = seal
-    else:
-        seal()
+    reject_differing(result, picked)
+    if inside and last:
+        keep(result, last, began, how.loaded, earlier.get("depends") if any(r.get("taken") for r in result.records) else None)
+    if inside and not result.holds:
+        certificates.STORE.delete(topic)
     if topic in how.first and result.holds:
         how.ready(result)
-        refusals.ring()
+        rejections.end_round()
     return result
 
 
-def keep(result: Result, last: dict, began: int, loaded: int | None, before: dict):
-    """The certificate of a topic that holds; and, whether or not it does, what was said of its claims that hold."""
+def reject_differing(result: Result, stored: dict):
+    """Reject claims that were checked again and got another record, and delete all stored records."""
+    for record in result.records:
+        one = stored.get(record["claim"]["id"])
+        if one and claim_cache.differs(one, record):
+            record.update(verdict="refused", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
+            claim_cache.STORE.clear()
+
+
+def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: Dependencies | None):
+    """Store the topic's certificate if all its claims hold. Store the records of the claims that hold in either case."""
     script, imported = result.script, [Path(p) for p in last["imported"]]
-    depended, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, before, loaded)
-    times.save(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
+    depends, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, earlier, loaded)
+    durations.put(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
     if result.holds and not changed:
-        certificates.store(result.topic, script, result.title, [times.without(r["claim"]) for r in result.records], depended)
+        certificates.put(result.topic, result.title, [durations.without(r["claim"]) for r in result.records], depends)
     elif result.holds:
         result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
-    if last["entangled"] or is_distrusted(result):
-        earlier.remove(result.topic)
+    if last["entangled"]:
+        claim_cache.delete(result.topic)
     elif not changed:
-        earlier.save(result.topic, earlier.of_records(result.records), depended)
+        claim_cache.put(result.topic, result.records, depends)
 
 
-def run(topic: str, script: Path, progress, stop: Event, before: dict, replay: int = 0, nice: int = 0):
-    """Check a script in a process of its own, reading its records as they come. `before` is what was said of its claims earlier, of which
-    one in so many is replayed."""
+def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int = 0):
+    """Check a script in a separate process and read its records as they arrive. `before` maps claims to the records of earlier checks."""
     result, last, late, garbled = Result(topic, script), None, False, False
     homes = looked_through_meanwhile()
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(
-            target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), homes, before, replay)
-        )
+        process = CONTEXT.Process(target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), homes, before))
         process.start()
         sender.close()
         waits = Timer(TIME_LIMIT + PATIENCE, end, [process])  # where it began to say something, and does not go on
@@ -384,7 +358,7 @@ def take(event: dict, result: Result, progress):
         result.records.append(event)
         progress(1, 0)
     elif kind == "done":
-        result.imported, result.reads = event["imported"], certificates.Reads(**event["read"])
+        result.imported, result.reads = event["imported"], Reads(**event["read"])
         event = {name: event[name] for name in ("imported", "libraries", "entangled")}
     if kind == "done" and len(result.records) < result.stated:
         result.problems.append(f"{result.script}: {quantity(result.stated, 'claim')} stated, and only {len(result.records)} checked")

@@ -22,7 +22,7 @@ from ..core.claims import Claim, Refused
 from ..errors import KernelError
 from ..snippet_source import Library, Snippet
 from ..snippet_source.scopes import first_line
-from . import certificates
+from ..store import project_files
 
 BOUND_TWICE = "'{name}' is bound here and on line {first}, so a page would show one thing and another one be run; bind each name once"
 NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the function that `torch.no_grad()` puts around another
@@ -36,7 +36,7 @@ class LoadedLibrary(Library):
     """The project's snippet modules, and those that were loaded from elsewhere."""
 
     def __init__(self) -> None:
-        super().__init__(certificates.ROOT)
+        super().__init__(project_files.ROOT)
 
     def path(self, module: str) -> Path:
         path = super().path(module)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import certificates, refusals
-from .certificates import CertificateError
+from ..store import certificates, project_files, rejections, store
 
 KERNEL = "derivations/kernel/"
 
@@ -44,23 +43,23 @@ def touched(paths: set) -> Touched:
 def of_the_checker(path: str) -> bool:
     if path.endswith("/"):
         return True
-    return path.endswith((".py", ".v")) and not certificates.is_aside(Path(path.removeprefix(KERNEL)))
+    return path.endswith((".py", ".v")) and not project_files.is_aside(Path(path.removeprefix(KERNEL)))
 
 
 def known(topic: str) -> Known:
-    """What a topic came from; read again only where its files are others than those that were read well."""
-    stamps = [*map(stamp, (certificates.path_of(topic), refusals.path_of(topic), certificates.STORE / "key"))]
-    if topic not in _read or _read[topic][0] != stamps:
-        it, was_read = read(topic)
-        _read[topic] = stamps if was_read else None, it
-    return _read[topic][1]
+    """Return what a topic came from, whether or not its certificate holds. Its files are read again only if they changed."""
+    files = (certificates.STORE.path(topic), rejections.STORE.path(topic), store.FOLDER / "key")
+    stamps = [*map(stamp, files)]
+    if topic not in _known or _known[topic][0] != stamps:
+        _known[topic] = stamps, read(topic)
+    return _known[topic][1]
 
 
-_read: dict[str, tuple] = {}  # by topic: the stamps of its files, and what was read there
+_known: dict[str, tuple[list, Known]] = {}  # by topic: the stamps of its files, and what was read there
 
 
 def stamp(path: Path) -> tuple:
-    """By what it is seen at once whether a file is still the one that was read."""
+    """Return what differs if a file is not the one that was read."""
     try:
         found = path.stat()
     except OSError:
@@ -68,21 +67,12 @@ def stamp(path: Path) -> tuple:
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
-def read(topic: str) -> tuple[Known, bool]:
-    """From the certificate, whether or not it still holds, and from what was refused; and whether all that is there could be read."""
-    refused, was_read = refusals.known(topic), True
-    try:
-        held = certificates.read(certificates.path_of(topic), "", "")
-        uses = {use for claim in held["claims"] for use in claim["uses"]}
-        inputs = {*held["inputs"]}
-    except (CertificateError, KeyError, TypeError):
-        uses, inputs = set(), set()
-        was_read = not certificates.path_of(topic).exists()
-    if refused:
-        uses, inputs = uses | {*refused["uses"]}, inputs | {*refused["inputs"]}
-    elif refusals.path_of(topic).exists():
-        was_read = False
-    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None), was_read
+def read(topic: str) -> Known:
+    certificate, rejection = certificates.STORE.get(topic), rejections.get(topic)
+    inputs = {name for one in (certificate, rejection) if one for name in one["inputs"]}
+    uses = {use for claim in certificate["claims"] for use in claim["uses"]} if certificate else set()
+    uses |= set(rejection["uses"]) if rejection else set()
+    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or rejection is not None)
 
 
 def concerns(path: str, topic: str, it: Known) -> bool:

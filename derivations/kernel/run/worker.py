@@ -22,10 +22,10 @@ from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, hint, in_a_script, scripts
 from ..printing.plain_text import SIGNS, plain
-from . import packages
-from .again import REPLAYED, Otherwise, checked
+from ..store import claim_cache
+from . import fingerprints, packages
 from .input_tracking import imported_files, recorded
-from .records import fault_of_words
+from .records import fault_of_words, refuse_unseen, witnessed
 
 MEMORY = 6 * 2**30  # bytes of address space
 LOCALE = "C.UTF-8"
@@ -82,11 +82,10 @@ def line_in(path: Path, error: BaseException) -> int:
     return lines[-1] if lines else 0
 
 
-def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict, one_in: int = 0):
+def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict):
     """Check the script at `path` in this environment, and send its records as JSON to the connection `out`.
 
-    `earlier` maps claims to the records of earlier checks; one in `one_in` of them is checked again. What the script prints goes to the
-    file `said`.
+    `earlier` maps claims to the records of earlier checks, which are used if they are current. What the script prints goes to the file `said`.
     """
     packages.know(homes)
     os.environ.clear()  # this process may have been forked from one that began in another
@@ -107,7 +106,7 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
     def emit(event, **content):
         out.send_bytes(json.dumps({"event": event, **content}).encode())
 
-    with_room(check_script, script, Path(root), emit, earlier, one_in or REPLAYED)
+    with_room(check_script, script, Path(root), emit, earlier)
 
 
 def with_room(run, *arguments):
@@ -140,15 +139,15 @@ def be_anywhere():
         locale.setlocale(locale.LC_ALL, "C")
 
 
-def check_script(script: Path, root: Path, emit, earlier: dict | None = None, one_in: int = REPLAYED):
+def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
     """Check a script, and emit the records of its claims and what it read."""
     with recorded() as recorder:
-        entangled = check_claims(script, emit, earlier or {}, one_in)
+        entangled = check_claims(script, emit, earlier or {})
     imported = imported_files((root, script.parent))
     emit("done", imported=imported, libraries=libraries(), read=asdict(recorder.reads), entangled=entangled or str(script) in imported)
 
 
-def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
+def check_claims(script: Path, emit, earlier: dict) -> bool:
     """Check each claim; whether the script itself imports snippets: what it does to them then, no claim tells, and nothing is taken over."""
     problem = load_script(script)
     entangled = any(name.partition(".")[0] == "snippets" for name in sys.modules)
@@ -160,14 +159,11 @@ def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
     for claim in stated:
         start = time.perf_counter()
         try:
-            found = checked(claim, None if entangled else earlier.get(claim.id), one_in)
+            found = checked(claim, None if entangled else earlier.get(claim.id))
             seconds = round(time.perf_counter() - start, 3)
-            kept = {"stands_on": found.stands_on, "taken": found.taken}
-            emit("claim", verdict="holds", seconds=seconds, message="", claim=found.record, stated=in_words(claim), **kept)
+            emit("claim", verdict="holds", seconds=seconds, message="", stated=in_words(claim), **found)
         except Refused as error:
             refused(emit, claim, error.message, start)
-        except Otherwise as error:
-            refused(emit, claim, str(error), start, distrusted=True)
         except RecursionError:
             refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
         except MemoryError:
@@ -190,15 +186,23 @@ def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
     return entangled
 
 
+def checked(claim: Claim, before: dict | None) -> dict:
+    """Return a claim's record and what it depends on: the record of an earlier check if it is current, else a new one."""
+    refuse_unseen(claim)
+    stands_on = {"told": fingerprints.told(claim)} | fingerprints.code(claim)
+    taken = before is not None and claim_cache.is_current(before, stands_on)
+    record = before["record"] | {"line": claim.line} if taken else witnessed(claim)
+    return {"claim": record, "stands_on": stands_on, "taken": taken}
+
+
 def libraries() -> dict[str, str]:
     """Version by name of every installed package that was imported, and of what it is a part."""
     return packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
-def refused(emit, claim: Claim, message: str, start: float, **more):
+def refused(emit, claim: Claim, message: str, start: float):
     emit(
         "claim",
-        **more,
         verdict="refused",
         seconds=round(time.perf_counter() - start, 3),
         message=message,

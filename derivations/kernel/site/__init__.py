@@ -57,7 +57,7 @@ Search is made from the finished site (search_index.py), by any generator: from 
 What a page is made from is noted while it is rendered (page_dependencies.py). From that a server knows which pages a change concerns (incremental_build.py),
 and a build which pages it need not render again (page_cache.py).
 
-May import: `run`, `pytorch` for the names that PyTorch has, and `printing`. Begin with `claim_html.py`, which shows a certificate's claim, then
+May import: `run`, `store`, `pytorch` for the names that PyTorch has, and `printing`. Begin with `claim_html.py`, which shows a certificate's claim, then
 `page.py`: one page on its way through Markdown.
 """
 

@@ -6,8 +6,10 @@ from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..printing.mathml import MathsError
-from ..run import certificates, coq_open, fuzz_kept, whole_runs
-from ..run.certificates import ROOT, CertificateError, topics
+from ..run import coq_open
+from ..store import full_runs, fuzz_results, mutant_results
+from ..store.certificates import CertificateError, topics
+from ..store.project_files import ROOT
 from . import claim_graph, graph_svg, page_dependencies, widgets
 from .api_reference import ApiError, api
 from .claim_html import ClaimError
@@ -20,7 +22,7 @@ from .trust_counts import LISTS, TABLES, counted
 
 def count(page: Page, parent: Element, name: str) -> Element:
     """Append one of the trust page's tables, with the command that makes its numbers again."""
-    page_dependencies.note("all", f"within:{certificates.STORE / 'mutants'}", f"file:{fuzz_kept.path()}")
+    page_dependencies.note("all", *(f"within:{stored.path('')}" for stored in (mutant_results.SURVEYS, fuzz_results.STORE)))
     line = page.source.line_of(f"/// trust | {name}")
     if name not in (*TABLES, *LISTS):
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, *LISTS))}, found {name!r}")
@@ -29,7 +31,7 @@ def count(page: Page, parent: Element, name: str) -> Element:
             page_dependencies.note_files([coq_open.FILE])
             return list_claims(page, parent, *LISTS[name])
         if name == "runs":
-            page_dependencies.note_files([whole_runs.FILE])
+            page_dependencies.note_files([full_runs.FILE])
         html = counted(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None

@@ -34,11 +34,11 @@ FILES = (
     "derivations/kernel/run/records.py",
     "derivations/kernel/printing/latex.py",
     "derivations/kernel/attack/parse_plain.py",
-    "derivations/kernel/run/certificates.py",
-    "derivations/kernel/run/times.py",
-    "derivations/kernel/run/again.py",
+    "derivations/kernel/store/certificates.py",
+    "derivations/kernel/store/durations.py",
+    "derivations/kernel/store/claim_cache.py",
     "derivations/kernel/coq/witness.py",
-    "derivations/kernel/run/coq_results.py",
+    "derivations/kernel/store/coq_results.py",
     "derivations/kernel/site/__init__.py",
     "derivations/kernel/site/claim_html.py",
     "derivations/kernel/site/claim_details.py",
@@ -111,11 +111,10 @@ def certificate(certificate: dict, claim: dict, link: Callable[[str], str]) -> s
     return table(
         ["the certificate has", "which is"],
         [
-            ["its place", f"<code>.certificates/{escape(certificate['topic'])}.json</code>"],
+            ["its place", f"<code>.certificates/certificates/{escape(certificate['topic'])}</code>"],
             ["claims", str(len(certificate["claims"]))],
             ["files that it depends on, each with its hash", str(len(certificate["inputs"]))],
             ["versions", escape(versions)],
-            ["a seal over all of it, which begins with", f"<code>{escape(certificate['seal'][:12])}</code>"],
         ],
     )
 

@@ -7,16 +7,13 @@ r"""The block that draws a picture when the site is built.
 A second word, `play=temperature`, has a widget play it (widgets.py).
 
 It calls the function `widths` of docs/figures/scaling/variance.py, which returns a Picture (see diagrams.py) and takes its numbers
-from snippets. A picture is kept under `.certificates/figures/`, sealed, with the hash of every file of the project that it came
-from: the function's own, those that it imports, however indirectly, what it draws with, what it says that it reads, by
-`READS = ("pyproject.toml",)` at its top, and the files and environment variables that it was seen to read (run/input_tracking.py). While they hold, nothing is run.
+from snippets. A picture is stored with the hash of every file of the project that it came from: the function's own, those that it
+imports, however indirectly, what it draws with, what it says that it reads, by `READS = ("pyproject.toml",)` at its top, and the files and
+environment variables that it was seen to read (run/input_tracking.py). While they are unchanged, nothing is run.
 """
 
 import ast
-import hmac
 import importlib
-import json
-import os
 import re
 import sys
 from contextlib import contextmanager
@@ -24,18 +21,20 @@ from importlib.util import module_from_spec, spec_from_file_location
 from inspect import isfunction
 from modulefinder import ModuleFinder
 from pathlib import Path
-from platform import python_version
 from traceback import extract_tb
 from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from ..run import certificates, input_tracking
+from ..run import input_tracking
+from ..store.dependencies import Dependencies, installed
+from ..store.project_files import file_hash
+from ..store.store import Store
 from . import diagrams, head_view, page_dependencies, svg_picture
 from .svg_picture import Picture
 from .widgets import Played
 
 ROOT = Path(__file__).resolve().parents[3]
-KEPT = ROOT / ".certificates" / "figures"
+STORE = Store("figures")
 PACKAGE = "snippets"
 PHONE, LEGIBLE = 358.0, 11.0  # pixels: the breadth of a phone's column, and the smallest type that is read there
 
@@ -48,7 +47,7 @@ def _name(path: Path) -> str:
 
 _DRAWS_WITH = re.compile(r"^from derivations\.kernel\.site\.(\w+) import", re.M)
 # What this process draws with, whatever the files become while it runs.
-_LOADED = {_name(Path(module.__file__)): certificates.file_hash(Path(module.__file__)) for module in (diagrams, head_view, svg_picture)}
+_LOADED = {_name(Path(module.__file__)): file_hash(Path(module.__file__)) for module in (diagrams, head_view, svg_picture)}
 
 
 class FigureError(ValueError):
@@ -67,7 +66,7 @@ def figure(name: str, docs: Path, number: int) -> tuple[str, str, dict]:
         there = f"docs/figures/{chapter}/{topic}.py"
         raise FigureError(f"there is no {there}; make it, with a function '{function}' that returns a picture")
     identifier = f"picture-{number}"
-    content = _kept(KEPT / chapter / f"{topic}.{function}.json", path, function)
+    content = _stored(path, function)
     return _markup(content, identifier), identifier, content.get("numbers", {})
 
 
@@ -98,34 +97,29 @@ def _markup(content: dict, identifier: str) -> str:
     return tostring(box, encoding="unicode", short_empty_elements=False)
 
 
-# Kept pictures ----------------------------------------------------------------------------------------------------------
+# Stored pictures --------------------------------------------------------------------------------------------------------
 
 
-def _kept(store: Path, path: Path, function: str) -> dict:
-    """The picture as it was kept, if it may be trusted and nothing that it came from changed; else drawn again and kept."""
-    try:
-        content = json.loads(store.read_text(encoding="utf-8"))
-        page_dependencies.note_files(ROOT / name for name in content["inputs"])
-        unchanged = content["inputs"] == _hashes(content["inputs"]) and content["versions"] == _versions()
-        unchanged = unchanged and not certificates.changes_of(content["read"])
-        if unchanged and hmac.compare_digest(content["seal"], certificates.seal(content)):
-            return content
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass
-    page_dependencies.note_files(
-        [path, *path.parent.glob("*.py"), *(ROOT / PACKAGE).rglob("*.py")]
-    )  # of a picture that fails, all that may mend it
-    inputs = _hashes(_dependencies(path)) | _LOADED  # before it is drawn: a change meanwhile is seen next time
-    with input_tracking.recorded(all_threads=False) as recorder:  # a server has others, which read for themselves
-        drawn = _draw(path, function)
-    read = certificates.stored(recorder.reads)
-    content = _content(drawn) | {"inputs": inputs, "read": read, "versions": _versions()}
-    content["seal"] = certificates.seal(content)
-    store.parent.mkdir(parents=True, exist_ok=True)
-    half = store.with_suffix(f".{os.getpid()}.tmp")
-    half.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    half.replace(store)
-    return content
+def _stored(path: Path, function: str) -> dict:
+    """Return the stored picture if nothing changed that it came from; else draw it and store it."""
+
+    def holds(content: dict) -> bool:
+        page_dependencies.note_files(ROOT / name for name in content["depends"]["inputs"])
+        return not Dependencies.of(content["depends"]).changes()
+
+    def draw() -> dict:
+        page_dependencies.note_files(
+            [path, *path.parent.glob("*.py"), *(ROOT / PACKAGE).rglob("*.py")]
+        )  # of a picture that fails, all that may mend it
+        depends = Dependencies.now(
+            [ROOT / name for name in _dependencies(path)], libraries=_versions()
+        )  # a change meanwhile is seen next time
+        with input_tracking.recorded(all_threads=False) as recorder:  # a server has others, which read for themselves
+            drawn = _draw(path, function)
+        depends.inputs |= _LOADED
+        return _content(drawn) | {"depends": Dependencies.now([], recorder.reads).merged(depends).stored()}
+
+    return STORE.reuse(f"{path.parent.name}/{path.stem}.{function}", draw, holds)
 
 
 def _content(drawn: Picture) -> dict:
@@ -142,12 +136,8 @@ def _content(drawn: Picture) -> dict:
     } | ({"numbers": drawn.numbers} if isinstance(drawn, Played) else {})
 
 
-def _hashes(names) -> dict[str, str]:
-    return {name: certificates.file_hash(ROOT / name) for name in names}
-
-
 def _versions() -> dict[str, str]:
-    return {"python": python_version(), "torch": certificates.installed("torch")}
+    return {name: installed(name) for name in ("python", "torch")}
 
 
 def _dependencies(path: Path) -> list[str]:

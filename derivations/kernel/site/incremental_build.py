@@ -18,8 +18,9 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from ..run import certificates, coq_results, refusals
-from ..run.certificates import CertificateError, file_hash
+from ..store import certificates, coq_results, project_files, rejections
+from ..store.certificates import CertificateError
+from ..store.project_files import file_hash
 from . import page_dependencies
 
 LABS = "labs/"  # of the pages' folder: notebooks, which are run
@@ -69,7 +70,7 @@ def paths_of(kind: str, rest: str) -> list[Path]:
         return [Path(rest)]
     if kind == "within":
         return files_within(rest)
-    return [refusals.bell()] if kind == "all" else [certificates.path_of(rest), refusals.path_of(rest), coq_results.path_of(rest)]
+    return [rejections.round_file()] if kind == "all" else [one.STORE.path(rest) for one in (certificates, rejections, coq_results)]
 
 
 def state_now() -> State:
@@ -94,11 +95,11 @@ def files_within(folder: str) -> list[Path]:
 
 
 def of_topic(topic: str) -> object:
-    kept, asked = refusals.path_of(topic), coq_results.path_of(topic)
     try:
-        return certificates.standing(topic), file_hash(asked) if asked.exists() else ""
+        return certificates.identity(topic), project_files.state(coq_results.STORE.path(topic))
     except CertificateError as error:
-        return str(error), file_hash(kept) if kept.exists() else "", *refusals.changed(refusals.known(topic) or {"inputs": {}})
+        rejection = rejections.get(topic)
+        return str(error), project_files.state(rejections.STORE.path(topic)), *(rejections.changes(rejection) if rejection else ())
 
 
 def concerned() -> dict[str, set[str]]:
@@ -139,10 +140,10 @@ def is_of_everything(address: str, names: set[str]) -> bool:
 def is_settled(topic: str) -> bool:
     """Whether the topic holds, or is refused, as it stands."""
     try:
-        certificates.standing(topic)
+        certificates.identity(topic)
     except CertificateError:
-        kept = refusals.known(topic)
-        return kept is not None and not refusals.changed(kept)
+        rejection = rejections.get(topic)
+        return rejection is not None and not rejections.changes(rejection)
     return True
 
 
@@ -212,11 +213,11 @@ class Rebuild:
 
     def soon(self) -> None:
         self.has_waited = True
-        refusals.ring()
+        rejections.end_round()
 
     def quiet(self) -> None:
         self.is_quiet = True
-        refusals.ring()
+        rejections.end_round()
 
     def surroundings(self) -> object:
         """What every page may depend on: the files that there are, and how they are put together."""

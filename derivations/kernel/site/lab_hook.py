@@ -1,13 +1,10 @@
 """MkDocs hook for labs, the notebooks that mkdocs-jupyter executes: run them only when needed, and keep their pages light.
 
-What a lab shows is kept in `.certificates/labs/` under a key made of everything it depends on: its own text, every module
-of the project that it imports, however indirectly, data that has such a module's name, and the pinned versions. While the key
-holds, nothing is executed. What else a notebook reads is not tracked: keep it beside the module that reads it, under its name.
+What a lab shows is stored with a digest of everything that it depends on: its own text, every module of the project that it imports,
+however indirectly, data that has such a module's name, and the pinned versions. What else a notebook reads is not tracked: put it beside
+the module that reads it, under its name.
 """
 
-import hashlib
-import json
-import os
 import re
 import sys
 from base64 import b64decode
@@ -24,9 +21,11 @@ from derivations.kernel.printing.mathml import MathsError, notation
 from derivations.kernel.printing.relation_signs import fault_of_text
 from derivations.kernel.site import PageError, Prose, Source, page_errors, page_lint
 from derivations.kernel.snippet_source import parse
+from derivations.kernel.store.project_files import file_hash
+from derivations.kernel.store.store import Store, digest
 
 ROOT = Path(__file__).resolve().parents[3]
-KEPT = ROOT / ".certificates" / "labs"
+STORE = Store("labs")
 
 # What of JupyterLab's page a reader needs: text, code, and what the code gave. The rest is 590 kB of styles for a whole
 # application, a second copy of the code for a button, and MathJax from another host.
@@ -40,7 +39,7 @@ _DRAWN, _DRAWN_WITH = frozenset(_ELEMENTS.split()), frozenset(_ATTRIBUTES.split(
 
 
 def on_pre_page(page, **_):
-    """Put a render that keeps its result in place of mkdocs-jupyter's."""
+    """Replace mkdocs-jupyter's render by one that stores its result."""
     if page.file.src_uri.startswith("labs/") and page.file.src_uri.endswith(".py"):
         execute = page.render
         page.render = lambda config, files: render_or_say(page, lambda: execute(config, files))
@@ -57,32 +56,24 @@ def render_or_say(page, execute) -> None:
 
 
 def render(page, execute) -> None:
-    """Give the page its content, title and table of contents: the kept ones, or those of a fresh run."""
+    """Give the page its content, title and table of contents: the stored ones, or those of a new run."""
     notebook = Path(page.file.abs_src_path)
-    kept, wanted = KEPT / f"{notebook.stem}.json", key(notebook)
-    try:
-        lab = json.loads(kept.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        lab = {}
-    if lab.get("key") != wanted:
+    depends = depends_on(notebook)
+
+    def compute() -> dict:
         try:
             execute()
         except CellExecutionError as error:
             raise PageError(f"docs/labs/{notebook.name}: a cell fails with {error.ename}: {error.evalue}") from None
-        lab = {"key": wanted, "title": page.title, "toc": tokens(page.toc), "content": light(page.content, notebook)}
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        partial = kept.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(lab), encoding="utf-8")
-        partial.replace(kept)
+        return {"depends": depends, "title": page.title, "toc": tokens(page.toc), "content": light(page.content, notebook)}
+
+    lab = STORE.reuse(notebook.stem, compute, lambda lab: lab["depends"] == depends)
     page.content, page.title, page.toc = lab["content"], lab["title"], get_toc(lab["toc"])
 
 
-def key(notebook: Path) -> str:
-    """A digest of all that the lab's page depends on."""
-    digest = hashlib.sha256(sys.version.encode())
-    for path in dependencies(notebook):
-        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
+def depends_on(notebook: Path) -> str:
+    """Return a digest of everything that the lab's page depends on."""
+    return digest(sys.version, [[path.name, file_hash(path)] for path in dependencies(notebook)])
 
 
 def dependencies(notebook: Path) -> list[Path]:

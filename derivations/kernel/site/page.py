@@ -8,8 +8,9 @@ from xml.etree.ElementTree import Element, SubElement
 from markdown.util import AtomicString
 
 from ..printing.mathml import authored
-from ..run.certificates import ROOT, CertificateError
-from ..run.coq_results import load
+from ..store.certificates import CertificateError
+from ..store.coq_results import load
+from ..store.project_files import ROOT
 from . import page_dependencies, page_errors, rejected_claims
 from .claim_html import ClaimError, render
 from .links import Ways

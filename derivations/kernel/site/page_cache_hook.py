@@ -1,9 +1,8 @@
-"""MkDocs hook: a page that would come out as it did is not rendered again (page_cache.py).
+"""MkDocs hook: do not render a page again that would come out as before (page_cache.py).
 
 While the site is served, incremental_build.py decides what is built again.
 """
 
-import hashlib
 import logging
 import sys
 from collections.abc import Callable
@@ -14,37 +13,38 @@ from typing import Any
 from mkdocs.structure.toc import get_toc
 from mkdocs.utils import CountHandler
 
-from derivations.kernel.run import certificates, coq_results
 from derivations.kernel.site import lab_hook, mkdocstrings_cache, page_cache, page_errors
+from derivations.kernel.store import coq_results, project_files
+from derivations.kernel.store.store import digest
 
 
 def on_files(files, *, config):
     page_cache.begin("" if page_errors.are_shown() else around(config, files))
     if not page_errors.are_shown():
-        coq_results.hold()
+        coq_results.begin_build()
     return files
 
 
 def around(config, files) -> str:
-    """A digest of what any page may depend on."""
-    given = [Path(config.config_file_path), *certificates.kernel_files()]
-    read = [(path.as_posix(), certificates.file_hash(path)) for path in given]
+    """Return a digest of what any page may depend on."""
+    given = [Path(config.config_file_path), *project_files.kernel_files()]
+    read = [(path.as_posix(), project_files.file_hash(path)) for path in given]
     versions = sorted((one.metadata["Name"], one.version) for one in distributions())
     settings = [config.docs_dir, config.site_url, config.repo_url, config.use_directory_urls]
     said = [read, versions, sys.version, settings, sorted(file.src_uri for file in files)]
-    return hashlib.sha256(repr(said).encode()).hexdigest()
+    return digest(repr(said))
 
 
 def on_post_build(**_):
-    coq_results.release()
+    coq_results.end_build()
 
 
 def on_build_error(**_):
-    coq_results.release()
+    coq_results.end_build()
 
 
 def on_pre_page(page, **_):
-    """Put a render that keeps its result in place of MkDocs'."""
+    """Replace MkDocs' render by one that stores its result."""
     if not page_errors.are_shown() and page.file.src_uri.endswith(".md"):
         execute = page.render
         page.render = lambda config, files: render(page, config.plugins, files, lambda: execute(config, files))
@@ -52,7 +52,7 @@ def on_pre_page(page, **_):
 
 
 def render(page, plugins, files, execute: Callable[[], None]) -> None:
-    """Give the page its content and what MkDocs knows of it: as it is kept, or as it is rendered."""
+    """Give the page its content and what MkDocs knows of it: the stored ones, or those of a new render."""
     counted = CountHandler(level=logging.WARNING)
 
     def make() -> dict[str, Any]:
@@ -64,12 +64,12 @@ def render(page, plugins, files, execute: Callable[[], None]) -> None:
             logging.getLogger("mkdocs").removeHandler(counted)
         return stored(page) | {"referred": told}
 
-    def may_be_kept(made: dict[str, Any]) -> bool:
+    def may_be_stored(made: dict[str, Any]) -> bool:
         return not counted.get_counts() and mkdocstrings_cache.is_known(made["referred"])
 
-    kept = page_cache.kept(page.file.src_uri, page.file.abs_src_path, make, may_be_kept)
-    restore(page, kept, files)
-    mkdocstrings_cache.tell(kept["referred"], page, plugins)
+    made = page_cache.reuse(page.file.src_uri, page.file.abs_src_path, make, may_be_stored)
+    restore(page, made, files)
+    mkdocstrings_cache.tell(made["referred"], page, plugins)
 
 
 def stored(page) -> dict[str, Any]:

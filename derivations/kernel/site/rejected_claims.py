@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
-from ..run import certificates, refusals
-from ..run.certificates import CertificateError
+from ..store import certificates, rejections
 
 
 @dataclass(frozen=True)
@@ -24,10 +23,10 @@ class Refused:
 def of(topic: str, name: str | None, message: str) -> Refused:
     """What the last check said of a topic's claims, or of the one that is named. Where it was not refused, its certificate is out of
     date, and the claims are those that once held."""
-    kept = refusals.known(topic)
+    kept = rejections.get(topic)
     if kept is None:
         return Refused(message, [], chosen(once(topic), name))
-    changed = refusals.changed(kept)
+    changed = rejections.changes(kept)
     since = [f"{', '.join(changed)} changed since; check again: python -m derivations check {topic}"] if changed else []
     claims, script = chosen(kept["claims"], name), kept["script"]
     guilty = {one["id"]: f"{script}:{one['line']}: claim '{one['id']}': {one['message']}" for one in kept["claims"] if one["message"]}
@@ -42,17 +41,12 @@ def chosen(claims: list[dict], name: str | None) -> list[dict]:
 
 
 def once(topic: str) -> list[dict]:
-    """The claims of a certificate that is out of date."""
-    if not certificates.is_topic(topic):
-        return []
-    try:
-        content = certificates.read(certificates.path_of(topic), "", "")
-        return [
-            {"id": one["id"], "title": one["title"], "line": one["line"], "stated": one["latex"], "message": ""}
-            for one in content["claims"]
-        ]
-    except (CertificateError, KeyError, TypeError):
-        return []
+    """Return the claims of a certificate that is out of date."""
+    content = certificates.STORE.get(topic) if certificates.is_topic(topic) else None
+    return [
+        {"id": one["id"], "title": one["title"], "line": one["line"], "stated": one["latex"], "message": ""}
+        for one in (content["claims"] if content else ())
+    ]
 
 
 def render(

@@ -24,7 +24,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from ..run import certificates
+from ..store import project_files
+from ..store.store import Store, digest
 from . import formula_text, tokenizer
 
 FOLDER = "search"
@@ -294,62 +295,42 @@ def name_pages(pages: list[Found]) -> None:
 
 # Writing ------------------------------------------------------------------------------------------------------------------
 
-_kept: dict[str, Found | None] = {}  # what was read, by a hash of the page's address and of its HTML
-_remembered: set[str] = set()  # those hashes that are stored
+STORE = Store("search", by_digest=True)  # what was read of a page, by a digest of its address, its HTML, and what reads it
+_read: dict[str, Found | None] = {}  # the same of the last build of this process
+_new: set[str] = set()  # those keys that are not stored yet
 
 
 def gather(site: Path) -> list[Found]:
-    """All pages of a site; those that are as they were are not read again, in this build or in a later one."""
-    if not _kept:
-        _kept.update(remembered())
+    """Return all pages of a site. Read only those that changed since this build or an earlier one read them."""
+    readers = [project_files.file_hash(Path(module.__file__ or "")) for module in (sys.modules[__name__], formula_text, tokenizer)]
     found = {}
     for path in sorted(site.rglob("index.html")):
         url = path.relative_to(site).as_posix().removesuffix("index.html")
         html = path.read_text(encoding="utf-8")
-        digest = hashlib.sha256(f"{url}\0{html}".encode()).hexdigest()
-        found[digest] = _kept[digest] if digest in _kept else read(html, url)
-    _kept.clear()
-    _kept.update(found)
+        key = digest(readers, url, html)
+        found[key] = _read[key] if key in _read else stored_or_read(key, html, url)
+    _read.clear()
+    _read.update(found)
     for page in filter(None, found.values()):
         page.records[0].fields.pop("names", None)
     return [page for page in found.values() if page]
 
 
-def memory(digest: str = "*") -> Path:
-    """Where it is kept what was read of a page."""
-    return certificates.STORE / "found" / f"{digest}.json"
-
-
-def readers() -> list[str]:
-    """Hashes of what reads a page."""
-    return [certificates.file_hash(Path(module.__file__ or "")) for module in (sys.modules[__name__], formula_text, tokenizer)]
+def stored_or_read(key: str, html: str, url: str) -> Found | None:
+    stored = STORE.get(key)
+    if stored is not None:
+        return stored["found"] and made(stored["found"])
+    _new.add(key)
+    return read(html, url)
 
 
 def remember() -> None:
-    """Keep what was read and is not kept already, and nothing else."""
-    for digest in _kept.keys() - _remembered:
-        page = _kept[digest]
-        certificates.write(memory(digest), {"digest": digest, "readers": readers(), "found": page and asdict(page)})
-    for digest in _remembered - _kept.keys():
-        memory(digest).unlink(missing_ok=True)
-    _remembered.clear()
-    _remembered.update(_kept)
-
-
-def remembered() -> dict[str, Found | None]:
-    """What an earlier build read, if it was read as it would be now; what was not is removed."""
-    found, now = {}, readers()
-    for path in memory().parent.glob(memory().name):
-        try:
-            kept = certificates.read(path, "", "")
-        except certificates.CertificateError:
-            kept = {}
-        if (kept.get("digest"), kept.get("readers")) == (path.stem, now):
-            found[path.stem] = kept["found"] and made(kept["found"])
-        else:
-            path.unlink(missing_ok=True)
-    _remembered.update(found)
-    return found
+    """Store what was read and is not stored yet."""
+    for key in _new & _read.keys():
+        page = _read[key]
+        STORE.put(key, {"found": page and asdict(page)})
+    _new.clear()
+    STORE.prune()
 
 
 def made(page: dict) -> Found:

@@ -13,8 +13,8 @@ from pathlib import Path
 from jinja2 import BytecodeCache
 from watchdog.observers.polling import PollingObserver
 
-from derivations.kernel.run import refusals
 from derivations.kernel.site import PageError, incremental_build, lab_hook, page_errors
+from derivations.kernel.store import rejections
 
 log = logging.getLogger("mkdocs.derivations")
 LOOKS = Path(__file__).with_name("page_errors.css")
@@ -100,7 +100,7 @@ def on_post_page(output, **_):
 
 def on_serve(server, *, config, builder):
     if page_errors.are_shown():  # not with --clean, which builds as for readers
-        watch_closely(server, refusals.bell())
+        watch_closely(server, rejections.round_file())
         server.builder = outliving(server, incremental_build.Rebuild(config, server.builder), Path(config.site_dir))
     return server
 

@@ -90,7 +90,7 @@ def notebook(page, source: Source, config) -> str:
 
     name, found = page.file.src_uri, KEPT["notebooks"]
     if name not in found:
-        found[name] = page_cache.kept(f"{name}.notebook", page.file.abs_src_path, made)
+        found[name] = page_cache.reuse(f"{name}.notebook", page.file.abs_src_path, made)
     return found[name]
 
 

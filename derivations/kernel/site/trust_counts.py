@@ -6,10 +6,11 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-from ..run import coq_open, fuzz_kept, mutants_kept, whole_runs
-from ..run.certificates import topics
-from ..run.coq_results import load
+from ..run import coq_open
 from ..run.proofs import provers
+from ..store import full_runs, fuzz_results, mutant_results
+from ..store.certificates import topics
+from ..store.coq_results import load
 from . import code_verdicts
 from .claim_details import WITNESSES as NAMES
 
@@ -20,7 +21,7 @@ KERNEL = Path(__file__).resolve().parents[1]
 SHARED = ("core",)
 BESIDE = {
     "from a script to its claims": ("language",),
-    "from a verdict to its page": ("run", "site"),
+    "from a verdict to its page": ("run", "store", "site"),
     "formulas as text": ("printing",),
     "the text of snippets": ("snippet_source",),
 }
@@ -118,7 +119,7 @@ MUTANTS = "python -m derivations mutants"
 
 def by_killer() -> Table:
     """For each kind of claim, how many mutants there are, and how many of them each witness killed, of those that it had to judge."""
-    tried = mutants_kept.standing(topics())
+    tried = mutant_results.of_topics(topics())
     claims = [(claim["kind"], results[claim["id"]]) for topic, results in tried.items() if results for claim in load(topic)["claims"]]
     names = list(dict.fromkeys(name for _, result in claims for name in result["witnesses"]))
     groups = {kind: [result for k, result in claims if k == kind] for kind, _ in Counter(kind for kind, _ in claims).most_common()}
@@ -152,7 +153,7 @@ def killed(said: list) -> str:
 def by_mutant() -> Table:
     """What became of the corrupted claims, topic by topic, over all witnesses; how many topics were not tried as they are is said last."""
     rows, sums = [], Counter()
-    standing = mutants_kept.standing(topics())
+    standing = mutant_results.of_topics(topics())
     tried = {topic: claims for topic, claims in standing.items() if claims is not None}
     for topic, claims in tried.items():
         here = Counter(mutants=sum(c["mutants"] for c in claims.values()), alike=sum(len(c["alike"]) for c in claims.values()))
@@ -173,7 +174,7 @@ SAID = ("accepted", "refused", "not applicable", "too slow", "broke")
 
 def by_random_claim() -> Table:
     """What each witness said of the random claims that it was asked, true and false; a row says so where none were tried as things are."""
-    counted = fuzz_kept.kept()
+    counted = fuzz_results.get()
     if counted is None:
         return ["asked", "random claims", *SAID], [["not tried on this machine", *[""] * (1 + len(SAID))]], FUZZ
     rows = []
@@ -187,7 +188,7 @@ def by_random_claim() -> Table:
 
 def by_family() -> Table:
     """Of what kinds the random claims were, how many of them the judge found true and false, and how many faults came of them."""
-    counted = fuzz_kept.kept()
+    counted = fuzz_results.get()
     if counted is None:
         return ["kind", "true", "false", "undecided", "faults"], [["not tried on this machine", "", "", "", ""]], FUZZ
     faults = Counter()
@@ -203,7 +204,7 @@ def by_family() -> Table:
 
 def by_whole_run() -> Table:
     """The last runs of all mutants and of all random claims: of which commit, how many were tried, and how many faults came of them."""
-    runs, rows = whole_runs.read(), []
+    runs, rows = full_runs.read(), []
     if kept := runs.get("mutants"):
         rows.append([f"all mutants of {kept['claims']} claims", *(str(kept[key]) for key in ("tried", "left")), told_of(kept)])
     if kept := runs.get("code"):

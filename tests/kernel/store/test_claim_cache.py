@@ -1,9 +1,11 @@
-"""What an earlier check said of a claim is taken over where nothing changed that its verdict rests on, and nowhere else."""
+"""A claim's stored record is used again if nothing changed that its verdict depends on, and only then."""
 
 import importlib
 import json
+import os
 import subprocess
 import sys
+import time
 from types import ModuleType
 
 import pytest
@@ -12,7 +14,11 @@ import snippets
 from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.run import again, certificates, earlier, fingerprints, inputs, records, worker
+from derivations.kernel.run import fingerprints, records, runner, worker
+from derivations.kernel.store import certificates, claim_cache, dependencies, project_files, store
+from derivations.kernel.store.certificates import load
+from derivations.kernel.store.dependencies import Reads
+from derivations.kernel.store.store import Folder, Recheck
 
 n, m = sizes("n m")
 A, B = matrix("A", n, m), matrix("B", n, m)
@@ -76,16 +82,16 @@ def check(project, monkeypatch):
     before = {name: module for name, module in sys.modules.items() if name.startswith("snippets.")}
     kept = {}
 
-    def run(one_in=10**9):
+    def run():
         for name in [name for name in sys.modules if name.startswith("snippets.")]:
             del sys.modules[name]
         importlib.invalidate_caches()
         assert worker.load_script(project.script) is None
         made = set()
         for one in claims.LOADED[0].claims:
-            found = again.checked(one, kept.get(one.id), one_in)
-            kept[one.id] = json.loads(json.dumps({"record": found.record, "stands_on": found.stands_on}))
-            made |= set() if found.taken else {one.id}
+            found = worker.checked(one, kept.get(one.id))
+            kept[one.id] = json.loads(json.dumps({"record": found["claim"], "stands_on": found["stands_on"]}))
+            made |= set() if found["taken"] else {one.id}
         return made
 
     run.kept = kept
@@ -126,12 +132,73 @@ def test_what_becomes_false_is_refused(project, check):
         check()
 
 
-def test_one_that_comes_out_otherwise_is_told(project, check):
-    check()
-    assert check(one_in=1) == ALL
-    check.kept["moved"]["record"]["scope"] = "some shapes"
-    with pytest.raises(again.Otherwise, match="it comes out otherwise than it did"):
-        check(one_in=1)
+def test_a_recheck_rejects_a_claim_that_gets_another_record(tree, monkeypatch):
+    def check():
+        return runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None)
+
+    assert check().holds
+    content = claim_cache.STORE.get(claim_cache.key("chapter/tiny"))
+    content["claims"]["sum"]["record"]["scope"] = "some shapes"
+    claim_cache.STORE.put(claim_cache.key("chapter/tiny"), content)
+    tree.script.write_text(tree.script.read_text() + "# more\n")
+    assert check().records[0]["claim"]["scope"] == "some shapes"  # the seal is good, so that only a check tells
+    monkeypatch.setattr(store.settings, "recheck", Recheck(1, "seed"))
+    result = check()
+    assert not result.holds and not tree.certificate.exists()
+    assert result.records[0]["message"].startswith("chapter/tiny#sum: differs from its stored result, although nothing")
+    assert "seed seed" in result.records[0]["message"]
+    monkeypatch.setattr(store.settings, "recheck", Recheck())
+    assert check().records[0]["claim"]["scope"] == "every shape"
+
+
+def test_a_recheck_of_an_edited_claim_finds_no_difference(tree, monkeypatch):
+    monkeypatch.setattr(store.settings, "recheck", Recheck(1))
+    for edit_ in ("A.T + B.T", "B.T + A.T", "A.T - B.T"):
+        tree.script.write_text(tree.script.read_text().replace("A.T + B.T", edit_).replace("B.T + A.T", edit_))
+        result = runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None)
+        assert result.holds == ("-" not in edit_) and "differs" not in result.records[0]["message"]
+
+
+def test_another_machine_uses_what_was_shared(tree, tmp_path, monkeypatch):
+    monkeypatch.setattr(store.settings, "shared", Folder(str(tmp_path / "shared")))
+
+    def taken():
+        monkeypatch.setattr(store, "FOLDER", tmp_path / f"machine{len(list(tmp_path.glob('machine*')))}")
+        store.FOLDER.mkdir()
+        result = runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None)
+        assert result.holds and not result.cached and load("chapter/tiny")["claims"]
+        return [record["taken"] for record in result.records]
+
+    assert taken() == [False] and taken() == [True]
+    path = tree.kernel / "exact/exact_evaluation.py"
+    path.write_text(path.read_text() + "\n")
+    assert taken() == [False] and taken() == [True]
+
+
+def test_a_checker_that_changed_since_it_was_loaded_stores_nothing(tree):
+    path = tree.kernel / "exact/exact_evaluation.py"
+    how, began = runner.How(loaded=time.time_ns()), path.stat().st_mtime_ns
+    os.utime(path, ns=(how.loaded + 10**6, how.loaded + 10**6))
+    time.sleep(0.01)  # the topic begins after that
+    result = runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=how)
+    assert "exact/exact_evaluation.py changed while it was checked" in result.problems[0] and not tree.certificate.exists()
+    os.utime(path, ns=(began, began))
+    assert runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=how).holds
+
+
+def test_another_checkout_uses_what_names_code_too(tmp_path, monkeypatch):
+    """What a claim's code is, is stored without the checkout's own place."""
+
+    class Claim:
+        code = (("snippets.parts.f",),)
+
+    said = []
+    for place in ("one", "other"):
+        monkeypatch.setattr(project_files, "ROOT", tmp_path / place)
+        path = str(tmp_path / place / "snippets" / "parts.py")
+        monkeypatch.setattr(fingerprints, "within_reach", lambda claim, path=path: {path: "def f(x):\n    return x\n"})
+        said.append(fingerprints.code(Claim))
+    assert said[0] == said[1] and said[0]["files"] == ["snippets/parts.py"] and said[0]["lines"]
 
 
 def test_nothing_is_taken_over_by_a_script_that_imports_snippets(project, check, monkeypatch):
@@ -145,7 +212,7 @@ def test_nothing_is_taken_over_by_a_script_that_imports_snippets(project, check,
         for name in [name for name in sys.modules if name.partition(".")[0] == "snippets"]:
             del sys.modules[name]
         del said[:]
-        return worker.check_claims(project.script, lambda event, **content: said.append(content.get("taken")), check.kept, 10**9)
+        return worker.check_claims(project.script, lambda event, **content: said.append(content.get("taken")), check.kept)
 
     assert not run() and [one for one in said if one is not None] == [True, True, True]
     edit(project.script, "derivation = ", "import snippets.chapter.parts\n\nderivation = ")
@@ -160,89 +227,93 @@ def test_a_check_takes_over_what_an_earlier_one_kept(project, monkeypatch):
         assert "Traceback" not in done.stderr, done.stderr
         return done.returncode, {one["id"] for one in json.loads(done.stdout) if one["id"] and not one["cached"]}
 
-    edit(project.kernel / "run/again.py", f"REPLAYED = {again.REPLAYED}", f"REPLAYED = {10**9}")
     assert ran() == (0, ALL)
     edit(project.parts, "x + y", "x - y")
     assert ran() == (1, {"moved"}) and not project.certificate.with_name("sums.json").exists()
     edit(project.parts, "x - y", "x + y")
     assert ran() == (0, {"moved"})  # what stood beside it stands
     assert ran("--fresh") == (0, ALL)
-    kept = project.store / "claims/chapter/sums.json"
     assert ran("--replay", str(10**9)) == (0, set()) and ran("--replay", "1") == (0, ALL)
-    lie = json.loads(kept.read_text().replace("every shape", "some shapes"))
-    monkeypatch.setattr(certificates, "STORE", project.store)
-    certificates.write(kept, {key: value for key, value in lie.items() if key != "seal"})
-    assert ran("--replay", "1") == (1, ALL) and not kept.exists()
-    assert ran() == (0, ALL)
 
 
 @pytest.mark.parametrize("slip", ["derivation.idenity('more', A, A)", "derivation.identity('more', A + B.T, B.T + A)"])
 def test_a_script_that_stopped_behind_a_claim_that_holds_passes_once_it_is_corrected(tree, command, slip):
-    """The message quotes the script, so that its size is recorded with the claims that are kept."""
+    """The message quotes the script, which reads the script."""
     good = tree.script.read_text()
     tree.script.write_text(f"{good}{slip}\n")
     said = command("check")
-    assert said.exit_code == 1 and "tiny.py:7: " in said.output and list(earlier.load("chapter/tiny")["claims"]) == ["sum"]
+    assert said.exit_code == 1 and "tiny.py:7: " in said.output and list(claim_cache.get("chapter/tiny")["claims"]) == ["sum"]
     tree.script.write_text(good)
     said = command("check")
     assert said.exit_code == 0, said.output
 
 
-# What is kept -----------------------------------------------------------------------------------------------------------------
+# What is stored ---------------------------------------------------------------------------------------------------------------
 
 
-KEPT = {"stands_on": {"files": ["snippets/chapter/sums.py"]}}
+RECORD = {
+    "verdict": "holds",
+    "claim": {"id": "moved", "code": ["snippets.chapter.sums.plus"]},
+    "stands_on": {"files": ["snippets/chapter/sums.py"]},
+}
+STORED = {"moved": {"record": RECORD["claim"], "stands_on": RECORD["stands_on"]}}
 
 
-def kept_with(project, **more):
-    """What a check keeps that read a file and a variable."""
-    reads = certificates.Reads(
-        files={str(project.root / "data.txt"): inputs.state(str(project.root / "data.txt"))},
-        variables=["SOME_VARIABLE"],
-    )
-    content, changed = certificates.depended_on(project.script, [project.snippet, project.parts], reads=reads, **more)
+def store_record(project):
+    """Store what a check stores that read a file and a variable."""
+    data = str(project.root / "data.txt")
+    reads = Reads(files={data: project_files.state(data)}, variables=["SOME_VARIABLE"])
+    depends, changed = certificates.depended_on(project.script, [project.snippet, project.parts], reads=reads)
     assert not changed
-    earlier.save("chapter/sums", {"moved": KEPT}, content)
+    claim_cache.put("chapter/sums", [RECORD], depends)
+
+
+def stored_file():
+    return claim_cache.STORE.path(claim_cache.key("chapter/sums"))
 
 
 CHANGES = {
     "the kernel": lambda project, patch: edit(project.kernel / "exact/exact_evaluation.py", '"""', '"""An edit. '),
     "a new file of the kernel": lambda project, patch: (project.kernel / "exact/new.py").touch(),
-    "what is kept": lambda project, patch: edit(earlier.path_of("chapter/sums"), "moved", "other"),
-    "what it is kept for": lambda project, patch: earlier.path_of("chapter/sums").rename(
-        earlier.path_of("chapter/sums").with_name("tiny.json")
-    ),
+    "what is stored": lambda project, patch: edit(stored_file(), "moved", "other"),
     "a module that no claim's code may run": lambda project, patch: edit(project.parts, "x + y", "y + x"),
     "a file that was read": lambda project, patch: (project.root / "data.txt").write_text("2"),
     "a variable": lambda project, patch: patch.setenv("SOME_VARIABLE", "other"),
-    "a library": lambda project, patch: patch.setattr(certificates, "installed", lambda name: "0"),
-    "the format": lambda project, patch: patch.setattr(earlier, "FORMAT", 0),
+    "a library": lambda project, patch: patch.setattr(dependencies, "installed", lambda name: "0"),
+    "Python": lambda project, patch: patch.setattr(claim_cache, "versions", lambda: {"python": "0"}),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_nothing_is_taken_over_where_anything_changed_but_python_files_of_the_project(project, change, monkeypatch):
+def test_nothing_is_used_if_anything_changed_but_the_script_and_the_snippets_of_claims(project, change, monkeypatch):
     (project.root / "data.txt").write_text("1")
-    kept_with(project)
+    store_record(project)
     edit(project.snippet, "FACTOR = 2", "FACTOR = 3")
     edit(project.script, "derivation = ", "# a comment\nderivation = ")
-    assert earlier.load("chapter/sums")["claims"] == {"moved": KEPT}
+    assert claim_cache.get("chapter/sums")["claims"] == STORED
     CHANGES[change](project, monkeypatch)
-    assert earlier.load("chapter/sums" if change != "what it is kept for" else "chapter/tiny") == {}
+    assert claim_cache.get("chapter/sums") == {}
 
 
-def test_what_was_read_for_a_claim_that_is_taken_over_is_read_for_the_new_certificate(project):
+def test_records_are_not_used_for_another_topic(project):
     (project.root / "data.txt").write_text("1")
-    kept_with(project)
+    store_record(project)
+    project.script.with_name("tiny.py").write_text(project.script.read_text())
+    assert claim_cache.get("chapter/tiny") == {}
+    stored_file().rename(claim_cache.STORE.path(claim_cache.key("chapter/tiny")))
+    assert claim_cache.get("chapter/tiny") == {}
+
+
+def test_what_was_read_for_a_record_that_is_used_again_is_a_dependency_of_the_new_certificate(project):
+    (project.root / "data.txt").write_text("1")
+    store_record(project)
     edit(project.snippet, "FACTOR = 2", "FACTOR = 3")
-    before = earlier.load("chapter/sums")
-    content, changed = certificates.depended_on(project.script, [], before=before)
+    earlier = claim_cache.get("chapter/sums")["depends"]
+    depends, changed = certificates.depended_on(project.script, [], earlier=earlier)
     assert not changed
-    assert {"data.txt", "derivations/chapter/sums.py"} < {*content["inputs"]}
-    assert content["inputs"]["snippets/chapter/sums.py"] == certificates.file_hash(
-        project.snippet
-    )  # as it is now, so that a change is seen
-    assert "SOME_VARIABLE" in content["variables"]
+    assert {"data.txt", "derivations/chapter/sums.py"} < {*depends.inputs}
+    assert depends.inputs["snippets/chapter/sums.py"] == project_files.file_hash(project.snippet)  # as it is now, so that a change is seen
+    assert "SOME_VARIABLE" in depends.variables
 
 
 # Of one claim -----------------------------------------------------------------------------------------------------------------
@@ -273,38 +344,38 @@ def test_what_has_no_hash_is_never_taken_over():
     made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.none.none", object())]))
     assert fingerprints.told(made) == ""
     record, nothing = {"computed": {}}, {"told": "", "lines": "l", "texts": "t"}
-    assert not again.still({"record": record, "stands_on": nothing}, nothing)
-    assert again.still({"record": record, "stands_on": nothing | {"told": "x"}}, {"told": "x", "lines": "l", "texts": "y"})
+    assert not claim_cache.is_current({"record": record, "stands_on": nothing}, nothing)
+    assert claim_cache.is_current({"record": record, "stands_on": nothing | {"told": "x"}}, {"told": "x", "lines": "l", "texts": "y"})
 
 
 def test_a_verdict_that_names_a_line_falls_when_lines_move():
     before = {"record": {"computed": {"reason": "f: not read (chapter/sums.py:3)"}}, "stands_on": {"told": "x", "lines": "l", "texts": "t"}}
-    assert again.still(before, {"told": "x", "lines": "l", "texts": "t"})
-    assert not again.still(before, {"told": "x", "lines": "l", "texts": "moved"})
+    assert claim_cache.is_current(before, {"told": "x", "lines": "l", "texts": "t"})
+    assert not claim_cache.is_current(before, {"told": "x", "lines": "l", "texts": "moved"})
 
 
 def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatch):
     one = claim(STATED["plain"])
-    before = again.checked(one, None)
-    monkeypatch.setattr(again.secrets, "randbelow", lambda n: 1)
-    taken = again.checked(one, {"record": before.record, "stands_on": before.stands_on})
-    assert taken.taken and taken.record == before.record
+    made = worker.checked(one, None)
+    before = {"record": made["claim"], "stands_on": made["stands_on"]}
+    taken = worker.checked(one, before)
+    assert taken["taken"] and taken["claim"] == made["claim"]
 
     def refuse(claim):
         raise Refused(claim.file, claim.line, claim.id, "not as shown")
 
-    monkeypatch.setattr(again, "refuse_unseen", refuse)
+    monkeypatch.setattr(worker, "refuse_unseen", refuse)
     with pytest.raises(Refused):
-        again.checked(one, {"record": before.record, "stands_on": before.stands_on})
+        worker.checked(one, before)
 
 
 def test_what_is_not_seen_by_witnesses_is_asked_once_of_a_claim_before_they_are(monkeypatch):
     said = []
-    for home in (again, records):
+    for home in (worker, records):
         monkeypatch.setattr(home, "refuse_unseen", lambda claim: said.append("unseen"))
     monkeypatch.setattr(records, "verdicts", lambda *asked: said.append("witnesses") or [])
     monkeypatch.setattr(records, "record", lambda *of: {})
-    again.checked(claim(STATED["plain"]), None)
+    worker.checked(claim(STATED["plain"]), None)
     records.check_claim(claim(STATED["plain"]))
     assert said == ["unseen", "witnesses"] * 2
 
@@ -342,7 +413,7 @@ def hash_of(tmp_path, monkeypatch, text, code=("snippets.planted.f",)):
     module = ModuleType("snippets.planted")
     module.__file__ = str(path)
     monkeypatch.setitem(sys.modules, "snippets.planted", module)
-    monkeypatch.setattr(certificates, "ROOT", tmp_path)
+    monkeypatch.setattr(project_files, "ROOT", tmp_path)
     found = fingerprints.code(claim(lambda of: of.identity("a", A + B, B + A, code=[code])))
     assert found["files"] == ["snippets/__init__.py", "snippets/planted.py"]
     return found["lines"]
@@ -370,16 +441,16 @@ def test_what_cannot_be_read_has_no_hash(tmp_path, monkeypatch):
         module = ModuleType("snippets.planted")
         module.__file__ = str(path)
         monkeypatch.setitem(sys.modules, "snippets.planted", module)
-        monkeypatch.setattr(certificates, "ROOT", tmp_path)
+        monkeypatch.setattr(project_files, "ROOT", tmp_path)
         made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.planted.f", A)]))
         assert fingerprints.code(made) == {"lines": "", "texts": "", "files": []}
-        assert not again.still({"record": {"computed": {}}, "stands_on": {"told": "x", "lines": ""}}, {"told": "x", "lines": ""})
+        assert not claim_cache.is_current({"record": {"computed": {}}, "stands_on": {"told": "x", "lines": ""}}, {"told": "x", "lines": ""})
 
 
-def test_a_claim_that_names_code_behind_one_that_is_refused_is_not_kept():
+def test_a_claim_that_names_code_behind_a_rejected_one_is_not_stored():
     def record(id_, verdict="holds", code=()):
         more = {"stands_on": {}} if verdict == "holds" else {}
         return {"verdict": verdict, "claim": {"id": id_, "code": list(code)}} | more
 
     records = [record("before", code=["f"]), record("bad", "refused"), record("behind", code=["f"]), record("bare")]
-    assert list(earlier.of_records(records)) == ["before", "bare"]
+    assert list(claim_cache.reusable(records)) == ["before", "bare"]

@@ -1,6 +1,6 @@
-"""The last runs of the attacks over all there is, which take too long for each build.
+"""The counts of the last full runs of mutants and fuzzing, which take too long for each build.
 
-Their counts stand in a file beside the scripts, each with the commit that it is of, so that anyone can count again.
+They are recorded in a tracked file beside the scripts, each with its commit, so that anyone can count again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import datetime
 import json
 import subprocess
 
-from .certificates import ROOT, CertificateError
+from .certificates import CertificateError
+from .project_files import ROOT
 
 NAME = "derivations/whole_runs.json"
 FILE = ROOT / NAME
@@ -17,23 +18,23 @@ COUNTS = {"mutants": ("claims", "tried", "left"), "code": ("topics", "tried", "l
 
 
 class NotRecorded(Exception):
-    """Counts that nobody could make again; the message says why, and what to do."""
+    """Counts that nobody could reproduce; the message says why, and what to do."""
 
 
 def record(run: str, **counts: int) -> None:
-    """Keep the counts of a whole run of what is checked out. Raises NotRecorded, CertificateError."""
+    """Record the counts of a full run of the current commit. Raise NotRecorded or CertificateError."""
     runs = read() | {run: {"commit": commit(), "date": datetime.date.today().isoformat()} | counts}
     FILE.write_text(json.dumps(dict(sorted(runs.items())), indent=1) + "\n", encoding="utf-8")
 
 
 def commit() -> str:
-    """The commit that is checked out as it is. Raises NotRecorded."""
-    if said("status", "--porcelain", "--", ".", f":(exclude){NAME}"):
+    """Return the current commit. Raise NotRecorded if there are changes."""
+    if git("status", "--porcelain", "--", ".", f":(exclude){NAME}"):
         raise NotRecorded("there are changes that are not committed, and counts of them could not be made again; commit, then count")
-    return said("rev-parse", "HEAD")
+    return git("rev-parse", "HEAD")
 
 
-def said(*command: str) -> str:
+def git(*command: str) -> str:
     try:
         return subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError) as error:
@@ -41,7 +42,7 @@ def said(*command: str) -> str:
 
 
 def read() -> dict[str, dict]:
-    """By run, its commit, its date and its counts; nothing where none was recorded. Raises CertificateError."""
+    """Return by run its commit, date and counts; {} if none was recorded. Raise CertificateError."""
     try:
         runs = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
         for run, kept in runs.items():

@@ -1,4 +1,4 @@
-"""Pages that are kept: taken for as long as nothing changed that they are made from, and looked at again now and then."""
+"""Pages are used again while nothing changed that they are made from."""
 
 import logging
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 from mkdocs.structure.toc import get_toc
 
-from derivations.kernel.run import certificates
 from derivations.kernel.site import PageError, incremental_build, page_cache, page_cache_hook, page_dependencies, page_errors
+from derivations.kernel.store import project_files, store
+from derivations.kernel.store.store import Recheck
 
 TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 
@@ -16,8 +17,7 @@ TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 @pytest.fixture
 def site(tmp_path, monkeypatch):
     """A folder with a page and what the page includes; nothing is rendered again unless it must be."""
-    monkeypatch.setattr(certificates, "STORE", tmp_path / "store")
-    monkeypatch.setattr(page_cache.random, "randrange", lambda n: 1)
+    monkeypatch.setattr(store, "FOLDER", tmp_path / "store")
     monkeypatch.setattr(incremental_build, "later", lambda name: False)  # files here are as young as the page
     (tmp_path / "page.md").write_text("words")
     (tmp_path / "included.py").write_text("1")
@@ -124,36 +124,27 @@ def test_what_every_page_may_depend_on_is_asked(site, monkeypatch):
     assert built(site)[1]
 
 
-def test_what_somebody_else_wrote_is_not_taken(site):
+def test_a_recheck_that_finds_another_page_stops_the_build_and_deletes_all(site, monkeypatch):
     built(site)
-    path = page_cache.folder() / "a/page.md.json"
-    path.write_text(path.read_text().replace("<p>1</p>", "<p>2</p>"))
-    page, was_rendered = built(site)
-    assert was_rendered and page.content == "<p>1</p>"
-
-
-def test_one_that_comes_out_otherwise_stops_the_build_and_all_are_gone(site, monkeypatch):
-    built(site)
-    path = page_cache.folder() / "a/page.md.json"
-    kept = certificates.read(path, "", "")
-    certificates.write(path, kept | {"made": kept["made"] | {"content": "<p>2</p>"}})
+    stored = page_cache.STORE.get("a/page.md")
+    page_cache.STORE.put("a/page.md", stored | {"made": stored["made"] | {"content": "<p>2</p>"}})
     assert built(site)[0].content == "<p>2</p>"  # the seal is good, so that only rendering tells
-    monkeypatch.setattr(page_cache.random, "randrange", lambda n: 0)
-    with pytest.raises(PageError, match="docs/a/page.md: .*build again"):
+    monkeypatch.setattr(store.settings, "recheck", Recheck(1))
+    with pytest.raises(PageError, match="docs/a/page.md: differs from its stored result"):
         built(site)
-    assert not page_cache.folder().exists()
+    assert page_cache.STORE.keys() == []
     assert built(site)[0].content == "<p>1</p>"
 
 
 def test_a_page_of_which_mkdocs_warns_is_not_kept(site):
     page = page_of(site)
     page_cache_hook.render(page, {}, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
-    assert not page_cache.folder().exists()
+    assert page_cache.STORE.keys() == []
 
 
 @pytest.mark.parametrize("reads", [["a.module"], ["derivations.kernel", "a.module"], ["derivations.kernels"]])
 def test_a_page_for_which_files_are_read_that_nobody_tells_is_not_kept(site, reads):
-    assert built(site, plugins(), reads=reads)[1] and not page_cache.folder().exists()
+    assert built(site, plugins(), reads=reads)[1] and page_cache.STORE.keys() == []
 
 
 def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_kept(site, monkeypatch):
@@ -170,8 +161,8 @@ def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_ke
             [("core.Expr", "a/page.md#core.Expr", 1), ("Expr", "a/page.md#core.Expr", 2)],
         )
     )
-    monkeypatch.setattr(page_cache.random, "randrange", lambda n: 0)
-    assert built(site, plugins(), **shown)[1]  # comes out as it is kept
+    monkeypatch.setattr(store.settings, "recheck", Recheck(1))
+    assert built(site, plugins(), **shown)[1]  # and finds no difference
 
 
 @pytest.mark.parametrize("before, now", [([], ["other.Expr"]), (["other.Expr"], []), ([], ["core.Expr"]), (["core.Expr"], [])])
@@ -206,7 +197,7 @@ def test_mkdocstrings_is_left_as_it_was_where_a_page_cannot_be_rendered(site):
 
 def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):
     monkeypatch.setattr(incremental_build, "later", lambda name: name.endswith("included.py"))
-    assert built(site)[1] and not page_cache.folder().exists()
+    assert built(site)[1] and page_cache.STORE.keys() == []
 
 
 def test_a_page_that_is_served_is_left_to_the_server(site, monkeypatch):
@@ -222,7 +213,7 @@ def test_a_page_that_is_served_is_left_to_the_server(site, monkeypatch):
 def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depends_on(tmp_path, monkeypatch):
     (tmp_path / "mkdocs.yml").write_text("site_name: One")
     (tmp_path / "kernel.py").write_text("1")
-    monkeypatch.setattr(certificates, "kernel_files", lambda: [tmp_path / "kernel.py"])
+    monkeypatch.setattr(project_files, "kernel_files", lambda: [tmp_path / "kernel.py"])
     config = SimpleNamespace(
         config_file_path=str(tmp_path / "mkdocs.yml"), docs_dir="docs", site_url="http://a/", repo_url="", use_directory_urls=True
     )

@@ -1,0 +1,48 @@
+"""The options that say how a command uses the store: `--shared`, `--replay` and `--seed`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from ..store.store import Folder, NoFolder, Recheck, settings
+
+FAILED = {"read": "read from", "write": "written to"}
+
+
+def store_options(command: Callable) -> Callable:
+    """Add the options to a command."""
+    options = [
+        click.option("--shared", metavar="ADDRESS", help="Also use the results in a folder that a team shares; see CONTRIBUTING.md."),
+        click.option("--replay", type=click.IntRange(0), default=0, metavar="N", help="Compute one stored result in N again, and compare."),
+        click.option("--seed", metavar="TEXT", default="", help="Picks which results --replay computes again; the day if not given."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def using_store(shared: str | None, replay: int, seed: str = "") -> Iterator[None]:
+    """Apply the options while a command runs. Say at the end if the shared folder could not be used."""
+    folder, before = folder_at(shared), (settings.shared, settings.recheck)
+    settings.shared, settings.recheck = folder, Recheck(replay, seed) if seed else Recheck(replay)
+    if replay:
+        click.echo(f"computing one stored result in {replay} again (--seed {settings.recheck.seed})", err=True)
+    try:
+        yield
+    finally:
+        settings.shared, settings.recheck = before
+        for what, fault in folder.faults.items() if folder else ():
+            click.secho(f"{shared}: nothing could be {FAILED[what]} it: {fault}", fg="yellow", err=True)
+
+
+def folder_at(address: str | None) -> Folder | None:
+    if address == "":
+        raise click.UsageError("--shared needs an address, and was given none")
+    try:
+        return Folder(address) if address else None
+    except NoFolder as error:
+        raise click.UsageError(str(error)) from None

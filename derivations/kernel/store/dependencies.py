@@ -1,0 +1,90 @@
+"""What a result depends on, and what of it has changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from platform import python_version
+
+from .project_files import ABSENT, named, state
+from .store import secret
+
+LIBRARIES = ("python", "sympy", "mpmath", "python-flint", "quicktions")  # every check depends on these
+
+
+@cache
+def versions() -> dict[str, str]:
+    return {name: installed(name) for name in LIBRARIES}
+
+
+@cache
+def installed(name: str) -> str:
+    """Return the version of an installed library or of Python; "" if it is not installed."""
+    try:
+        return python_version() + " -O" * sys.flags.optimize if name == "python" else version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def variable(name: str, key: bytes) -> str:
+    """Return a hash of an environment variable's value, or ABSENT. Without the key, the hash does not reveal the value."""
+    value = os.environ.get(name)
+    return ABSENT if value is None else hmac.new(key, f"{name}\0{value}".encode(errors="surrogateescape"), hashlib.sha256).hexdigest()
+
+
+def variable_called(name: str) -> str:
+    return f"the environment variable {name}"
+
+
+@dataclass
+class Reads:
+    """What a check read beside the checker: files by absolute path, with their state when they were read, and names of variables."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    variables: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Dependencies:
+    """What a result depends on."""
+
+    inputs: dict[str, str] = field(default_factory=dict)  # hashes of files, or ABSENT, by their names from the root
+    variables: dict[str, str] = field(default_factory=dict)  # hashes of values, or ABSENT
+    versions: dict[str, str] = field(default_factory=dict)  # of libraries
+
+    @classmethod
+    def of(cls, stored: dict) -> Dependencies:
+        """Return the dependencies that are part of a stored result."""
+        return cls(stored["inputs"], stored["variables"], stored["versions"])
+
+    @classmethod
+    def now(cls, files: Iterable[str | Path], reads: Reads | None = None, libraries: dict[str, str] | None = None) -> Dependencies:
+        """Return files as they are now, what was read as it was then, and versions of libraries."""
+        reads = reads or Reads()
+        inputs = {named(path): was for path, was in reads.files.items()} | {named(path): state(path) for path in files}
+        return cls(inputs, {name: variable(name, secret()) for name in reads.variables}, libraries or {})
+
+    def stored(self) -> dict:
+        return asdict(self)
+
+    def merged(self, other: Dependencies) -> Dependencies:
+        return Dependencies(self.inputs | other.inputs, self.variables | other.variables, self.versions | other.versions)
+
+    def with_earlier(self, earlier: Dependencies) -> Dependencies:
+        """Add what an earlier check depended on whose records are used again. Files that changed in between are recorded as they are now."""
+        now = Dependencies({name: state(name) for name in earlier.inputs}, earlier.variables, earlier.versions)
+        return now.merged(self)
+
+    def changes(self) -> list[str]:
+        """Return the names of the files, variables and libraries that are not as they were."""
+        found = [name for name, was in self.inputs.items() if state(name) != was]
+        found += [variable_called(name) for name, was in self.variables.items() if variable(name, secret()) != was]
+        found += [name for name, was in self.versions.items() if installed(name) != was]
+        return sorted(found)

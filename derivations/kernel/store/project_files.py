@@ -1,0 +1,131 @@
+"""The project's files: their names from the root, hashes of their contents, and which of the kernel's files a check loads."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+ABSENT = "absent"
+SETTLED = 10**9  # nanoseconds: no file system's clock is coarser than half of it
+# No process that checks a script loads these rooms and files.
+OF_CHECK = (
+    "dask_cluster",
+    "snippet_mutation",
+    "coq_run",
+    "coq_exceptions",
+    "fuzz_run",
+    "mutation_run",
+    "process_pool",
+    "program_files",
+    "proving_witnesses",
+    "affected_topics",
+)
+OF_STORE = ("coq_proof_cache", "coq_results", "full_runs", "fuzz_results", "import_closure", "mutant_results", "rejections")
+ASIDE = ("attack", "command", "coq", "site", *(f"check/{name}.py" for name in OF_CHECK), *(f"store/{name}.py" for name in OF_STORE))
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def named(path: str | Path) -> str:
+    """Return a file's name, from the root if it lies there."""
+    return relative(Path(path)) if Path(path).is_relative_to(ROOT) else Path(path).as_posix()
+
+
+# Contents ------------------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _hash_of(path: str, modified: int, size: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's content; OSError if it cannot be read."""
+    stat = path.stat()
+    return _hash_of(str(path), stat.st_mtime_ns, stat.st_size)
+
+
+def state(name: str | Path) -> str:
+    """Return the SHA-256 of a file's content, or ABSENT where there is no file that can be read. Names are absolute, or from the root."""
+    path = Path(ROOT, name)
+    try:
+        return file_hash(path) if path.is_file() else ABSENT
+    except OSError:
+        return ABSENT
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file whole or not at all. While it is incomplete it has a name that no site includes."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+
+
+# The kernel ------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The kernel's files, as they were listed."""
+
+    folders: dict[str, float]  # when each was changed
+    files: list[Path]
+    of_checker: list[Path]  # those that a check of a script loads
+
+
+def kernel() -> Path:
+    return ROOT / "derivations" / "kernel"
+
+
+def kernel_files() -> list[Path]:
+    """Return all of the kernel's sources, room by room."""
+    return list(listed().files)
+
+
+def checker_files() -> list[Path]:
+    """Return the kernel's sources without those that no check of a script loads."""
+    return list(listed().of_checker)
+
+
+def listed() -> Listed:
+    """List the kernel's files, again only if a folder changed."""
+    home = kernel()
+    if (known := _listed.get(home)) and all(stamp(folder) == was for folder, was in known.folders.items()):
+        return known
+    walked = list(os.walk(home))
+    folders = {folder: stamp(folder) for folder, _, _ in walked}
+    files = sorted(Path(folder, name) for folder, _, names in walked for name in names if name.endswith((".py", ".v")))
+    _listed[home] = Listed(folders, files, [path for path in files if not is_aside(path.relative_to(home))])
+    return _listed[home]
+
+
+_listed: dict[Path, Listed] = {}
+
+
+def stamp(folder: str) -> float:
+    """Return when a folder was changed; NaN if that was so recently that another change may get the same time."""
+    try:
+        changed = os.stat(folder).st_mtime_ns
+    except OSError:
+        return math.nan
+    return changed if time.time_ns() - changed > SETTLED else math.nan
+
+
+def room(path: Path) -> str:
+    """Return the room of one of the kernel's files; "" for the kernel's own folder."""
+    return "/".join(path.parts[len(kernel().parts) : -1])
+
+
+def is_aside(within: Path) -> bool:
+    """Return whether no check of a script loads the file of this name in the kernel's folder."""
+    return within.parts[0] in ASIDE or within.as_posix() in ASIDE
