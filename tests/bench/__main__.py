@@ -103,7 +103,7 @@ def cold_check(folder: Path) -> float:
             text = script.read_text().split("if __name__")[0]
             (docs / script.parent.name / script.name).write_text(
                 text
-                + "\n\nfrom derivations.kernel.run.records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n"
+                + "\n\nfrom derivations.kernel.check.claim_records import check_claim\n\nfor claim in derivation.claims:\n    check_claim(claim)\n"
             )
     (docs / "index.md").write_text("# Notebooks\n")
     config = write_config(
@@ -224,7 +224,7 @@ CLUSTER = """
 import time
 import dask
 from distributed import LocalCluster
-from derivations.kernel.run import cluster, runner
+from derivations.kernel.check import cluster, runner
 
 def main():
     wanted = runner.find(TOPICS)

@@ -16,9 +16,8 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is loaded
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from derivations.kernel.attack import mutant_trials  # noqa: E402
-from derivations.kernel.run import mutation
-from derivations.kernel.run.pool import of_this_machine  # noqa: E402
-from derivations.kernel.store import certificates
+from derivations.kernel.check import certificates, mutation_run
+from derivations.kernel.check.process_pool import of_this_machine  # noqa: E402
 
 TOPICS = 24
 APART, CLAIMS_APART = 25, 8  # mutants that are tried, and claims whose controls are
@@ -51,7 +50,7 @@ def measured(topics: list) -> tuple:
     mutant_trials.judge = timed(spent, "judge", mutant_trials.judge)
     for topic in topics:
         said = vouched(topic)
-        for id_, (claim, mutants) in timed(spent, "making", mutation.stated)(str(certificates.script_of(topic))).items():
+        for id_, (claim, mutants) in timed(spent, "making", mutation_run.stated)(str(certificates.script_of(topic))).items():
             covering = [name for name in mutant_trials.WITNESSES if name in said[id_]]
             alike = timed(spent, "printing", mutant_trials.printed_alike)(claim, mutants)
             if many["claims"] % CLAIMS_APART == 0:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from derivations.kernel import Derivation, diff, exp, log, matrix, rounded, scalars, sizes, vector
+from derivations.kernel.check import witnesses
+from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.core.acceptance import verdicts
 from derivations.kernel.core.claims import Refused, Step, Verdict
 from derivations.kernel.errors import KernelError
-from derivations.kernel.run import witnesses
-from derivations.kernel.run.records import check_claim
 
 n = sizes("n")
 x, y = scalars("x y")

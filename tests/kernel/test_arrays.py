@@ -20,9 +20,9 @@ from derivations.kernel import (
     variance,
     vector,
 )
+from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.core.expr import lift, show
 from derivations.kernel.errors import KernelError
-from derivations.kernel.run.records import check_claim
 
 n = sizes("n")
 a, b = scalars("a b")

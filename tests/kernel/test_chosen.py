@@ -52,7 +52,7 @@ def test_other_changes_do_not(path):
     [
         ("kernel/test_functions", "derivations/kernel/language/functions.py"),
         ("kernel/test_traced_code", "derivations/kernel/__init__.py"),
-        ("kernel/test_laws", "derivations/kernel/run/worker.py"),
+        ("kernel/test_laws", "derivations/kernel/check/worker.py"),
         ("kernel/test_coq_reals", "derivations/kernel/coq/reals/prelude_reals.v"),
         ("seeing/test_heads", "snippets/seeing/recall.json"),
     ],

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from derivations.kernel.check import runner
 from derivations.kernel.command import new_topic
 from derivations.kernel.command.new_topic import ScaffoldError
-from derivations.kernel.run import runner
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """from derivations.kernel import Derivation, matrix, sizes
@@ -279,7 +279,7 @@ def test_a_script_with_an_odd_name(script, records):
 SOON = 60  # seconds that processes may take to end, on a busy machine
 COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from derivations.kernel.command import cli; cli.main()"
 POOL = """import os, time
-from derivations.kernel.run.pool import of_this_machine
+from derivations.kernel.check.process_pool import of_this_machine
 own = of_this_machine(1)
 own.submit(abs, 1).result()
 os.mkdir({begun!r})

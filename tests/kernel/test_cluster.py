@@ -5,13 +5,12 @@ import time
 from threading import Thread
 
 import pytest
+from derivations.kernel.check.store import digest
 from distributed import LocalCluster
 
-from derivations.kernel.run import cluster, fuzz, mutation, runner
-from derivations.kernel.run.cluster import ClusterError, OtherCheckout
-from derivations.kernel.store import certificates, claim_cache, dependencies, project_files
-from derivations.kernel.store import store as results
-from derivations.kernel.store.store import digest
+from derivations.kernel.check import certificates, claim_cache, dask_cluster, dependencies, fuzz_run, mutation_run, project_files, runner
+from derivations.kernel.check import store as results
+from derivations.kernel.check.dask_cluster import ClusterError, OtherCheckout
 
 TOPIC = "example/closed"
 FOREVER = 3600  # seconds that no test waits: what sleeps so long is ended
@@ -39,8 +38,8 @@ def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, 
     path, claims = certificates.STORE.path(TOPIC), claim_cache.STORE.path(claim_cache.key(TOPIC))
     kept, own = claims.read_bytes(), path.read_bytes() if path.exists() else b""
     path.unlink(missing_ok=True)
-    with cluster.executor(local.scheduler_address) as workers:
-        there = check(how=runner.How(ask=cluster.asking(workers)))
+    with dask_cluster.executor(local.scheduler_address) as workers:
+        there = check(how=runner.How(ask=dask_cluster.asking(workers)))
     assert workers.size == 2 and refused_for_uses(there) == refused_for_uses(here)
     assert claims.read_bytes() == kept
     assert (path.read_bytes() if path.exists() else b"") == own
@@ -50,27 +49,27 @@ def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, 
 def test_mutants_and_random_claims_come_out_as_they_do_here(local, store):
     targets = [(TOPIC, certificates.script_of(TOPIC))]
     address = local.scheduler_address
-    assert mutation.run(targets, True, 2, cluster=address) == mutation.run(targets, True, 2)
+    assert mutation_run.run(targets, True, 2, cluster=address) == mutation_run.run(targets, True, 2)
     counts = ("claims", "families", "witnesses", "faults", "faulty", "refused", "refused_listed")
-    here, there = fuzz.run(3, 40, 2), fuzz.run(3, 40, 2, cluster=address)
+    here, there = fuzz_run.run(3, 40, 2), fuzz_run.run(3, 40, 2, cluster=address)
     assert here["claims"] == 40 and {name: here[name] for name in counts} == {name: there[name] for name in counts}
 
 
 def test_a_worker_with_another_checkout_is_refused(local, tree):
-    with pytest.raises(OtherCheckout, match=r"another checkout: derivations/.* differ"), cluster.executor(local.scheduler_address):
+    with pytest.raises(OtherCheckout, match=r"another checkout: derivations/.* differ"), dask_cluster.executor(local.scheduler_address):
         pass
     with pytest.raises(OtherCheckout):
-        cluster.on_a_worker("of something else", len, ())
+        dask_cluster.on_a_worker("of something else", len, ())
 
 
 def test_a_checkout_is_its_files_and_its_libraries(tree, monkeypatch):
-    before = cluster.checkout()
+    before = dask_cluster.checkout()
     assert {"derivations/chapter/tiny.py", "python", "sympy"} <= {*before}
     tree.script.write_text(tree.script.read_text() + "# more")
     monkeypatch.setattr(dependencies, "versions", lambda: {"python": "0"})
-    assert cluster.unlike(before, cluster.checkout())[0] == "derivations/chapter/tiny.py"
-    assert {"python", "sympy"} <= set(cluster.unlike(before, cluster.checkout()))
-    assert cluster.digest(before) != digest(cluster.checkout())
+    assert dask_cluster.unlike(before, dask_cluster.checkout())[0] == "derivations/chapter/tiny.py"
+    assert {"python", "sympy"} <= set(dask_cluster.unlike(before, dask_cluster.checkout()))
+    assert dask_cluster.digest(before) != digest(dask_cluster.checkout())
 
 
 def die_once(marker):
@@ -82,7 +81,7 @@ def die_once(marker):
 
 
 def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
-    with cluster.executor(local.scheduler_address) as workers:
+    with dask_cluster.executor(local.scheduler_address) as workers:
         tasks = [workers.directly(die_once, str(tmp_path / "marker")), workers.submit(len, "abc")]
         assert [task.result() for task in tasks] == ["done", 3]
 
@@ -92,7 +91,7 @@ def test_where_the_cluster_goes_the_command_says_so():
     own = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     with (
         pytest.raises(ClusterError, match="went away .* what was finished is kept"),
-        cluster.executor(own.scheduler_address) as workers,
+        dask_cluster.executor(own.scheduler_address) as workers,
     ):
         task = workers.directly(time.sleep, FOREVER)
         Thread(target=own.close, daemon=True).start()
@@ -100,30 +99,30 @@ def test_where_the_cluster_goes_the_command_says_so():
 
 
 def test_without_a_scheduler_or_a_worker_it_says_what_to_start(monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
     with (
         pytest.raises(ClusterError, match="no Dask scheduler answers at tcp://127.0.0.1:1 .*dask scheduler"),
-        cluster.executor("tcp://127.0.0.1:1"),
+        dask_cluster.executor("tcp://127.0.0.1:1"),
     ):
         pass
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         pytest.raises(ClusterError, match="has no worker; start some"),
-        cluster.executor(empty.scheduler_address),
+        dask_cluster.executor(empty.scheduler_address),
     ):
         pass
 
 
 def test_a_worker_that_may_start_no_processes_says_so(monkeypatch):
-    monkeypatch.setattr(cluster.multiprocessing.current_process(), "_config", {"daemon": True})
+    monkeypatch.setattr(dask_cluster.multiprocessing.current_process(), "_config", {"daemon": True})
     with pytest.raises(ClusterError, match="--no-nanny"):
-        cluster.on_a_worker(digest(cluster.checkout()), len, ())
+        dask_cluster.on_a_worker(digest(dask_cluster.checkout()), len, ())
 
 
 def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path):
     monkeypatch.setattr(project_files, "ROOT", tmp_path)
     told = {"problems": ["/app/derivations/a/b.py:3: false"], "records": [{"words": "snippets/appended n/app/x at /app/x"}], "root": "/app"}
-    assert cluster.as_here(("/app", told)) == {
+    assert dask_cluster.as_here(("/app", told)) == {
         "problems": [f"{tmp_path}/derivations/a/b.py:3: false"],
         "records": [{"words": f"snippets/appended n/app/x at {tmp_path}/x"}],
         "root": str(tmp_path),
@@ -134,10 +133,10 @@ def test_what_a_worker_read_that_is_otherwise_here_is_told(monkeypatch):
     monkeypatch.setenv("SCALE", "3")
     there = {"SCALE": dependencies.variable("SCALE", b"nonce")}
     libraries = {"libraries": {name: dependencies.installed(name) for name in ("torch", "sympy")}}
-    assert cluster.unlike_there(libraries, there, b"nonce") == []
+    assert dask_cluster.unlike_there(libraries, there, b"nonce") == []
     monkeypatch.setenv("SCALE", "2")
     libraries["libraries"]["torch"] = "0"
-    assert cluster.unlike_there(libraries, there, b"nonce") == ["the environment variable SCALE", "torch"]
+    assert dask_cluster.unlike_there(libraries, there, b"nonce") == ["the environment variable SCALE", "torch"]
 
 
 @pytest.mark.slow

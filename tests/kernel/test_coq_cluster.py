@@ -3,8 +3,8 @@
 import pytest
 
 from derivations.kernel import matrix, sizes
-from derivations.kernel.run import cluster, coq
-from derivations.kernel.run.cluster import OtherCheckout
+from derivations.kernel.check import coq_run, dask_cluster
+from derivations.kernel.check.dask_cluster import OtherCheckout
 from tests.kernel.coq_sources import written
 
 n = sizes("n")
@@ -21,13 +21,13 @@ def claims(of):
 def test_what_coq_says_on_a_cluster_is_what_it_says_here(local, program):
     program("coqc")
     sources, told, decided = written(claims), [], {}
-    with cluster.executor(local.scheduler_address) as workers:
-        said = coq.there(workers, told.append)(sources, decided.__setitem__)
+    with dask_cluster.executor(local.scheduler_address) as workers:
+        said = coq_run.there(workers, told.append)(sources, decided.__setitem__)
     assert told == [3, 3, 3] and list(said) == list(sources) and [ok for ok, _ in said.values()] == [True, False, True]
-    assert said == decided == coq.here(1, lambda n: None)(sources, lambda key, said: None)
+    assert said == decided == coq_run.here(1, lambda n: None)(sources, lambda key, said: None)
 
 
 def test_a_worker_with_another_coq_is_refused(monkeypatch):
-    monkeypatch.setattr(coq.coq_witness, "version", lambda: "8.16")
+    monkeypatch.setattr(coq_run.coq_witness, "version", lambda: "8.16")
     with pytest.raises(OtherCheckout, match="another Coq: 8.16, not 8.20"):
-        coq.prove_there({}, frozenset(), "8.20")
+        coq_run.prove_there({}, frozenset(), "8.20")

@@ -5,11 +5,10 @@ Which claims these are is decided here by their trees alone, with nothing of wha
 
 import pytest
 
+from derivations.kernel.check import certificates, coq_exceptions, project_files, worker
 from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
-from derivations.kernel.run import coq_open, worker
-from derivations.kernel.store import certificates, project_files
 
 RATIONAL = {
     "const",
@@ -125,7 +124,7 @@ def test_a_theorem_of_another_name_is_not_the_claim(site, monkeypatch):
 
 
 def test_what_is_open_is_a_claim_that_coq_can_state(site):
-    for key in coq_open.reasons():
+    for key in coq_exceptions.reasons():
         assert key in site and coq.source(site[key], key.split("#")[0]).text, key
 
 

@@ -34,14 +34,12 @@ from derivations.kernel import (
     vector,
     zeros,
 )
+from derivations.kernel.check import certificates, coq_exceptions, coq_run, store
 from derivations.kernel.coq import algebraic_structures, coq_process, file_audit, reserved_words, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.notation import Notation
 from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
 from derivations.kernel.coq.prelude_files import PRELUDES
-from derivations.kernel.run import coq as coq_run
-from derivations.kernel.run import coq_open
-from derivations.kernel.store import certificates, store
 from tests.kernel.coq_sources import written
 
 n, m, p, d = sizes("n m p d")
@@ -380,21 +378,21 @@ def test_a_claim_is_open_only_where_coq_states_it_and_finds_no_proof(text, said,
 
 @pytest.fixture
 def open_file(monkeypatch, tmp_path):
-    monkeypatch.setattr(coq_open, "FILE", tmp_path / "open.toml")
-    return coq_open.FILE
+    monkeypatch.setattr(coq_exceptions, "FILE", tmp_path / "open.toml")
+    return coq_exceptions.FILE
 
 
 def test_open_claims_are_read_by_topic(open_file):
-    assert coq_open.reasons() == {}
+    assert coq_exceptions.reasons() == {}
     open_file.write_text("\"a/b#c\" = 'one'\n\"a/bb#c\" = 'two'\n")
-    assert coq_open.reasons("a/b") == {"a/b#c": "one"} and coq_open.reasons() == {"a/b#c": "one", "a/bb#c": "two"}
+    assert coq_exceptions.reasons("a/b") == {"a/b#c": "one"} and coq_exceptions.reasons() == {"a/b#c": "one", "a/bb#c": "two"}
 
 
 @pytest.mark.parametrize("text", ['"a/b#c"', "\"a/b\" = 'why'", "\"a/b#c\" = ' '", '"a/b#c" = 3', "[a]\nb = 'why'", "'a/b#c' = 'as x = y'"])
 def test_a_file_of_open_claims_that_says_something_else_is_refused(open_file, text):
     open_file.write_text(text)
     with pytest.raises(certificates.CertificateError, match=r'open\.toml.*"chapter/topic#claim" = '):
-        coq_open.reasons()
+        coq_exceptions.reasons()
 
 
 def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path):

@@ -7,6 +7,8 @@ from flint import acb, arb
 from math_core import LatexToMathML
 
 from derivations.kernel import Derivation, I, absolute, exp, index, log, matrix, positive, scalars, sizes, softmax, sqrt, total, vector
+from derivations.kernel.check import certificates, project_files, worker
+from derivations.kernel.check.claim_records import both_latex
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift
@@ -16,9 +18,6 @@ from derivations.kernel.exact.closed_forms import closed_sides
 from derivations.kernel.exact.counterexample_search import show_both
 from derivations.kernel.exact.exact_evaluation import differ, evaluate, number, number_latex, show_value
 from derivations.kernel.exact.witness import sides_at
-from derivations.kernel.run import worker
-from derivations.kernel.run.records import both_latex
-from derivations.kernel.store import certificates, project_files
 
 n, m = sizes("n m")
 x, y = scalars("x y")
@@ -144,7 +143,7 @@ def test_a_message_shows_digits_that_tell_the_sides_apart():
 
 
 def test_what_cannot_be_told_apart_in_print_is_refused(monkeypatch):
-    monkeypatch.setattr("derivations.kernel.run.records.DIGITS", (6,))
+    monkeypatch.setattr("derivations.kernel.check.claim_records.DIGITS", (6,))
     monkeypatch.setattr(closed_forms, "closed_form", lambda p: 1 / lift(0))
     with pytest.raises(KernelError, match="too close"):
         both_latex(refuted(exp(x), exp(x) + y, {x: 1, y: Fraction(1, 10**9)}))

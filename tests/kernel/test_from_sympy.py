@@ -48,11 +48,11 @@ from derivations.kernel import (
     vector,
     zeros,
 )
+from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.core.assumptions import assumption_text
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
-from derivations.kernel.run.records import check_claim
 
 # The same names, of SymPy and of the kernel.
 n, m = sp.symbols("n m", integer=True, positive=True)

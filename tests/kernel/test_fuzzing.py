@@ -38,10 +38,9 @@ from derivations.kernel.attack.claim_families import FAMILIES, claim_of
 from derivations.kernel.attack.claim_script import pasted
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.random_points import points
+from derivations.kernel.check import fuzz_results, fuzz_run, store
 from derivations.kernel.core.expr import E, Var, lift, show, strip, walk
 from derivations.kernel.printing import latex, script_text
-from derivations.kernel.run import fuzz
-from derivations.kernel.store import fuzz_results, store
 
 SEED = 12
 n, m = sizes("n m")
@@ -378,19 +377,19 @@ def test_a_script_is_read_back_as_the_tree():
 
 
 def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
-    whole, parts = fuzz.attempts(SEED, 0, 30), fuzz.nothing()
+    whole, parts = fuzz_run.attempts(SEED, 0, 30), fuzz_run.nothing()
     for start in (0, 10, 20):
-        fuzz.add(parts, fuzz.attempts(SEED, start, start + 10))
+        fuzz_run.add(parts, fuzz_run.attempts(SEED, start, start + 10))
     assert whole == parts and whole["claims"] == 30
-    assert not fuzz.passes(fuzz.nothing())
-    good = fuzz.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
-    assert fuzz.passes(good) and not fuzz.passes(good | {"faulty": {"exact, sums": 1}})
-    assert not fuzz.passes(good | {"claims": 100, "families": {"sums": {"undecided": 6, "true": 94}}})  # a judge that cannot tell
+    assert not fuzz_run.passes(fuzz_run.nothing())
+    good = fuzz_run.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
+    assert fuzz_run.passes(good) and not fuzz_run.passes(good | {"faulty": {"exact, sums": 1}})
+    assert not fuzz_run.passes(good | {"claims": 100, "families": {"sums": {"undecided": 6, "true": 94}}})  # a judge that cannot tell
 
 
 def test_counts_stand_while_nothing_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    result = fuzz.nothing() | {"claims": 50, "seed": 3, "depends_on": fuzz_results.depends_on()}
+    result = fuzz_run.nothing() | {"claims": 50, "seed": 3, "depends_on": fuzz_results.depends_on()}
     fuzz_results.put(result)
     fuzz_results.put(result | {"claims": 20})
     assert fuzz_results.get()["claims"] == 50  # the larger stays

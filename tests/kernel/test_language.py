@@ -11,12 +11,12 @@ import pytest
 
 import derivations.kernel as kernel
 from derivations.kernel import Derivation, eye, matrix, scalars, sizes
+from derivations.kernel.check.worker import load_script
 from derivations.kernel.core.claims import LOADED, Refused
 from derivations.kernel.core.claims import Derivation as Core
 from derivations.kernel.core.expr import Expr
 from derivations.kernel.errors import KernelError, is_script, scripts
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run.worker import load_script
 
 ROOT = Path(__file__).parents[2]
 x, y = scalars("x y")

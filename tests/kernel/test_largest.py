@@ -37,6 +37,7 @@ from derivations.kernel import (
 from derivations.kernel.attack import judge
 from derivations.kernel.attack.parse_latex import read_latex
 from derivations.kernel.attack.parse_plain import read_plain
+from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.coq.witness import source
 from derivations.kernel.core.acceptance import verdicts
 from derivations.kernel.core.claims import Refused
@@ -52,7 +53,6 @@ from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
 from derivations.kernel.pytorch.witness import witness as pytorch
-from derivations.kernel.run.witnesses import WITNESSES
 from derivations.kernel.sympy.witness import witness as sympy
 
 n, m = sizes("n m")

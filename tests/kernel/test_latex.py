@@ -34,14 +34,13 @@ from derivations.kernel import (
     vector,
     zeros,
 )
+from derivations.kernel.check import certificates, claim_records, project_files, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, fraction, number
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
-from derivations.kernel.run import records, worker
-from derivations.kernel.store import certificates, project_files
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=400, suppress_health_check=list(HealthCheck))
 CONVERT = LatexToMathML()
@@ -279,7 +278,7 @@ def test_every_formula_of_a_topic_can_be_shown(topic):
     problem = worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py")
     assert problem is None
     for claim in claims.LOADED[0].claims:
-        formulas = [latex(tree) for tree in claim.trees] + [records.relation(claim, step) for step in claim.steps]
-        formulas += [records.value_latex(at) for _, at in claim.at]
+        formulas = [latex(tree) for tree in claim.trees] + [claim_records.relation(claim, step) for step in claim.steps]
+        formulas += [claim_records.value_latex(at) for _, at in claim.at]
         for formula in formulas:
             assert CONVERT.convert_with_local_state(formula, displaystyle=True).startswith("<math"), formula

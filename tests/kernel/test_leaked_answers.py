@@ -7,10 +7,10 @@ import pytest
 
 import snippets
 from derivations.kernel import Derivation, exp, index, ones, positive, scalars, sizes, softmax, total, vector
+from derivations.kernel.check.claim_records import check_claim
+from derivations.kernel.check.leaked_answers import reject_leaked_answers
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
-from derivations.kernel.run.leaked_answers import reject_leaked_answers
-from derivations.kernel.run.records import check_claim
 
 FOE = "snippets.planted.foe."
 TEXT = """from torch import Tensor

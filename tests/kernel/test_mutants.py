@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from derivations.kernel.check.store import Differs, Folder, Recheck
 
 from derivations.kernel import (
     Derivation,
@@ -46,12 +47,10 @@ from derivations.kernel.attack.equivalent_rewrites import controls
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.random_points import DRAWN, MOST_DRAWN, POINTS, drawn, points
 from derivations.kernel.attack.rebuild_trees import everywhere
+from derivations.kernel.check import certificates, mutant_results, mutation_run, project_files, runner, store, worker
 from derivations.kernel.command import mutants_report as command_mutants
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import paren, walk
-from derivations.kernel.run import mutation, runner, worker
-from derivations.kernel.store import certificates, mutant_results, project_files, store
-from derivations.kernel.store.store import Differs, Folder, Recheck
 
 n, m, d_k = sizes("n m d_k")
 A, B, S, W = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n), matrix("W", n, n)
@@ -234,7 +233,7 @@ def trial(tree, monkeypatch):
             monkeypatch.setattr(mutant_trials, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
             monkeypatch.setattr(mutant_results, "WITNESSES", tuple(witnesses))
         del calls[:]
-        results = mutation.run(runner.find(()), fresh=fresh, jobs=1)
+        results = mutation_run.run(runner.find(()), fresh=fresh, jobs=1)
         return SimpleNamespace(
             results=results,
             claims=results["chapter/tiny"],
@@ -243,7 +242,7 @@ def trial(tree, monkeypatch):
             passes=mutant_results.passes(results),
         )
 
-    monkeypatch.setattr(mutation, "processes", lambda jobs, cluster: Here())
+    monkeypatch.setattr(mutation_run, "processes", lambda jobs, cluster: Here())
     run.tree = tree
     return run
 
@@ -495,7 +494,7 @@ def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
     assert len(told.calls) == len(asked.calls) - len(asked.claims) and told.claims == asked.claims
     trial.tree.script.write_text(SQUARES + "\n# so that the certificate is stale\n")
     assert len(trial(exact=mutant_trials.by_exact, fresh=True).calls) == len(asked.calls)
-    assert mutation.vouched("chapter/tiny") == mutation.vouched("no/topic") == {}
+    assert mutation_run.vouched("chapter/tiny") == mutation_run.vouched("no/topic") == {}
 
 
 # Keeping
@@ -551,7 +550,7 @@ def test_what_a_witness_imports_counts_however_far_away(tree, file, again):
 
 
 def test_what_a_snippet_imports_counts_too(tree):
-    from derivations.kernel.store.import_closure import hashes
+    from derivations.kernel.check.import_closure import hashes
 
     first, second = tree.root / "snippets" / "first.py", tree.root / "snippets" / "second.py"
     first.parent.mkdir()

@@ -32,8 +32,8 @@ from derivations.kernel import (
     total,
     vector,
 )
+from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.run.witnesses import WITNESSES
 
 n = sizes("n")
 x, y, mu, nu = scalars("x y mu nu")

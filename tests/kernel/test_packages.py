@@ -3,11 +3,11 @@
 from importlib.metadata import version
 from threading import Event
 
-from derivations.kernel.run import packages, runner
+from derivations.kernel.check import installed_packages, runner
 
 
 def test_a_module_has_the_version_of_its_package_and_python_s_own_have_none():
-    assert packages.versions(["flint", "json", "derivations", "none-such"]) == {"python-flint": version("python-flint")}
+    assert installed_packages.versions(["flint", "json", "derivations", "none-such"]) == {"python-flint": version("python-flint")}
 
 
 def test_what_a_script_imports_is_kept_with_its_version(tmp_path):

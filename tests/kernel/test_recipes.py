@@ -33,10 +33,10 @@ from derivations.kernel import (
     vector,
     zero_or_one,
 )
+from derivations.kernel.check.worker import load_script
 from derivations.kernel.core.claims import LOADED
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run.worker import load_script
 from derivations.kernel.sympy.witness import witness
 
 HERE = Path(__file__).parent

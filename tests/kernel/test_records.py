@@ -33,15 +33,15 @@ from derivations.kernel import (
     variance,
     vector,
 )
+from derivations.kernel.check import runner, witnesses
+from derivations.kernel.check.claim_records import check_claim, record
+from derivations.kernel.check.symbol_table import letters
 from derivations.kernel.core.assumptions import assumption_text
 from derivations.kernel.core.claims import Refused, Verdict
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.exact_evaluation import evaluate, nested, number, number_latex
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex
-from derivations.kernel.run import runner, witnesses
-from derivations.kernel.run.letters import letters
-from derivations.kernel.run.records import check_claim, record
 
 d, n = sizes("d n")
 x, y, a = scalars("x y a_b")

@@ -18,8 +18,8 @@ import pytest
 from importlinter import api
 from importlinter.application import use_cases
 
+from derivations.kernel.check import project_files
 from derivations.kernel.site.trust_counts import code_lines, docstrings
-from derivations.kernel.store import project_files
 
 ROOT = project_files.ROOT
 WITNESSES = ("exact", "sympy", "pytorch", "coq")
@@ -36,7 +36,7 @@ LIBRARIES = {
     "traced": {"torch"},
     "attack": {"mpmath"},
     "store": {"fsspec"},
-    "run": {"distributed"},
+    "check": {"distributed"},
     "command": set(),
     "site": set(),
     "language": {"sympy"},
@@ -140,13 +140,13 @@ def test_no_witness_may_import_another(copy, one, other):
         *(("printing/name_latex.py", f"from ..{witness} import witness", "layers") for witness in WITNESSES),
         *(
             ("exact/assumption_facts.py", f"from ..{above} import planted", "layers")
-            for above in ("attack", "store", "run", "site", "command", "language")
+            for above in ("attack", "store", "check", "site", "command", "language")
         ),
         ("printing/plain_text.py", "from ..core import expr", "layers"),
         ("snippet_source/snippet.py", "from ..printing import names", "layers"),
         ("errors.py", "from .printing import names", "layers"),
         ("attack/judge.py", "from ..run import records", "layers"),
-        ("run/records.py", "from ..site import trust_counts", "layers"),
+        ("check/claim_records.py", "from ..site import trust_counts", "layers"),
         *((f"{room}/planted.py", "import sympy", "sympy") for room in ("core", "printing", "exact", "pytorch", "coq")),
         *((f"{room}/planted.py", "import mpmath", "sympy") for room in ("core", "printing", "exact", "pytorch", "coq")),
         *((f"{room}/planted.py", "import flint", "flint") for room in ("core", "printing", "sympy", "pytorch", "coq")),
@@ -297,10 +297,10 @@ def test_each_library_is_imported_where_it_may_be(ours):
         *((file, library) for file in ("core/expr.py", "printing/latex.py") for library in ("sympy", "flint", "torch", "numpy", "click")),
         ("errors.py", "click"),
         ("__init__.py", "sympy"),
-        *((f"{room}/__init__.py", "sympy") for room in ("exact", "pytorch", "coq", "attack", "run", "command", "site")),
-        *((f"{room}/__init__.py", "flint") for room in ("sympy", "pytorch", "coq", "attack", "run", "command", "site", "language")),
-        *((f"{room}/__init__.py", "torch") for room in ("exact", "sympy", "coq", "attack", "run", "command", "site", "language")),
-        *((f"{room}/__init__.py", "mpmath") for room in ("exact", "pytorch", "coq", "run", "command", "site", "language")),
+        *((f"{room}/__init__.py", "sympy") for room in ("exact", "pytorch", "coq", "attack", "check", "command", "site")),
+        *((f"{room}/__init__.py", "flint") for room in ("sympy", "pytorch", "coq", "attack", "check", "command", "site", "language")),
+        *((f"{room}/__init__.py", "torch") for room in ("exact", "sympy", "coq", "attack", "check", "command", "site", "language")),
+        *((f"{room}/__init__.py", "mpmath") for room in ("exact", "pytorch", "coq", "check", "command", "site", "language")),
     ],
 )
 def test_a_library_in_another_room_is_found(copy, file, library):
@@ -323,7 +323,7 @@ def test_an_import_of_a_topic_is_found(copy, statement):
     (copy.root / "derivations" / "chapter").mkdir()
     for name in ("__init__", "tiny"):
         (copy.root / "derivations" / "chapter" / f"{name}.py").write_text("")
-    copy.plant("run/worker.py", f"def planted():\n    {statement}")
+    copy.plant("check/worker.py", f"def planted():\n    {statement}")
     assert topics_imported(copy) in ({"derivations.chapter.tiny"}, {"snippets"})
 
 
@@ -372,7 +372,7 @@ def test_each_room_says_what_it_may_import_and_where_to_begin(ours):
         ("pytorch", "Begin with", "See", "pytorch does not say where to begin"),
         ("core", "`expr.py`", "`trees.py`", "core begins with trees.py, which is not there"),
         ("coq", "May import: `core` and", "May import:", "coq does not say that it imports core"),
-        ("run", "the witnesses, ", "", "run does not say that it imports exact"),
+        ("check", "the witnesses, ", "", "check does not say that it imports exact"),
         ("command", "everything but `language`", "everything but `run`", "command does not say that it imports run"),
         ("attack", '"""', "#", "attack does not say what it may import"),
     ],
@@ -419,14 +419,14 @@ def test_nothing_is_too_large_to_hold_in_the_head(ours):
 @pytest.mark.parametrize(
     "text, found",
     [
-        ("x = 1\n" * 501, {"run/planted.py": 501}),
-        ("class C:\n" + "    x = 1\n" * 150, {"run/planted.py: C": 151}),
-        ("def f():\n    class C:\n" + "        x = 1\n" * 150, {"run/planted.py: C": 151}),
+        ("x = 1\n" * 501, {"check/planted.py": 501}),
+        ("class C:\n" + "    x = 1\n" * 150, {"check/planted.py: C": 151}),
+        ("def f():\n    class C:\n" + "        x = 1\n" * 150, {"check/planted.py: C": 151}),
         ("class C:\n    '''Says\n    something.'''\n\n    # why\n" + "    x = 1\n" * 149, {}),
     ],
 )
 def test_what_is_too_large_is_found(tmp_path, text, found):
-    path = tmp_path / "run" / "planted.py"
+    path = tmp_path / "check" / "planted.py"
     path.parent.mkdir()
     path.write_text(text)
     assert too_large([path]) == found
@@ -441,7 +441,7 @@ if {without}:
 from derivations.kernel.core import claims
 from derivations.kernel.exact.fractions import Fraction
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run import worker
+from derivations.kernel.check import worker
 from derivations.kernel.store import project_files
 said = []
 for topic in ("softmax/jacobian", "scaling/variance"):

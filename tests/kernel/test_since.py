@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
+from derivations.kernel.check import certificates, project_files
 from derivations.kernel.command import git_changes, mutants_report
-from derivations.kernel.store import certificates, project_files
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
@@ -79,7 +79,7 @@ def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):
     [
         "derivations/kernel/exact/nonnegativity.py",
         "derivations/kernel/attack/judge.py",
-        "derivations/kernel/run/mutation.py",
+        "derivations/kernel/check/mutation_run.py",
         "requirements.txt",
     ],
 )

@@ -31,10 +31,10 @@ from derivations.kernel import (
     variance,
     vector,
 )
+from derivations.kernel.check.claim_records import record
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.run.records import record
 
 pytestmark = pytest.mark.slow
 

@@ -9,12 +9,11 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from derivations.kernel.check.store import Store
 
+from derivations.kernel.check import program_files, rejections, runner
+from derivations.kernel.check.affected_topics import touched
 from derivations.kernel.command import watch
-from derivations.kernel.run import programs, runner
-from derivations.kernel.run.touched import touched
-from derivations.kernel.store import rejections
-from derivations.kernel.store.store import Store
 
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
 USER = """from derivations.kernel import Derivation, matrix, sizes
@@ -160,7 +159,7 @@ def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch)
 def test_the_programs_of_the_topic_that_was_edited_are_there_when_its_end_is_told(tree, monkeypatch):
     """Its page leads to them, and has a box where they are not those of its certificate."""
     there = []
-    monkeypatch.setattr(rejections, "end_round", lambda: there.append([path.name for path in programs.folder().rglob("*.py")]))
+    monkeypatch.setattr(rejections, "end_round", lambda: there.append([path.name for path in program_files.folder().rglob("*.py")]))
     chosen = [("chapter/tiny", tree.script)]
     of = watch.Watch(lambda: chosen, 1, False, lambda topic: [], lambda: None)
     watch.Round(chosen, [], ["derivations/chapter/tiny.py"], of).check()

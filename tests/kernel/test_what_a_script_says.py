@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from derivations.kernel.run import runner
+from derivations.kernel.check import runner
 
 HEAD = """
 from derivations.kernel import Derivation, matrix, sizes

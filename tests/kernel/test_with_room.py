@@ -2,7 +2,7 @@
 
 import resource
 
-from derivations.kernel.run.worker import with_room
+from derivations.kernel.check.worker import with_room
 
 CALLS = 200
 

@@ -8,8 +8,7 @@ import sys
 import pytest
 import torch
 
-from derivations.kernel.run import warm
-from derivations.kernel.store import project_files
+from derivations.kernel.check import preload, project_files
 
 GOOD = """from derivations.kernel import Derivation, matrix, sizes
 
@@ -45,7 +44,7 @@ def test_the_time_zone_the_locale_and_the_arguments_are_the_same_everywhere(text
 
 TOLD = """
 import locale, os, time
-from derivations.kernel.run import worker
+from derivations.kernel.check import worker
 
 def told():
     print(time.timezone, time.tzname[0], locale.setlocale(locale.LC_ALL, ""))
@@ -72,7 +71,7 @@ def test_a_process_that_is_elsewhere_is_brought_to_where_all_are():
 def test_memory_that_is_given_back_is_used_again():
     if sys.platform != "linux":
         pytest.skip("mallopt is the C library's of Linux")
-    warm.keep_memory()
+    preload.keep_memory()
     held = [torch.ones(2**20) for _ in range(20)]  # of a thousand pages each
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(5):

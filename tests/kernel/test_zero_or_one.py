@@ -25,6 +25,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.attack import judge
 from derivations.kernel.attack.claim_script import pasted
+from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.coq.witness import source
 from derivations.kernel.core.acceptance import verdicts
 from derivations.kernel.core.assumptions import assumption_text
@@ -32,7 +33,6 @@ from derivations.kernel.core.claims import Refused
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import normal_form
 from derivations.kernel.pytorch.witness import witness as pytorch
-from derivations.kernel.run.witnesses import WITNESSES
 from derivations.kernel.sympy.program import program
 from derivations.kernel.sympy.witness import witness as sympy
 

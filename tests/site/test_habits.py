@@ -36,9 +36,9 @@ from derivations.kernel import (
     variance,
     vector,
 )
+from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.command import cli
 from derivations.kernel.errors import KernelError
-from derivations.kernel.run.records import check_claim
 from derivations.kernel.site import claim_journey, figure_block
 
 ROOT = Path(__file__).resolve().parents[2]

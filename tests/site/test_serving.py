@@ -23,10 +23,9 @@ from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.livereload import LiveReloadServer
 
+from derivations.kernel.check import certificates, coq_run, rejections, store
 from derivations.kernel.command import mutants_report
-from derivations.kernel.run import coq
 from derivations.kernel.site import PageError, content_policy_hook, incremental_build, page_errors, serve_hook
-from derivations.kernel.store import certificates, rejections, store
 
 ROOT = Path(__file__).parents[2]
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
@@ -391,9 +390,9 @@ def test_an_edited_page_is_built_before_those_that_lead_to_it():
 
 def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    monkeypatch.setattr(mutants_report.mutation, "run", lambda *_: {})
-    monkeypatch.setattr(coq, "publish", lambda *_, **__: None)
-    for ends in (lambda: mutants_report.main((), True, False, 1), lambda: coq.run([], False, lambda some, decided: {})):
+    monkeypatch.setattr(mutants_report.mutation_run, "run", lambda *_: {})
+    monkeypatch.setattr(coq_run, "publish", lambda *_, **__: None)
+    for ends in (lambda: mutants_report.main((), True, False, 1), lambda: coq_run.run([], False, lambda some, decided: {})):
         before = rejections.round_file().read_text()
         ends()
         assert rejections.round_file().read_text() != before

@@ -13,8 +13,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from ..run import runner
-from ..store import certificates, project_files
+from ..check import certificates, project_files, runner
 from . import line_coverage
 from .progress import report
 from .sympy_programs import publish

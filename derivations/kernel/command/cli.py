@@ -10,11 +10,10 @@ from pathlib import Path
 
 import click
 
+from ..check import certificates, durations, project_files, runner
+from ..check.certificates import CertificateError
+from ..check.proving_witnesses import provers
 from ..errors import KernelError, quantity
-from ..run import runner
-from ..run.proofs import provers
-from ..store import certificates, durations, project_files
-from ..store.certificates import CertificateError
 from . import new_topic, sympy_programs
 from .progress import Progress, report
 from .storing import store_options, using_store
@@ -84,19 +83,19 @@ def check(targets, as_json, fresh, jobs, cluster, shared, replay, seed, watching
 
 def checked_there(address: str, wanted: list, fresh: bool, progress) -> list:
     """The results of a check by the workers of a cluster."""
-    from ..run import cluster
+    from ..check import dask_cluster
 
     outside = [topic for topic, _ in wanted if not certificates.is_topic(topic)]
     if outside:
         raise click.UsageError(f"{outside[0]} is no topic, and other machines do not have it")
-    with on_a_cluster(), cluster.executor(address) as workers:
-        return runner.check_all(wanted, fresh, workers.size, progress, how=runner.How(ask=cluster.asking(workers)))
+    with on_a_cluster(), dask_cluster.executor(address) as workers:
+        return runner.check_all(wanted, fresh, workers.size, progress, how=runner.How(ask=dask_cluster.asking(workers)))
 
 
 @contextmanager
 def on_a_cluster():
     """What goes wrong with a cluster is said in its own words."""
-    from ..run.cluster import ClusterError
+    from ..check.dask_cluster import ClusterError
 
     try:
         yield
@@ -214,7 +213,7 @@ def fuzz(seed, claims, minutes, as_json, fresh, jobs, cluster, record):
 @contextmanager
 def recorded(wanted: bool):
     """What keeps the counts of a run, if they are wanted: said before it begins where they cannot be kept."""
-    from ..store import full_runs
+    from ..check import full_runs
 
     try:
         if wanted:

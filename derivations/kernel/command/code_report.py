@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from ..check.worker import load_script
 from ..core import claims
 from ..core.claims import EVERY, Refused
 from ..errors import quantity
-from ..run.worker import load_script
 from ..traced.witness import Code, code
 
 

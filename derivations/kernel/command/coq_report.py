@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from ..check import coq_run, dask_cluster, runner
+from ..check.certificates import CertificateError
+from ..check.store import Differs
 from ..coq import witness
 from ..errors import quantity
-from ..run import cluster, coq, runner
-from ..store.certificates import CertificateError
-from ..store.store import Differs
 from . import sympy_programs
 from .progress import Progress
 
@@ -26,7 +26,7 @@ def main(wanted: list, fresh: bool, jobs: int, address: str) -> int:
     """The exit code."""
     if not witness.available():
         raise click.ClickException(NOT_HERE)
-    with Progress() as progress, cluster.executor(address) if address else nullcontext() as workers:
+    with Progress() as progress, dask_cluster.executor(address) if address else nullcontext() as workers:
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
         if not all(result.holds for result in checked):
             raise click.ClickException("not all claims hold; python -m derivations check says which")
@@ -37,9 +37,9 @@ def main(wanted: list, fresh: bool, jobs: int, address: str) -> int:
             progress(1, 0 if begun else total)
             begun.append(total)
 
-        ask = coq.there(workers, told) if workers else coq.here(jobs, told)
+        ask = coq_run.there(workers, told) if workers else coq_run.here(jobs, told)
         try:
-            results = coq.run([topic for topic, _ in wanted], fresh, ask)
+            results = coq_run.run([topic for topic, _ in wanted], fresh, ask)
         except (CertificateError, Differs) as error:
             raise click.ClickException(str(error)) from None
     return report(results)
@@ -48,7 +48,7 @@ def main(wanted: list, fresh: bool, jobs: int, address: str) -> int:
 def report(results: dict[str, dict[str, Any]]) -> int:
     all_: Counter[str] = Counter()
     for topic, found in results.items():
-        here = Counter(map(coq.outcome, found.values()))
+        here = Counter(map(coq_run.outcome, found.values()))
         all_ += here
         told_of = f"{here['proved']} proved, {here['not for Coq']} not for Coq" + f", {here['open']} open" * bool(here["open"])
         click.echo(f"{'NO ' if here['NOT proved'] else 'ok '} {topic:28} {told_of}")

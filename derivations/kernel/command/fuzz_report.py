@@ -10,8 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 import click
 
 from ..attack.fuzz_claim import SAID
-from ..run import fuzz
-from ..store import fuzz_results
+from ..check import fuzz_results, fuzz_run
 
 
 def main(
@@ -29,14 +28,14 @@ def main(
     if result is None or result["seed"] != seed or result["claims"] < claims:
         with click.progressbar(length=claims, label="Trying random claims", file=sys.stderr, show_pos=True) as bar:
             try:
-                result = fuzz.run(seed, claims, jobs, minutes, bar.update, cluster)
+                result = fuzz_run.run(seed, claims, jobs, minutes, bar.update, cluster)
             except BrokenProcessPool:
                 click.secho(
                     "a process that tried random claims died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True
                 )
                 return 1
         fuzz_results.put(result)
-    good = fuzz.passes(result)
+    good = fuzz_run.passes(result)
     if as_json:
         click.echo(json.dumps(result | {"passes": good}, indent=1))
     else:

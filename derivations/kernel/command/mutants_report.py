@@ -10,12 +10,11 @@ from concurrent.futures.process import BrokenProcessPool
 
 import click
 
+from ..check import mutation_run, rejections, runner
+from ..check.affected_topics import touched
+from ..check.mutant_results import COUNTS, passes, totals
+from ..check.store import Differs
 from ..errors import quantity
-from ..run import mutation, runner
-from ..run.touched import touched
-from ..store import rejections
-from ..store.mutant_results import COUNTS, passes, totals
-from ..store.store import Differs
 from .git_changes import changed
 
 # What mutants may come to something else by, beside topics.
@@ -49,11 +48,11 @@ def main(
             bar.update(done)
 
         try:
-            results = mutation.run(wanted, fresh, jobs, progress, cluster)
+            results = mutation_run.run(wanted, fresh, jobs, progress, cluster)
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
             return 1
-        except (mutation.NotStated, Differs) as error:
+        except (mutation_run.NotStated, Differs) as error:
             click.secho(str(error), fg="red", err=True)
             return 1
     rejections.end_round()

@@ -6,9 +6,9 @@ import sys
 
 import click
 
+from ..check.claim_records import check_claim
 from ..core.claims import Refused
 from ..printing.plain_text import SIGNS, plain
-from ..run.records import check_claim
 
 
 def run_alone(derivation):

@@ -11,13 +11,13 @@ from pathlib import Path
 import click
 
 from ..attack.snippet_mutant_trials import OUTCOMES
-from ..run import code_mutation
+from ..check import snippet_mutation
 
 
 def main(targets: list[tuple[str, Path]], as_json: bool, jobs: int, keep: Callable = lambda run, **counts: None, cluster: str = "") -> int:
     """Prints a line a topic and each that is not killed; 0 where each is killed or computes what the snippet does. `keep` is given the counts."""
     with click.progressbar(length=len(targets), label="Trying corrupted snippets", file=sys.stderr, show_pos=True) as bar:
-        results = code_mutation.run(targets, jobs, bar.update, cluster)
+        results = snippet_mutation.run(targets, jobs, bar.update, cluster)
     total: Counter = sum((counts for counts, _ in results.values()), Counter())
     if as_json:
         topics = {topic: {"counts": counts, "left": left} for topic, (counts, left) in results.items()}

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import click
 
+from ..check import certificates, program_files, runner
 from ..errors import quantity
-from ..run import programs, runner
-from ..store import certificates
 
 
 def publish(results: list, to: Path | None = None) -> list:
     """The programs of the topics that were checked; of a topic that does not hold, those of before stay."""
     claims = {r.topic: [record["claim"] for record in r.records] if r.holds else None for r in results if certificates.is_topic(r.topic)}
     every = to is None and set(claims) == set(certificates.topics())
-    return programs.publish(claims, to or programs.folder(), every)
+    return program_files.publish(claims, to or program_files.folder(), every)
 
 
 @click.command()
@@ -40,15 +39,17 @@ def sympy(targets, out, run_them, jobs):
         raise click.ClickException("not all claims hold; python -m derivations check says which")
     files = publish(results, out)
     missing = [
-        (f"{r.topic}#{c['id']}", programs.why_none(c))
+        (f"{r.topic}#{c['id']}", program_files.why_none(c))
         for r in results
         for c in map(lambda x: x["claim"], r.records)
-        if not programs.text_of(c)
+        if not program_files.text_of(c)
     ]
     definitions = sum(record["claim"]["kind"] == "definition" for r in results for record in r.records)
-    click.echo(f"{quantity(len(files), 'program')} in {out or programs.folder()}; definitions, which have nothing to prove: {definitions}")
+    click.echo(
+        f"{quantity(len(files), 'program')} in {out or program_files.folder()}; definitions, which have nothing to prove: {definitions}"
+    )
     for name, why in missing:
-        if why != programs.NOTHING:
+        if why != program_files.NOTHING:
             click.echo(f"no program for {name}: {why}")
     if run_them:
         sys.exit(not run_all(files, jobs))
@@ -57,7 +58,7 @@ def sympy(targets, out, run_them, jobs):
 def run_all(files: list, jobs: int) -> bool:
     """Run each, and say which do not hold."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        said = list(pool.map(programs.run, files))
+        said = list(pool.map(program_files.run, files))
     bad = [(path, text) for path, (holds, text) in zip(files, said) if not holds]
     for path, text in bad:
         click.secho(f"{path}: {text}", fg="red", err=True)

@@ -22,10 +22,9 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
+from ..check import project_files, runner
+from ..check.affected_topics import Touched, touched
 from ..errors import quantity
-from ..run import runner
-from ..run.touched import Touched, touched
-from ..store import project_files
 from .progress import report
 from .sympy_programs import publish
 
@@ -35,7 +34,7 @@ FOLDERS = {"derivations": (".py", ".v"), "snippets": (".py",), "docs": (".md", "
 READ = ("derivations", "snippets")  # where other files count if a check was seen to read them
 WRITES = ("created", "modified", "moved", "deleted", "closed")
 ENDED = ""  # in the queue of changes: the round has ended
-LOADS = "import derivations.kernel.command.watch, derivations.kernel.run.worker"  # what a new start needs, witnesses and all
+LOADS = "import derivations.kernel.command.watch, derivations.kernel.check.worker"  # what a new start needs, witnesses and all
 
 Choose = Callable[[], list]  # the topics and scripts to keep checked, as they are now
 

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
+from ..check import coq_exceptions, full_runs, fuzz_results, mutant_results
+from ..check.certificates import CertificateError, topics
+from ..check.project_files import ROOT
 from ..printing.mathml import MathsError
-from ..run import coq_open
-from ..store import full_runs, fuzz_results, mutant_results
-from ..store.certificates import CertificateError, topics
-from ..store.project_files import ROOT
 from . import claim_graph, graph_svg, page_dependencies, widgets
 from .api_reference import ApiError, api
 from .claim_html import ClaimError
@@ -28,7 +27,7 @@ def count(page: Page, parent: Element, name: str) -> Element:
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, *LISTS))}, found {name!r}")
     try:
         if name in LISTS:
-            page_dependencies.note_files([coq_open.FILE])
+            page_dependencies.note_files([coq_exceptions.FILE])
             return list_claims(page, parent, *LISTS[name])
         if name == "runs":
             page_dependencies.note_files([full_runs.FILE])

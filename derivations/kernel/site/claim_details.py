@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
+from ..check.proving_witnesses import provers
 from ..printing.mathml import authored, prose
-from ..run.proofs import provers
 from . import code_verdicts, step_details
 
 Stash = Callable[[str], str]

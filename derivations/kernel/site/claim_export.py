@@ -4,8 +4,8 @@ certificate says."""
 import re
 from xml.etree.ElementTree import Element
 
+from ..check.proving_witnesses import provers
 from ..printing.mathml import mathml, tree_of
-from ..run.proofs import provers
 from . import code_verdicts
 
 PORTABLE = {r"\coloneqq": ":="}  # what not everything that reads LaTeX knows

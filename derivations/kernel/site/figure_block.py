@@ -9,7 +9,7 @@ A second word, `play=temperature`, has a widget play it (widgets.py).
 It calls the function `widths` of docs/figures/scaling/variance.py, which returns a Picture (see diagrams.py) and takes its numbers
 from snippets. A picture is stored with the hash of every file of the project that it came from: the function's own, those that it
 imports, however indirectly, what it draws with, what it says that it reads, by `READS = ("pyproject.toml",)` at its top, and the files and
-environment variables that it was seen to read (run/input_tracking.py). While they are unchanged, nothing is run.
+environment variables that it was seen to read (check/input_tracking.py). While they are unchanged, nothing is run.
 """
 
 import ast
@@ -25,10 +25,10 @@ from traceback import extract_tb
 from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from ..run import input_tracking
-from ..store.dependencies import Dependencies, installed
-from ..store.project_files import file_hash
-from ..store.store import Store
+from ..check import input_tracking
+from ..check.dependencies import Dependencies, installed
+from ..check.project_files import file_hash
+from ..check.store import Store
 from . import diagrams, head_view, page_dependencies, svg_picture
 from .svg_picture import Picture
 from .widgets import Played

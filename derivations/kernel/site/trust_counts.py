@@ -6,11 +6,10 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-from ..run import coq_open
-from ..run.proofs import provers
-from ..store import full_runs, fuzz_results, mutant_results
-from ..store.certificates import topics
-from ..store.coq_results import load
+from ..check import coq_exceptions, full_runs, fuzz_results, mutant_results
+from ..check.certificates import topics
+from ..check.coq_results import load
+from ..check.proving_witnesses import provers
 from . import code_verdicts
 from .claim_details import WITNESSES as NAMES
 
@@ -21,7 +20,7 @@ KERNEL = Path(__file__).resolve().parents[1]
 SHARED = ("core",)
 BESIDE = {
     "from a script to its claims": ("language",),
-    "from a verdict to its page": ("run", "store", "site"),
+    "from a verdict to its page": ("check", "store", "site"),
     "formulas as text": ("printing",),
     "the text of snippets": ("snippet_source",),
 }
@@ -103,7 +102,7 @@ def alone() -> list[tuple[str, str]]:
 
 def not_by_coq() -> list[tuple[str, str]]:
     """Each claim that Coq can state and does not prove, and why."""
-    return sorted(coq_open.reasons().items())
+    return sorted(coq_exceptions.reasons().items())
 
 
 # By name: what lists claims, and what is said where there is none.

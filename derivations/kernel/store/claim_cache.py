@@ -1,7 +1,7 @@
 """The records of claims that hold, stored so that an edit of one claim or snippet has only those checked again that it touches.
 
 They are stored by topic under a digest of the checker and of Python's and the libraries' versions, each with what its verdict depends on: how
-the claim is stated, and the lines that its code may run (run/fingerprints.py). A topic's records are used only if everything else that its
+the claim is stated, and the lines that its code may run (check/claim_fingerprints.py). A topic's records are used only if everything else that its
 check read is unchanged, except the script and the snippets, of which each record says itself what matters. Nothing is stored for a script that
 imports snippets or is imported, since no claim tells what it does to them. If a topic is rejected, the records of its claims that hold are
 stored, so that an author who corrects one need not wait for the others; but those of claims that name code only up to the first rejected
@@ -10,10 +10,10 @@ claim, as that may have left something behind.
 
 from __future__ import annotations
 
-from . import certificates, durations, project_files
-from .dependencies import Dependencies, versions
-from .project_files import file_hash, relative
-from .store import Store, digest
+from ..check import certificates, durations, project_files
+from ..check.dependencies import Dependencies, versions
+from ..check.project_files import file_hash, relative
+from ..check.store import Store, digest
 
 STORE = Store("claims", by_digest=True, most=300)
 

@@ -9,11 +9,10 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from derivations.kernel.check.certificates import CertificateError, load
+from derivations.kernel.check.store import Store
 
-from derivations.kernel.run import runner
-from derivations.kernel.store import certificates, coq_results, dependencies, project_files, store
-from derivations.kernel.store.certificates import CertificateError, load
-from derivations.kernel.store.store import Store
+from derivations.kernel.check import certificates, coq_results, dependencies, project_files, runner, store
 
 TOPIC = "chapter/tiny"
 CLAIM = {
@@ -99,7 +98,7 @@ def test_what_is_set_aside_is_there_and_is_never_loaded_where_a_script_is_checke
 LOADED_BY_A_CHECK = """
 import sys
 from pathlib import Path
-from derivations.kernel.run.worker import check_script
+from derivations.kernel.check.worker import check_script
 done = []
 check_script(Path({script!r}), Path({root!r}), lambda event, **content: done.append((event, content)))
 assert [event for event, _ in done] == ["loaded", "claim", "done"] and done[1][1]["verdict"] == "holds", done
@@ -130,7 +129,7 @@ def test_a_change_of_the_script(sealed):
     assert "is stale, since derivations/chapter/tiny.py changed" in refusal()
 
 
-@pytest.mark.parametrize("name", ["exact/normal_form.py", "core/expr.py", "sympy/witness.py", "run/records.py", "run/worker.py"])
+@pytest.mark.parametrize("name", ["exact/normal_form.py", "core/expr.py", "sympy/witness.py", "check/claim_records.py", "check/worker.py"])
 def test_a_change_of_the_kernel(name, sealed):
     path = sealed.kernel / name
     path.write_text(path.read_text() + "\n")

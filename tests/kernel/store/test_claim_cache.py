@@ -9,16 +9,25 @@ import time
 from types import ModuleType
 
 import pytest
+from derivations.kernel.check.certificates import load
+from derivations.kernel.check.dependencies import Reads
+from derivations.kernel.check.store import Folder, Recheck
 
 import snippets
 from derivations.kernel import Derivation, matrix, sizes
+from derivations.kernel.check import (
+    certificates,
+    claim_cache,
+    claim_fingerprints,
+    claim_records,
+    dependencies,
+    project_files,
+    runner,
+    store,
+    worker,
+)
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.run import fingerprints, records, runner, worker
-from derivations.kernel.store import certificates, claim_cache, dependencies, project_files, store
-from derivations.kernel.store.certificates import load
-from derivations.kernel.store.dependencies import Reads
-from derivations.kernel.store.store import Folder, Recheck
 
 n, m = sizes("n m")
 A, B = matrix("A", n, m), matrix("B", n, m)
@@ -196,8 +205,8 @@ def test_another_checkout_uses_what_names_code_too(tmp_path, monkeypatch):
     for place in ("one", "other"):
         monkeypatch.setattr(project_files, "ROOT", tmp_path / place)
         path = str(tmp_path / place / "snippets" / "parts.py")
-        monkeypatch.setattr(fingerprints, "within_reach", lambda claim, path=path: {path: "def f(x):\n    return x\n"})
-        said.append(fingerprints.code(Claim))
+        monkeypatch.setattr(claim_fingerprints, "within_reach", lambda claim, path=path: {path: "def f(x):\n    return x\n"})
+        said.append(claim_fingerprints.code(Claim))
     assert said[0] == said[1] and said[0]["files"] == ["snippets/parts.py"] and said[0]["lines"]
 
 
@@ -335,14 +344,14 @@ STATED = dict(
 
 
 def test_claims_that_differ_in_anything_have_other_hashes():
-    hashes = [fingerprints.told(claim(state)) for state in STATED.values()]
+    hashes = [claim_fingerprints.told(claim(state)) for state in STATED.values()]
     assert len({*hashes}) == len(STATED) and all(hashes)
-    assert fingerprints.told(claim(STATED["plain"])) == hashes[0]  # where it stands does not count
+    assert claim_fingerprints.told(claim(STATED["plain"])) == hashes[0]  # where it stands does not count
 
 
 def test_what_has_no_hash_is_never_taken_over():
     made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.none.none", object())]))
-    assert fingerprints.told(made) == ""
+    assert claim_fingerprints.told(made) == ""
     record, nothing = {"computed": {}}, {"told": "", "lines": "l", "texts": "t"}
     assert not claim_cache.is_current({"record": record, "stands_on": nothing}, nothing)
     assert claim_cache.is_current({"record": record, "stands_on": nothing | {"told": "x"}}, {"told": "x", "lines": "l", "texts": "y"})
@@ -371,12 +380,12 @@ def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatc
 
 def test_what_is_not_seen_by_witnesses_is_asked_once_of_a_claim_before_they_are(monkeypatch):
     said = []
-    for home in (worker, records):
+    for home in (worker, claim_records):
         monkeypatch.setattr(home, "refuse_unseen", lambda claim: said.append("unseen"))
-    monkeypatch.setattr(records, "verdicts", lambda *asked: said.append("witnesses") or [])
-    monkeypatch.setattr(records, "record", lambda *of: {})
+    monkeypatch.setattr(claim_records, "verdicts", lambda *asked: said.append("witnesses") or [])
+    monkeypatch.setattr(claim_records, "record", lambda *of: {})
     worker.checked(claim(STATED["plain"]), None)
-    records.check_claim(claim(STATED["plain"]))
+    claim_records.check_claim(claim(STATED["plain"]))
     assert said == ["unseen", "witnesses"] * 2
 
 
@@ -414,7 +423,7 @@ def hash_of(tmp_path, monkeypatch, text, code=("snippets.planted.f",)):
     module.__file__ = str(path)
     monkeypatch.setitem(sys.modules, "snippets.planted", module)
     monkeypatch.setattr(project_files, "ROOT", tmp_path)
-    found = fingerprints.code(claim(lambda of: of.identity("a", A + B, B + A, code=[code])))
+    found = claim_fingerprints.code(claim(lambda of: of.identity("a", A + B, B + A, code=[code])))
     assert found["files"] == ["snippets/__init__.py", "snippets/planted.py"]
     return found["lines"]
 
@@ -443,7 +452,7 @@ def test_what_cannot_be_read_has_no_hash(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "snippets.planted", module)
         monkeypatch.setattr(project_files, "ROOT", tmp_path)
         made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.planted.f", A)]))
-        assert fingerprints.code(made) == {"lines": "", "texts": "", "files": []}
+        assert claim_fingerprints.code(made) == {"lines": "", "texts": "", "files": []}
         assert not claim_cache.is_current({"record": {"computed": {}}, "stands_on": {"told": "x", "lines": ""}}, {"told": "x", "lines": ""})
 
 

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.kernel.run import runner
-from derivations.kernel.store import durations
-from derivations.kernel.store import store as results
+from derivations.kernel.check import durations, runner
+from derivations.kernel.check import store as results
 
 
 @pytest.fixture

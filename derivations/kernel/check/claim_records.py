@@ -14,8 +14,8 @@ from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, authored
 from ..printing.name_latex import name_latex
 from .leaked_answers import reject_leaked_answers
-from .letters import letters
 from .shown_code import named, require_shown_code
+from .symbol_table import letters
 from .witnesses import WITNESSES, code
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}

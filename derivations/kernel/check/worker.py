@@ -22,10 +22,9 @@ from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, hint, in_a_script, scripts
 from ..printing.plain_text import SIGNS, plain
-from ..store import claim_cache
-from . import fingerprints, packages
+from . import claim_cache, claim_fingerprints, installed_packages
+from .claim_records import fault_of_words, refuse_unseen, witnessed
 from .input_tracking import imported_files, recorded
-from .records import fault_of_words, refuse_unseen, witnessed
 
 MEMORY = 6 * 2**30  # bytes of address space
 LOCALE = "C.UTF-8"
@@ -87,7 +86,7 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
 
     `earlier` maps claims to the records of earlier checks, which are used if they are current. What the script prints goes to the file `said`.
     """
-    packages.know(homes)
+    installed_packages.know(homes)
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
     be_anywhere()
@@ -189,7 +188,7 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
 def checked(claim: Claim, before: dict | None) -> dict:
     """Return a claim's record and what it depends on: the record of an earlier check if it is current, else a new one."""
     refuse_unseen(claim)
-    stands_on = {"told": fingerprints.told(claim)} | fingerprints.code(claim)
+    stands_on = {"told": claim_fingerprints.told(claim)} | claim_fingerprints.code(claim)
     taken = before is not None and claim_cache.is_current(before, stands_on)
     record = before["record"] | {"line": claim.line} if taken else witnessed(claim)
     return {"claim": record, "stands_on": stands_on, "taken": taken}
@@ -197,7 +196,7 @@ def checked(claim: Claim, before: dict | None) -> dict:
 
 def libraries() -> dict[str, str]:
     """Version by name of every installed package that was imported, and of what it is a part."""
-    return packages.versions({name.partition(".")[0] for name in list(sys.modules)})
+    return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
 def refused(emit, claim: Claim, message: str, start: float):

@@ -18,12 +18,11 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 
 from ..errors import nearest, quantity
-from ..store import certificates, claim_cache, durations, rejections
-from ..store.certificates import CertificateError
-from ..store.dependencies import Dependencies, Reads
-from ..store.project_files import ROOT
-from ..store.store import settings
-from . import packages
+from . import certificates, claim_cache, durations, installed_packages, rejections
+from .certificates import CertificateError
+from .dependencies import Dependencies, Reads
+from .project_files import ROOT
+from .store import settings
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 MOST_SAID = 2**28  # bytes of one record
@@ -35,7 +34,7 @@ BEHIND = 10  # how far a process lets others go before it, where somebody waits 
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
 LAZY = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor", "torch.export._trace")  # imported when first needed
 if CONTEXT.get_start_method() == "forkserver":
-    CONTEXT.set_forkserver_preload([*LAZY, f"{__package__}.warm"])
+    CONTEXT.set_forkserver_preload([*LAZY, f"{__package__}.preload"])
 os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
 os.environ["SYMPY_CACHE_SIZE"] = "20000"  # of each function that it keeps the values of: a claim and its mutants ask for the same ones
 
@@ -308,7 +307,7 @@ def looked_through_meanwhile() -> dict:
     """The packages that modules are a part of, looked through while the process loads that the others are forked from."""
     if CONTEXT.get_start_method() == "forkserver":
         forkserver.ensure_running()
-    return dict(packages.homes())
+    return dict(installed_packages.homes())
 
 
 in_the_background = partial(run, nice=BEHIND)

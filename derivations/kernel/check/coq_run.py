@@ -20,12 +20,11 @@ from ..coq.coq_process import NO_PROOF, STOPPED
 from ..coq.file_audit import preludes_of
 from ..coq.prelude_files import PRELUDES, with_imports
 from ..core import claims
-from ..store import certificates, coq_proof_cache, coq_results, project_files, rejections
-from ..store.import_closure import hashes
-from ..store.project_files import ROOT
-from ..store.store import digest, settings
-from . import coq_open
-from .cluster import OtherCheckout
+from . import certificates, coq_exceptions, coq_proof_cache, coq_results, project_files, rejections
+from .dask_cluster import OtherCheckout
+from .import_closure import hashes
+from .project_files import ROOT
+from .store import digest, settings
 from .worker import load_script
 
 OPEN = "stated, and not proved: "
@@ -61,7 +60,7 @@ def here(jobs: int, told: Callable) -> Callable:
             decided(key, said)
             told(len(some))
 
-        return coq_witness.prove(some, jobs=jobs, told=both, apart=frozenset(coq_open.reasons()))
+        return coq_witness.prove(some, jobs=jobs, told=both, apart=frozenset(coq_exceptions.reasons()))
 
     return ask
 
@@ -70,7 +69,7 @@ def there(workers: Any, told: Callable) -> Callable:
     """Asks the workers of a cluster, each of which has to have the Coq of this machine."""
 
     def ask(some: dict, decided: Callable) -> dict:
-        apart, version, found = frozenset(coq_open.reasons()), coq_witness.version(), {}
+        apart, version, found = frozenset(coq_exceptions.reasons()), coq_witness.version(), {}
         groups = [{key: some[key] for key in group} for group in shared_out(some, apart, workers.size)]
         for done in as_completed([workers.submit(prove_there, group, apart, version) for group in groups]):
             for key, said in done.result().items():
@@ -108,7 +107,7 @@ def run(topics: list, fresh: bool, ask: Callable) -> dict:
     texts = {f"{topic}#{id_}": s.text for topic, found in wanted.items() for id_, s in found.items() if s.text}
     verdicts = coq_proof_cache.prove(texts, proof_keys(texts), ask, is_verdict, fresh)
     for topic, found in wanted.items():
-        known = coq_open.reasons(topic)
+        known = coq_exceptions.reasons(topic)
         results[topic] = {id_: result(f"{topic}#{id_}", s, verdicts, known.pop(f"{topic}#{id_}", "")) for id_, s in found.items()}
         results[topic] |= {key.partition("#")[2]: no_claim(key) for key in known}
         if all(r["ok"] is not False for r in results[topic].values()):
@@ -130,7 +129,7 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
     if why and ok is False and message.startswith((NO_PROOF, STOPPED)):
         ok, message = None, f"{OPEN}{why}"
     elif why and ok is not False:
-        ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_open.NAME}"
+        ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_exceptions.NAME}"
     steps = source.steps if ok else ()
     if ok and not source.whole:
         ok, message = None, f"proved for step {', '.join(map(str, steps))} only: {source.reason}"
@@ -152,7 +151,7 @@ def outcome(result: dict) -> str:
 
 
 def no_claim(key: str) -> dict:
-    return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_open.NAME} names it, and there is no such claim: take it out"}
+    return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_exceptions.NAME} names it, and there is no such claim: take it out"}
 
 
 def publish(results: dict, every: bool):
