@@ -158,7 +158,7 @@ def of_topics(file: Path) -> set[Path]:
 
 @cache
 def all_topics() -> frozenset[str]:
-    from derivations.kernel.check import certificates
+    from derivations.kernel.store import certificates
 
     return frozenset(certificates.topics())
 

@@ -16,8 +16,8 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from derivations.kernel.check import certificates
 from derivations.kernel.errors import quantity
+from derivations.kernel.store import certificates
 
 FILE = Path(__file__).with_name("golden.jsonl")
 SHOWN = 10  # differences that a message lists

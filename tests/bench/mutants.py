@@ -16,8 +16,9 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is loaded
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from derivations.kernel.attack import mutant_trials  # noqa: E402
-from derivations.kernel.check import certificates, mutation_run
+from derivations.kernel.check import mutation_run
 from derivations.kernel.check.process_pool import of_this_machine  # noqa: E402
+from derivations.kernel.store import certificates
 
 TOPICS = 24
 APART, CLAIMS_APART = 25, 8  # mutants that are tried, and claims whose controls are

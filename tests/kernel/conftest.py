@@ -27,10 +27,11 @@ if "mutmut" in sys.modules:  # `make mutmut`: calls of the kernel go through wha
     trampoline.wrap_in_trampoline.__code__ = of_the_kernel(trampoline.wrap_in_trampoline.__code__)
 
 from derivations.kernel import Derivation
-from derivations.kernel.check import certificates, project_files, runner, store
+from derivations.kernel.check import runner
 from derivations.kernel.command import cli, new_topic
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.exact.witness import exact
+from derivations.kernel.store import certificates, project_files, store
 from derivations.kernel.sympy.witness import witness
 
 ROOT = project_files.ROOT

@@ -2,9 +2,9 @@
 
 import pytest
 
-from derivations.kernel.check import project_files
 from derivations.kernel.command import check_page, new_topic
 from derivations.kernel.snippet_source import parse
+from derivations.kernel.store import project_files
 
 ROOT = new_topic.ROOT
 

@@ -5,12 +5,13 @@ import time
 from threading import Thread
 
 import pytest
-from derivations.kernel.check.store import digest
 from distributed import LocalCluster
 
-from derivations.kernel.check import certificates, claim_cache, dask_cluster, dependencies, fuzz_run, mutation_run, project_files, runner
-from derivations.kernel.check import store as results
+from derivations.kernel.check import dask_cluster, fuzz_run, mutation_run, runner
 from derivations.kernel.check.dask_cluster import ClusterError, OtherCheckout
+from derivations.kernel.store import certificates, claim_cache, dependencies, project_files
+from derivations.kernel.store import store as results
+from derivations.kernel.store.store import digest
 
 TOPIC = "example/closed"
 FOREVER = 3600  # seconds that no test waits: what sleeps so long is ended

@@ -5,10 +5,11 @@ Which claims these are is decided here by their trees alone, with nothing of wha
 
 import pytest
 
-from derivations.kernel.check import certificates, coq_exceptions, project_files, worker
+from derivations.kernel.check import coq_exceptions, worker
 from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
+from derivations.kernel.store import certificates, project_files
 
 RATIONAL = {
     "const",

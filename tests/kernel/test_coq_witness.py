@@ -34,12 +34,13 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.check import certificates, coq_exceptions, coq_run, store
+from derivations.kernel.check import coq_exceptions, coq_run
 from derivations.kernel.coq import algebraic_structures, coq_process, file_audit, reserved_words, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.notation import Notation
 from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
 from derivations.kernel.coq.prelude_files import PRELUDES
+from derivations.kernel.store import certificates, store
 from tests.kernel.coq_sources import written
 
 n, m, p, d = sizes("n m p d")

@@ -7,7 +7,7 @@ from flint import acb, arb
 from math_core import LatexToMathML
 
 from derivations.kernel import Derivation, I, absolute, exp, index, log, matrix, positive, scalars, sizes, softmax, sqrt, total, vector
-from derivations.kernel.check import certificates, project_files, worker
+from derivations.kernel.check import worker
 from derivations.kernel.check.claim_records import both_latex
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
@@ -18,6 +18,7 @@ from derivations.kernel.exact.closed_forms import closed_sides
 from derivations.kernel.exact.counterexample_search import show_both
 from derivations.kernel.exact.exact_evaluation import differ, evaluate, number, number_latex, show_value
 from derivations.kernel.exact.witness import sides_at
+from derivations.kernel.store import certificates, project_files
 
 n, m = sizes("n m")
 x, y = scalars("x y")

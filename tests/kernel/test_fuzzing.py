@@ -38,9 +38,10 @@ from derivations.kernel.attack.claim_families import FAMILIES, claim_of
 from derivations.kernel.attack.claim_script import pasted
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.random_points import points
-from derivations.kernel.check import fuzz_results, fuzz_run, store
+from derivations.kernel.check import fuzz_run
 from derivations.kernel.core.expr import E, Var, lift, show, strip, walk
 from derivations.kernel.printing import latex, script_text
+from derivations.kernel.store import fuzz_results, store
 
 SEED = 12
 n, m = sizes("n m")

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 
-from derivations.kernel.check import certificates
+from derivations.kernel.store import certificates
 from tests import golden
 
 PROGRAM = '"""A program."""\n\n\ndef step():\n    """Return one."""\n    return 1\n'

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import numpy
 import pytest
 import torch
-from derivations.kernel.check.certificates import CertificateError, load
-from derivations.kernel.check.dependencies import Reads, variable
 
-from derivations.kernel.check import coq_results, input_tracking, mutant_results, project_files, rejections, runner, store
+from derivations.kernel.check import input_tracking, runner
 from derivations.kernel.check.affected_topics import touched
+from derivations.kernel.store import coq_results, mutant_results, project_files, rejections, store
+from derivations.kernel.store.certificates import CertificateError, load
+from derivations.kernel.store.dependencies import Reads, variable
 
 TOPIC = "chapter/tiny"
 HEAD = """from derivations.kernel import Derivation, matrix, sizes

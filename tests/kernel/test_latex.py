@@ -34,13 +34,14 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.check import certificates, claim_records, project_files, worker
+from derivations.kernel.check import claim_records, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, fraction, number
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
+from derivations.kernel.store import certificates, project_files
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=400, suppress_health_check=list(HealthCheck))
 CONVERT = LatexToMathML()

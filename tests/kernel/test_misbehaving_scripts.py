@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from derivations.kernel.check.certificates import CertificateError, load
 
 from derivations.kernel.check import runner
+from derivations.kernel.store.certificates import CertificateError, load
 
 pytestmark = pytest.mark.slow
 

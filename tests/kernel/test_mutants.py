@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from derivations.kernel.check.store import Differs, Folder, Recheck
 
 from derivations.kernel import (
     Derivation,
@@ -47,10 +46,12 @@ from derivations.kernel.attack.equivalent_rewrites import controls
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.random_points import DRAWN, MOST_DRAWN, POINTS, drawn, points
 from derivations.kernel.attack.rebuild_trees import everywhere
-from derivations.kernel.check import certificates, mutant_results, mutation_run, project_files, runner, store, worker
+from derivations.kernel.check import mutation_run, runner, worker
 from derivations.kernel.command import mutants_report as command_mutants
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import paren, walk
+from derivations.kernel.store import certificates, mutant_results, project_files, store
+from derivations.kernel.store.store import Differs, Folder, Recheck
 
 n, m, d_k = sizes("n m d_k")
 A, B, S, W = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n), matrix("W", n, n)
@@ -550,7 +551,7 @@ def test_what_a_witness_imports_counts_however_far_away(tree, file, again):
 
 
 def test_what_a_snippet_imports_counts_too(tree):
-    from derivations.kernel.check.import_closure import hashes
+    from derivations.kernel.store.import_closure import hashes
 
     first, second = tree.root / "snippets" / "first.py", tree.root / "snippets" / "second.py"
     first.parent.mkdir()

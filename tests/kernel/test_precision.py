@@ -29,7 +29,6 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.check import certificates
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import I, array, walk
 from derivations.kernel.pytorch import low_precision
@@ -39,6 +38,7 @@ from derivations.kernel.pytorch.float_formats import FORMATS, RULES, bounded
 from derivations.kernel.pytorch.low_precision import SLACK, Ledger
 from derivations.kernel.pytorch.sampling import draw
 from derivations.kernel.pytorch.trial import Trial
+from derivations.kernel.store import certificates
 
 n, m, d = sizes("n m d")
 A, B, Q, K, S = matrix("A", n, m), matrix("B", m, n), matrix("Q", n, d), matrix("K", m, d), matrix("S", n, n)

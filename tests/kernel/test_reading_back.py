@@ -39,7 +39,7 @@ from derivations.kernel import (
 from derivations.kernel.attack.parse_latex import read_latex
 from derivations.kernel.attack.parse_plain import NotReadable, read_plain
 from derivations.kernel.attack.rebuild_trees import rebuild
-from derivations.kernel.check import certificates, project_files, worker
+from derivations.kernel.check import worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift, named, strip, walk
 from derivations.kernel.core.operators import OPERATORS
@@ -47,6 +47,7 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import Printer, latex, listed
 from derivations.kernel.printing.plain_text import Plain, plain
 from derivations.kernel.printing.print_collisions import looks
+from derivations.kernel.store import certificates, project_files
 
 n, d, d_k = sizes("n d d_k")
 x, y, alpha, x1, e_k = scalars("x y alpha x1 e_k")

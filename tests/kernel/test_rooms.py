@@ -18,8 +18,8 @@ import pytest
 from importlinter import api
 from importlinter.application import use_cases
 
-from derivations.kernel.check import project_files
 from derivations.kernel.site.trust_counts import code_lines, docstrings
+from derivations.kernel.store import project_files
 
 ROOT = project_files.ROOT
 WITNESSES = ("exact", "sympy", "pytorch", "coq")

@@ -10,12 +10,13 @@ import torch
 
 import snippets
 from derivations.kernel import Derivation, index, ones, sizes, total, vector
-from derivations.kernel.check import project_files, shown_code
+from derivations.kernel.check import shown_code
 from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.snippet_arguments import names
 from derivations.kernel.snippet_source import parse
+from derivations.kernel.store import project_files
 
 NAME = "snippets.planted.sums.shown"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from derivations.kernel.check import certificates, project_files
 from derivations.kernel.command import git_changes, mutants_report
+from derivations.kernel.store import certificates, project_files
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 

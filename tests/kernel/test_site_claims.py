@@ -4,10 +4,11 @@ import re
 
 import pytest
 
-from derivations.kernel.check import certificates, project_files, runner, worker
+from derivations.kernel.check import runner, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import symbols
 from derivations.kernel.exact.assumption_consistency import ruled_sizes
+from derivations.kernel.store import certificates, project_files
 
 LEAST = 35
 

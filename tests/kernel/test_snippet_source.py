@@ -3,10 +3,10 @@
 import ast
 
 import pytest
-from derivations.kernel.check.project_files import ROOT
 
 from derivations.kernel.snippet_source import ExampleValue, Library, Origin, parse
 from derivations.kernel.snippet_source.scopes import bound_names, read_names
+from derivations.kernel.store.project_files import ROOT
 
 TEXT = '''"""Sums.
 

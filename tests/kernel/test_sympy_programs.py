@@ -40,7 +40,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.check import certificates, coq_results, program_files, project_files, runner, worker
+from derivations.kernel.check import program_files, runner, worker
 from derivations.kernel.command import sympy_programs as command_programs
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused, Step
@@ -48,6 +48,7 @@ from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.site import Page
 from derivations.kernel.site.claim_html import ClaimError, render
 from derivations.kernel.site.page_source import Source
+from derivations.kernel.store import certificates, coq_results, project_files
 from derivations.kernel.sympy import prelude_selection
 from derivations.kernel.sympy.prelude import rounding
 from derivations.kernel.sympy.prelude.inequalities import Signs

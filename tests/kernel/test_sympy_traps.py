@@ -8,10 +8,10 @@ from sympy import stats
 from sympy.printing.pytorch import torch_code
 
 from derivations.kernel import I, diff, exp, index, log, scalars, sizes, sqrt, total, vector
-from derivations.kernel.check import project_files
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.assumption_facts import facts_of
 from derivations.kernel.exact.witness import equal
+from derivations.kernel.store import project_files
 from derivations.kernel.sympy import witness as sympy_witness
 
 n, i, j = sp.Symbol("n", integer=True, positive=True), sp.Symbol("i", integer=True), sp.Symbol("j", integer=True)

@@ -50,7 +50,7 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.check import certificates, project_files, worker
+from derivations.kernel.check import worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import I, array, lift, symbols, walk
@@ -64,6 +64,7 @@ from derivations.kernel.pytorch.evaluation import RULES, evaluate
 from derivations.kernel.pytorch.expectations import nodes
 from derivations.kernel.pytorch.sampling import draw, large_shapes, values
 from derivations.kernel.pytorch.trial import Trial
+from derivations.kernel.store import certificates, project_files
 
 n, m, d = sizes("n m d")
 A, B, S = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n)

@@ -7,8 +7,8 @@ import click
 import pytest
 
 from derivations.kernel import Derivation, E, index, mean, random, scalars, sizes, total, vector
-from derivations.kernel.check import certificates
 from derivations.kernel.command import uses_report
+from derivations.kernel.store import certificates
 
 KERNEL = Path(__file__).parents[2] / "derivations/kernel"
 x, y, a, b = scalars("x y a b")

@@ -1,10 +1,10 @@
 """What a claim uses of another topic has to hold there, and topics may not use each other in a circle."""
 
 import pytest
-from derivations.kernel.check.certificates import CertificateError, load
 
 from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.exact.witness import exact
+from derivations.kernel.store.certificates import CertificateError, load
 from derivations.kernel.sympy import witness as sympy_witness
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,12 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from derivations.kernel.check.store import Store
 
-from derivations.kernel.check import program_files, rejections, runner
+from derivations.kernel.check import program_files, runner
 from derivations.kernel.check.affected_topics import touched
 from derivations.kernel.command import watch
+from derivations.kernel.store import rejections
+from derivations.kernel.store.store import Store
 
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
 USER = """from derivations.kernel import Derivation, matrix, sizes

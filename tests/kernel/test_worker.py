@@ -8,7 +8,8 @@ import sys
 import pytest
 import torch
 
-from derivations.kernel.check import preload, project_files
+from derivations.kernel.check import preload
+from derivations.kernel.store import project_files
 
 GOOD = """from derivations.kernel import Derivation, matrix, sizes
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import markdown
 import pytest
-from derivations.kernel.check.certificates import CertificateError
 from filelock import FileLock
 
 from derivations.kernel import site
 from derivations.kernel.site.page_source import RANKS
+from derivations.kernel.store.certificates import CertificateError
 
 
 # Test modules are imported one by one, so that a helper beside them is loaded by hand.

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from derivations.kernel.check.certificates import topics
-from derivations.kernel.check.project_files import ROOT
 
 from derivations.kernel.site.page_lint import unshown_claims
+from derivations.kernel.store.certificates import topics
+from derivations.kernel.store.project_files import ROOT
 
 
 @pytest.mark.parametrize("topic", topics())

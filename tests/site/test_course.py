@@ -1,10 +1,10 @@
 """What a page of the course has: a theorem, few claims that are unfolded, a box for practice, and exercises with solutions."""
 
 import pytest
-from derivations.kernel.check.certificates import topics
-from derivations.kernel.check.project_files import ROOT
 
 from derivations.kernel.site.course_boxes import lacking, wrong_next
+from derivations.kernel.store.certificates import topics
+from derivations.kernel.store.project_files import ROOT
 
 # Pages that are not revised yet: each has to lack something.
 LEFT: set[str] = set()

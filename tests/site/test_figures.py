@@ -13,12 +13,12 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.check import dependencies, store
 from derivations.kernel.site import diagrams, figure_block, hardcoded_numbers, page_lint
 from derivations.kernel.site import svg_picture as pictures_
 from derivations.kernel.site.diagrams import DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens
 from derivations.kernel.site.svg_picture import breadth, number, text
 from derivations.kernel.snippet_source import parse
+from derivations.kernel.store import dependencies, store
 
 ROOT = Path(__file__).parents[2]
 ABOUT = {"title": "A title", "description": "A description."}

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from derivations.kernel.check import project_files, store
 from derivations.kernel.printing.mathml import mathml
 from derivations.kernel.site import formula_text, search_index, tokenizer
+from derivations.kernel.store import project_files, store
 
 PAGE = """<html><body><nav>Elsewhere</nav><article><h1 id="t">Why √d_k? Of <em>size</em><a class="headerlink" href="#t">¶</a></h1>
 <p>A lead of {formula}. <svg><text>drawn</text></svg></p><ul><li>An item <pre>typed = 1</pre></li></ul>

@@ -7,8 +7,8 @@ import pytest
 from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
-from derivations.kernel.check import store
 from derivations.kernel.site import PageError, lab_hook
+from derivations.kernel.store import store
 
 NOTEBOOK = "# %% [markdown]\n# # Title\n\n# %%\nimport math\nfrom snippets.a import b\n"
 FILES = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from derivations.kernel.check.certificates import STORE, topics
 
 from derivations.kernel.site import PageError, block_handlers, claim_graph, graph_svg
+from derivations.kernel.store.certificates import STORE, topics
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [ROOT / "docs/assets/js/map.js", *sorted((ROOT / "docs/assets/js/map").glob("*.js"))]

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
-from derivations.kernel.check.store import Recheck
 from mkdocs.structure.toc import get_toc
 
-from derivations.kernel.check import project_files, store
 from derivations.kernel.site import PageError, incremental_build, page_cache, page_cache_hook, page_dependencies, page_errors
+from derivations.kernel.store import project_files, store
+from derivations.kernel.store.store import Recheck
 
 TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 

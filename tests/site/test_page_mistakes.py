@@ -12,8 +12,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel import site
-from derivations.kernel.check import store
 from derivations.kernel.site import figure_block, page_errors, rejected_claims
+from derivations.kernel.store import store
 
 ROOT = Path(__file__).parents[2]
 SNIPPET = """# --8<-- [start:section]

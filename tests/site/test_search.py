@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from derivations.kernel.check import certificates
 from derivations.kernel.site import search_index, tokenizer
+from derivations.kernel.store import certificates
 
 ROOT = Path(__file__).parents[2]
 FIRST, WORDS = 3, 60  # among so many hits; how many words there are at least

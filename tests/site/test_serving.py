@@ -23,9 +23,10 @@ from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.livereload import LiveReloadServer
 
-from derivations.kernel.check import certificates, coq_run, rejections, store
+from derivations.kernel.check import coq_run
 from derivations.kernel.command import mutants_report
 from derivations.kernel.site import PageError, content_policy_hook, incremental_build, page_errors, serve_hook
+from derivations.kernel.store import certificates, rejections, store
 
 ROOT = Path(__file__).parents[2]
 GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from derivations.kernel.check.certificates import load
+
+from derivations.kernel.store.certificates import load
 
 ROOT = Path(__file__).parents[2]
 ROWS = tomllib.loads((ROOT / "docs/sources.toml").read_text(encoding="utf-8"))["row"]

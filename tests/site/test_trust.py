@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from derivations.kernel.check.certificates import STORE, topics
 
-from derivations.kernel.check import fuzz_results, mutant_results
 from derivations.kernel.pytorch import sampling
 from derivations.kernel.site import trust_counts
+from derivations.kernel.store import fuzz_results, mutant_results
+from derivations.kernel.store.certificates import STORE, topics
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from derivations.kernel.check.certificates import load
+
+from derivations.kernel.store.certificates import load
 
 PAGE = Path(__file__).parents[2] / "docs" / "wrong.md"
 CLAIM = re.compile(r"^/// claim \| ([\w/-]+)#([\w-]+)\n///$", re.M)

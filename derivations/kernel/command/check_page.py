@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from ..check import certificates, project_files, runner
+from ..check import runner
+from ..store import certificates, project_files
 from . import line_coverage
 from .progress import report
 from .sympy_programs import publish

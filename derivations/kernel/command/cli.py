@@ -10,10 +10,11 @@ from pathlib import Path
 
 import click
 
-from ..check import certificates, durations, project_files, runner
+from ..check import runner
 from ..check.certificates import CertificateError
 from ..check.proving_witnesses import provers
 from ..errors import KernelError, quantity
+from ..store import certificates, durations, project_files
 from . import new_topic, sympy_programs
 from .progress import Progress, report
 from .storing import store_options, using_store
@@ -213,7 +214,7 @@ def fuzz(seed, claims, minutes, as_json, fresh, jobs, cluster, record):
 @contextmanager
 def recorded(wanted: bool):
     """What keeps the counts of a run, if they are wanted: said before it begins where they cannot be kept."""
-    from ..check import full_runs
+    from ..store import full_runs
 
     try:
         if wanted:

@@ -10,7 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 import click
 
 from ..attack.fuzz_claim import SAID
-from ..check import fuzz_results, fuzz_run
+from ..check import fuzz_run
+from ..store import fuzz_results
 
 
 def main(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
-from ..check import project_files
 from ..errors import KernelError
+from ..store import project_files
 
 
 class NoCommit(KernelError):

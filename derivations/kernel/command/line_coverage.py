@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..check import project_files
+from ..store import project_files
 
 OF, TO = "LINES_OF", "LINES_TO"  # variables: the file that is watched, and the one that its lines are written to
 _run: set[int] = set()

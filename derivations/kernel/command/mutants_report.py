@@ -10,11 +10,12 @@ from concurrent.futures.process import BrokenProcessPool
 
 import click
 
-from ..check import mutation_run, rejections, runner
+from ..check import mutation_run, runner
 from ..check.affected_topics import touched
 from ..check.mutant_results import COUNTS, passes, totals
 from ..check.store import Differs
 from ..errors import quantity
+from ..store import rejections
 from .git_changes import changed
 
 # What mutants may come to something else by, beside topics.

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
-from ..check import certificates, program_files, runner
+from ..check import program_files, runner
 from ..errors import quantity
+from ..store import certificates
 
 
 def publish(results: list, to: Path | None = None) -> list:

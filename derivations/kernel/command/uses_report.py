@@ -23,13 +23,14 @@ from pathlib import Path
 import click
 
 from ..attack.rebuild_trees import rebuild, unfolded
-from ..check import certificates, project_files, worker
+from ..check import worker
 from ..core import claims
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, strip, symbol, walk
 from ..core.operators import AVERAGES, BINDERS
 from ..errors import KernelError, quantity
 from ..exact.witness import still_proved
+from ..store import certificates, project_files
 
 OUTCOMES = ("occurs", "passed over", "not seen")
 TRIES = 4  # terms, or factors, that are looked for in any order

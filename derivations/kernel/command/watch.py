@@ -22,9 +22,10 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
-from ..check import project_files, runner
+from ..check import runner
 from ..check.affected_topics import Touched, touched
 from ..errors import quantity
+from ..store import project_files
 from .progress import report
 from .sympy_programs import publish
 

@@ -17,12 +17,12 @@ from bs4 import BeautifulSoup
 from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
-from derivations.kernel.check.project_files import file_hash
-from derivations.kernel.check.store import Store, digest
 from derivations.kernel.printing.mathml import MathsError, notation
 from derivations.kernel.printing.relation_signs import fault_of_text
 from derivations.kernel.site import PageError, Prose, Source, page_errors, page_lint
 from derivations.kernel.snippet_source import parse
+from derivations.kernel.store.project_files import file_hash
+from derivations.kernel.store.store import Store, digest
 
 ROOT = Path(__file__).resolve().parents[3]
 STORE = Store("labs")

@@ -13,9 +13,9 @@ from typing import Any
 from mkdocs.structure.toc import get_toc
 from mkdocs.utils import CountHandler
 
-from derivations.kernel.check import coq_results, project_files
-from derivations.kernel.check.store import digest
 from derivations.kernel.site import lab_hook, mkdocstrings_cache, page_cache, page_errors
+from derivations.kernel.store import coq_results, project_files
+from derivations.kernel.store.store import digest
 
 
 def on_files(files, *, config):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
-from ..check import certificates, rejections
+from ..store import certificates, rejections
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from ..check import project_files
 from ..check.store import Store, digest
+from ..store import project_files
 from . import formula_text, tokenizer
 
 FOLDER = "search"

@@ -13,8 +13,8 @@ from pathlib import Path
 from jinja2 import BytecodeCache
 from watchdog.observers.polling import PollingObserver
 
-from derivations.kernel.check import rejections
 from derivations.kernel.site import PageError, incremental_build, lab_hook, page_errors
+from derivations.kernel.store import rejections
 
 log = logging.getLogger("mkdocs.derivations")
 LOOKS = Path(__file__).with_name("page_errors.css")

@@ -6,10 +6,11 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-from ..check import coq_exceptions, full_runs, fuzz_results, mutant_results
+from ..check import coq_exceptions
 from ..check.certificates import topics
 from ..check.coq_results import load
 from ..check.proving_witnesses import provers
+from ..store import full_runs, fuzz_results, mutant_results
 from . import code_verdicts
 from .claim_details import WITNESSES as NAMES
 

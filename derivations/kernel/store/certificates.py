@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..check import project_files
-from ..check.dependencies import Dependencies, Reads, versions
-from ..check.project_files import file_hash, relative
-from ..check.store import Missing, Store, StoreError, secret
+from . import project_files
+from .dependencies import Dependencies, Reads, versions
+from .project_files import file_hash, relative
+from .store import Missing, Store, StoreError, secret
 
 STORE = Store("certificates")
 

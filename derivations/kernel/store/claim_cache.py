@@ -10,10 +10,10 @@ claim, as that may have left something behind.
 
 from __future__ import annotations
 
-from ..check import certificates, durations, project_files
-from ..check.dependencies import Dependencies, versions
-from ..check.project_files import file_hash, relative
-from ..check.store import Store, digest
+from . import certificates, durations, project_files
+from .dependencies import Dependencies, versions
+from .project_files import file_hash, relative
+from .store import Store, digest
 
 STORE = Store("claims", by_digest=True, most=300)
 

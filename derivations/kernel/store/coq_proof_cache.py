@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from ..check.store import Differs, Store, settings
+from .store import Differs, Store, settings
 
 STORE = Store("proofs", by_digest=True)
 Said = tuple[bool, str]  # whether Coq proved it, and its message

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..check import certificates, project_files
-from ..check.dependencies import Dependencies
-from ..check.store import Store, digest
+from . import certificates, project_files
+from .dependencies import Dependencies
+from .store import Store, digest
 
 STORE = Store("coq")
 NOT_STATED: dict = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}  # steps: those proved

@@ -13,8 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 
-from ..check.project_files import ABSENT, named, state
-from ..check.store import secret
+from .project_files import ABSENT, named, state
+from .store import secret
 
 LIBRARIES = ("python", "sympy", "mpmath", "python-flint", "quicktions")  # every check depends on these
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..check.store import Store
+from .store import Store
 
 STORE = Store("durations")
 MEASURED = ("seconds",)

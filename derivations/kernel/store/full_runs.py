@@ -9,8 +9,8 @@ import datetime
 import json
 import subprocess
 
-from ..check.certificates import CertificateError
-from ..check.project_files import ROOT
+from .certificates import CertificateError
+from .project_files import ROOT
 
 NAME = "derivations/whole_runs.json"
 FILE = ROOT / NAME

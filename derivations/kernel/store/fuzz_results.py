@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..check import dependencies, project_files
-from ..check.import_closure import hashes
-from ..check.store import Store, digest
+from . import dependencies, project_files
+from .import_closure import hashes
+from .store import Store, digest
 
 STORE = Store("fuzz", by_digest=True)
 ROOMS = ("attack", "exact", "sympy", "pytorch")

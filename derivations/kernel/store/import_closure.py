@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from ..check import project_files
 from ..snippet_source import Snippet
+from . import project_files
 
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..check import certificates, dependencies, project_files
-from ..check.import_closure import hashes
-from ..check.store import Store, digest
+from . import certificates, dependencies, project_files
+from .import_closure import hashes
+from .store import Store, digest
 
 STORE = Store("mutants", by_digest=True)
 SURVEYS = Store("surveys", by_digest=True)  # of a topic: each claim's fingerprint and number of mutants, stored when all were tried

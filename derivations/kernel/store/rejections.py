@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from ..check import store
-from ..check.certificates import relative
-from ..check.dependencies import Dependencies, Reads
-from ..check.store import Store
+from . import store
+from .certificates import relative
+from .dependencies import Dependencies, Reads
+from .store import Store
 
 STORE = Store("rejections")
 

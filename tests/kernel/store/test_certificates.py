@@ -9,10 +9,11 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from derivations.kernel.check.certificates import CertificateError, load
-from derivations.kernel.check.store import Store
 
-from derivations.kernel.check import certificates, coq_results, dependencies, project_files, runner, store
+from derivations.kernel.check import runner
+from derivations.kernel.store import certificates, coq_results, dependencies, project_files, store
+from derivations.kernel.store.certificates import CertificateError, load
+from derivations.kernel.store.store import Store
 
 TOPIC = "chapter/tiny"
 CLAIM = {

@@ -9,25 +9,16 @@ import time
 from types import ModuleType
 
 import pytest
-from derivations.kernel.check.certificates import load
-from derivations.kernel.check.dependencies import Reads
-from derivations.kernel.check.store import Folder, Recheck
 
 import snippets
 from derivations.kernel import Derivation, matrix, sizes
-from derivations.kernel.check import (
-    certificates,
-    claim_cache,
-    claim_fingerprints,
-    claim_records,
-    dependencies,
-    project_files,
-    runner,
-    store,
-    worker,
-)
+from derivations.kernel.check import claim_fingerprints, claim_records, runner, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
+from derivations.kernel.store import certificates, claim_cache, dependencies, project_files, store
+from derivations.kernel.store.certificates import load
+from derivations.kernel.store.dependencies import Reads
+from derivations.kernel.store.store import Folder, Recheck
 
 n, m = sizes("n m")
 A, B = matrix("A", n, m), matrix("B", n, m)

@@ -1,11 +1,12 @@
 """Coq's verdicts are used again while everything that they depend on is unchanged."""
 
 import pytest
-from derivations.kernel.check.store import Differs, Recheck
 
-from derivations.kernel.check import coq_proof_cache, coq_run, import_closure, store
+from derivations.kernel.check import coq_run
 from derivations.kernel.coq import coq_process
 from derivations.kernel.coq.coq_process import NO_PROOF, STOPPED
+from derivations.kernel.store import coq_proof_cache, import_closure, store
+from derivations.kernel.store.store import Differs, Recheck
 
 TEXTS = {
     "one": "From Derivations Require Import Prelude.\nTheorem one : True.\n",

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.kernel.check import durations, runner
-from derivations.kernel.check import store as results
+from derivations.kernel.check import runner
+from derivations.kernel.store import durations
+from derivations.kernel.store import store as results
 
 
 @pytest.fixture

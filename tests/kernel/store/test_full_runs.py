@@ -5,11 +5,11 @@ import subprocess
 
 import pytest
 from click.testing import CliRunner
-from derivations.kernel.check.certificates import CertificateError
 
-from derivations.kernel.check import full_runs
 from derivations.kernel.command import mutants_report
 from derivations.kernel.command.cli import main
+from derivations.kernel.store import full_runs
+from derivations.kernel.store.certificates import CertificateError
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import time
 from multiprocessing import get_context
 
 import pytest
-from derivations.kernel.check.store import Differs, Folder, Missing, NoFolder, Recheck, Store, StoreError, digest
 
-from derivations.kernel.check import store
+from derivations.kernel.store import store
+from derivations.kernel.store.store import Differs, Folder, Missing, NoFolder, Recheck, Store, StoreError, digest
 
 VALUE = {"a": 1, "b": ["é", None, 1.5]}
 KEY = "chapter/tiny"
