@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import certificates, project_files, rejections, store
+from ..store import certificates, project_files, rejections, store
 
 KERNEL = "derivations/kernel/"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import tomllib
 
 from ..printing.relation_signs import fault_of_text
-from .certificates import CertificateError
-from .project_files import ROOT
+from ..store.certificates import CertificateError
+from ..store.project_files import ROOT
 
 NAME = "derivations/coq_open.toml"
 FILE = ROOT / NAME

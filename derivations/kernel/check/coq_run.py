@@ -20,11 +20,12 @@ from ..coq.coq_process import NO_PROOF, STOPPED
 from ..coq.file_audit import preludes_of
 from ..coq.prelude_files import PRELUDES, with_imports
 from ..core import claims
-from . import certificates, coq_exceptions, coq_proof_cache, coq_results, project_files, rejections
+from ..store import certificates, coq_proof_cache, coq_results, project_files, rejections
+from ..store.import_closure import hashes
+from ..store.project_files import ROOT
+from ..store.store import digest, settings
+from . import coq_exceptions
 from .dask_cluster import OtherCheckout
-from .import_closure import hashes
-from .project_files import ROOT
-from .store import digest, settings
 from .worker import load_script
 
 OPEN = "stated, and not proved: "

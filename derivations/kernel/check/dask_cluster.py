@@ -22,10 +22,11 @@ from threading import Event
 from typing import Any
 
 from ..errors import KernelError
-from . import project_files, runner
-from .dependencies import Reads, installed, variable, variable_called, versions
+from ..store import project_files
+from ..store.dependencies import Reads, installed, variable, variable_called, versions
+from ..store.store import digest
+from . import runner
 from .process_pool import of_this_machine
-from .store import digest
 
 PATIENCE = 20  # seconds until a scheduler has to answer
 START = "dask scheduler; then, in a checkout of this project on each machine: dask worker --no-nanny ADDRESS"

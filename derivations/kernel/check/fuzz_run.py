@@ -13,8 +13,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
 
 from ..attack import fuzz_claim
+from ..store.fuzz_results import depends_on
 from .dask_cluster import processes
-from .fuzz_results import depends_on
 
 CHUNK = 100  # claims to a task
 UNDECIDED = 0.05  # the largest share of claims of which the judge may be unable to tell

@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from .dependencies import Reads
-from .project_files import ABSENT, state
+from ..store.dependencies import Reads
+from ..store.project_files import ABSENT, state
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
 PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")  # its library, as files or as one zip file

@@ -16,10 +16,11 @@ from pathlib import Path
 from ..attack import mutant_trials
 from ..attack.claim_mutants import mutants
 from ..core import claims
-from . import certificates, mutant_results, project_files, worker
+from ..store import certificates, mutant_results, project_files
+from ..store.import_closure import hashes
+from ..store.store import Differs, settings
+from . import worker
 from .dask_cluster import processes
-from .import_closure import hashes
-from .store import Differs, settings
 
 CHUNK = 20  # mutants to a task: few, so that no process waits long for the last one
 

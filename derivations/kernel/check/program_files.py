@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import project_files
-from .coq_results import PROGRAMS, program_of
+from ..store import project_files
+from ..store.coq_results import PROGRAMS, program_of
 
 NOTHING = "a definition has nothing to prove"
 TIME_LIMIT = 300  # seconds that one program may run

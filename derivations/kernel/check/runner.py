@@ -18,11 +18,12 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 
 from ..errors import nearest, quantity
-from . import certificates, claim_cache, durations, installed_packages, rejections
-from .certificates import CertificateError
-from .dependencies import Dependencies, Reads
-from .project_files import ROOT
-from .store import settings
+from ..store import certificates, claim_cache, durations, rejections
+from ..store.certificates import CertificateError
+from ..store.dependencies import Dependencies, Reads
+from ..store.project_files import ROOT
+from ..store.store import settings
+from . import installed_packages
 
 TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
 MOST_SAID = 2**28  # bytes of one record

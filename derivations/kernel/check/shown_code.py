@@ -22,7 +22,7 @@ from ..core.claims import Claim, Refused
 from ..errors import KernelError
 from ..snippet_source import Library, Snippet
 from ..snippet_source.scopes import first_line
-from . import project_files
+from ..store import project_files
 
 BOUND_TWICE = "'{name}' is bound here and on line {first}, so a page would show one thing and another one be run; bind each name once"
 NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the function that `torch.no_grad()` puts around another

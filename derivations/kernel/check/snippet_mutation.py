@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ..attack.snippet_mutant_trials import tried
 from ..core import claims
+from ..store.project_files import ROOT, named
 from ..traced import witness
 from .dask_cluster import processes
-from .project_files import ROOT, named
 from .worker import load_script
 
 Left = tuple[str, str, str, str]  # the claim, the function, what was changed, and what became of it

@@ -22,7 +22,8 @@ from ..core import claims
 from ..core.claims import Claim, Refused
 from ..errors import KernelError, hint, in_a_script, scripts
 from ..printing.plain_text import SIGNS, plain
-from . import claim_cache, claim_fingerprints, installed_packages
+from ..store import claim_cache
+from . import claim_fingerprints, installed_packages
 from .claim_records import fault_of_words, refuse_unseen, witnessed
 from .input_tracking import imported_files, recorded
 

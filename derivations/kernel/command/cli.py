@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from ..check import runner
-from ..check.certificates import CertificateError
 from ..check.proving_witnesses import provers
 from ..errors import KernelError, quantity
 from ..store import certificates, durations, project_files
+from ..store.certificates import CertificateError
 from . import new_topic, sympy_programs
 from .progress import Progress, report
 from .storing import store_options, using_store

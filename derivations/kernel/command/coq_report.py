@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from ..check import coq_run, dask_cluster, runner
-from ..check.certificates import CertificateError
-from ..check.store import Differs
 from ..coq import witness
 from ..errors import quantity
+from ..store.certificates import CertificateError
+from ..store.store import Differs
 from . import sympy_programs
 from .progress import Progress
 

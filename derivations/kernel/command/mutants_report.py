@@ -12,10 +12,10 @@ import click
 
 from ..check import mutation_run, runner
 from ..check.affected_topics import touched
-from ..check.mutant_results import COUNTS, passes, totals
-from ..check.store import Differs
 from ..errors import quantity
 from ..store import rejections
+from ..store.mutant_results import COUNTS, passes, totals
+from ..store.store import Differs
 from .git_changes import changed
 
 # What mutants may come to something else by, beside topics.

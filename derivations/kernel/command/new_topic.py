@@ -7,8 +7,8 @@ from keyword import iskeyword
 from pathlib import Path
 from posixpath import dirname, relpath
 
-from ..check.certificates import is_topic
-from ..check.project_files import ROOT
+from ..store.certificates import is_topic
+from ..store.project_files import ROOT
 
 FILES = {
     "derivations/{topic}.py": '''"""{title}: what is proved here, in a sentence."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from ..check.store import Folder, NoFolder, Recheck, settings
+from ..store.store import Folder, NoFolder, Recheck, settings
 
 FAILED = {"read": "read from", "write": "written to"}
 

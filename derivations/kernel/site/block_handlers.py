@@ -6,10 +6,10 @@ from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..check import coq_exceptions
-from ..check.certificates import CertificateError, topics
-from ..check.project_files import ROOT
 from ..printing.mathml import MathsError
 from ..store import full_runs, fuzz_results, mutant_results
+from ..store.certificates import CertificateError, topics
+from ..store.project_files import ROOT
 from . import claim_graph, graph_svg, page_dependencies, widgets
 from .api_reference import ApiError, api
 from .claim_html import ClaimError

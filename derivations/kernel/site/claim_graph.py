@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from ..check.project_files import ROOT
+from ..store.project_files import ROOT
 from .page import Page, used_by
 from .page_source import RANKS, Source
 

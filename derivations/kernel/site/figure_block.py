@@ -26,9 +26,9 @@ from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 from ..check import input_tracking
-from ..check.dependencies import Dependencies, installed
-from ..check.project_files import file_hash
-from ..check.store import Store
+from ..store.dependencies import Dependencies, installed
+from ..store.project_files import file_hash
+from ..store.store import Store
 from . import diagrams, head_view, page_dependencies, svg_picture
 from .svg_picture import Picture
 from .widgets import Played

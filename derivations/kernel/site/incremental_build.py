@@ -18,9 +18,9 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from ..check.certificates import CertificateError
-from ..check.project_files import file_hash
 from ..store import certificates, coq_results, project_files, rejections
+from ..store.certificates import CertificateError
+from ..store.project_files import file_hash
 from . import page_dependencies
 
 LABS = "labs/"  # of the pages' folder: notebooks, which are run

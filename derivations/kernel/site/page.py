@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element, SubElement
 
 from markdown.util import AtomicString
 
-from ..check.certificates import CertificateError
-from ..check.coq_results import load
-from ..check.project_files import ROOT
 from ..printing.mathml import authored
+from ..store.certificates import CertificateError
+from ..store.coq_results import load
+from ..store.project_files import ROOT
 from . import page_dependencies, page_errors, rejected_claims
 from .claim_html import ClaimError, render
 from .links import Ways

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..check.store import Differs, Store, digest
+from ..store.store import Differs, Store, digest
 from . import PageError, incremental_build, page_dependencies
 
 STORE = Store("pages")

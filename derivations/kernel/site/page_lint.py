@@ -17,10 +17,10 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from markdown import Markdown
 
-from ..check.certificates import CertificateError, load
 from ..check.shown_code import BOUND_TWICE
 from ..printing.relation_signs import fault_of_code, fault_of_text
 from ..snippet_source import Origin, Region, Snippet, doctest_examples, doctest_parts, parse
+from ..store.certificates import CertificateError, load
 from . import code_fences, example_rules, hardcoded_numbers, page_errors, snippet_usage
 from .code_regions import INCLUDE, home, library, line_at, snippet_of, text_of
 from .page_source import RANKS

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from ..check.store import Store, digest
 from ..store import project_files
+from ..store.store import Store, digest
 from . import formula_text, tokenizer
 
 FOLDER = "search"

@@ -7,10 +7,10 @@ from html import escape
 from pathlib import Path
 
 from ..check import coq_exceptions
-from ..check.certificates import topics
-from ..check.coq_results import load
 from ..check.proving_witnesses import provers
 from ..store import full_runs, fuzz_results, mutant_results
+from ..store.certificates import topics
+from ..store.coq_results import load
 from . import code_verdicts
 from .claim_details import WITNESSES as NAMES
 
