@@ -57,7 +57,7 @@ def claim_of(seed: int, number: int, family: str = "") -> tuple[str, Claim]:
             if generator.random() < MUTATED_SHARE:
                 draft = slipped(draft, generator)
             return name, state(draft, f"{name.replace(' ', '-')}-{number}")
-        except (KernelError, IndexError) as error:
+        except KernelError as error:
             rejected = str(error)
     raise NoClaim(f"{TRIES} drafts of '{name}' could not be stated, the last because: {rejected}")
 
