@@ -115,6 +115,7 @@ def quotient(a, b):
 
 def of_power(e, place, env):
     base, exponent = parts(e, place, env)
+    exponent = exponent if mp.im(exponent) else mp.re(exponent)  # -I*I is a complex number for mpmath, and has no order
     if mp.isint(exponent):
         return base ** int(exponent) if exponent >= 0 else quotient(mpf(1), base ** -int(exponent))
     if abs(mp.im(base)) > ZERO:
@@ -216,7 +217,7 @@ def of_largest(e, env):
     entries = [entry(e.args[0], place, env) for place in places_of(e.args[0].shape, env)]
     if any(mp.im(x) for x in entries):
         raise CannotTell("the largest of complex numbers, which have no order")
-    return max(entries)
+    return max(map(mp.re, entries))
 
 
 def of_softmax(e, place, env):
