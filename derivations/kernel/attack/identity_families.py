@@ -260,8 +260,9 @@ def rows_and_diagonals(generator: Random) -> Draft:
     if along == j and generator.random() < 0.4:
         row = each(needing, along)[i]
     outer = generator.choice((row, total(row, i), each(row, i)[1], each(row, i)[j], x * total(row, i) / total(row, i)))
-    place = generator.choice((along, along, 1, *[i] * 2 * (along == j)))
-    given = (fact(shape_of(tensor[generator.choice((i, i, 1)), place])),)
+    columns: list[Expr | int] = [along, along, 1, *[i] * 2 * (along == j)]
+    column = generator.choice(columns)
+    given = (fact(shape_of(tensor[generator.choice((i, i, 1)), column])),)
     return rewrite_to_identity(outer * generator.choice((lift(1), y)), generator, 2, given)
 
 

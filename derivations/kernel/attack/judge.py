@@ -116,6 +116,8 @@ def differ(a: Any, b: Any, claim: Claim) -> bool:
 
 def try_points(claim: Claim, options: Options, find_problem: Callable[[Environment], str]) -> Verdict:
     """Return the verdict on a claim; `find_problem` says what is wrong at one point, or ""."""
+    if not laws(claim) and any(has_random_value(e, {}) for e in (claim.start, *(s.expr for s in claim.steps), *claim.because)):
+        raise CannotTell("a random entry outside an expectation")
     tried = skipped = 0
     drawn = points(claim, most=options.most)
     if options.partial and not drawn:
@@ -297,7 +299,7 @@ def read_counterexample(claim: Claim) -> tuple[Environment, Environment]:
 
 
 def has_random_value(e: Expr, env: Environment) -> bool:
-    """Return whether a tree has a random symbol outside every expectation and variance, and the counterexample has no value for it."""
+    """Return whether a tree has a random symbol without a value in `env` outside every expectation and variance."""
     if e.op in ("expectation", "variance"):
         return False
     return e.op == "symbol" and e.data[1] == "random" and e.data[0] not in env or any(has_random_value(a, env) for a in e.args)

@@ -18,7 +18,8 @@ def bounds_by_the_largest(generator: Random) -> Draft:
     if generator.random() < 0.15:
         return bounds_with_a_free_index(generator)
     a = generator.choice((u, u, u + v, 2 * u, exp(u), array([x, y]), array([x, y, t]), softmax(u)))
-    top, at = function("largest", a), generator.choice([1, *[i] * (a.shape == (n,))])
+    positions: list[Expr | int] = [1, *[i] * (a.shape == (n,))]
+    top, at = function("largest", a), generator.choice(positions)
     near = generator.choice((top, top, top, function("largest", v), a[1], -function("largest", -a)))
     below = generator.choice((a[at], a[at], a[1], v[1], u[1], lift(0)))
     differences = [near - below, 1 - exp(below - near), exp(near) - exp(below), (near - below) * exp(y), (near - below) ** 2]

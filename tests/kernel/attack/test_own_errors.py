@@ -80,6 +80,11 @@ def test_the_judge_orders_complex_numbers_without_an_imaginary_part(claim, verdi
     assert judge.judge(claim)[0] == verdict
 
 
+def test_the_judge_has_no_value_for_a_random_entry_where_nothing_is_averaged():
+    assert judge.judge(stated("identity", x * q[1], q[1] * x)) == ("cannot tell", "a random entry outside an expectation")
+    assert judge.judge(stated("identity", q[1] * E(q[1]), E(q[1]) * q[1], given=[variance(q, 1)]))[0] == "true"
+
+
 def test_a_counterexample_has_no_value_for_a_random_entry_outside_an_expectation():
     outside = stated("refute", Var(q[1]) + n, q[1], at={n: 1}, given=[variance(q, 1)])
     assert judge.judge(outside) == ("cannot tell", "a random entry outside an expectation")
