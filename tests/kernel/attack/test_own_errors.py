@@ -1,17 +1,35 @@
 """Errors of the judge, a witness or the drafting are raised or reported, and never count as "cannot tell" or as a killed mutant."""
 
+from dataclasses import replace
+
 import pytest
 
-from derivations.kernel import Derivation, E, exp, largest, nonzero, random, scalars, sizes, variance, vector
+from derivations.kernel import (
+    Derivation,
+    E,
+    exp,
+    gaussian,
+    independent,
+    largest,
+    mean,
+    nonzero,
+    random,
+    scalars,
+    sizes,
+    softmax,
+    variance,
+    vector,
+)
 from derivations.kernel.attack import claim_families, fuzz_claim, judge, limit_intervals, mutant_trials
 from derivations.kernel.attack.claim_mutants import mutants
+from derivations.kernel.core.claims import Step
 from derivations.kernel.core.expr import I, Var
 from derivations.kernel.errors import KernelError
 from derivations.kernel.run import fuzz
 
 ERRORS = [TypeError, KeyError, ValueError, ZeroDivisionError, AttributeError, KernelError]
 
-n = sizes("n")
+n, m = sizes("n m")
 x, y = scalars("x y")
 u, q = vector("u", n), random("q", n)
 
@@ -99,6 +117,20 @@ def test_a_mutant_on_which_a_witness_breaks_is_not_killed(monkeypatch):
     monkeypatch.setitem(mutant_trials.WITNESSES, "exact", lambda claim: "broke: TypeError")
     (told,) = mutant_trials.outcomes(mutants(IDENTITY)[0], IDENTITY, ["exact"])
     assert (told["outcome"], told["how"]) == ("unclassified", "broke: TypeError")
+
+
+def test_pytorch_does_not_break_on_a_size_that_only_the_snippet_has():
+    claim = stated("identity", softmax(u * n / m), softmax(n * u / m), code=[("snippets.attention.formula.attention_weights", u, m)])
+    told = mutant_trials.WITNESSES["torch"](replace(claim, start=softmax(u * n), steps=(Step("=", softmax(n * u)),)))
+    assert told == "refused"
+
+
+def test_pytorch_does_not_break_on_a_random_entry_outside_an_expectation():
+    k = random("k", n)
+    given = [independent(q, k), gaussian(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
+    claim = stated("identity", E(exp(I * x * (q @ k))), (1 + x**2) ** (-n / 2), given=given)
+    assert mutant_trials.WITNESSES["torch"](claim) == "accepted"
+    assert mutant_trials.WITNESSES["torch"](replace(claim, start=claim.start.args[0])) == "not applicable"
 
 
 # Random claims
