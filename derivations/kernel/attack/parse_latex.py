@@ -199,7 +199,7 @@ class Reader:
         return index_
 
     def fraction(self) -> Expr:
-        """Parse a quotient or a derivative, both written with \\frac."""
+        """Parse a quotient or a derivative, which are both written as fractions."""
         if not self.met("{", r"\partial"):
             above = self.group()
             return above / self.group()
@@ -245,7 +245,7 @@ def listed(reader: Reader) -> list[Expr]:
 
 
 def applied(reader: Reader, name: str) -> Expr:
-    """Parse the argument of a function. The mark for \"entry by entry\" must be there for a matrix, and for an absolute value of a tensor."""
+    """Parse a function's argument, and check the mark: a function of a matrix's entries has one, and an absolute value of any tensor's."""
     marked = reader.met("_", "{", r"\odot", "}")
     reader.expect("(")
     inside = reader.closed(reader.sum, ")")

@@ -71,7 +71,7 @@ def test_an_error_of_the_judge_is_raised(claim, error, monkeypatch):
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_an_error_in_interval_arithmetic_is_raised(error, monkeypatch):
-    monkeypatch.setattr(limit_intervals, "scalar", failing(error))
+    monkeypatch.setattr(limit_intervals, "enclose", failing(error))
     with pytest.raises(error, match="planted"):
         judge.judge(stated("limit", (x + 1) / x, x, "oo", 1))
 
