@@ -1,10 +1,13 @@
 """The rule of acceptance: what witnesses have to say of a claim, and its snippets to have done, before it stands."""
 
+from dataclasses import replace
+
 import pytest
 
-from derivations.kernel import Derivation, diff, exp, log, matrix, rounded, scalars, sizes
+from derivations.kernel import Derivation, diff, exp, log, matrix, rounded, scalars, sizes, vector
 from derivations.kernel.core.acceptance import verdicts
-from derivations.kernel.core.claims import Refused, Verdict
+from derivations.kernel.core.claims import Refused, Step, Verdict
+from derivations.kernel.errors import KernelError
 from derivations.kernel.run import witnesses
 from derivations.kernel.run.records import check_claim
 
@@ -106,6 +109,45 @@ def test_one_that_refuses_is_enough():
 
     with pytest.raises(Refused, match="no"):
         verdicts(stated(), {"a": refuses, "b": lambda claim: Verdict("b", PROVED, "", "")})
+
+
+# Claims that the language does not make: a fault of the language must not pass for a claim that holds
+
+
+def made(state):
+    derivation = Derivation("test")
+    state(derivation)
+    return derivation.claims[-1]
+
+
+m = sizes("m")
+B = matrix("B", n, n)
+TRUE = made(lambda D: D.identity("claim", (A @ B).T, B.T @ A.T))
+MALFORMED = {
+    "another right-hand side": lambda: replace(TRUE, steps=(Step("=", A.T @ B.T),)),
+    "another left-hand side": lambda: replace(TRUE, start=(B @ A).T),
+    "no step": lambda: replace(TRUE, steps=()),
+    "a definition of something that has no new name": lambda: replace(TRUE, kind="definition", steps=(Step(":=", A.T @ B.T),)),
+    "a definition that shows an equation": lambda: replace(TRUE, kind="definition", steps=(Step("=", A.T @ B.T),)),
+    "a definition of another body": lambda: replace(made(lambda D: D.define("p", x + 1)), steps=(Step(":=", x + 2),)),
+    "an equality shown as an inequality of the two": lambda: replace(TRUE, steps=(Step("!=", B.T @ A.T),)),
+    "an equality shown as a definition": lambda: replace(TRUE, steps=(Step(":=", B.T @ A.T),)),
+    "a refutation shown as an equation": lambda: replace(made(lambda D: D.refute("claim", x, y, at={x: 1, y: 2})), steps=(Step("=", y),)),
+    "an inequality shown as an equation": lambda: replace(
+        made(lambda D: D.inequality("claim", 0, x**2, because=x * x)), steps=(Step("=", x**2),)
+    ),
+    "an inequality with a second step": lambda: replace(
+        made(lambda D: D.inequality("claim", 0, x**2, because=x * x)), steps=(Step("<=", x**2), Step("=", x**2 + 1))
+    ),
+    "one name for two shapes": lambda: replace(TRUE, start=A @ vector("u", n), steps=(Step("=", A @ matrix("u", n, m)),)),
+}
+
+
+@pytest.mark.parametrize("make", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_claim_is_refused(make):
+    assert check_claim(TRUE)["steps"]
+    with pytest.raises((AttributeError, KernelError)):
+        check_claim(make())
 
 
 # With the witnesses themselves

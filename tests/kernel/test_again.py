@@ -176,6 +176,18 @@ def test_a_check_takes_over_what_an_earlier_one_kept(project, monkeypatch):
     assert ran() == (0, ALL)
 
 
+@pytest.mark.parametrize("slip", ["derivation.idenity('more', A, A)", "derivation.identity('more', A + B.T, B.T + A)"])
+def test_a_script_that_stopped_behind_a_claim_that_holds_passes_once_it_is_corrected(tree, command, slip):
+    """The message quotes the script, so that its size is recorded with the claims that are kept."""
+    good = tree.script.read_text()
+    tree.script.write_text(f"{good}{slip}\n")
+    said = command("check")
+    assert said.exit_code == 1 and "tiny.py:7: " in said.output and list(earlier.load("chapter/tiny")["claims"]) == ["sum"]
+    tree.script.write_text(good)
+    said = command("check")
+    assert said.exit_code == 0, said.output
+
+
 # What is kept -----------------------------------------------------------------------------------------------------------------
 
 
@@ -183,10 +195,9 @@ KEPT = {"stands_on": {"files": ["snippets/chapter/sums.py"]}}
 
 
 def kept_with(project, **more):
-    """What a check keeps that read a file, a folder and a variable."""
+    """What a check keeps that read a file and a variable."""
     reads = certificates.Reads(
         files={str(project.root / "data.txt"): inputs.state(str(project.root / "data.txt"))},
-        folders={str(project.root / "data"): inputs.listing(str(project.root / "data"))},
         variables=["SOME_VARIABLE"],
     )
     content, changed = certificates.depended_on(project.script, [project.snippet, project.parts], reads=reads, **more)
@@ -203,7 +214,6 @@ CHANGES = {
     ),
     "a module that no claim's code may run": lambda project, patch: edit(project.parts, "x + y", "y + x"),
     "a file that was read": lambda project, patch: (project.root / "data.txt").write_text("2"),
-    "a folder that was listed": lambda project, patch: (project.root / "data/new").touch(),
     "a variable": lambda project, patch: patch.setenv("SOME_VARIABLE", "other"),
     "a library": lambda project, patch: patch.setattr(certificates, "installed", lambda name: "0"),
     "the format": lambda project, patch: patch.setattr(earlier, "FORMAT", 0),
@@ -212,7 +222,6 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_nothing_is_taken_over_where_anything_changed_but_python_files_of_the_project(project, change, monkeypatch):
-    (project.root / "data").mkdir()
     (project.root / "data.txt").write_text("1")
     kept_with(project)
     edit(project.snippet, "FACTOR = 2", "FACTOR = 3")
@@ -223,7 +232,6 @@ def test_nothing_is_taken_over_where_anything_changed_but_python_files_of_the_pr
 
 
 def test_what_was_read_for_a_claim_that_is_taken_over_is_read_for_the_new_certificate(project):
-    (project.root / "data").mkdir()
     (project.root / "data.txt").write_text("1")
     kept_with(project)
     edit(project.snippet, "FACTOR = 2", "FACTOR = 3")
@@ -234,7 +242,7 @@ def test_what_was_read_for_a_claim_that_is_taken_over_is_read_for_the_new_certif
     assert content["inputs"]["snippets/chapter/sums.py"] == certificates.file_hash(
         project.snippet
     )  # as it is now, so that a change is seen
-    assert "data" in content["folders"] and "SOME_VARIABLE" in content["variables"]
+    assert "SOME_VARIABLE" in content["variables"]
 
 
 # Of one claim -----------------------------------------------------------------------------------------------------------------

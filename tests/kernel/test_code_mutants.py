@@ -34,9 +34,11 @@ def shifted(x):
 
 @pytest.fixture
 def claim(monkeypatch, tmp_path):
-    path = tmp_path / "planted.py"
+    path = tmp_path / "snippets" / "attacked.py"
+    path.parent.mkdir()
     path.write_text(TEXT)
     module = ModuleType("snippets.attacked")
+    module.__file__ = str(path)
     exec(compile(TEXT, str(path), "exec"), vars(module))
     monkeypatch.setitem(sys.modules, "snippets.attacked", module)
     derivation = Derivation("attacked")

@@ -1,7 +1,5 @@
 """What the PyTorch witness finds once and takes again: it is found anew wherever anything is different."""
 
-from types import FunctionType
-
 import pytest
 import torch
 
@@ -14,7 +12,6 @@ from derivations.kernel.pytorch.evaluation import evaluate
 from derivations.kernel.pytorch.evaluation_cache import has
 from derivations.kernel.pytorch.float_formats import FORMATS, bounded
 from derivations.kernel.pytorch.sampling import DRAWN, entries
-from derivations.kernel.pytorch.snippet_calls import alike_still, kept
 from derivations.kernel.pytorch.trial import Trial
 
 x, y = scalars("x y")
@@ -138,21 +135,3 @@ def test_what_is_drawn_again_is_the_same_and_so_is_what_follows(seed):
         found = [DRAWN.entries(random, *asked), DRAWN.entries(random, *asked), torch.randn(3, generator=random)]
         assert all(map(torch.equal, found, wanted))
     assert not torch.equal(wanted[0], DRAWN.entries(torch.Generator().manual_seed(seed + 7), *asked))
-
-
-@pytest.mark.parametrize("now", [True, 1.0, torch.ones(()), torch.ones((), dtype=torch.float64), [1], {"a": 1}, "1", None], ids=repr)
-def test_what_is_kept_is_seen_to_change(now):
-    world = {"__name__": "planted", "held": 1}
-    run = FunctionType((lambda: 0).__code__, world)
-    before = kept(run)
-    assert before == kept(run) and alike_still(before, kept(run))
-    world["held"] = now
-    assert not alike_still(before, kept(run))
-    before = kept(run)
-    assert alike_still(before, kept(run))
-    world["held"] = torch.ones(()).double() if now is not None and not isinstance(now, torch.Tensor) else torch.ones(1)
-    assert not alike_still(before, kept(run))
-    run.calls = 1
-    before = kept(run)
-    run.calls = 2
-    assert not alike_still(before, kept(run))

@@ -2,11 +2,13 @@
 
 from derivations.kernel.site.trust_counts import KERNEL, SHARED, by_module, code_lines, room_lines
 
-MOST = 500
+MOST, MOST_OF_THE_TABLE = 500, 130
 
 
 def test_what_all_witnesses_share_stays_small_enough_to_read():
-    assert 0 < sum(map(room_lines, SHARED)) <= MOST
+    table = code_lines(KERNEL / "core" / "operators.py")
+    assert 0 < table <= MOST_OF_THE_TABLE
+    assert 0 < sum(map(room_lines, SHARED)) - table <= MOST
 
 
 def test_lines_of_code_leave_out_comments_and_docstrings(tmp_path):
@@ -28,6 +30,7 @@ def test_every_part_is_counted():
         "from a script to its claims",
         "from a verdict to its page",
         "formulas as text",
+        "the text of snippets",
         "exact",
         "SymPy",
         "PyTorch",

@@ -1,10 +1,10 @@
-"""How closely code is looked at in each trial: in all ways where a size is larger than before, else by turns, until all was asked."""
+"""How closely code is tried in each trial: in all input layouts where a size is larger than before, else by turns, until all were tried."""
 
 import pytest
 
 from derivations.kernel.pytorch.float_formats import FORMATS
+from derivations.kernel.pytorch.input_layouts import LAYOUTS
 from derivations.kernel.pytorch.layout_schedule import Turns
-from derivations.kernel.pytorch.snippet_calls import WAYS
 
 SIZES = [{"n": 1, "m": 1}, {"n": 2, "m": 2}, {"n": 4, "m": 3}, {"n": 3, "m": 4}, {"n": 2, "m": 9}, {"n": 9, "m": 2}]
 
@@ -15,7 +15,7 @@ def looks(several: list, points: int = 8, in_formats: bool = True) -> list:
 
 
 def all_asked(look, points: int = 8) -> bool:
-    return list(look.points) == list(range(points)) and look.ways == tuple(WAYS) and look.shared and look.formats == FORMATS
+    return list(look.points) == list(range(points)) and look.layouts == tuple(LAYOUTS) and look.formats == FORMATS
 
 
 def test_where_a_size_is_larger_than_before_all_is_asked():
@@ -40,13 +40,13 @@ def test_a_claim_without_sizes_is_asked_all_at_once():
 
 @pytest.mark.parametrize("points", [1, 2, 5, 8, 30, 32])
 def test_by_turns_all_is_asked(points):
-    """So that nothing goes wrong in one way, in one format or at one point alone and is never met: over thirteen trials, which most claims have."""
+    """So that nothing goes wrong in one layout, in one format or at one point alone and is never met: over thirteen trials, which most claims have."""
     seen = looks([{"n": 1}] * 13, points)
     assert not any(all_asked(look, points) and points > 2 for look in seen)
     assert {point for look in seen for point in look.points} == set(range(points))
-    assert {way for look in seen for way in look.ways} == set(WAYS)
+    assert {layout for look in seen for layout in look.layouts} == set(LAYOUTS)
     assert {f for look in seen for f in look.formats} == set(FORMATS)
-    assert sum(look.shared for look in seen) >= 4 and sum(len(look.watched) for look in seen) >= 4
+    assert sum(len(look.watched) for look in seen) >= 4
     assert all(len(look.points) <= max(2, (points + 1) // 2) and set(look.watched) <= set(look.points) for look in seen)
 
 
@@ -56,10 +56,14 @@ def test_where_entries_are_large_or_tiny_no_point_is_left_out():
     assert [len(turns.look({"n": 1}, 8, True, scaled).points) for scaled in (False, True, False, True)] == [4, 8, 4, 8]
 
 
-def test_each_way_is_asked_in_each_format_and_at_both_halves_of_the_points():
+def test_each_layout_is_tried_in_each_format_and_at_both_halves_of_the_points():
     seen = looks([{"n": 1}] * 30)
-    assert {(way, f) for look in seen for way in look.ways for f in look.formats} == {(way, f) for way in WAYS for f in FORMATS}
-    assert {(way, look.points[-1] % 2) for look in seen for way in look.ways} == {(way, k) for way in WAYS for k in (0, 1)}
+    assert {(layout, f) for look in seen for layout in look.layouts for f in look.formats} == {
+        (layout, f) for layout in LAYOUTS for f in FORMATS
+    }
+    assert {(layout, look.points[-1] % 2) for look in seen for layout in look.layouts} == {
+        (layout, k) for layout in LAYOUTS for k in (0, 1)
+    }
 
 
 def test_the_first_trial_is_watched():

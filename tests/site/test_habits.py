@@ -226,7 +226,7 @@ REFUSED = {
     "it lacks a run of snippets.": lambda D: D.identity(
         "c", diff(diff(x**3, x), x), 6 * x, code=[("snippets.scaling.saturation.two_key_weight", x)]
     ),
-    "and that is what the call has to compute": lambda D: D.identity("c", S @ S.T, (S @ S.T).T, code=[(SQUARE, S @ S.T, S)]),
+    ", which has to compute it": lambda D: D.identity("c", S @ S.T, (S @ S.T).T, code=[(SQUARE, S @ S.T, S)]),
     "it is no counterexample": lambda D: D.refute("c", x + y, y + x * 1, at={x: 1, y: 2}),
     "it is stated to be a variance": lambda D: D.identity("c", Var(X), 1 - n**2, given=[variance(X, 1 - n**2)]),
     "stands in no side of the claim": lambda D: D.inequality("c", x, y, because=Var(X), given=[variance(X, y - x)]),
@@ -337,7 +337,7 @@ def test_a_journey_that_cannot_be_told_names_the_page_and_the_line(block, messag
 
 def test_the_files_that_the_page_names_are_those_of_the_kernel():
     """Where the page leaves out the kernel's own folder."""
-    named = set(re.findall(r"`((?:core|language|command|run|printing|pages|attack)/[\w/.]+)`", text_of(PAGE)))
+    named = set(re.findall(r"`((?:core|language|command|run|printing|site|attack)/[\w/.]+)`", text_of(PAGE)))
     assert len(named) >= 8 and all((ROOT / "derivations/kernel" / name).is_file() for name in named)
     assert {f"derivations/kernel/{name}" for name in named} <= set(claim_journey.FILES)
 

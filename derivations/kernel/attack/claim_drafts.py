@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 from ..core.assumptions import Assumption, has_moment
 from ..core.claims import bindings
-from ..core.expr import Expr, free_indices, lift, symbols, walk
+from ..core.expr import Expr, free_indices, lift, symbols, takes_average, walk
 from ..errors import KernelError
 from .random_points import LARGE_OF_LAWS
 from .random_trees import INDICES, SCALARS, SIZES, A, C, k, q, u, v, x, y
@@ -134,7 +134,7 @@ def break_nonnegativity(draft: Draft, generator: Random) -> Draft:
 def add_term_of_sizes(draft: Draft, generator: Random) -> Draft:
     """Add a term to one side that is 0 at every small size, but not at the largest size that the judge tries."""
     size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
-    if any(node.op in ("expectation", "variance") for side in draft.sides for node in walk(side)):
+    if takes_average(*draft.sides):
         most = min(most, LARGE_OF_LAWS - 1)
     term: Expr = generator.choice((lift(1), x, size))
     for small in range(1, most + 1):

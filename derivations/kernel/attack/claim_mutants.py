@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.assumptions import Assumption, mean, variance
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, lift, ones, symbols, walk
+from ..core.expr import Expr, lift, ones, own_sizes, symbols, walk
 from ..errors import KernelError
 from .rebuild_trees import everywhere, rebuild, slips_in, unfolded
 from .tree_mutations import negated, slips_at, slips_of_a_side
@@ -39,9 +39,8 @@ class Context:
         self.sizes = [s for s in named if s.data[1] == "size"]
         self.names = [s for s in named if s.data[1] != "size"]
         nodes = [n for tree in claim.trees for n in walk(tree)]
-        self.indices = list(
-            dict.fromkeys([n for n in nodes if n.op == "index"] + [Expr("index", (), (), n.data) for n in nodes if n.op in BINDERS])
-        )
+        bound = [index for n in nodes if (index := n.bound_index) is not None]
+        self.indices = list(dict.fromkeys([*(n for n in nodes if n.op == "index"), *bound]))
 
     def open_for(self, *sizes: Expr) -> list:
         """Return the claim's indices that range over one of these sizes; if there are none, a new index over the first size."""
@@ -95,7 +94,7 @@ class Seen:
             parts = [self.look_up(a) for a in e.args]
             key = (e.op, e.data, e.shape, *(number for number, _, _ in parts))
             number = parts[0][0] if e.op == "paren" else self.numbers.setdefault(key, len(self.numbers))
-            own = (e, *e.shape, *([e.data[1]] if e.op in ("index", *BINDERS) else []))
+            own = (e, *own_sizes(e))
             names = frozenset(s for s in own if s.op in ("symbol", "defined"))
             self.found[id(e)] = number, names.union(*(names for _, names, _ in parts)), e
         return self.found[id(e)]

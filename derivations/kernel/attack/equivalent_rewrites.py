@@ -8,7 +8,8 @@ from typing import Any
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim, Step
-from ..core.expr import BINDERS, Expr, free_indices, paren, symbols, walk
+from ..core.expr import Expr, free_indices, paren, symbols, walk
+from ..core.operators import INDEXED
 from .claim_mutants import on_trees
 from .rebuild_trees import rebuild
 from .tree_mutations import plus
@@ -72,7 +73,7 @@ def rename_indices(claim: Claim) -> Claim:
     """Return the claim with every index, bound or free, under another name."""
 
     def other(e: Expr) -> Expr:  # without `rebuild`, which would reject an entry with renamed and original indices
-        data = ("dummy" + e.data[0], e.data[1]) if e.op in ("index", *BINDERS) else e.data
+        data = ("dummy" + e.data[0], e.data[1]) if e.op in INDEXED else e.data
         return Expr(e.op, tuple(map(other, e.args)), e.shape, data)
 
     def in_code(x: Any) -> Any:

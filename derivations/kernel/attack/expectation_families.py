@@ -6,6 +6,7 @@ from random import Random
 
 from ..core.assumptions import Assumption, gaussian, has_moment, independent, mean, variance
 from ..core.expr import E, Expr, Var, diff, lift, symbols, total
+from ..core.operators import AVERAGES
 from .claim_drafts import Draft
 from .random_trees import Grower, g, i, k, q, x, y
 from .rewrite_rules import rewritten
@@ -68,7 +69,7 @@ def expectations(generator: Random) -> Draft:
 def insert_moments(e: Expr, given: tuple) -> Expr:
     """Return the tree with each mean and variance replaced by its stated value, and E(X**2) by Var(X) + E(X)**2."""
     stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in given if a.kind in ("mean", "variance")}
-    if e.op in ("expectation", "variance"):
+    if e.op in AVERAGES:
         (a,) = e.args
         name = (a.args[0] if a.op == "entry" else a).data
         key = ("mean" if e.op == "expectation" else "variance", name[0] if isinstance(name, tuple) else "")

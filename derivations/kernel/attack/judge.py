@@ -15,7 +15,8 @@ from typing import Any
 from mpmath import mp, mpf
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, own_sizes, show, symbols, walk
+from ..core.operators import AVERAGES
 from .limit_intervals import approach
 from .mpmath_evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, TooClose, Undefined, entry, places_of, scalar
 from .random_points import DRAWS, FEWEST, POINTS, exponential_law, has, holds, index_values, laws, outcomes, points
@@ -73,7 +74,7 @@ def find_missing_moment(claim: Claim) -> str:
 
     The order of a moment is the power with which the body of the expectation grows with one random entry.
     """
-    averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in ("expectation", "variance")]
+    averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in AVERAGES]
     for env in points(claim)[:FEWEST]:
         for node in averaged:
             for here in index_values(node.args, env):
@@ -216,7 +217,7 @@ def judge_limit(claim: Claim, options: Options) -> Verdict:
     """Judge a limit by the distances between the two sides at two places far out."""
     variable, to = claim.towards
     right = claim.steps[0].expr
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for n in walk(claim.start)):
+    if any(variable in own_sizes(n) for n in walk(claim.start)):
         raise CannotTell("a limit in the size of a sum")
 
     if variable.data[1] == "size" and to != "oo":
@@ -300,7 +301,7 @@ def read_counterexample(claim: Claim) -> tuple[Environment, Environment]:
 
 def has_random_value(e: Expr, env: Environment) -> bool:
     """Return whether a tree has a random symbol without a value in `env` outside every expectation and variance."""
-    if e.op in ("expectation", "variance"):
+    if e.op in AVERAGES:
         return False
     return e.op == "symbol" and e.data[1] == "random" and e.data[0] not in env or any(has_random_value(a, env) for a in e.args)
 

@@ -12,7 +12,8 @@ from operator import mul
 
 from mpmath import mp, mpf
 
-from ..core.expr import FORMATS, Expr, free_indices, symbols, walk
+from ..core.expr import FORMATS, Expr, free_indices, symbols, takes_average, walk
+from ..core.operators import AVERAGES
 
 DIGITS = 60
 SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences below which numbers are equal, and from which they differ
@@ -38,13 +39,13 @@ class TooClose(CannotTell):
 
 def entry(e: Expr, place: tuple, env: dict):
     """Return the entry of a tree at a place. Raise Undefined if it has no value, CannotTell if the operator has no rule."""
-    rule = ENTRY.get(e.op)
+    rule = RULES.get(e.op)
     if rule is None:
         raise CannotTell(f"the node '{e.op}'")
     return KEPT.value(e, place, env, rule) if e.op in COSTLY else rule(e, place, env)
 
 
-COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", "expectation", "variance")
+COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", *AVERAGES)
 
 
 class Kept:
@@ -76,7 +77,7 @@ class Kept:
             if len(self.names) >= self.MOST:
                 self.names.clear()
             indices = sorted(i.data[0] for i in free_indices(e))
-            random = ["outcomes"] if any(n.op in ("expectation", "variance") for n in walk(e)) else []
+            random = ["outcomes"] if takes_average(e) else []
             found = self.names[id(e)] = (*sorted(symbols(e)), *(("index", i) for i in indices), *random), e
         return found[0]
 
@@ -203,31 +204,33 @@ def all_entries(e, _, env):
 
 
 def of_function(e, place, env):
-    if e.data == "norm":
-        return mp.sqrt(sum((entry(e.args[0], place, env) ** 2 for place in places_of(e.args[0].shape, env)), mpf(0)))
-    if e.data == "largest":
-        return of_largest(e, env)
-    (x,) = parts(e, place, env)
-    if e.data in ("cos", "sin", "tanh"):
-        return getattr(mp, e.data)(x)
-    if e.data == "abs":
-        return abs(x)
-    if e.data == "log":
-        if abs(mp.im(x)) > ZERO or mp.re(x) < -ZERO or not x:
-            raise Undefined("a logarithm of what is not positive")
-        if mp.re(x) < ZERO:
-            raise TooClose("a logarithm of what is almost 0")
-        return mp.log(mp.re(x))
-    if e.data != "exp":
+    if e.data in OF_VECTORS:
+        return OF_VECTORS[e.data]([entry(e.args[0], p, env) for p in places_of(e.args[0].shape, env)])
+    if e.data not in OF_NUMBERS:
         raise CannotTell(f"the function '{e.data}'")
-    return mp.exp(x)
+    return OF_NUMBERS[e.data](*parts(e, place, env))
 
 
-def of_largest(e, env):
-    entries = [entry(e.args[0], place, env) for place in places_of(e.args[0].shape, env)]
+def logarithm(x):
+    if abs(mp.im(x)) > ZERO or mp.re(x) < -ZERO or not x:
+        raise Undefined("a logarithm of what is not positive")
+    if mp.re(x) < ZERO:
+        raise TooClose("a logarithm of what is almost 0")
+    return mp.log(mp.re(x))
+
+
+def norm(entries: list):
+    return mp.sqrt(sum((x**2 for x in entries), mpf(0)))
+
+
+def largest(entries: list):
     if any(mp.im(x) for x in entries):
         raise CannotTell("the largest of complex numbers, which have no order")
     return max(map(mp.re, entries))
+
+
+OF_NUMBERS = {"exp": mp.exp, "log": logarithm, "abs": abs, "cos": mp.cos, "sin": mp.sin, "tanh": mp.tanh}
+OF_VECTORS = {"norm": norm, "largest": largest}
 
 
 def of_softmax(e, place, env):
@@ -260,14 +263,17 @@ def of_derivative(e, place, env):
     with mp.workdps(mp.dps + 2 * DIGITS // 3):  # a derivative in the body loses digits as well
         right, left = value(STEP), value(-STEP)
         slope = (right - left) / (2 * STEP)
-        if any(n.op in KINKED for n in walk(body)) and bends(gap := gap_at(value, right, left, STEP), slope):
+        if any(n.op not in WITHOUT_CORNERS for n in walk(body)) and bends(gap := gap_at(value, right, left, STEP), slope):
             step = STEP / 10**6
             if gap_at(value, value(step), value(-step), step) > gap / 100:
                 raise NoDerivative("a derivative that does not exist")
         return slope
 
 
-KINKED = ("function", "pow", "rounded", "div", "derivative")
+WITHOUT_CORNERS = (  # operators that have a slope wherever what they are of has one; of any other, it is looked for
+    *("const", "imaginary", "symbol", "index", "defined", "paren", "add", "neg", "mul", "matmul", "transpose", "inverse", "eye", "fill"),
+    *("array", "sum", "each", "entry", "softmax", "rank", *AVERAGES),
+)
 
 
 def gap_at(value, right, left, step):
@@ -308,7 +314,7 @@ def of_variance(e, place, env):
     return of_expectation(Expr("expectation", (square,)), (), env) - of_expectation(e, (), env) ** 2
 
 
-ENTRY = {
+RULES = {
     "const": lambda e, place, env: number(e.data),
     "imaginary": lambda e, place, env: mp.mpc(0, 1),
     "symbol": of_symbol,

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
-from ..core.expr import E, Expr, I, Var, array, diff, each, function, inverse, lift, paren, rank, rounded, softmax, sqrt, strip, total
+from ..core.expr import E, Expr, I, array, diff, each, function, inverse, lift, paren, sqrt, strip, total
+from ..printing.latex import FUNCTION_NAMES, WORDS
 from ..printing.name_latex import GREEK
-from .parse_plain import NotReadable
+from .parse_plain import MADE, NotReadable
 
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
-WORDS: dict[str, Callable[[Expr], Expr]] = {
-    "norm": lambda x: function("norm", x),
-    "softmax": softmax,
-    "Var": Var,
-    "fl": rounded,
-    "rank": rank,
-}
+APPLIED: dict[str, Callable[[Expr], Expr]] = {"norm": partial(function, "norm"), **{word: MADE[op] for op, word in WORDS.items()}}
 SHOWN = {r"\left|": "⟨", r"\right|": "⟩", r"\left": "", r"\right": "", r"\,": ""}  # the sizes of brackets and spaces have no meaning
 END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert", r"\end", "/")
 
@@ -276,9 +272,9 @@ def word_applied(reader: Reader) -> Expr:
     if word == "abs":
         return applied(reader, word)
     reader.expect("(")
-    if word not in WORDS:
+    if word not in APPLIED:
         raise NotReadable(f"{word!r} is no function, in {reader.text!r}")
-    return WORDS[word](reader.closed(reader.sum, ")"))
+    return APPLIED[word](reader.closed(reader.sum, ")"))
 
 
 BASES: dict[str, Callable[[Reader], Expr]] = {
@@ -289,7 +285,6 @@ BASES: dict[str, Callable[[Reader], Expr]] = {
     r"\begin": matrix,
     r"\operatorname": word_applied,
     r"\mathbf": Reader.fill,
-    r"\max": lambda reader: applied(reader, "largest"),
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
-    **{rf"\{name}": lambda reader, name=name: applied(reader, name) for name in ("exp", "log", "cos", "sin", "tanh")},  # type: ignore[misc]
+    **{word: partial(applied, name=name) for name, word in FUNCTION_NAMES.items() if "operatorname" not in word},
 }

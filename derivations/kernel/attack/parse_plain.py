@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from ..core.expr import (
     E,
@@ -30,17 +31,23 @@ from ..core.expr import (
     total,
     zeros,
 )
+from ..core.operators import FUNCTIONS
 from ..errors import KernelError
+from ..printing.latex import WORDS
 
 TOKEN = re.compile(r"\s*(\d+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)?|\.\.|⁻¹|[-+*@/^ᵀ()\[\],=])")
-OF_ONE: dict[str, Callable[[Expr], Expr]] = {
-    **{name: lambda x, name=name: function(name, x) for name in ("exp", "log", "abs", "cos", "sin", "tanh", "norm", "largest")},  # type: ignore[misc]
-    "sqrt": sqrt,
+MADE: dict[str, Callable[[Expr], Expr]] = {
     "softmax": softmax,
-    "Var": Var,
-    "fl": rounded,
+    "variance": Var,
+    "rounded": rounded,
     "rank": rank,
+}  # what is printed as a word
+OF_ONE: dict[str, Callable[[Expr], Expr]] = {
+    **{name: partial(function, name) for name in FUNCTIONS},
+    **{word: MADE[op] for op, word in WORDS.items()},
+    "sqrt": sqrt,
 }
+BOUND: dict[str, Callable[..., Expr]] = {"sum": total, "each": each}
 OF_SIZES: dict[str, Callable[..., Expr]] = {"eye": eye, "ones": ones, "zeros": zeros}
 
 
@@ -170,8 +177,8 @@ class Reader:
             for token in ("/", "d", "("):
                 self.expect(token)
             return self.closed(lambda by: diff(body, by))
-        if word in ("sum", "each"):
-            return self.bound(total if word == "sum" else each)
+        if word in BOUND:
+            return self.bound(BOUND[word])
         raise NotReadable(f"{word!r} is no function, in {self.text!r}")
 
     def bound(self, make: Callable[..., Expr]) -> Expr:

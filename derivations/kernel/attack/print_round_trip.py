@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from ..core.claims import Claim
@@ -32,6 +33,7 @@ from ..core.expr import (
     total,
     zeros,
 )
+from ..core.operators import FUNCTIONS
 from ..errors import KernelError
 from ..printing import latex, plain_text, script_text
 
@@ -39,7 +41,7 @@ CALLS = {
     f.__name__: f
     for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
 }
-CALLS |= {name: lambda x, name=name: function(name, x) for name in ("cos", "sin", "tanh", "norm", "largest")}
+CALLS |= {name: partial(function, name) for name in FUNCTIONS if name != "abs"}  # a script calls it absolute
 BINARY = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

@@ -13,7 +13,8 @@ from mpmath import mp, mpf
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, symbols, walk
+from ..core.expr import Expr, free_indices, inverse, matmul, symbols, walk
+from ..core.operators import AVERAGES
 from .mpmath_evaluation import DIGITS, ZERO, Undefined, entry, places_of, reduce_rows, scalar, size_of
 
 POINTS, DRAWS, FEWEST = 16, 1500, 6  # points wanted, draws to find them, and the fewest points for a verdict
@@ -196,9 +197,9 @@ def holds(a: Assumption, env: dict) -> bool:
     if a.kind == "zero_or_one":
         return all(entry(a.args[0], p, env) in (0, 1) for p in places_of(a.args[0].shape, env))
     if a.kind == "invertible":
-        entry(Expr("inverse", a.args, a.args[0].shape), (0, 0), env)
+        entry(inverse(a.args[0]), (0, 0), env)
     if a.kind == "product":
-        both = Expr("matmul", a.args[:2], a.args[0].shape[:1] + a.args[1].shape[1:])
+        both = matmul(*a.args[:2])
         return all(abs(entry(both, p, env) - (a.args[2].data.numerator if p[0] == p[1] else 0)) < ZERO for p in places_of(both.shape, env))
     if a.kind == "variance":
         return scalar(a.args[1], env) > -ZERO
@@ -226,7 +227,7 @@ def operations(claim: Claim) -> frozenset:
 
 def laws(claim: Claim) -> bool:
     """Return whether the claim has an expectation or a variance."""
-    return has(claim, "expectation", "variance")
+    return has(claim, *AVERAGES)
 
 
 def exponential_law(claim: Claim) -> bool:

@@ -13,25 +13,26 @@ from itertools import count
 from random import Random
 
 from ..core.expr import (
-    BINDERS,
     Expr,
     absolute,
     diff,
     each,
-    elementwise,
     exp,
     eye,
     free_indices,
     function,
     index,
     lift,
+    node,
     ones,
+    operands,
     softmax,
     sqrt,
     strip,
     total,
     walk,
 )
+from ..core.operators import INDEXED
 from ..errors import KernelError
 from .rebuild_trees import rebuild, with_index
 from .rewrite_function_rules import of_expectation, of_function, of_rounded, of_variance
@@ -50,7 +51,7 @@ def laws_at(e: Expr) -> list[Expr]:
 def of_add(e: Expr) -> Iterator[Expr]:
     """Rewrite a sum of two terms."""
     a, b = e.args
-    yield elementwise("add", b, a)
+    yield node("add", b, a)
     if a.op == "add":
         yield a.args[0] + (a.args[1] + b)
     if b.op == "add":
@@ -87,7 +88,7 @@ def of_mul(e: Expr) -> Iterator[Expr]:
         yield a.args[0] * b + a.args[1] * b
     if b.op == "add":
         yield a * b.args[0] + a * b.args[1]
-    if b.op == "sum" and not e.shape and Expr("index", (), (), b.data) not in free_indices(a):
+    if b.op == "sum" and not e.shape and b.bound_index not in free_indices(a):
         yield Expr("sum", (a * b.args[0],), (), b.data)
     if b.op == "neg":
         yield -(a * b.args[0])
@@ -147,7 +148,7 @@ def of_pow(e: Expr) -> Iterator[Expr]:
 def of_sum(e: Expr) -> Iterator[Expr]:
     """Rewrite an index sum."""
     (body,), size = e.args, e.data[1]
-    own = Expr("index", (), (), e.data)
+    own = index_of(e)
     yield renamed(e, (fresh(e, size), size))
     if body.op == "add":
         yield Expr("sum", body.args[:1], (), e.data) + Expr("sum", body.args[1:], (), e.data)
@@ -168,7 +169,7 @@ def of_sum(e: Expr) -> Iterator[Expr]:
 def of_each(e: Expr) -> Iterator[Expr]:
     """Rewrite a tensor that is given entry by entry."""
     (body,), size = e.args, e.data[1]
-    own = Expr("index", (), (), e.data)
+    own = index_of(e)
     yield renamed(e, (fresh(e, size), size))
     if body.op == "add":
         yield each(body.args[0], own) + each(body.args[1], own)
@@ -183,14 +184,14 @@ def of_each(e: Expr) -> Iterator[Expr]:
     if body.op == "entry" and body.args[-1] == own and len(body.args) == 2 and own not in free_indices(body.args[0]):
         yield body.args[0]
     if body.op == "each" and body.data != e.data:
-        yield each(body.args[0], Expr("index", (), (), body.data), own).T
+        yield each(body.args[0], index_of(body), own).T
 
 
 def of_entry(e: Expr) -> Iterator[Expr]:
     """Rewrite an entry of a tensor."""
     tensor, at = e.args[0], e.args[1:]
     if tensor.op == "each":
-        inside = with_index(tensor.args[0], Expr("index", (), (), tensor.data), at[0])
+        inside = with_index(tensor.args[0], index_of(tensor), at[0])
         yield inside[at[1:]] if inside.shape else inside
     if tensor.op == "transpose":
         yield tensor.args[0][at[::-1]]
@@ -292,7 +293,7 @@ def of_derivative(e: Expr) -> Iterator[Expr]:
         a = body.args[0]
         inner = diff(a, by)
         yield {"exp": lambda: exp(a) * inner, "log": lambda: inner / a, "abs": lambda: a / absolute(a) * inner}[body.data]()
-    if body.op == "sum" and Expr("index", (), (), body.data) not in free_indices(by):
+    if body.op == "sum" and index_of(body) not in free_indices(by):
         yield Expr("sum", (diff(body.args[0], by),), (), body.data)
     if body.op == "entry" and by.op == "entry" and len(body.args) == 2 and body.args[0] == by.args[0]:
         yield eye(body.args[0].shape[0])[body.args[1], by.args[1]]
@@ -318,16 +319,23 @@ RULES: dict[str, Callable[[Expr], Iterator[Expr]]] = {
 }
 
 
+def index_of(e: Expr) -> Expr:
+    """Return the index that a sum, or a tensor given entry by entry, binds."""
+    bound = e.bound_index
+    assert bound is not None
+    return bound
+
+
 def fresh(e: Expr, size: Expr) -> str:
     """Return a name for an index over this size that the tree does not use. Each size has its own letter."""
-    used = {node.data[0] for node in walk(e) if node.op in ("index", *BINDERS)}
+    used = {part.data[0] for part in walk(e) if part.op in INDEXED}
     letter = {"n": "a", "m": "b"}.get(size.data[0], "h") if size.op == "symbol" else f"h{size.data}"
     return next(name for name in (f"{letter}_{number}" for number in count(1)) if name not in used)
 
 
 def renamed(e: Expr, data: tuple) -> Expr:
     """Return a sum, or a tensor given entry by entry, with another bound index. Raise KernelError if that index is free in the body."""
-    old, new = Expr("index", (), (), e.data), Expr("index", (), (), data)
+    old, new = index_of(e), Expr("index", (), (), data)
     if new in free_indices(e.args[0]):
         raise KernelError(f"the index {data[0]} is taken")
     return Expr(e.op, (with_index(e.args[0], old, new),), e.shape, data)
@@ -336,7 +344,7 @@ def renamed(e: Expr, data: tuple) -> Expr:
 def places(e: Expr, path: tuple = ()) -> Iterator[tuple[tuple, Expr]]:
     """Yield (path, node) for each node that a rule may change: not the variable of a derivative, nor the indices of an entry."""
     yield path, e
-    for number, argument in enumerate(e.args[:1] if e.op in ("derivative", "entry") else e.args):
+    for number, argument in enumerate(operands(e)):
         yield from places(argument, path + (number,))
 
 
@@ -355,8 +363,8 @@ def rewritten(e: Expr, generator: Random, times: int) -> Expr:
     for _ in range(times):
         choices = list(places(e))
         generator.shuffle(choices)
-        for path, node in choices:
-            rewrites = laws_at(node)
+        for path, part in choices:
+            rewrites = laws_at(part)
             if rewrites:
                 try:
                     e = put(e, path, generator.choice(rewrites))

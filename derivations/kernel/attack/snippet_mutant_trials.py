@@ -17,9 +17,9 @@ from typing import Any
 from ..core.claims import EVERY, SNIPPET, Claim
 from ..core.expr import symbols
 from ..errors import KernelError
+from ..pytorch.input_layouts import copied, double_by_default
 from ..pytorch.sampling import draw
 from ..pytorch.snippet_arguments import Given, prepared
-from ..pytorch.snippet_calls import copied, double_by_default
 from ..pytorch.trial import Trial
 from ..traced import witness
 from ..traced.witness import Said

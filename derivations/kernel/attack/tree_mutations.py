@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from ..core.expr import BINDERS, E, Expr, Var, elementwise, function, lift, ones, softmax, zeros
+from ..core.expr import E, Expr, Var, function, lift, node, ones, softmax, zeros
 from ..errors import KernelError
 from .rebuild_trees import everywhere, rebuild
 
@@ -63,7 +63,7 @@ def negated(e: Expr) -> Expr:
 
 def plus(a: Expr, b: Expr) -> Expr:
     """Return the sum as a tree, also of two numbers."""
-    return elementwise("add", a, b)
+    return node("add", a, b)
 
 
 def is_root(e: Expr) -> bool:
@@ -138,7 +138,7 @@ def bound(e: Expr, context: Vocabulary) -> Mutations:
     if e.op == "sum":
         size = e.data[1]
         ends = {1} | ({int(size.data)} if size.op == "const" else set())
-        variable = Expr("index", (), (), e.data)
+        variable = e.bound_index
         for end in sorted(ends):
             term = everywhere(e.args[0], lambda n: lift(end) if n == variable else None)
             yield e - term
@@ -149,7 +149,7 @@ def bound(e: Expr, context: Vocabulary) -> Mutations:
 
 def binding_confused(e: Expr, context: Vocabulary) -> Mutations:
     """Bind another index than the one in the body; or take an entry without substituting its index for the bound one."""
-    if e.op in BINDERS:
+    if e.bound_index is not None:
         yield from (Expr(e.op, e.args, e.shape, i.data) for i in context.indices if i.data != e.data and i.data[1] == e.data[1])
     elif e.op == "entry" and e.args[0].op == "each" and not e.args[0].args[0].shape:
         yield e.args[0].args[0]

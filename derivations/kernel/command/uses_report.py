@@ -25,8 +25,9 @@ import click
 from ..attack.rebuild_trees import rebuild, unfolded
 from ..core import claims
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, strip, symbol, walk
-from ..errors import KernelError
+from ..core.expr import Expr, free_indices, strip, symbol, walk
+from ..core.operators import AVERAGES, BINDERS
+from ..errors import KernelError, quantity
 from ..exact.witness import still_proved
 from ..run import certificates, worker
 
@@ -143,7 +144,7 @@ def can_be_unknown(part: Expr, claim: Claim) -> bool:
     moving = {node.args[1] for tree in claim.trees for node in walk(tree) if node.op == "derivative"}
     moving |= {claim.towards[0]} if claim.towards else set()
     depends = any(node in moving for node in walk(part)) or any(node in moving for node in part.shape)
-    return not (free_indices(part) or depends or random and part.op not in ("expectation", "variance"))
+    return not (free_indices(part) or depends or random and part.op not in AVERAGES)
 
 
 # Does a tree have the form of another? ------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def matches(form: Expr, tree: Expr, letters: Bound) -> Bound | None:
     if form.op not in BINDERS and form.data != tree.data:
         return None
     if form.op in BINDERS:
-        found = matches(form.args[0], tree.args[0], letters | {form.data[0]: Expr("index", (), (), tree.data)})
+        found = matches(form.args[0], tree.args[0], letters | {form.data[0]: tree.bound_index})
         return None if found is None else {name: what for name, what in found.items() if name != form.data[0]}
     return each(form.args, tree.args, letters)
 
@@ -211,7 +212,7 @@ def tell(using: int, alone: list[str], uses: list[Use], idle: list[str]) -> None
         click.echo(f"{'nothing rests':12} {id_}")
     counts = Counter(use.outcome for use in uses)
     click.echo(
-        f"{using} claims use others, {using - len(alone)} of them are proved without; "
-        f"{len(uses)} uses: {', '.join(f'{counts[one]} {one}' for one in OUTCOMES)}; "
-        f"{len(idle)} results that nothing uses, and that are no page's theorem"
+        f"{quantity(using, 'claim')} with uses, {using - len(alone)} proved without; "
+        f"{quantity(len(uses), 'use')}: {', '.join(f'{counts[one]} {one}' for one in OUTCOMES)}; "
+        f"{quantity(len(idle), 'result')} used by nothing, and no page's theorem"
     )

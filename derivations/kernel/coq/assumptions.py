@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices
+from ..core.expr import free_indices, matmul
 from .algebraic_structures import FIELD, REAL, UNITS, NotForCoq
 from .notation import ATOM, Notation
 
@@ -33,7 +33,7 @@ def assumption(notation: Notation, a: Assumption, free: set) -> str:
         return f"{notation.show(a.args[0], ATOM)} \\in unitmx"
     if a.kind == "product":
         left, right, times = a.args
-        product = Expr("matmul", (left, right), left.shape[:-1] + right.shape[1:])
+        product = matmul(left, right)
         value = "0" if not times.data else f"{notation.show(times, ATOM)}%:M"
         return f"{notation.show(product)} = {value}"
     raise NotForCoq(f"it assumes what has no counterpart: '{a.kind}'")

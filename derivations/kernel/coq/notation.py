@@ -10,7 +10,8 @@ from fractions import Fraction
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, walk
+from ..core.expr import Expr, exp, walk
+from ..core.operators import STAND_INS
 from .algebraic_structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
 from .prelude import PRELUDE_NAME
 from .reserved_words import coq_name
@@ -297,7 +298,7 @@ def of_entry(to: Notation, e: Expr) -> tuple:
 
 def entry_of_more(to: Notation, base: Expr, places: list) -> str:
     """An entry of a tensor with more than two axes: of a symbol, or of a softmax, which is taken slice by slice."""
-    while base.op in ("paren", "defined"):
+    while base.op in STAND_INS:
         base = base.args[0]
     if base.op == "symbol":
         return f"{variable(to, base)} {' '.join(places)}"
@@ -326,18 +327,30 @@ def place(to: Notation, i: Expr, size: Expr) -> str:
 
 def of_function(to: Notation, e: Expr) -> tuple:
     (argument,) = e.args
-    if e.data == "abs":
-        to.need(REAL)
-        inside = to.show(argument)
-        return (f"map_mx (fun x => `|x|) {to.show(argument, ATOM)}", APPLIED) if argument.shape else (f"`|{inside}|", ATOM)
-    if e.data == "tanh" and not argument.shape:
-        return to.translate(1 - 2 / (1 + Expr("function", (2 * argument,), (), "exp")))
-    if e.data == "exp":
-        to.need_exp()
-        if not argument.shape:
-            to.exponents.append(argument)
-        return f"{'map_mx ' if argument.shape else ''}exp {to.show(argument, ATOM)}", APPLIED
-    raise NotForCoq(f"the function {e.data}, which MathComp's algebra does not have")
+    if e.data not in FUNCTIONS or e.data == "tanh" and argument.shape:
+        raise NotForCoq(f"the function {e.data}, which MathComp's algebra does not have")
+    return FUNCTIONS[e.data](to, argument)
+
+
+def of_abs(to: Notation, x: Expr) -> tuple:
+    to.need(REAL)
+    inside = to.show(x)
+    return (f"map_mx (fun x => `|x|) {to.show(x, ATOM)}", APPLIED) if x.shape else (f"`|{inside}|", ATOM)
+
+
+def of_tanh(to: Notation, x: Expr) -> tuple:
+    return to.translate(1 - 2 / (1 + exp(2 * x)))
+
+
+def of_exp(to: Notation, x: Expr) -> tuple:
+    to.need_exp()
+    if not x.shape:
+        to.exponents.append(x)
+    return f"{'map_mx ' if x.shape else ''}exp {to.show(x, ATOM)}", APPLIED
+
+
+FUNCTIONS = {"abs": of_abs, "exp": of_exp, "tanh": of_tanh}
+UNSUPPORTED_FUNCTIONS = ("log", "cos", "sin", "norm", "largest")  # over Coq's reals, `reals/` has most of them
 
 
 def of_softmax(to: Notation, e: Expr) -> tuple:

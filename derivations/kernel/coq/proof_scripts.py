@@ -10,7 +10,8 @@ from math import lcm
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, walk
+from ..core.expr import Expr, free_indices, walk
+from ..core.operators import BINDERS, STAND_INS
 from .notation import ATOM, LONGEST, Notation, whole
 
 SUMS = ("sum", "each", "entry", "softmax", "function", "array")
@@ -106,7 +107,7 @@ def multiple(count: int, part: str) -> str:
 
 def linear(e: Expr) -> dict | None:
     """A tree as rational multiples of symbols and entries, or None."""
-    if e.op in ("paren", "defined"):
+    if e.op in STAND_INS:
         return linear(e.args[0])
     if e.op in ("symbol", "entry"):
         return {e: Fraction(1)} if not free_indices(e) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, free_indices, walk
+from ..core.expr import free_indices, own_sizes, walk
 from .algebraic_structures import REAL
 from .assumptions import DISTRIBUTIONS, hypotheses
 from .notation import Notation
@@ -75,7 +75,7 @@ def context(claim: Claim, notation: Notation, free: set, trees: list, assumed: l
 
 def sizes_of(notation: Notation, trees: list) -> list:
     """The names of the sizes: of axes, of indices, and those that stand as numbers."""
-    found = [s for t in trees for n in walk(t) for s in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else []))]
+    found = [s for t in trees for n in walk(t) for s in own_sizes(n)]
     return list(dict.fromkeys([s.data[0] for s in found if s.op == "symbol"] + list(notation.numbers)))
 
 

@@ -1,11 +1,11 @@
-"""The assumptions that a claim may be made under, and how they are worded."""
+"""The assumptions that a claim may be made under."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..errors import KernelError
-from ..printing.latex import latex
+from ..printing.assumptions import assumption_words
 from ..printing.plain_text import show_shape
 from .expr import Expr, Term, free_indices, lift, matmul, real_of, scalar_of, show, walk
 
@@ -230,26 +230,5 @@ def random_of(x: Expr) -> Expr:
 
 def assumption_text(a: Assumption, latex_names: bool = False) -> str:
     """In words. For pages, names are LaTeX between dollars."""
-
-    def shown(x: Expr) -> str:
-        return f"${latex(x)}$" if latex_names else show(x)
-
-    names = list(map(shown, a.args))
-    text = {  # filled in below, and once: a name in LaTeX has braces of its own
-        "positive": "{0} is positive",
-        "nonnegative": "{0} is not negative",
-        "nonzero": "{0} is not zero",
-        "invertible": "{0} is invertible",
-        "independent": "the entries of {all} are independent",
-        "mean": "each entry of {0} has mean {1}",
-        "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(show, a.args[1:])), "moment of order {1}"),
-        "variance": "each entry of {0} has variance {1}",
-        "gaussian": "{all} are Gaussian" if a.args[1:] else "{0} is Gaussian",
-        "product": "the product of {0} and {1} is "
-        + {"0": "zero", "1": "the identity"}.get("".join(map(show, a.args[2:])), "{2} times the identity"),
-        "representable": "{all} are floating-point numbers" if a.args[1:] else "{0} is a floating-point number",
-        "zero_or_one": "each entry of " * bool(a.args and a.args[0].shape) + "{0} is 0 or 1",
-        "in range": "no exponent leaves the format's range",
-    }[a.kind].format(*names, all=" and ".join(names))
     open_ = sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])
-    return text + "".join(f", for every {shown(i)}" for i in open_)
+    return assumption_words(a.kind, a.args, open_, latex_names)

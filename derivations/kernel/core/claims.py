@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import KernelError
 from ..printing.print_collisions import Prints
 from .assumptions import Assumption
-from .expr import Expr, Term, free_indices, lift, named, show, strip, take_name, walk
+from .expr import Expr, Term, free_indices, lift, named, show, strip, take_name, takes_average, walk
 
 Value = Term | Sequence["Value"]  # what a counterexample gives a symbol: a number, or nested lists of numbers
 EVERY = "every shape"  # the widest scope of a verdict
@@ -115,8 +115,7 @@ class Derivation:
         start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
         if wrong := [s.expr for s in stated if s.expr.shape != start.shape]:
             raise KernelError(f"the two sides have different shapes: {show(start)} and {show(wrong[0])}")
-        averages = any(n.op in ("expectation", "variance") for e in (start, *(s.expr for s in stated)) for n in walk(e))
-        kind = "law" if averages and kind in ("identity", "chain") else kind
+        kind = "law" if takes_average(start, *(s.expr for s in stated)) and kind in ("identity", "chain") else kind
         hints = tuple((a, bindings(v)) for a, v in (without or {}).items())
         more |= {"given": tuple(given), "uses": tuple(uses), "without": hints, "code": snippets(code)}
         claim = self._settled(Claim(id, kind, start, stated, *caller(), **more))

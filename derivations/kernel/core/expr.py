@@ -16,16 +16,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from ..errors import KernelError, scripts
+from ..printing.latex import NAMED
 from ..printing.name_latex import refuse_word
-from ..printing.plain_text import describe, show_shape
+from ..printing.plain_text import describe
 from ..printing.plain_text import plain as show  # a plain-text form for messages
+from .operators import AVERAGES, BINDERS, INDEXED, OPERATORS, numbers, real, shape_of
 
 Term = Union["Expr", int, Fraction]  # what may stand where an expression is expected; SymPy's expressions may as well
 Rows = Term | list | tuple  # nested lists
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)?")
 FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest step, largest exponent
-BINDERS = {"sum": "a sum runs", "each": "entries run"}  # what binds the index that is its data
 
 
 @dataclass(frozen=True)
@@ -84,24 +85,29 @@ class Expr:
     __lt__ = __le__ = __gt__ = __ge__ = _no_order
 
     def __add__(self, other: Term) -> Expr:
-        return elementwise("add", self, other)
+        return node("add", self, other)
 
     def __sub__(self, other: Term) -> Expr:
-        return elementwise("add", self, Expr("neg", (lift(other),), lift(other).shape))  # which stays a negative, be it of a number
+        return node("add", self, node("neg", other))  # which stays a negative, be it of a number
 
     def __neg__(self) -> Expr:
-        return lift(-self.data) if self.op == "const" else Expr("neg", (self,), self.shape)
+        return lift(-self.data) if self.op == "const" else node("neg", self)
 
     def __mul__(self, other: Term) -> Expr:
-        return elementwise("mul", self, other)
+        if not isinstance(other, Expr) and self.shape and lift(other).shape:
+            raise KernelError(
+                f"{show(self)} * {show(lift(other))} may mean another product in the system that one of them is from; write @ for that"
+            )
+        return node("mul", self, other)
 
     def __truediv__(self, other: Term) -> Expr:
-        return elementwise("div", self, other)
+        other = lift(other)
+        if self.op == other.op == "const" and other.data > 1 and (self.data / other.data).denominator == other.data:
+            return lift(self.data / other.data)  # a fraction is a number
+        return node("div", self, other)
 
     def __pow__(self, exponent: Term) -> Expr:
-        if self.shape:
-            raise KernelError(f"a power of a tensor of shape {show_shape(self.shape)} is not defined; take one of an entry")
-        return Expr("pow", (self, scalar_of(exponent)))
+        return node("pow", self, exponent)
 
     def __matmul__(self, other: Expr) -> Expr:
         return matmul(self, other)
@@ -122,27 +128,20 @@ class Expr:
         return lift(other) ** self
 
     def __getitem__(self, indices: Term | tuple[Term, ...]) -> Expr:
-        places = tuple(lift(i) for i in (indices if isinstance(indices, tuple) else (indices,)))
-        if not places or len(places) != len(self.shape):
-            raise KernelError(f"{len(places)} indices for a tensor of shape {show_shape(self.shape)}")
-        for index_, size_ in zip(places, self.shape):
-            if index_.op == "index" and index_.data[1] != size_:
-                raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
-            if index_.op == "const" and index_.data not in range(1, 1 + (int(size_.data) if size_.op == "const" else 1)):
-                raise KernelError(f"the index {show(index_)} may lie outside 1..{show(size_)}")
-            if index_.op not in ("index", "const"):
-                raise KernelError("an index is made by index(name, size) or is a positive integer")
-        return Expr("entry", (self, *places))
+        return node("entry", self, *(indices if isinstance(indices, tuple) else (indices,)))
 
     @property
     def T(self) -> Expr:
         """The transpose of a matrix."""
-        if len(self.shape) != 2:
-            raise KernelError(f"only a matrix has a transpose, not shape {show_shape(self.shape)}")
-        return Expr("transpose", (self,), self.shape[::-1])
+        return node("transpose", self)
+
+    @property
+    def bound_index(self) -> Expr | None:
+        """The index that the node binds in its argument."""
+        return Expr("index", (), (), self.data) if self.op in BINDERS else None
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("an expression cannot be iterated over")
+        raise TypeError("an expression cannot be iterated over; a sum is written total(x[i], i)")
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an expression is neither true nor false; state a claim about it")
@@ -178,17 +177,21 @@ def lift(value: Term) -> Expr:
     raise KernelError(f"{value!r} of type {type(value).__name__} is not an expression; write numbers as integers or fractions")
 
 
+def node(op: str, *arguments: Term, data: Any = None, stated: tuple = ()) -> Expr:
+    """Make a node whose arguments fit its operator. `stated` is the shape where that does not follow from the arguments."""
+    args = tuple(map(lift, arguments))
+    return Expr(op, args, shape_of(op, data, args, stated), data)
+
+
 def scalar_of(value: Term) -> Expr:
-    if (value := lift(value)).shape:
-        raise KernelError(f"a scalar is needed here, not shape {show_shape(value.shape)}")
+    numbers(None, value := lift(value))
     return value
 
 
 def real_of(value: Term) -> Expr:
     """A scalar that is to be real: what has a sign, what is rounded, what is a mean."""
-    if any(n.op == "imaginary" for n in walk(scalar_of(value))):
-        raise KernelError(f"{show(lift(value))} is complex: it has no sign, no rounding and no place in an order. Leave I out of it")
-    return lift(value)
+    real(None, value := lift(value))
+    return value
 
 
 def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
@@ -307,27 +310,9 @@ def index(name: str, size: Term) -> Expr:
     return Expr("index", (), (), (symbol(name, "index").data[0], lift_size(size)))  # a symbol, since that refuses what is not a name
 
 
-def elementwise(op: str, left: Term, right: Term) -> Expr:
-    """Entry by entry; a scalar goes with every entry, and nothing else is broadcast."""
-    mixed = not (isinstance(left, Expr) and isinstance(right, Expr))
-    left, right = lift(left), lift(right)
-    if mixed and op == "mul" and left.shape and right.shape:
-        raise KernelError(f"{show(left)} * {show(right)} may mean another product in the system that one of them is from; write @ for that")
-    if left.shape and right.shape and left.shape != right.shape or (op == "add" and left.shape != right.shape):
-        raise KernelError(f"shapes {show_shape(left.shape)} and {show_shape(right.shape)} do not go together in {op}")
-    if op == "div" and right.shape:
-        raise KernelError(f"division by a tensor of shape {show_shape(right.shape)}; divide by a scalar")
-    if op == "div" and left.op == right.op == "const" and right.data > 1 and (left.data / right.data).denominator == right.data:
-        return lift(left.data / right.data)  # a fraction is a number
-    return Expr(op, (left, right), left.shape or right.shape)
-
-
 def matmul(left: Term, right: Term) -> Expr:
     """Sum over the last axis of left and the first of right: matrix products, and q @ k for vectors."""
-    left, right = lift(left), lift(right)
-    if not left.shape or not right.shape or left.shape[-1] != right.shape[0]:
-        raise KernelError(f"shapes {show_shape(left.shape)} and {show_shape(right.shape)} cannot be multiplied: the inner sizes must agree")
-    return Expr("matmul", (left, right), left.shape[:-1] + right.shape[1:])
+    return node("matmul", left, right)
 
 
 def inverse(matrix_: Expr) -> Expr:
@@ -340,9 +325,7 @@ def inverse(matrix_: Expr) -> Expr:
         >>> print(M @ inverse(M))
         M @ M⁻¹
     """
-    if len((matrix_ := lift(matrix_)).shape) != 2 or matrix_.shape[0] != matrix_.shape[1]:
-        raise KernelError(f"only a square matrix has an inverse, not shape {show_shape(matrix_.shape)}")
-    return Expr("inverse", (matrix_,), matrix_.shape)
+    return node("inverse", matrix_)
 
 
 def eye(n: Term) -> Expr:
@@ -355,7 +338,7 @@ def eye(n: Term) -> Expr:
         >>> print(total(eye(n)[i, l] * z[l], l))
         sum(eye(n)[i, l]*z[l], l = 1..n)
     """
-    return Expr("eye", (), (lift_size(n),) * 2)
+    return node("eye", stated=(lift_size(n),) * 2)
 
 
 def zeros(*shape: Term) -> Expr:
@@ -367,7 +350,7 @@ def zeros(*shape: Term) -> Expr:
         >>> print(matrix("A", n, m) + zeros(n, m))
         A + zeros(n, m)
     """
-    return Expr("fill", (), tuple(map(lift_size, shape)), Fraction(0))
+    return node("fill", data=Fraction(0), stated=tuple(map(lift_size, shape)))
 
 
 def ones(*shape: Term) -> Expr:
@@ -379,7 +362,7 @@ def ones(*shape: Term) -> Expr:
         >>> print(matrix("A", n, m) @ ones(m))
         A @ ones(m)
     """
-    return Expr("fill", (), tuple(map(lift_size, shape)), Fraction(1))
+    return node("fill", data=Fraction(1), stated=tuple(map(lift_size, shape)))
 
 
 def array(rows: Rows) -> Expr:
@@ -397,7 +380,7 @@ def array(rows: Rows) -> Expr:
     if not parts or any(p.shape != parts[0].shape for p in parts):
         raise KernelError("a tensor is written as nested lists of equal lengths, none of them empty")
     entries = tuple(entry for p in parts for entry in (p.args if p.shape else (p,)))
-    return Expr("array", entries, (lift(len(parts)), *parts[0].shape))
+    return node("array", *entries, stated=(lift(len(parts)), *parts[0].shape))
 
 
 def total(body: Term, *indices: Expr) -> Expr:
@@ -410,7 +393,7 @@ def total(body: Term, *indices: Expr) -> Expr:
         >>> print(total(q[i] * k[i], i))
         sum(q[i]*k[i], i = 1..d)
     """
-    return bind("sum", scalar_of(body), tuple(map(lift, indices)))
+    return bind("sum", "a sum runs", body, indices)
 
 
 def each(body: Term, *indices: Expr) -> Expr:
@@ -432,22 +415,22 @@ def each(body: Term, *indices: Expr) -> Expr:
         >>> derivation = Derivation("Softmax, entry by entry")
         >>> derivation.identity("softmax", softmax(z), weights)
     """
-    return bind("each", lift(body), tuple(map(lift, indices)))
+    return bind("each", "entries run", body, indices)
 
 
-def bind(op: str, body: Expr, indices: tuple[Expr, ...]) -> Expr:
-    """The body with its indices bound, the first of them outermost."""
-    wrong = [show(i) + " twice" * (indices.count(i) > 1) for i in indices if i.op != "index" or indices.count(i) > 1]
-    if wrong or not indices:
-        raise KernelError(f"{BINDERS[op]} over what index(name, size) made, not {[*wrong, 'nothing: name its index'][0]}")
-    for index_ in reversed(indices):
-        body = Expr(op, (body,), (index_.data[1], *body.shape) if op == "each" else (), index_.data)
+def bind(op: str, says: str, body: Term, indices: tuple[Term, ...]) -> Expr:
+    """Bind indices in a body, the first of them outermost. `says` begins the message about what is no index."""
+    body, over = lift(body), list(map(lift, indices))
+    wrong = [show(i) + " twice" * (over.count(i) > 1) for i in over if i.op != "index" or over.count(i) > 1]
+    if wrong or not over:
+        raise KernelError(f"{says} over what index(name, size) made, not {[*wrong, 'nothing: name its index'][0]}")
+    for index_ in reversed(over):
+        body = node(op, body, data=index_.data)
     return body
 
 
 def function(name: str, argument: Term) -> Expr:
-    argument = lift(argument)
-    return Expr("function", (argument,), () if name in ("norm", "largest") else argument.shape, name)
+    return node("function", argument, data=name)
 
 
 def exp(x: Term) -> Expr:
@@ -510,9 +493,7 @@ def softmax(scores: Expr) -> Expr:
         >>> print(softmax(matrix("S", n, m))[1, 1])
         softmax(S)[1, 1]
     """
-    if not (scores := lift(scores)).shape:
-        raise KernelError("softmax needs a vector or a matrix, not a scalar")
-    return Expr("softmax", (scores,), scores.shape)
+    return node("softmax", scores)
 
 
 def E(x: Term) -> Expr:
@@ -525,7 +506,7 @@ def E(x: Term) -> Expr:
         >>> print(E(q @ k))
         E[q @ k]
     """
-    return Expr("expectation", (scalar_of(x),))
+    return node("expectation", x)
 
 
 def Var(x: Term) -> Expr:
@@ -538,7 +519,7 @@ def Var(x: Term) -> Expr:
         >>> print(Var(q @ k))
         Var(q @ k)
     """
-    return Expr("variance", (scalar_of(x),))
+    return node("variance", x)
 
 
 def diff(body: Term, by: Expr) -> Expr:
@@ -553,10 +534,7 @@ def diff(body: Term, by: Expr) -> Expr:
         >>> print(diff(z @ (A @ z), z[i]))
         d(z @ (A @ z))/d(z[i])
     """
-    target = by.args[0] if (by := lift(by)).op == "entry" else by
-    if target.op != "symbol" or target.data[1] != "real" or by.shape:
-        raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
-    return Expr("derivative", (scalar_of(body), by))
+    return node("derivative", body, by)
 
 
 def rounded(x: Term, format_: str = "fp32") -> Expr:
@@ -570,7 +548,7 @@ def rounded(x: Term, format_: str = "fp32") -> Expr:
     """
     if format_ not in FORMATS:
         raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known")
-    return Expr("rounded", (real_of(x),), (), format_)
+    return node("rounded", x, data=format_)
 
 
 def rank(matrix_: Expr) -> Expr:
@@ -582,9 +560,7 @@ def rank(matrix_: Expr) -> Expr:
         >>> print(rank(matrix("W_Q", d, d_k) @ matrix("W_K", d, d_k).T))
         rank(W_Q @ W_Kᵀ)
     """
-    if len((matrix_ := lift(matrix_)).shape) != 2:
-        raise KernelError(f"only a matrix has a rank, not shape {show_shape(matrix_.shape)}")
-    return Expr("rank", (matrix_,))
+    return node("rank", matrix_)
 
 
 def paren(x: Expr) -> Expr:
@@ -596,8 +572,7 @@ def paren(x: Expr) -> Expr:
         >>> print(paren(x * y) * x, "and without them", (x * y) * x)
         (x*y)*x and without them x*y*x
     """
-    x = lift(x)
-    return Expr("paren", (x,), x.shape)
+    return node("paren", x)
 
 
 I = Expr("imaginary")
@@ -627,8 +602,8 @@ def walk(e: Expr) -> Iterator[Expr]:
 def named(*trees: Expr) -> Iterator[Expr]:
     """All that the trees name: symbols, definitions and indices, with the sizes in shapes and in indices."""
     for node in (node for tree in trees for node in walk(tree)):
-        bound = [Expr("index", (), (), node.data), node.data[1]] if node.op in ("index", *BINDERS) else []
-        yield from (s for s in (node, *node.shape, *bound) if s.op in ("symbol", "defined", "index"))
+        bound = () if node.bound_index is None else (node.bound_index,)
+        yield from (s for s in (node, *node.shape, *bound, *own_sizes(node)) if s.op in NAMED)
 
 
 def take_name(names: dict[str, Expr], s: Expr) -> None:
@@ -645,7 +620,21 @@ def symbols(*trees: Expr) -> dict[str, Expr]:
     return {name: s for name, s in found.items() if s.op == "symbol"}
 
 
+def own_sizes(e: Expr) -> tuple[Expr, ...]:
+    """Return the sizes that a node itself names: the lengths of its axes, and the size of the index that it is or binds."""
+    return (*e.shape, e.data[1]) if e.op in INDEXED else e.shape
+
+
+def operands(e: Expr) -> tuple[Expr, ...]:
+    """Return the arguments that a node computes with: not the places of an entry, and not what a derivative is taken by."""
+    return e.args[: OPERATORS[e.op].operands]
+
+
+def takes_average(*trees: Expr) -> bool:
+    """Tell whether one of the trees contains an expectation or a variance."""
+    return any(e.op in AVERAGES for tree in trees for e in walk(tree))
+
+
 def free_indices(e: Expr) -> set[Expr]:
     """The index variables that nothing binds: the claim is about each of their values."""
-    inside = {i for a in e.args for i in free_indices(a)}
-    return {e} if e.op == "index" else inside - {Expr("index", (), (), e.data)} if e.op in BINDERS else inside
+    return {e} if e.op == "index" else {i for a in e.args for i in free_indices(a)} - {e.bound_index}

@@ -16,7 +16,8 @@ from random import Random
 
 from ..core.assumptions import Assumption, is_random
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, show, symbols, walk
+from ..core.operators import BINDERS
 from ..errors import KernelError
 from . import exact_evaluation
 from .counterexample_search import (

@@ -6,7 +6,8 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, array, exp, lift
+from ..core.expr import Expr, array, exp, lift
+from ..core.operators import INDEXED
 from ..errors import KernelError
 from . import exact_evaluation
 from .assumption_facts import facts_of
@@ -41,7 +42,7 @@ def with_values(e: Expr, known: dict[str, Expr], places: dict[str, int]) -> Expr
     if e.op == "index" and e.data[0] in places:
         return lift(places[e.data[0]])
     data = e.data
-    if e.op in ("index", *BINDERS):
+    if e.op in INDEXED:
         data = (e.data[0], with_values(e.data[1], known, {}))
         places = {name: k for name, k in places.items() if name != e.data[0]}
     return Expr(e.op, tuple(with_values(a, known, places) for a in e.args), tuple(with_values(s, known, {}) for s in e.shape), data)

@@ -13,7 +13,7 @@ from math import prod
 from random import Random
 
 from ..core.assumptions import Assumption, gaussian, independent, mean, variance
-from ..core.expr import Expr, free_indices, lift, ones, symbols, walk
+from ..core.expr import Expr, free_indices, inverse, lift, matmul, ones, symbols, takes_average, walk
 from ..core.expr import random as random_tensor
 from ..errors import KernelError
 from ..printing.plain_text import plain
@@ -62,7 +62,7 @@ def show_array(v, digits: int = exact_evaluation.DIGITS[0]) -> str:
 
 
 def is_law(*trees: Expr) -> bool:
-    return any(n.op in ("expectation", "variance") for t in trees for n in walk(t))
+    return takes_average(*trees)
 
 
 def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
@@ -162,10 +162,10 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
     if a.kind == "zero_or_one":
         return all(not differ(v, number(0)) or not differ(v, number(1)) for v in evaluate(a.args[0], env).values())
     if a.kind == "invertible":
-        evaluate(Expr("inverse", a.args, a.args[0].shape), env)
+        evaluate(inverse(a.args[0]), env)
         return True
     if a.kind == "product":
-        both = evaluate(Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:]), env)
+        both = evaluate(matmul(*a.args[:2]), env)
         return all(v == number(a.args[2].data if len(set(p)) == 1 else 0) for p, v in both.items())
     if a.kind == "variance":
         return bool(evaluate(a.args[1], env)[()] >= 0)

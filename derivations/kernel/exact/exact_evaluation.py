@@ -13,6 +13,7 @@ from math import isqrt, lcm
 from flint import acb, arb, ctx, fmpq, fmpq_mat
 
 from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols, walk
+from ..core.operators import BENT, variable
 from ..errors import KernelError
 from ..printing.latex import Value, short_latex
 from .atom_payloads import Unknown, instantiate
@@ -56,7 +57,7 @@ def is_complex(a) -> bool:
 def evaluate(e: Expr, env: dict) -> dict:
     """The entries of e by index tuple, counted from 0. env gives sizes as integers and symbols as dicts of entries."""
     places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR
-    rule = EVALUATE.get(e.op)
+    rule = RULES.get(e.op)
     if rule is None:
         raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers")
     return rule(e, env, places)
@@ -182,25 +183,26 @@ def entry_of(e, env, places):
 
 
 def apply(name: str, x):
-    if isinstance(x, Taylor):
-        return {
-            "abs": x.absolute,
-            "exp": lambda: x.exponential(lambda y: apply("exp", y)),
-            "log": lambda: x.logarithm(lambda y: apply("log", y)),
-            "cos": lambda: x.wave(lambda y: apply("cos", y), lambda y: apply("sin", y))[0],
-            "sin": lambda: x.wave(lambda y: apply("cos", y), lambda y: apply("sin", y))[1],
-            "tanh": lambda: x.tangent(lambda y: apply("tanh", y)),
-        }[name]()
-    if name == "abs":
-        return abs(x)
-    if name == "log":
-        x = on_the_line(x, "a logarithm of a number")
-    if isinstance(x, acb):
-        return {"exp": x.exp, "cos": x.cos, "sin": x.sin, "tanh": x.tanh}[name]()
-    if name in ("cos", "sin", "tanh"):
-        return number(name == "cos") if isinstance(x, fmpq) and x == 0 else getattr(arb(x), name)()
-    if name == "exp":
-        return number(1) if isinstance(x, fmpq) and x == 0 else arb(x).exp()
+    """A function of a number, or of a series."""
+    rules = OF_SERIES if isinstance(x, Taylor) else OF_NUMBERS
+    if name not in rules:
+        raise KernelError(f"the function '{name}' cannot be evaluated at numbers")
+    return rules[name](x)
+
+
+def analytic(name: str, at_zero: int):
+    """A function that has a value everywhere, with its value at 0."""
+
+    def run(x):
+        if isinstance(x, fmpq) and x == 0:
+            return number(at_zero)
+        return getattr(x if isinstance(x, acb) else arb(x), name)()
+
+    return run
+
+
+def logarithm(x):
+    x = on_the_line(x, "a logarithm of a number")
     if x <= 0:
         raise Undefined("a logarithm of a number that is not positive")
     if not x > 0:
@@ -208,12 +210,34 @@ def apply(name: str, x):
     return number(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
 
 
+OF_NUMBERS = {
+    "abs": abs,
+    "log": logarithm,
+    "exp": analytic("exp", at_zero=1),
+    "cos": analytic("cos", at_zero=1),
+    "sin": analytic("sin", at_zero=0),
+    "tanh": analytic("tanh", at_zero=0),
+}
+OF_SERIES = {
+    "abs": lambda x: x.absolute(),
+    "log": lambda x: x.logarithm(logarithm),
+    "exp": lambda x: x.exponential(OF_NUMBERS["exp"]),
+    "cos": lambda x: x.wave(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[0],
+    "sin": lambda x: x.wave(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[1],
+    "tanh": lambda x: x.tangent(OF_NUMBERS["tanh"]),
+}
+
+
 def function_of(e, env, places):
-    if e.data == "norm":
-        return evaluate(sqrt(e.args[0] @ e.args[0]), env)
-    if e.data == "largest":
-        return {(): largest_of(list(evaluate(e.args[0], env).values()))}
+    if e.data in OF_VECTORS:
+        return {(): OF_VECTORS[e.data](e.args[0], env)}
     return {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()}
+
+
+OF_VECTORS = {
+    "norm": lambda x, env: the(sqrt(x @ x), env),
+    "largest": lambda x, env: largest_of(list(evaluate(x, env).values())),
+}
 
 
 def largest_of(entries: list):
@@ -249,7 +273,7 @@ def softmax_of(e, env, places):
 def derivative_of(e, env, places):
     """From what the body is near the point, on both sides of it; of a second derivative, by one and the same symbol."""
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
     if "moving" in env:
         if env["moving"] != (name, place):
@@ -293,9 +317,7 @@ def united(numbers: list):
 
 def has_corners(body: Expr, target: Expr) -> bool:
     """Is there a modulus, or a power that is not whole, of what moves?"""
-    bent = (
-        n for n in walk(body) if n.op == "function" and n.data in ("abs", "norm", "largest") or n.op == "pow" and not is_whole(n.args[1])
-    )
+    bent = (n for n in walk(body) if n.op == "function" and n.data in BENT or n.op == "pow" and not is_whole(n.args[1]))
     return any(target in set(walk(n)) for n in bent)
 
 
@@ -376,7 +398,7 @@ def variance_of(e, env, places):
     return {(): average([v * v for v in found]) - average(found) ** 2}
 
 
-EVALUATE = {
+RULES = {
     "const": lambda e, env, places: {(): number(e.data)},
     "symbol": from_symbol,
     "index": lambda e, env, places: {(): number(env["index", e.data[0]] + 1)},

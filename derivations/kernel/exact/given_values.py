@@ -7,7 +7,8 @@ from math import prod
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, matmul, show, symbols, walk
+from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from ..printing.script_text import script
@@ -25,9 +26,7 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
     at = dict(claim.at if at is None else at)
     named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
     named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
-    named |= {
-        n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in ("index", *BINDERS) and n.data[1].op == "symbol"
-    }
+    named |= {n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in INDEXED and n.data[1].op == "symbol"}
     indices = {i.data[0]: i for tree in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(tree)}
     env, sizes = {}, Sizes()
     for name, value in at.items():
@@ -203,7 +202,7 @@ def there(a: Assumption, env: dict) -> str:
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
                 return f"; there {show(a.args[0])} = {show_array(exact_evaluation.evaluate(a.args[0], here))}{where}"
     if a.kind == "product":
-        both = Expr("matmul", a.args[:2], a.args[0].shape[:-1] + a.args[1].shape[1:])
+        both = matmul(*a.args[:2])
         return f"; there it is {show_array(exact_evaluation.evaluate(both, env))}"
     return ""
 

@@ -14,7 +14,8 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from ..core.assumptions import Assumption
-from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, show, symbols, walk
+from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
 from . import exact_evaluation
 from .assumption_facts import facts_of
@@ -256,7 +257,7 @@ def at_numbers(e: Expr, env: dict) -> Expr:
         return entries[()] if not shape else Expr("array", tuple(entries[p] for p in product(*(range(int(s.data)) for s in shape))), shape)
     if e.op == "index" and ("index", e.data[0]) in env:
         return constant(Fraction(env["index", e.data[0]] + 1))
-    data = (e.data[0], at_numbers(e.data[1], env)) if e.op in ("index", *BINDERS) else e.data
+    data = (e.data[0], at_numbers(e.data[1], env)) if e.op in INDEXED else e.data
     inside = {name: value for name, value in env.items() if name != ("index", e.data[0])} if e.op in BINDERS else env
     return Expr(e.op, tuple(at_numbers(x, inside) for x in e.args), shape, data)
 

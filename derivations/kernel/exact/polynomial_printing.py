@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count
 from textwrap import shorten
 
-from ..core.expr import BINDERS, Expr, walk
+from ..core.expr import Expr, walk
+from ..core.operators import INDEXED
 from ..printing.plain_text import plain
 from .fractions import Fraction
 from .polynomials import RUNS
@@ -24,7 +25,7 @@ class Names:
         nodes = [n for tree in near for n in walk(tree)]
         self.summed = list(dict.fromkeys(n.data for n in nodes if n.op == "sum"))
         own = {own_name(i) for i in indices_in(p)} - {""}
-        self.used = own | symbols_in(p) | {n.data[0] for n in nodes if n.op in ("symbol", "defined", "index", *BINDERS)}
+        self.used = own | symbols_in(p) | {n.data[0] for n in nodes if n.op in ("symbol", "defined", *INDEXED)}
         self.free = own  # what no index that is summed over may be called
         self.given = {}
         for index in sorted(i for i in indices_in(p) if i[0] == "f"):  # rows before columns

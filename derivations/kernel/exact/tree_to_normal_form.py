@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import product
 
 from ..core.expr import Expr, free_indices, show, walk
+from ..core.operators import STAND_INS, variable
 from .atom_payloads import Unknown, function_atom, instantiate, is_real, mentions
 from .expectations import delta, expectation
 from .fractions import Fraction
@@ -33,6 +34,8 @@ from .polynomials import add, atom, constant, rename, scale, size_polynomial
 def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
     """The normal form of the entry of e at the indices `at`. names maps index variables to indices."""
     rule = RULES.get(e.op)
+    if e.op in UNSUPPORTED:
+        raise Unknown(f"{show(e)}: {UNSUPPORTED[e.op]}")
     if rule is None:
         raise Unknown(f"the exact witness does not know the node '{e.op}' in {show(e)}")
     return rule(e, at, names, facts)
@@ -129,7 +132,7 @@ def lower_inverse(e, at, names, facts):
     """(AB)^-1 = B^-1 A^-1 and so on, down to matrices that are stated to be invertible."""
     (base,) = e.args
     inside = base.args[0] if base.args else None
-    if base.op in ("paren", "defined"):
+    if base.op in STAND_INS:
         return lower(Expr("inverse", (inside,), e.shape), at, names, facts)
     if base.op == "transpose":
         return lower(Expr("inverse", (inside,), e.shape), at[::-1], names, facts)
@@ -164,13 +167,13 @@ def lower_inverse(e, at, names, facts):
 
 
 def lower_sum(e, at, names, facts):
-    key = Expr("index", (), (), e.data)
+    key = e.bound_index
     return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
 def lower_each(e, at, names, facts):
     """The body where its index is the place on the first axis: what the index is outside does not reach in."""
-    key = Expr("index", (), (), e.data)
+    key = e.bound_index
     return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
 
 
@@ -194,29 +197,37 @@ def look_into(tensor: Expr, names: dict, facts: Facts) -> None:
 
 
 def lower_function(e, at, names, facts):
-    if e.data == "norm":
-        square = lower(e.args[0] @ e.args[0], (), names, facts)  # not negative: a sum of squares, if they are of real numbers
-        if all(real(lower(e.args[0], (place,), names, facts), facts) for place in every_place(e.args[0].shape[0])):
-            return allowed_power(square, Fraction(1, 2), facts)
-        return raise_to(square, Fraction(1, 2), facts)
-    if e.data == "largest":
-        return lower_largest(e.args[0], names, facts)
-    inside = lower(e.args[0], at, names, facts)
-    if e.data == "exp":
-        return exponential(inside, facts)
-    if e.data == "log":
-        return logarithm(inside, facts, seen=positive_by_parts(e.args[0], at, names, facts))
-    if e.data == "abs":
-        return absolute_value(inside, facts)
-    if e.data in ("cos", "sin"):
-        return wave(e.data, inside, facts)
-    if e.data == "tanh":  # 1 - 2/(1 + exp(2x))
-        below = add(constant(1), exponential(scale(inside, 2), facts))
-        return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
-    raise Unknown(f"the exact witness does not know the function '{e.data}'")
+    if e.data not in FUNCTIONS:
+        raise Unknown(f"the exact witness does not know the function '{e.data}'")
+    return FUNCTIONS[e.data](e.args[0], at, names, facts)
 
 
-def lower_largest(vector: Expr, names: dict, facts: Facts) -> dict:
+def lower_exp(x, at, names, facts):
+    return exponential(lower(x, at, names, facts), facts)
+
+
+def lower_log(x, at, names, facts):
+    return logarithm(lower(x, at, names, facts), facts, seen=positive_by_parts(x, at, names, facts))
+
+
+def lower_abs(x, at, names, facts):
+    return absolute_value(lower(x, at, names, facts), facts)
+
+
+def lower_tanh(x, at, names, facts):
+    """1 - 2/(1 + exp(2x))"""
+    below = add(constant(1), exponential(scale(lower(x, at, names, facts), 2), facts))
+    return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
+
+
+def lower_norm(vector, at, names, facts):
+    square = lower(vector @ vector, (), names, facts)  # not negative: a sum of squares, if they are of real numbers
+    if all(real(lower(vector, (place,), names, facts), facts) for place in every_place(vector.shape[0])):
+        return allowed_power(square, Fraction(1, 2), facts)
+    return raise_to(square, Fraction(1, 2), facts)
+
+
+def lower_largest(vector, at, names, facts):
     size = vector.shape[0]
     if size.op != "const" or size.data > FEW:
         runs = fresh()
@@ -233,6 +244,18 @@ def wave(name: str, p: dict, facts: Facts) -> dict:
     return scale(multiply(atom(("i",)), add(back, scale(there, -1)), facts), Fraction(1, 2))
 
 
+FUNCTIONS = {
+    "exp": lower_exp,
+    "log": lower_log,
+    "abs": lower_abs,
+    "cos": lambda x, at, names, facts: wave("cos", lower(x, at, names, facts), facts),
+    "sin": lambda x, at, names, facts: wave("sin", lower(x, at, names, facts), facts),
+    "tanh": lower_tanh,
+    "norm": lower_norm,
+    "largest": lower_largest,
+}
+
+
 def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
     """Is an entry of e a product, a quotient or a power whose parts are positive, which its normal form may hide by multiplying out?"""
     if e.op == "paren":
@@ -244,7 +267,7 @@ def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
         even = power.denominator == 1 and power % 2 == 0
         return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
     if e.op == "sum":
-        return positive_by_parts(e.args[0], (), {**names, Expr("index", (), (), e.data): fresh()}, facts)
+        return positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh()}, facts)
     if e.op == "function" and e.data == "exp":
         return real(lower(e.args[0], at, names, facts), facts)
     return facts.is_positive(lower(e, at, names, facts))
@@ -304,7 +327,7 @@ def lower_variance(e, at, names, facts):
 
 def lower_derivative(e, at, names, facts):
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     if moved := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
         raise Unknown(f"{show(moved[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
     if target.data[0] in facts.tied:
@@ -375,6 +398,7 @@ RULES = {
     "derivative": lower_derivative,
     "rounded": lower_rounded,
 }
+UNSUPPORTED = {"rank": "a rank has no normal form; the exact witness knows bounds on one alone"}
 
 
 # Derivatives

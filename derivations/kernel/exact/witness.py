@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 from ..core.assumptions import Assumption, assumption_text, has_moment
 from ..core.claims import EVERY, Claim, Refused, Verdict
-from ..core.expr import BINDERS, Expr, free_indices, lift, named, show, strip, symbols, walk
+from ..core.expr import Expr, free_indices, lift, named, own_sizes, show, strip, symbols, walk
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from . import exact_evaluation, log_identities
@@ -243,7 +243,7 @@ def prove_limit(claim, left, right, facts):
             raise Unknown(
                 f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
             )
-    if any(variable in (*n.shape, *([n.data[1]] if n.op in ("index", *BINDERS) else [])) for t in (left, right) for n in walk(t)):
+    if any(variable in own_sizes(n) for t in (left, right) for n in walk(t)):
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")

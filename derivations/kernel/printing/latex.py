@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol
 
 from ..errors import KernelError
 from .name_latex import name_latex, names_matrix, names_operator, names_word
 
-LEVEL = {"add": 1, "neg": 2, "sum": 2, "each": 5, "mul": 3, "matmul": 3, "div": 4, "derivative": 2, "pow": 5, "transpose": 5, "inverse": 5}
 ATOM = 6
+LEVEL = {  # how tightly what is printed of an operator holds together: inside of something tighter, it needs brackets
+    "add": 1,
+    **dict.fromkeys(("neg", "sum", "derivative"), 2),
+    **dict.fromkeys(("mul", "matmul"), 3),
+    "div": 4,
+    **dict.fromkeys(("pow", "transpose", "inverse", "each"), 5),
+    **dict.fromkeys(("const", "imaginary", "symbol", "index", "defined", "paren", "eye", "fill", "array", "entry"), ATOM),
+    **dict.fromkeys(("function", "softmax", "expectation", "variance", "rounded", "rank"), ATOM),
+}
+WORDS = {"softmax": "softmax", "variance": "Var", "rounded": "fl", "rank": "rank"}  # operators printed as a word before brackets
+FUNCTION_NAMES = {
+    **{name: rf"\{name}" for name in ("exp", "log", "cos", "sin", "tanh")},
+    "largest": r"\max",
+    **{name: rf"\operatorname{{{name}}}" for name in ("abs", "norm")},  # where bars cannot be told apart
+}
+NAMED = ("symbol", "defined", "index")  # operators printed as a name, which is the first part of their data
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
 
 
@@ -27,6 +43,9 @@ class Tree(Protocol):
 
     @property
     def data(self) -> Any: ...
+
+    @property
+    def bound_index(self) -> Any: ...
 
 
 def fraction_latex(q: Fraction) -> str:
@@ -47,7 +66,9 @@ def level(e: Tree) -> int:
         return 2 if e.data < 0 else 4
     if e.op == "pow" and is_root(e):
         return ATOM
-    return LEVEL.get(e.op, ATOM)
+    if e.op not in LEVEL:
+        raise KernelError(f"nothing says how tightly '{e.op}' binds when it is printed")
+    return LEVEL[e.op]
 
 
 def is_root(e: Tree) -> bool:
@@ -59,14 +80,20 @@ def latex(e: Tree) -> str:
 
 
 class Printer:
-    """LaTeX. Subclassed for plain text: one method an operation."""
+    """LaTeX. Subclassed for plain text and for scripts: one method an operator, but for those that are printed as a word."""
 
     def show(self, e: Tree, least: int = 0) -> str:
-        rule = getattr(self, e.op, None)
-        if rule is None:
-            raise KernelError(f"there is no way to print the node '{e.op}'")
-        text = rule(e)
+        text = self.rule(e.op)(e)
         return self.brackets(text) if level(e) < least else text
+
+    def rule(self, op: str) -> Callable[[Tree], str]:
+        rule = self.word if op in WORDS else getattr(self, op, None)
+        if rule is None:
+            raise KernelError(f"there is no way to print the node '{op}'")
+        return rule
+
+    def word(self, e):
+        return rf"\operatorname{{{WORDS[e.op]}}}{self.brackets(self.show(e.args[0]))}"
 
     def brackets(self, text, pair="()"):
         left, right = pair
@@ -177,29 +204,25 @@ class Printer:
         return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined', 'fill') else text}_{{{at}}}"
 
     def function_name(self, e):
-        return {"abs": r"\operatorname{abs}", "largest": r"\max"}.get(e.data, "\\" + e.data)
+        if e.data not in FUNCTION_NAMES:
+            raise KernelError(f"there is no way to print the function '{e.data}'")
+        return FUNCTION_NAMES[e.data]
 
     def function(self, e):
         """Entry by entry, of a matrix: so it is marked, or it would be read as the matrix's own exponential, or as its determinant."""
         inside = self.show(e.args[0])
         if e.data == "norm":
-            return rf"\left\lVert {inside} \right\rVert" if r"\lVert" not in inside else rf"\operatorname{{norm}}{self.brackets(inside)}"
+            return rf"\left\lVert {inside} \right\rVert" if r"\lVert" not in inside else self.function_name(e) + self.brackets(inside)
         if e.args[0].shape and (len(e.shape) > 1 or e.data == "abs"):
             return rf"{self.function_name(e)}_{{\odot}}{self.brackets(inside)}"
         if e.data == "abs":
-            return rf"\left|{inside}\right|" if "|" not in inside else rf"\operatorname{{abs}}{self.brackets(inside)}"
+            return rf"\left|{inside}\right|" if "|" not in inside else self.function_name(e) + self.brackets(inside)
         if e.data == "exp" and r"\frac" not in inside and r"\sum" not in inside:
             return rf"e^{{{inside}}}"
         return self.function_name(e) + self.brackets(inside)
 
-    def softmax(self, e):
-        return rf"\operatorname{{softmax}}{self.brackets(self.show(e.args[0]))}"
-
     def expectation(self, e):
         return rf"\operatorname{{E}}{self.brackets(self.show(e.args[0]), '[]')}"
-
-    def variance(self, e):
-        return rf"\operatorname{{Var}}{self.brackets(self.show(e.args[0]))}"
 
     def derivative(self, e):
         body, by = e.args
@@ -207,12 +230,6 @@ class Printer:
         if body.op in ("symbol", "defined", "entry"):
             return rf"\frac{{\partial {top}}}{{\partial {self.show(by)}}}"
         return rf"\frac{{\partial}}{{\partial {self.show(by)}}} {self.show(body, 4)}"
-
-    def rounded(self, e):
-        return rf"\operatorname{{fl}}{self.brackets(self.show(e.args[0]))}"
-
-    def rank(self, e):
-        return rf"\operatorname{{rank}}{self.brackets(self.show(e.args[0]))}"
 
 
 def listed(e: Tree) -> tuple[Tree, list]:
@@ -247,7 +264,7 @@ def applies(left: Tree, after: str) -> bool:
     named = left.args[0] if left.op == "entry" else left
     if left.op in ("transpose", "inverse"):
         named = left.args[0]
-    if named.op not in ("symbol", "defined", "index"):
+    if named.op not in NAMED:
         return False
     name = named.data[0]
     return names_word(name) or after.startswith(("(", r"\left(", r"\begin")) and not (left.shape and names_matrix(name))
@@ -263,7 +280,7 @@ def last_letter(e: Tree) -> Tree:
 def operates(left: Tree) -> bool:
     """Would a number on the left be read as an operator, whatever follows: d x as a differential, E x as a mean?"""
     last = last_letter(left)
-    return last.op in ("symbol", "defined", "index") and not last.shape and names_operator(last.data[0])
+    return last.op in NAMED and not last.shape and names_operator(last.data[0])
 
 
 def is_fraction(e: Tree) -> bool:

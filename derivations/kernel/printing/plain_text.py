@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, Printer, is_root, listed
+from .latex import ATOM, WORDS, Printer, is_root, listed
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
@@ -16,6 +16,9 @@ class Plain(Printer):
 
     def brackets(self, text):
         return f"({text})"
+
+    def word(self, e):
+        return f"{WORDS[e.op]}({self.show(e.args[0])})"
 
     def const(self, e):
         return str(e.data)
@@ -75,23 +78,11 @@ class Plain(Printer):
     def function(self, e):
         return f"{e.data}({self.show(e.args[0])})"
 
-    def softmax(self, e):
-        return f"softmax({self.show(e.args[0])})"
-
     def expectation(self, e):
         return f"E[{self.show(e.args[0])}]"
 
-    def variance(self, e):
-        return f"Var({self.show(e.args[0])})"
-
     def derivative(self, e):
         return f"d({self.show(e.args[0])})/d({self.show(e.args[1])})"
-
-    def rounded(self, e):
-        return f"fl({self.show(e.args[0])})"
-
-    def rank(self, e):
-        return f"rank({self.show(e.args[0])})"
 
 
 def plain(e) -> str:

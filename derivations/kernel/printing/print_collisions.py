@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..errors import KernelError
-from .latex import Tree, latex
+from .latex import NAMED, Tree, latex
 from .name_latex import BIG, IMAGINARY, RAISED
 from .plain_text import plain
 
@@ -114,9 +114,9 @@ def refuse_subscripts(shown: list[Tree]) -> None:
 
 def names_in(node: Tree) -> Iterator[tuple[str, str]]:
     """(name, what it is) for each name that a node prints by itself; of one that binds an index, that index and what is in its size."""
-    if node.op in ("symbol", "defined", "index"):
+    if node.op in NAMED:
         yield node.data[0], node.op
-    elif node.op in ("sum", "each"):
+    elif node.bound_index is not None:
         yield node.data[0], "index"
         yield from (pair for part in nodes(node.data[1]) for pair in names_in(part))
 
@@ -126,7 +126,7 @@ def refuse_exponents(tree: Tree) -> None:
     for node in nodes(tree):
         if node.op == "pow" and unsigned(node.args[0]).op not in ("const", "imaginary"):
             exponent = unsigned(node.args[1])
-            name = exponent.data[0] if exponent.op in ("symbol", "defined", "index") else ""
+            name = exponent.data[0] if exponent.op in NAMED else ""
             if name in RAISED:
                 raise KernelError(f"{plain(node)}: the exponent {name} is read as {RAISED[name]}; call it something else")
 
@@ -140,7 +140,7 @@ def unsigned(e: Tree) -> Tree:
 
 def refuse_turns(tree: Tree, bound: frozenset[str] = frozenset()) -> None:
     """In an exponent of e the letters i and j are read as the imaginary unit, but for the index of a sum around it, which is seen there."""
-    bound |= {tree.data[0]} if tree.op in ("sum", "each") else set()
+    bound |= set() if tree.bound_index is None else {tree.data[0]}
     if tree.op == "function" and tree.data == "exp":
         for name in terms_of(tree.args[0]):
             if name in IMAGINARY and name not in bound:
@@ -151,10 +151,10 @@ def refuse_turns(tree: Tree, bound: frozenset[str] = frozenset()) -> None:
 
 def terms_of(e: Tree) -> Iterator[str]:
     """The names that an expression counts with: not those below a letter, and not what a function is of."""
-    if e.op in ("symbol", "defined", "index"):
+    if e.op in NAMED:
         yield e.data[0]
     elif e.op in ("add", "neg", "mul", "div", "pow", "paren", "sum"):
-        bound = e.data[0] if e.op == "sum" else ""
+        bound = "" if e.bound_index is None else e.data[0]
         yield from (name for argument in e.args for name in terms_of(argument) if name != bound)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, is_root, listed
+from .latex import ATOM, WORDS, is_root, listed
 from .plain_text import Plain
 
-NAMES = {"abs": "absolute"}
+NAMES = {"abs": "absolute"}  # of functions
+CONSTRUCTORS = WORDS | {"rounded": "rounded"}  # of operators
 
 
 class Script(Plain):
@@ -46,8 +47,8 @@ class Script(Plain):
     def derivative(self, e):
         return f"diff({self.show(e.args[0])}, {self.show(e.args[1])})"
 
-    def rounded(self, e):
-        return f"rounded({self.show(e.args[0])})"
+    def word(self, e):
+        return f"{CONSTRUCTORS[e.op]}({self.show(e.args[0])})"
 
     def neg(self, e):
         return f"-{self.show(e.args[0], 5)}"  # Python binds a minus closer than a product

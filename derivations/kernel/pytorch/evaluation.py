@@ -10,6 +10,7 @@ from math import prod
 import torch
 
 from ..core.expr import Expr, free_indices, show, sqrt, walk
+from ..core.operators import AVERAGES, STAND_INS, variable
 from . import error_bounds, tensor_operations
 from .error_bounds import Value, gamma, number
 from .errors import Disagrees, NotForTorch
@@ -62,7 +63,7 @@ def raised(e, t, axes, deep):
 
 def is_whole(e: Expr) -> bool:
     """Is e made of sizes, indices and whole numbers, so that it is whole itself?"""
-    if e.op in ("add", "mul", "neg", "paren", "defined"):
+    if e.op in ("add", "mul", "neg", *STAND_INS):
         return all(map(is_whole, e.args))
     return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or e.op == "const" and e.data.denominator == 1
 
@@ -149,7 +150,7 @@ def derivative(e, t, axes, deep):
     add up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
     """
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     if any(n.op in ("rounded", "rank") and has(n, target) for n in walk(body)):
         raise Disagrees(f"{show(e)}: what goes in steps is differentiated")
     if any(n.op == "derivative" for n in walk(body)):
@@ -159,7 +160,7 @@ def derivative(e, t, axes, deep):
     # One copy of the variable for each value of the body's indices, and for each outcome that is not averaged over, so that one sum
     # differentiates all. An index of the variable alone says which of the slopes is taken.
     apart = (POINT,) if averaged(body) else (POINT, OUTCOME)
-    if OUTCOME in apart and any(n.op in ("expectation", "variance") and has(n, target) for n in walk(body)):
+    if OUTCOME in apart and any(n.op in AVERAGES and has(n, target) for n in walk(body)):
         raise NotForTorch("the derivative of an average beside what is random itself")
     lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in apart else 1 for k in range(t.leading)]
     for i in free_indices(body):

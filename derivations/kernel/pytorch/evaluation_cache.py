@@ -9,7 +9,8 @@ from collections.abc import Hashable
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 
-from ..core.expr import BINDERS, Expr
+from ..core.expr import Expr
+from ..core.operators import BINDERS
 from .error_bounds import Value
 
 NUMBERS = 2**23  # of values and bounds, that are kept for one trial

@@ -14,6 +14,7 @@ import torch
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
+from ..core.operators import AVERAGES
 from .error_bounds import U, Value, add, multiply, number, power
 from .errors import Disagrees, NotForTorch
 from .evaluation import evaluate
@@ -125,7 +126,7 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random, points: int, toget
 def require_moments(claim: Claim):
     """That the moments exist which the claim takes: averages over finitely many outcomes always exist, and would not show it."""
     for tree in (claim.start, *(s.expr for s in claim.steps)):
-        for node in (n for n in walk(tree) if n.op in ("expectation", "variance")):
+        for node in (n for n in walk(tree) if n.op in AVERAGES):
             for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random"):
                 if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > order(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
@@ -144,6 +145,6 @@ def reached(e: Expr, name: str) -> bool:
     about = [n for n in walk(e) if name in symbols(n)]
     sums = any(n.op == "add" and all(name in symbols(x) for x in n.args) for n in about)
     placed = any(n.op == "entry" and any(i.op == "const" for i in n.args[1:]) for n in about)
-    inside = any(n.op in ("expectation", "variance", "derivative") for n in about)
+    inside = any(n.op in AVERAGES or n.op == "derivative" for n in about)
     nothing = any(n.op in ("eye", "array", "fill") or n.op == "const" and not n.data for n in walk(e))
     return not (sums or inside or nothing) and (not placed or degree(e, name) == 1)

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ..core.expr import Expr, sqrt
+from ..core.operators import STAND_INS
 from . import tensor_operations
 from .error_bounds import Value
 from .errors import NotForTorch
@@ -141,21 +142,42 @@ def power(e, t, f, axes, deep):
 
 
 def function(e, t, f, axes, deep):
-    if e.data == "abs":
-        return exact(torch.abs)(e, t, f, axes, deep)
-    if e.data == "norm":
-        return bounded(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep)
-    x = bounded(e.args[0], t, f, axes, deep)
-    if e.data == "largest":
-        return largest(x)
-    if e.data in ("cos", "sin", "tanh"):  # nowhere steeper than 1
-        return operation(getattr(torch, e.data)(x.v), x.e, f, 2)
-    if e.data == "exp":
-        v = x.v.exp()
-        return operation(v, v * torch.expm1(x.e), f, 2)
-    if e.data != "log":
+    if e.data not in FUNCTIONS:
         raise NotForTorch(f"no rounding bound is derived for '{e.data}'")
+    return FUNCTIONS[e.data](e, t, f, axes, deep)
+
+
+def gentle(name: str):
+    """A function that is nowhere steeper than 1."""
+
+    def run(e, t, f, axes, deep):
+        x = bounded(e.args[0], t, f, axes, deep)
+        return operation(getattr(torch, name)(x.v), x.e, f, 2)
+
+    return run
+
+
+def exponential(e, t, f, axes, deep):
+    x = bounded(e.args[0], t, f, axes, deep)
+    v = x.v.exp()
+    return operation(v, v * torch.expm1(x.e), f, 2)
+
+
+def logarithm(e, t, f, axes, deep):
+    x = bounded(e.args[0], t, f, axes, deep)
     return operation(x.v.log(), torch.where(x.v > x.e, -torch.log1p(-x.e / x.v), inf), f, 2)
+
+
+FUNCTIONS = {
+    "exp": exponential,
+    "log": logarithm,
+    "abs": exact(torch.abs),
+    "cos": gentle("cos"),
+    "sin": gentle("sin"),
+    "tanh": gentle("tanh"),
+    "norm": lambda e, t, f, axes, deep: bounded(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep),
+    "largest": lambda e, t, f, axes, deep: largest(bounded(e.args[0], t, f, axes, deep)),
+}
 
 
 def softmax(e, t, f, axes, deep):
@@ -224,7 +246,7 @@ def array(e, t, f, axes, deep):
 RULES = {
     **dict.fromkeys(("const", "eye", "fill", "index"), fixed),
     "symbol": symbol,
-    **dict.fromkeys(("paren", "defined"), exact(lambda x: x)),
+    **dict.fromkeys(STAND_INS, exact(lambda x: x)),
     "transpose": exact(lambda x: x.transpose(-2, -1)),
     "neg": exact(torch.neg),
     "add": add,
@@ -239,3 +261,4 @@ RULES = {
     "entry": entry,
     "array": array,
 }
+UNSUPPORTED = ("imaginary", "inverse", "rank", "derivative", "rounded", "expectation", "variance")  # no bound is derived for these

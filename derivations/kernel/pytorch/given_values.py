@@ -8,7 +8,8 @@ from math import prod
 import torch
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, symbols
+from ..core.expr import Expr, free_indices, show, symbols
+from ..core.operators import BINDERS
 from .errors import Disagrees
 from .evaluation import evaluate
 from .trial import Trial

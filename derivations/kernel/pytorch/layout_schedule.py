@@ -1,7 +1,7 @@
-"""How closely code is looked at in a trial: in all ways where a size is larger than it was before, else by turns.
+"""How closely code is tried in a trial: in all input layouts and formats where a size is larger than before, else by turns.
 
-What code does wrong in one way, in one format or with one kind of entries, it does at many shapes. So not each of them is asked at each
-shape, but each of them at many: of several ways the first two at one trial, the next two at another, and the other half of its points.
+A snippet that is wrong in one input layout, one format or for one kind of entries is wrong so at many shapes. So not all of them are tried
+at each shape, but each of them at many: two layouts at one trial, the next two and the other half of its points at the next one.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .float_formats import FORMATS, Format
-from .snippet_calls import WAYS
+from .input_layouts import LAYOUTS
 
-AT_ONCE = 2  # ways to be given the same numbers that are asked at one trial
-SELDOM = 3  # one trial in so many is where a point is watched, and the next where one tensor is given for several that are equal
+AT_ONCE = 2  # input layouts that are tried at one trial
+SELDOM = 3  # at one trial in so many, a point is watched
 FEW = 2  # points of which none is left out
 WATCHED = 4  # one point in so many is where a snippet is called twice
 
@@ -22,8 +22,7 @@ class Look(NamedTuple):
 
     points: range
     watched: range  # where the snippet is called twice
-    ways: tuple[str, ...]  # of being given the same numbers
-    shared: bool  # is one tensor given for several that are equal, too?
+    layouts: tuple[str, ...]
     formats: tuple[Format, ...]
 
 
@@ -47,14 +46,14 @@ class Turns:
 
 
 def closely(points: int) -> Look:
-    return Look(range(points), range(0, points, WATCHED), tuple(WAYS), True, FORMATS)
+    return Look(range(points), range(0, points, WATCHED), tuple(LAYOUTS), FORMATS)
 
 
 def in_turn(points: int, turn: int, step: int) -> Look:
-    """At one point in so many, and by turns in two ways, in one format."""
+    """Look at one point in so many, and by turns in two layouts and in one format."""
     chosen = range(turn % step, points, step)
-    ways = tuple(WAYS)
-    asked = tuple(ways[(AT_ONCE * turn + k) % len(ways)] for k in range(AT_ONCE))
+    layouts = tuple(LAYOUTS)
+    tried = tuple(layouts[(AT_ONCE * turn + k) % len(layouts)] for k in range(AT_ONCE))
     watched = chosen[-1:] if turn % SELDOM == 0 else range(0)  # not the first point, where all is zero
-    format_ = FORMATS[(turn + turn // len(FORMATS)) % len(FORMATS)]  # so that none goes with one way alone
-    return Look(chosen, watched, asked, turn % SELDOM == 1, (format_,))
+    format_ = FORMATS[(turn + turn // len(FORMATS)) % len(FORMATS)]  # so that none goes with one layout alone
+    return Look(chosen, watched, tried, (format_,))

@@ -12,7 +12,8 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ..core.expr import BINDERS, Expr, show, symbols
+from ..core.expr import Expr, show, symbols
+from ..core.operators import BENT, BINDERS, variable
 from .error_bounds import COVER, Value
 from .errors import Disagrees
 from .evaluation_cache import has
@@ -25,7 +26,7 @@ Evaluate = Callable[..., Value]
 def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate):
     """Disagrees if a derivative is taken at a point of the trial where there is none; the point is shown."""
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     doubtful = zeros(body, target, t, axes, deep, evaluate)
     for point in doubtful.nonzero().flatten().tolist():
         there = t.but({name: Value(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
@@ -40,16 +41,25 @@ def zeros(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Eval
     if not has(e, target):
         return found
     fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
-    if fractional or e.op == "function" and e.data == "abs":
-        x = evaluate(e.args[0], t, axes, deep)
-        found = found | ((x.v == 0) & (x.e == 0)).flatten(1).any(1)
-    if e.op == "function" and e.data == "largest":
-        x = evaluate(e.args[0], t, axes, deep)
-        found = found | ((x.v == x.v.amax(-1, keepdim=True)).sum(-1) > 1).flatten(1).any(1)
+    corner = at_zero if fractional else CORNERS[e.data] if e.op == "function" and e.data in BENT else None
+    if corner is not None:
+        found = found | corner(evaluate(e.args[0], t, axes, deep))
     inside = ({**axes, e.data: deep}, deep + 1) if e.op in BINDERS else (axes, deep)
     for part in e.args:
         found = found | zeros(part, target, t, *inside, evaluate)
     return found
+
+
+def at_zero(x: Value) -> Tensor:
+    return ((x.v == 0) & (x.e == 0)).flatten(1).any(1)
+
+
+def at_ties(x: Value) -> Tensor:
+    return ((x.v == x.v.amax(-1, keepdim=True)).sum(-1) > 1).flatten(1).any(1)
+
+
+# At which points a function has a corner, by the value of its argument. At the corner of a norm, autograd has no number.
+CORNERS: dict[str, Callable[[Value], Tensor] | None] = {"abs": at_zero, "largest": at_ties, "norm": None}
 
 
 def places(by: Expr, t: Trial) -> list:

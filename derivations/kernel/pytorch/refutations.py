@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols, walk
+from ..core.expr import Expr, symbols, takes_average
 from .assumptions import holds
 from .comparison import at_sizes, first, settled
 from .error_bounds import COVER, Value
@@ -30,7 +30,7 @@ def refutation(claim: Claim):
     named = bindable(claim)
     sizes = sizes_in(named, claim.at)
     left, right = (placed(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
-    if any(n.op in ("expectation", "variance") for e in (left, right) for n in walk(e)):
+    if takes_average(left, right):
         at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
         return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes, claim)
     t = Trial(involved(claim), sizes)

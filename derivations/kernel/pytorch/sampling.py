@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, symbols, walk
+from ..core.expr import Expr, free_indices, own_sizes, symbols, walk
+from ..core.operators import BINDERS
 from .assumptions import all_of, holds
 from .error_bounds import Value
 from .errors import NotForTorch
@@ -53,7 +54,7 @@ def shapes(claim: Claim, largest: int):
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
-    sized = any(s.op == "symbol" for n in nodes_ for s in all_sizes(n))
+    sized = any(s.op == "symbol" for n in nodes_ for s in own_sizes(n))
     random = torch.Generator().manual_seed(1)
     yield {n: 1 for n in names}
     yield {n: 2 for n in names}
@@ -129,7 +130,7 @@ def further_shapes(claim: Claim):
     trees = involved(claim)
     names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
-    counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in all_sizes(n))
+    counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in own_sizes(n))
     for k, size in enumerate(COUNTS if counts else SPREAD):
         spread = {n: SPREAD[(k + 2 * i) % len(SPREAD)] if i else size for i, n in enumerate(names)}
         if counts or len(names) == 1 or most_entries(trees, spread) <= SPREAD_ENTRIES:
@@ -161,10 +162,6 @@ def drawn_at_once(claim: Claim) -> int:
 def operations(claim: Claim) -> set[str]:
     """The operations of a claim and of what its snippets are given."""
     return {n.op for tree in involved(claim) for n in walk(tree)}
-
-
-def all_sizes(e: Expr) -> tuple:
-    return (*e.shape, *([e.data[1]] if e.op in ("index", *BINDERS) else []))
 
 
 def rising(names: list) -> dict:

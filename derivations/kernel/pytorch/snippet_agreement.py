@@ -19,7 +19,7 @@ from .errors import Disagrees
 from .layout_schedule import Look, Turns
 from .low_precision import Ledger
 from .snippet_arguments import Calls, Given, also, call, here, prepared, shown
-from .snippet_calls import Bound, again, chosen, inputs, is_value, refuse_shared
+from .snippet_calls import Bound, chosen, in_layouts, inputs, is_value
 from .trial import Trial
 
 ROUNDINGS = 16  # a snippet's roundings, against those of the expression it is compared with
@@ -35,7 +35,7 @@ class Snippets:
         self.ledger = Ledger(claim, self.calls)
         self.ran = {k: [] for k in range(len(claim.code))}  # number of a snippet -> the sizes of each point at which it was compared
         self.turns: dict[tuple, Turns] = {}  # numbers of snippets that are compared together -> the trials that they have seen
-        self.handed: dict[int, set] = {}  # number of a snippet -> its arguments that were, at every such point, what it has to give
+        self.leaked: dict[int, set] = {}  # number of a snippet -> its arguments that had the claim's value at every such point
 
     def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None):
         """Run the snippets, or those with the numbers given, at points of a trial; with the trees, in fewer digits at two of them."""
@@ -49,29 +49,29 @@ class Snippets:
             for k in which:
                 if agrees(self.claim.code[k], given, point, wanted, look):
                     self.ran[k].append(tuple(sorted(t.sizes.items())))
-                    self.note_answers(k, given, point, wanted)
+                    self.note_leaked(k, given, point, wanted)
         if trees:
             self.ledger.compare(t, trees, list(which), look.formats)
 
-    def note_answers(self, k: int, given: Given, point: int, wanted: Wanted) -> None:
-        before = self.handed.get(k)
-        if before is None or before:  # what was not handed at one point was not at every one
-            found = set(answers(self.claim.code[k], given, point, wanted))
-            self.handed[k] = found if before is None else found & before
+    def note_leaked(self, k: int, given: Given, point: int, wanted: Wanted) -> None:
+        before = self.leaked.get(k)
+        if before is None or before:  # an argument that differs at one point does not leak the answer
+            found = set(leaked_answers(self.claim.code[k], given, point, wanted))
+            self.leaked[k] = found if before is None else found & before
 
     def runs(self) -> tuple:
-        """(the call, at how many shapes, at how many points) for each that ran. Disagrees where one was handed its answer."""
-        for k in self.handed:
-            self.refuse_handed(k)
+        """(the call, at how many shapes, at how many points) for each that ran. Disagrees where an argument leaks the answer."""
+        for k in self.leaked:
+            self.reject_leaked(k)
         return tuple((self.claim.code[k], len(set(sizes)), len(sizes)) for k, sizes in self.ran.items())
 
-    def refuse_handed(self, k: int) -> None:
-        points = [tuple(sizes) for sizes in self.ran[k]]
-        if self.handed[k] and len(points) > 1:
-            name, said = self.claim.code[k][0], ", ".join(sorted(self.handed[k]))
+    def reject_leaked(self, k: int) -> None:
+        points = len(self.ran[k])
+        if self.leaked[k] and points > 1:
+            name, said = self.claim.code[k][0], ", ".join(sorted(self.leaked[k]))
             raise Disagrees(
-                f"code[{k}] hands {name} what it has to compute, as {said}, at every one of {len(points)} points; "
-                "hand it what the claim's sides are made of, or leave the call out"
+                f"code[{k}] gives {name} what it has to compute, as {said}, at each of {points} points; "
+                "give it what the claim's sides are made of, or leave the call out"
             )
 
     def note(self) -> str:
@@ -98,7 +98,7 @@ def agrees(code: tuple, given: Given, point: int, wanted: Wanted, look: Look) ->
     """Does a snippet run, and does that tell something? Disagrees where it does not give what the claim has.
 
     Where the formula has a value, and a bound on its error, the snippet has a value too, and it is that one within the bound. It is
-    not asked where the formula has none anywhere. At the last point it is given the same numbers in other ways as well.
+    not asked where the formula has none anywhere. At the last point it is given the same numbers in other input layouts as well.
     """
     if not wanted.any[point]:
         return False
@@ -107,15 +107,13 @@ def agrees(code: tuple, given: Given, point: int, wanted: Wanted, look: Look) ->
     refuse_unlike(name, found, wanted, point, sizes, bound)
     if point == look.points[-1]:
         run, bound, which = prepared(code, given, point)
-        for way, result in again(name, run, bound, look.ways):
-            refuse_unlike(name, chosen(name, result, which, bound), wanted, point, sizes, bound, f", {way}")
-        if look.shared:
-            refuse_shared(name, run, bound)
+        for layout, result in in_layouts(name, run, bound, look.layouts):
+            refuse_unlike(name, chosen(name, result, which, bound), wanted, point, sizes, bound, f", {layout}")
     return wanted.tells[point]
 
 
-def answers(code: tuple, given: Given, point: int, wanted: Wanted) -> Iterable[str]:
-    """The arguments that have the claim's value at a point, but for names and numbers, which a call is made of, as a side may be."""
+def leaked_answers(code: tuple, given: Given, point: int, wanted: Wanted) -> Iterable[str]:
+    """Yield the arguments that have the claim's value at a point. Names and numbers are left out: a side may be one of these."""
     asked = [parameter for parameter, x in given.calls.of(code).arguments.items() if is_made(x)]
     bound = prepared(code, given, point)[1] if asked else None
     for parameter in asked:
@@ -129,7 +127,7 @@ def is_made(x: Any) -> bool:
     return isinstance(x, tuple) or isinstance(x, Expr) and strip(x).op not in ATOMS
 
 
-def refuse_unlike(name: str, found: object, wanted: Wanted, point: int, sizes: dict, bound: Bound, way: str = ""):
+def refuse_unlike(name: str, found: object, wanted: Wanted, point: int, sizes: dict, bound: Bound, layout: str = ""):
     """Disagrees unless what a snippet gives has the shape and, where that is bounded, the value of what is wanted."""
     bounded, room = here(wanted.bounded, point), here(wanted.room, point)
     given = [
@@ -140,12 +138,12 @@ def refuse_unlike(name: str, found: object, wanted: Wanted, point: int, sizes: d
         want = here(values, point)
         if result.shape != want.shape:
             shapes = f"shape {tuple(result.shape)} where the claim has {tuple(want.shape)}"
-            raise Disagrees(f"{name} gives {shapes}{at_sizes(sizes)}{inputs(bound)}{way}")
+            raise Disagrees(f"{name} gives {shapes}{at_sizes(sizes)}{inputs(bound)}{layout}")
         bad = bounded & ~((result - want).abs() <= room)
         if bad.any():
             where = tuple(bad.nonzero()[0])
             one, other = (in_digits(x[where].item()) for x in (result, want))
-            raise Disagrees(f"{name} gives {one} where the claim has {other}{at_sizes(sizes)}{inputs(bound)}{way}")
+            raise Disagrees(f"{name} gives {one} where the claim has {other}{at_sizes(sizes)}{inputs(bound)}{layout}")
 
 
 def in_digits(x: complex) -> str:

@@ -45,12 +45,12 @@ class Call(NamedTuple):
 
 
 class Calls:
-    """The calls of a claim's code, each read once; and what the functions kept when they were watched last."""
+    """The calls of a claim's code, each read once; and the state of each function after its last watched call."""
 
     def __init__(self):
         self.read: dict[int, Call] = {}  # by the identity of (name, arguments, keywords), which the claim holds
         self.inner: dict[int, tuple] = {}  # (name, arguments, keywords) of a call among arguments, by its identity
-        self.watch: dict[int, tuple] = {}
+        self.states: dict[int, tuple] = {}  # as snippet_calls.call keeps it
 
     def of(self, code: tuple) -> Call:
         if id(code) not in self.read:
@@ -102,7 +102,7 @@ def call(code: tuple, given: Given, point: int, watched: bool = False) -> tuple:
     """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
     run, bound, which = prepared(code, given, point, watched)
     name = code[0]
-    return snippet_calls.chosen(name, snippet_calls.call(name, run, bound, given.calls.watch if watched else None), which, bound), bound
+    return snippet_calls.chosen(name, snippet_calls.call(name, run, bound, given.calls.states if watched else None), which, bound), bound
 
 
 def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, snippet_calls.Bound, str | None]:

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, symbols, walk
+from ..core.expr import Expr, free_indices, symbols, walk
+from ..core.operators import AVERAGES, BINDERS
 from .error_bounds import Value
 from .errors import Disagrees
 from .evaluation_cache import Remembered
@@ -90,7 +91,7 @@ def depth(e: Expr) -> int:
 
 def averaged(e: Expr) -> bool:
     """Is every random symbol in e inside an expectation?"""
-    if e.op in ("expectation", "variance"):
+    if e.op in AVERAGES:
         return True
     return not (e.op == "symbol" and e.data[1] == "random") and all(map(averaged, e.args))
 

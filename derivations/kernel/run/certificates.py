@@ -1,9 +1,9 @@
 """Certificates: the records that pages are rendered from, and when one may be trusted.
 
 A certificate is trusted only if it was sealed by a run of the checker on this machine, was not edited since, and is
-unchanged in all that it depended on: the checker, the versions of libraries, and what tracking.py saw the script and its
-snippets read. This catches mistakes, not malice: who can write to the store can forge a seal. Trust rests on replay:
-`python -m derivations check --fresh` proves everything again.
+unchanged in all that it depended on: the checker, the versions of libraries, the project's modules that were imported, and the files
+and environment variables that input_tracking.py saw the script and its snippets read. This catches mistakes, not malice: anyone who can
+write to the store can forge a seal. Trust rests on replay: `python -m derivations check --fresh` proves everything again.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import os
 import secrets
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 
 from . import inputs
-from .inputs import file_hash
+from .inputs import Reads, file_hash
 
 ROOT = Path(__file__).resolve().parents[3]
 STORE = ROOT / ".certificates"
 LIBRARIES = ("sympy", "mpmath", "python-flint", "quicktions")
-FORMAT = 5
+FORMAT = 6
 SETTLED = 10**9  # nanoseconds: no file system's clock is coarser than half of it
 # Nothing of these rooms, and none of these files, is loaded where a script is checked.
 KEPT_ASIDE = (
@@ -155,25 +155,13 @@ def path_of(topic: str) -> Path:
     return STORE / f"{topic}.json"
 
 
-@dataclass
-class Reads:
-    """What a check read beside the checker, by name; empty where it is not known. Of variables, only which ones."""
-
-    files: dict = field(default_factory=dict)  # a hash, or inputs.ABSENT or what else is there
-    looks: dict = field(default_factory=dict)  # what a file is like, without its content
-    folders: dict = field(default_factory=dict)  # a hash of what a listing gave
-    sought: dict = field(default_factory=dict)  # by folder, the modules that were looked for, and what was there of that name
-    variables: list = field(default_factory=list)
-
-    def stored(self) -> dict:
-        """As it is stored, files from the root on, and hashes for the values of variables."""
-        return {
-            "inputs": {named(path): was for path, was in self.files.items()},
-            "looks": {named(path): was for path, was in self.looks.items()},
-            "folders": {named(path): was for path, was in self.folders.items()},
-            "sought": {named(path): was for path, was in self.sought.items()},
-            "variables": {name: inputs.variable(name, key()) for name in self.variables},
-        }
+def stored(reads: Reads | None) -> dict:
+    """Return what a check read as it is stored: {file name from the root: hash or "absent"} and {variable: hash or "absent"}."""
+    reads = reads or Reads()
+    return {
+        "inputs": {named(path): was for path, was in reads.files.items()},
+        "variables": {name: inputs.variable(name, key()) for name in reads.variables},
+    }
 
 
 def save(
@@ -212,7 +200,7 @@ def depended_on(
 ) -> tuple[dict, list]:
     """What a check depended on, as it is stored, and what of it changed since it began; of the checker, since it was `loaded` (in ns)."""
     files = sorted({script, *imported, *checker_files()})
-    read = with_earlier((reads or Reads()).stored(), before or {})
+    read = with_earlier(stored(reads), before or {})
     since = dict.fromkeys(files, began) | dict.fromkeys(checker_files(), loaded or began)
     changed = {relative(p) for p, was in since.items() if was and (not p.exists() or p.stat().st_mtime_ns > was)}
     content = read | {
@@ -224,17 +212,11 @@ def depended_on(
 
 
 def with_earlier(read: dict, before: dict) -> dict:
-    """What was read now, and what was read before: of a file that changed since, what is in it now."""
+    """Add the current state of what an earlier check read, whose records of claims are taken over; {} for no such check."""
     if not before:
         return read
-    changed = set(changes_of(before))
-    was = before["inputs"]
-    inputs_ = {name: inputs.state(os.path.join(f"{ROOT}{os.sep}", name)) if name in changed else was[name] for name in was}
-    sought = {
-        folder: before["sought"].get(folder, {}) | read["sought"].get(folder, {}) for folder in {**before["sought"], **read["sought"]}
-    }
-    others = {part: before[part] | read[part] for part in ("looks", "folders", "variables")}
-    return {**others, "inputs": inputs_ | read["inputs"], "sought": sought}
+    earlier = {name: state_of(name) for name in before["inputs"]}
+    return {"inputs": earlier | read["inputs"], "variables": before["variables"] | read["variables"]}
 
 
 def write(path: Path, content: dict):
@@ -337,21 +319,20 @@ def changes(content: dict) -> list:
 
 
 def changes_of(read: dict) -> list:
-    """Which of the files, folders and variables that a check read are not as they were."""
-    root = f"{ROOT}{os.sep}"  # a path joined to this one stays itself if it is absolute
-    found = [name for name, was in read["inputs"].items() if inputs.state(os.path.join(root, name)) != was]
-    found += [name for name, was in read["looks"].items() if inputs.look(os.path.join(root, name)) != was]
-    found += [f"what is in {name}" for name, was in read["folders"].items() if inputs.listing(os.path.join(root, name)) != was]
-    for folder, was in read["sought"].items():
-        now = inputs.modules(os.path.join(root, folder), list(was))
-        found += [Path(folder, one).as_posix() for name in was for one in sorted({*now[name]} ^ {*was[name]})]
+    """Return which of the files and variables that a check read are not as they were."""
+    found = [name for name, was in read["inputs"].items() if state_of(name) != was]
     secret = key() if read["variables"] else b""
     found += [variable_called(name) for name, was in read["variables"].items() if inputs.variable(name, secret) != was]
-    return sorted(set(found))
+    return sorted(found)
+
+
+def state_of(name: str) -> str:
+    """Return the state of a file that is named from the root, or by its absolute path."""
+    return inputs.state(os.path.join(ROOT, name))
 
 
 def variable_called(name: str) -> str:
-    return "the environment as a whole" if name == inputs.ALL else f"the environment variable {name}"
+    return f"the environment variable {name}"
 
 
 def is_topic(topic: str) -> bool:

@@ -13,7 +13,6 @@ import multiprocessing
 import os
 import re
 import secrets
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, contextmanager
@@ -148,7 +147,7 @@ def asking(workers: Asking) -> Callable:
         said = as_here(workers.directly(check_there, topic, certificates.named(script), before, replay, nonce).result())
         progress(len(said["records"]), len(said["records"]))
         last, reads, variables = said.pop("last"), said.pop("reads"), said.pop("variables")
-        result = runner.Result(topic, script, **said, reads=certificates.Reads(**reads))
+        result = runner.Result(topic, script, **said, reads=inputs.Reads(**reads))
         result.problems += [f"{script}: a worker checked it, and has another {name}" for name in unlike_there(last, variables, nonce)]
         return result, last
 
@@ -157,7 +156,6 @@ def asking(workers: Asking) -> Callable:
 
 def check_there(topic: str, script: str, before: dict, replay: int, nonce: bytes) -> tuple[str, dict]:
     """A check of a script of this checkout, as plain values, and where this checkout is."""
-    leave_out_what_dask_adds()
     result, last = runner.run(topic, Path(certificates.ROOT, script), lambda done, more: None, Event(), before, replay)
     said = {part: getattr(result, part) for part in ("title", "records", "problems", "stated")}
     variables = {name: inputs.variable(name, nonce) for name in result.reads.variables}
@@ -169,14 +167,6 @@ def unlike_there(last: dict | None, variables: dict, nonce: bytes) -> list[str]:
     libraries = (last or {}).get("libraries", {})
     found = [name for name, version in libraries.items() if certificates.installed(name) != version]
     return sorted(found + [certificates.variable_called(name) for name, was in variables.items() if inputs.variable(name, nonce) != was])
-
-
-def leave_out_what_dask_adds() -> None:
-    """Python looks for modules in the worker's own folder too, which no other machine has, and which a check would note."""
-    from distributed import get_worker
-
-    own = get_worker().local_directory
-    sys.path[:] = [path for path in sys.path if path != own]
 
 
 def as_here(said: tuple[str, dict]) -> dict:

@@ -81,8 +81,8 @@ def path_of(topic: str) -> Path:
 
 
 def identity(certificate: dict) -> str:
-    """What two certificates share that were made from the same files, folders, variables and libraries; and how Coq is asked."""
+    """What two certificates share that were made from the same files, variables and libraries; and how Coq is asked."""
     asked = [certificates.file_hash(path) for path in certificates.kernel_files() if certificates.room(path).partition("/")[0] == "coq"]
-    read = [certificate[kind] for kind in ("inputs", "looks", "folders", "sought", "variables")]
+    read = [certificate[kind] for kind in ("inputs", "variables")]
     of = [certificate["topic"], read, certificate["versions"], asked, coq_open.reasons(certificate["topic"])]
     return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()

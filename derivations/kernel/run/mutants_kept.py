@@ -15,7 +15,7 @@ from .shared import Shared
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
 WITNESSES = tuple(ROOMS)
-NOTHING: dict = {"files": {}, "looks": {}, "folders": {}, "variables": {}}
+NOTHING: dict = {"files": {}, "variables": {}}
 
 
 def store(topic: str) -> Path:
@@ -55,7 +55,7 @@ def read(topic: str) -> dict:
     files = {
         name: was for name, was in content["inputs"].items() if not name.endswith(".py") and not name.startswith("derivations/kernel/")
     }
-    return {"files": files, "looks": content["looks"], "folders": content["folders"], "variables": content["variables"]}
+    return {"files": files, "variables": content["variables"]}
 
 
 def kept(topic: str, current: dict) -> dict:

@@ -13,8 +13,8 @@ from ..exact.exact_evaluation import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, authored
 from ..printing.name_latex import name_latex
-from .answers import refuse_answers
 from .as_shown import named, require_as_shown
+from .leaked_answers import reject_leaked_answers
 from .letters import letters
 from .witnesses import WITNESSES, code
 
@@ -36,7 +36,7 @@ def refuse_unseen(claim: Claim) -> None:
     """Refused if the code that witnesses would run is not the code that a page shows, if that is handed the answer, or if what is said
     beside the claim states something of its own."""
     require_as_shown(claim)
-    refuse_answers(claim)
+    reject_leaked_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := fault_of_words(text):
             raise Refused(claim.file, claim.line, claim.id, f"its {what} {fault}")

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from . import certificates
-from .certificates import CertificateError, Reads
+from .certificates import CertificateError
+from .inputs import Reads
 
 AGAIN = "run: python -m derivations check"
 
@@ -22,7 +23,7 @@ def path_of(topic: str) -> Path:
 def save(topic: str, script: Path, title: str, records: list, problems: list, imported: list, reads: Reads | None = None) -> None:
     """Keep what was said of each claim, and of the script as a whole."""
     inputs = sorted(p for p in {script, *map(Path, imported)} if p.is_file())
-    read = (reads or Reads()).stored()
+    read = certificates.stored(reads)
     content = read | {
         "format": certificates.FORMAT,
         "topic": topic,
@@ -59,8 +60,8 @@ def known(topic: str) -> dict | None:
 
 
 def changed(content: dict) -> list:
-    """The files, folders and variables that are not as they were when this was refused."""
-    return certificates.changes_of({"looks": {}, "folders": {}, "sought": {}, "variables": {}} | content)
+    """Return the files and variables that are not as they were when this was refused."""
+    return certificates.changes_of({"variables": {}} | content)
 
 
 def remove(topic: str) -> None:

@@ -28,7 +28,6 @@ class Known:
     inputs: set
     uses: set  # other topics
     refused: bool
-    listed: set = field(default_factory=set)  # folders of which the names, or some of them, were read
 
 
 def touched(paths: set) -> Touched:
@@ -75,24 +74,15 @@ def read(topic: str) -> tuple[Known, bool]:
     try:
         held = certificates.read(certificates.path_of(topic), "", "")
         uses = {use for claim in held["claims"] for use in claim["uses"]}
-        inputs, listed = {*held["inputs"], *held["looks"]}, looked_into(held)
+        inputs = {*held["inputs"]}
     except (CertificateError, KeyError, TypeError):
-        uses, inputs, listed = set(), set(), set()
+        uses, inputs = set(), set()
         was_read = not certificates.path_of(topic).exists()
     if refused:
-        uses, inputs, listed = (
-            uses | set(refused["uses"]),
-            inputs | {*refused["inputs"], *refused.get("looks", ())},
-            listed | looked_into(refused),
-        )
+        uses, inputs = uses | {*refused["uses"]}, inputs | {*refused["inputs"]}
     elif refusals.path_of(topic).exists():
         was_read = False
-    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None, listed), was_read
-
-
-def looked_into(read: dict) -> set:
-    """Names of folders that were listed, and of modules that were looked for, without their endings."""
-    return {*read.get("folders", ()), *(f"{folder}/{name}" for folder, names in read.get("sought", {}).items() for name in names)}
+    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or refused is not None), was_read
 
 
 def concerns(path: str, topic: str, it: Known) -> bool:
@@ -100,18 +90,9 @@ def concerns(path: str, topic: str, it: Known) -> bool:
     if path.startswith(KERNEL):
         return False  # the whole checker, or nothing of it
     script = f"derivations/{topic}.py"
-    if path.endswith("/") and any(f"{name}/".startswith(path) for name in it.inputs | it.listed | {script}):
+    if path.endswith("/") and any(f"{name}/".startswith(path) for name in it.inputs | {script}):
         return True
-    path = path.removesuffix("/")
-    around = {path.rpartition("/")[0], path.rpartition("/")[0] + "/" + path.rpartition("/")[2].partition(".")[0]}
-    return (
-        path in it.inputs
-        or path == script
-        or bool(around & it.listed)
-        or it.refused
-        and path.startswith("snippets/")
-        and path.endswith(".py")
-    )
+    return path in it.inputs or path == script or it.refused and path.startswith("snippets/") and path.endswith(".py")
 
 
 def of_the_page(path: str, topic: str) -> bool:

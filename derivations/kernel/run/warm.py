@@ -7,7 +7,7 @@ from ..pytorch import witness as pytorch  # noqa: F401
 from ..sympy import program_runner
 from ..sympy import witness as sympy  # noqa: F401
 from ..traced import witness as traced  # noqa: F401
-from . import worker
+from . import worker  # noqa: F401
 
 TRIM, PAD, APART = -1, -2, -3  # of mallopt: M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD
 KEPT = {TRIM: 2**31 - 1, PAD: 2**26, APART: 2**30}  # bytes
@@ -23,4 +23,3 @@ def keep_memory() -> None:
 
 keep_memory()
 program_runner.compile_prelude()
-worker.files_of_modules()

@@ -5,6 +5,7 @@ A script that crashes, hangs or eats memory takes only this process down. The pa
 
 from __future__ import annotations
 
+import ast
 import gc
 import json
 import linecache
@@ -14,17 +15,17 @@ import runpy
 import sys
 import time
 import traceback
-from functools import cache
+from dataclasses import asdict
 from pathlib import Path
 
 from ..core import claims
 from ..core.claims import Claim, Refused
-from ..errors import KernelError, Untracked, scripts, unknown_name
+from ..errors import KernelError, hint, in_a_script, scripts
 from ..printing.plain_text import SIGNS, plain
 from . import packages
 from .again import REPLAYED, Otherwise, checked
+from .input_tracking import imported_files, recorded
 from .records import fault_of_words
-from .tracking import Recorder, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
 LOCALE = "C.UTF-8"
@@ -42,15 +43,14 @@ def load_script(path: Path):
     except Refused as error:
         return error.line, error.message, error.claim
     except KernelError as error:
-        return line_in(path, error), str(error), None
-    except (NameError, ImportError) as error:
-        return line_in(path, error), f"the script stopped with {type(error).__name__}: {unknown_name(error)}", None
+        return stopped(path, error, str(error))
     except SyntaxError as error:
         return error.lineno or 0, f"this is not Python: {error.msg}", None
     except BaseException as error:  # a script is arbitrary Python: whatever it raises is reported, never passed over
         if isinstance(error, KeyboardInterrupt):
             raise
-        return line_in(path, error), f"the script stopped with {type(error).__name__}: {error}", None
+        said = hint(error) if in_a_script(error.__traceback__) else error
+        return stopped(path, error, f"the script stopped with {type(error).__name__}: {said}")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
@@ -60,35 +60,34 @@ def load_script(path: Path):
     return None
 
 
+def stopped(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
+    """Return the line at which an error stopped a script, the message, and the id of the claim that is stated there."""
+    line = line_in(path, error)
+    return line, message, claim_at(path, line)
+
+
+def claim_at(path: Path, line: int) -> str | None:
+    """Return the id of the claim that a call of a method at this line states, read from the script's text; None if there is none."""
+    for node in ast.walk(ast.parse("".join(linecache.getlines(str(path))))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.lineno <= line <= (node.end_lineno or 0):
+            match node.func.value, node.args:
+                case ast.Name(), [ast.Constant(str(id)), *_] if node.func.attr != "define":  # whose first argument is a name
+                    return id
+    return None
+
+
 def line_in(path: Path, error: BaseException) -> int:
     """The last line of the script itself on the way to an error."""
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     return lines[-1] if lines else 0
 
 
-@cache
-def resolved(file: str) -> Path:
-    return Path(file).resolve()
-
-
-def files_of_modules() -> set[Path]:
-    """Where what is imported stands. Some of PyTorch's modules only pretend to have a file."""
-    named = (m.__file__ for m in list(sys.modules.values()) if isinstance(getattr(m, "__file__", None), str))
-    return {resolved(file) for file in named if os.path.isabs(file)}
-
-
-def imported(script: Path, root: Path) -> list:
-    """Files of the project, or beside the script, that were imported."""
-    mine = tuple(f"{folder}{os.sep}" for folder in (root, script.parent))
-    installed = f"{Path(sys.prefix).resolve()}{os.sep}"
-    files = map(str, files_of_modules())
-    return sorted(file for file in files if file.endswith(".py") and file.startswith(mine) and not file.startswith(installed))
-
-
 def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict, one_in: int = 0):
-    """Check the script at path, in an environment, but for what was said of a claim `earlier` and stands; of that one claim in so many
-    all the same. Records go to the connection `out`, as text, so that nothing of the script's runs where they are read; what the script
-    prints goes to the file `said`."""
+    """Check the script at `path` in this environment, and send its records as JSON to the connection `out`.
+
+    `earlier` maps claims to the records of earlier checks; one in `one_in` of them is checked again. What the script prints goes to the
+    file `said`.
+    """
     packages.know(homes)
     os.environ.clear()  # this process may have been forked from one that began in another
     os.environ.update(environment)
@@ -104,11 +103,8 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
     sys.path.insert(0, str(script.parent))
     sys.argv[:] = sys.orig_argv[:] = [str(script)]
     os.chdir(script.parent)
-    own = os.getpid()
 
     def emit(event, **content):
-        if os.getpid() != own:  # a script that forks: its copy has nothing to say
-            os._exit(0)
         out.send_bytes(json.dumps({"event": event, **content}).encode())
 
     with_room(check_script, script, Path(root), emit, earlier, one_in or REPLAYED)
@@ -145,26 +141,11 @@ def be_anywhere():
 
 
 def check_script(script: Path, root: Path, emit, earlier: dict | None = None, one_in: int = REPLAYED):
-    """Check a script and say what it came to, and what was read on the way."""
-    from ..pytorch import witness  # noqa: F401  PyTorch reads files by itself, and is watched only if it is there
-
-    told = []
-
-    def telling(event, **content):
-        told.append(content.get("message", ""))
-        emit(event, **content)
-
+    """Check a script, and emit the records of its claims and what it read."""
     with recorded() as recorder:
-        entangled = check_claims(script, telling, earlier or {}, one_in)
-    for message in unsaid(recorder, told):
-        emit("problem", line=0, message=message, source="")
-    entangled = entangled or script in files_of_modules()
-    emit("done", imported=imported(script, root), libraries=libraries(), read=recorder.read.record(), entangled=entangled)
-
-
-def unsaid(recorder: Recorder, told: list) -> list:
-    """What was refused and then caught by the script, or by whom it was that asked."""
-    return [message for message in dict.fromkeys(recorder.refused) if not any(message in said for said in told)]
+        entangled = check_claims(script, emit, earlier or {}, one_in)
+    imported = imported_files((root, script.parent))
+    emit("done", imported=imported, libraries=libraries(), read=asdict(recorder.reads), entangled=entangled or str(script) in imported)
 
 
 def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
@@ -187,8 +168,6 @@ def check_claims(script: Path, emit, earlier: dict, one_in: int) -> bool:
             refused(emit, claim, error.message, start)
         except Otherwise as error:
             refused(emit, claim, str(error), start, distrusted=True)
-        except Untracked as error:
-            refused(emit, claim, f"a snippet is refused: {error}", start)
         except RecursionError:
             refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
         except MemoryError:

@@ -25,7 +25,7 @@ FILES = (
     "derivations/kernel/command/cli.py",
     "derivations/kernel/run/runner.py",
     "derivations/kernel/run/worker.py",
-    "derivations/kernel/run/tracking.py",
+    "derivations/kernel/run/input_tracking.py",
     "derivations/kernel/core/acceptance.py",
     "derivations/kernel/exact/witness.py",
     "derivations/kernel/sympy/witness.py",

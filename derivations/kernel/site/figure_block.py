@@ -9,7 +9,7 @@ A second word, `play=temperature`, has a widget play it (widgets.py).
 It calls the function `widths` of docs/figures/scaling/variance.py, which returns a Picture (see diagrams.py) and takes its numbers
 from snippets. A picture is kept under `.certificates/figures/`, sealed, with the hash of every file of the project that it came
 from: the function's own, those that it imports, however indirectly, what it draws with, what it says that it reads, by
-`READS = ("pyproject.toml",)` at its top, and what it was seen to read (run/tracking.py). While they hold, nothing is run.
+`READS = ("pyproject.toml",)` at its top, and the files and environment variables that it was seen to read (run/input_tracking.py). While they hold, nothing is run.
 """
 
 import ast
@@ -29,7 +29,7 @@ from traceback import extract_tb
 from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from ..run import certificates, tracking
+from ..run import certificates, input_tracking
 from . import diagrams, head_view, page_dependencies, svg_picture
 from .svg_picture import Picture
 from .widgets import Played
@@ -116,9 +116,9 @@ def _kept(store: Path, path: Path, function: str) -> dict:
         [path, *path.parent.glob("*.py"), *(ROOT / PACKAGE).rglob("*.py")]
     )  # of a picture that fails, all that may mend it
     inputs = _hashes(_dependencies(path)) | _LOADED  # before it is drawn: a change meanwhile is seen next time
-    with tracking.recorded(all_threads=False) as recorder:  # a server has others, which read for themselves
+    with input_tracking.recorded(all_threads=False) as recorder:  # a server has others, which read for themselves
         drawn = _draw(path, function)
-    read = certificates.Reads(**recorder.read.record()).stored()
+    read = certificates.stored(recorder.reads)
     content = _content(drawn) | {"inputs": inputs, "read": read, "versions": _versions()}
     content["seal"] = certificates.seal(content)
     store.parent.mkdir(parents=True, exist_ok=True)

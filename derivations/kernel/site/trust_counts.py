@@ -18,7 +18,12 @@ KERNEL = Path(__file__).resolve().parents[1]
 # What every witness relies on: the tree, what a claim says, and that each witness is asked. A fault here can let a false claim
 # through; a fault in one witness cannot, as long as another covers the claim.
 SHARED = ("core",)
-BESIDE = {"from a script to its claims": ("language",), "from a verdict to its page": ("run", "site"), "formulas as text": ("printing",)}
+BESIDE = {
+    "from a script to its claims": ("language",),
+    "from a verdict to its page": ("run", "site"),
+    "formulas as text": ("printing",),
+    "the text of snippets": ("snippet_source",),
+}
 WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",), "code": ("traced",)}
 AROUND = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, symbols, walk
+from ..core.expr import Expr, free_indices, show, symbols, walk
+from ..core.operators import BINDERS
+from ..printing.latex import NAMED
 from .errors import Disagrees, NotForSymPy
 from .tree_to_sympy import Translation, rows
 
@@ -82,7 +84,7 @@ def leaves(value) -> list:
 def value_text(claim: Claim, value, shape: tuple) -> str:
     t = Translation(claim)
     found = leaves(value)
-    if any(n.op in ("symbol", "defined", "index") for x in found for n in walk(x)):
+    if any(n.op in NAMED for x in found for n in walk(x)):
         raise NotForSymPy("a counterexample whose values are not numbers")
     texts = [t.write(x) for x in found]
     if not shape:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show, walk
+from ..core.operators import AVERAGES, STAND_INS
 from .errors import NotForSymPy
 from .python_names import quoted
 from .tree_to_sympy import ARITHMETIC, RULES, Text, Translation, call, indices_of
@@ -13,7 +14,7 @@ class Moments(Translation):
     """Trees at explicit sizes in which random numbers stand; `known` is what is stated of them."""
 
     def write(self, e: Expr) -> Text:
-        if e.op in ("expectation", "variance"):
+        if e.op in AVERAGES:
             return call("known.E" if e.op == "expectation" else "known.Var", super().write(e.args[0]).sympys().text)
         return super().write(e)
 
@@ -34,11 +35,13 @@ class Sums(Translation):
         self.over = None
 
     def write(self, e: Expr) -> Text:
-        if e.op in ("expectation", "variance"):
+        if e.op in AVERAGES:
             name = ("entry_E" if self.summand else "E") if e.op == "expectation" else ("entry_Var" if self.summand else "Var")
             return call(f"known.{name}", self.write(e.args[0]).sympys().text)
-        if e.op in ARITHMETIC or e.op in ("paren", "defined"):
-            return self.write(e.args[0]) if e.op in ("paren", "defined") else RULES[e.op](self, e)
+        if e.op in STAND_INS:
+            return self.write(e.args[0])
+        if e.op in ARITHMETIC:
+            return RULES[e.op](self, e)
         return self.write_summand(e) if self.summand else self.write_whole(e)
 
     def write_whole(self, e: Expr) -> Text:
@@ -46,7 +49,7 @@ class Sums(Translation):
         if e.op == "matmul" and len(e.args[0].shape) == len(e.args[1].shape) == 1:
             return self.sum_of(e.args[0] * e.args[1], None, e.args[0].shape[0])
         if e.op == "sum":
-            return self.sum_of(e.args[0], Expr("index", (), (), e.data), e.data[1])
+            return self.sum_of(e.args[0], e.bound_index, e.data[1])
         if e.shape:
             raise NotForSymPy(f"a law about the tensor {show(e)}")
         if e.op in ("function", "symbol", "const", "imaginary"):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, lift, matmul, show, symbols, walk
+from ..core.expr import Expr, free_indices, lift, matmul, show, symbols, takes_average, walk
+from ..core.operators import INDEXED
 from . import counterexamples, laws
 from .errors import Disagrees, NotForSymPy
 from .program_text import Program, assembled, function, looped, reasons, steps_text, tried, verdict
@@ -23,7 +24,7 @@ def program(claim: Claim) -> Program:
 
 
 def is_law(claim: Claim) -> bool:
-    return any(n.op in ("expectation", "variance") for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t))
+    return takes_average(claim.start, *(s.expr for s in claim.steps))
 
 
 def identity(claim: Claim) -> Program:
@@ -111,7 +112,7 @@ def inequality(claim: Claim) -> Program:
 
 def translation(claim: Claim) -> Translation:
     """One that knows of moments, where the claim speaks of them."""
-    return laws.Moments(claim) if any(n.op in ("expectation", "variance") for t in claim.trees for n in walk(t)) else Translation(claim)
+    return laws.Moments(claim) if takes_average(*claim.trees) else Translation(claim)
 
 
 def with_moments(t: Translation, claim: Claim, text: Callable) -> list:
@@ -173,7 +174,7 @@ def limit(claim: Claim) -> Program:
     left, right = claim.start, claim.steps[0].expr
     if claim.towards[1] == 0 and claim.towards[0].data[1] == "size":
         raise Disagrees(f"{show(claim.towards[0])} is a size, and goes to no 0")
-    counted = any(n.shape or n.op in ("index", *BINDERS) for t in (left, right) for n in walk(t))
+    counted = any(n.shape or n.op in INDEXED for t in (left, right) for n in walk(t))
     goes = {s.data[0] for s in claim.towards[:1] if s.data[1] == "size"}  # it may stand in neither side
     sizes_named = frozenset({*size_names(claim), *goes})
     moving = sizes_named & {claim.towards[0].data[0]} if counted else sizes_named

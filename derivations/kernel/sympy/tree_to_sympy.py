@@ -11,7 +11,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, free_indices, show, strip, walk
+from ..core.expr import Expr, free_indices, show, strip, walk
+from ..core.operators import AVERAGES, BENT, BINDERS, variable
 from .errors import Disagrees, NotForSymPy
 from .python_names import Names, quoted
 
@@ -73,6 +74,8 @@ class Translation:
 
     def write(self, e: Expr) -> Text:
         rule = RULES.get(e.op)
+        if e.op in UNSUPPORTED:
+            raise NotForSymPy(UNSUPPORTED[e.op])
         if rule is None:
             raise NotForSymPy(f"SymPy has no counterpart of '{e.op}'")
         return rule(self, e)
@@ -157,7 +160,7 @@ class Translation:
 
     def untold(self, x: Expr) -> bool:
         """Is there something in it that would ask for signs itself, or has no value here?"""
-        return any(n.op in ("rounded", "rank", "expectation", "variance") or n.data == "log" or is_root(n) for n in walk(x))
+        return any(n.op in ("rounded", "rank", *AVERAGES) or n.data == "log" or is_root(n) for n in walk(x))
 
     def stated_text(self, x: Expr) -> str:
         """What a sign is stated of, at each value of its open indices."""
@@ -364,7 +367,7 @@ def write_softmax(t, e):
 def write_derivative(t, e):
     """What holds at a point alone is not known of what moves while the body is written, and is put in afterwards."""
     body, by = e.args
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     name, outside = target.data[0], t.near
     refuse_tied(t, body, name)
     t.near = t.near | {name}
@@ -384,6 +387,10 @@ def write_derivative(t, e):
     return call("slope", inner, at, *more, *[f"back={back}"] * bool(back))
 
 
+# Of what functions with a corner are taken, by the name under which `slope` of the prelude is told. A norm is a root there.
+CORNERS = {"abs": "moduli", "largest": "off", "norm": ""}
+
+
 def refuse_tied(t, body, name):
     """A rounding has no slope, and a mean that is stated in terms of what moves has none that is known."""
     for n in walk(body):
@@ -392,7 +399,7 @@ def refuse_tied(t, body, name):
         if n.op == "rounded" and mentions(n, {name}):
             raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
         tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
-        if n.op in ("expectation", "variance") and tied:
+        if n.op in AVERAGES and tied:
             raise Disagrees(f"{show(n)} is differentiated by {name}, and what ties them is stated at one value of {name} alone")
 
 
@@ -410,7 +417,8 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
 
     def look(e, loops):
         fractional = is_root(e)
-        if (fractional or e.op == "function" and e.data in ("abs", "largest")) and mentions(e, {name}):
+        kind = CORNERS[e.data] if e.op == "function" and e.data in BENT else ""
+        if (fractional or kind) and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
             t.near = moved if larger else outside
             inside = t.write(e.args[0]).text
@@ -422,7 +430,7 @@ def corners(t, body: Expr, name: str, outside: frozenset) -> dict:
                 listed = f"*({part} {' '.join(loops)} for {part} in flat({inside}))"
             else:
                 listed = f"*({inside} {' '.join(loops)})" if loops else f"*flat({inside})" if e.shape else inside
-            which = "above" if larger else "moduli" if e.data == "abs" else "off"
+            which = "above" if larger else kind or "off"
             if listed not in found[which]:
                 found[which].append(listed)
         if e.op in BINDERS:
@@ -469,7 +477,34 @@ def write_rank(t, e):
     return call("rank", t.write(e.args[0]).text)
 
 
-RULES = {name.removeprefix("write_"): rule for name, rule in list(globals().items()) if name.startswith("write_")}
+RULES = {
+    "const": write_const,
+    "imaginary": write_imaginary,
+    "symbol": write_symbol,
+    "index": write_index,
+    "defined": write_defined,
+    "paren": write_paren,
+    "add": write_add,
+    "neg": write_neg,
+    "mul": write_mul,
+    "div": write_div,
+    "pow": write_pow,
+    "matmul": write_matmul,
+    "transpose": write_transpose,
+    "inverse": write_inverse,
+    "eye": write_eye,
+    "fill": write_fill,
+    "array": write_array,
+    "sum": write_sum,
+    "each": write_each,
+    "entry": write_entry,
+    "function": write_function,
+    "softmax": write_softmax,
+    "derivative": write_derivative,
+    "rounded": write_rounded,
+    "rank": write_rank,
+}
+UNSUPPORTED = {"expectation": "an expectation outside of a law", "variance": "a variance outside of a law"}  # laws are written by `laws.py`
 
 
 def indices_of(*trees: Expr) -> list:

@@ -12,7 +12,8 @@ from itertools import pairwise, product
 from math import inf, prod
 
 from ..core.claims import Claim
-from ..core.expr import BINDERS, Expr, symbols, walk
+from ..core.expr import Expr, operands, symbols, walk
+from ..core.operators import BINDERS
 
 MOST, MOST_COUNTED, MOST_HARD = 400, 64, 12  # of how many sizes in all; where something is counted, and where that takes long
 LARGER = 5  # than each of the small sizes
@@ -145,7 +146,7 @@ def is_number(e: Expr, name: str) -> bool:
         return e.data == (name, "size")
     if e.op == "index":
         return e.data[1].op == "symbol" and e.data[1].data[0] == name
-    return any(is_number(x, name) for x in (e.args[:1] if e.op == "entry" else e.args))
+    return any(is_number(x, name) for x in operands(e))
 
 
 def difference(left: Expr, right: Expr, name: str) -> float:
@@ -163,7 +164,7 @@ def degrees(e: Expr, name: str) -> tuple:
         return int(is_number(e, name)), 0
     if e.op in ("function", "softmax"):
         return 0, 0  # no polynomial: numbers of their own, beside which others are polynomials
-    parts = [degrees(x, name) for x in (e.args[:1] if e.op in ("entry", "derivative") else e.args)]
+    parts = [degrees(x, name) for x in operands(e)]
     if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation", "each"):
         return parts[0]
     if e.op == "variance":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 
-from ..core.expr import Expr, eye, lift, show, walk
+from ..core.expr import Expr, eye, lift, operands, show, walk
 from .entries import Entry, Masked, both, chosen, either, is_const, minus, number, opposite, parts, truth
 from .errors import NotRead, Sized
 from .index_positions import shifted
@@ -85,7 +85,7 @@ def positions(e: Expr) -> list[Expr]:
     """The indices that stand in a tree as numbers, and not as places."""
     if e.op == "index":
         return [e]
-    return [i for a in (e.args[:1] if e.op == "entry" else e.args) for i in positions(a)]
+    return [i for a in operands(e) for i in positions(a)]
 
 
 def of_places(how: Callable, a: Expr, b: Expr, moving: list[Expr]) -> Entry:

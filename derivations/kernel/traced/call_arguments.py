@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..core.claims import SNIPPET, Claim
-from ..core.expr import BINDERS, Expr, free_indices, index, lift, walk
+from ..core.expr import Expr, free_indices, index, lift, walk
+from ..core.operators import BINDERS, INDEXED
 from .axes import FRESH, Count, Place, along
 from .entries import Entry
 from .errors import NotRead
@@ -36,10 +38,10 @@ def replaced_in(e: Expr, what: Mapping[Expr, Expr], known: dict[int, Expr]) -> E
         return what[e]
     shape = tuple(what.get(n, n) for n in e.shape)
     data = e.data
-    if e.op in ("index", *BINDERS):
+    if e.op in INDEXED:
         data = (data[0], what.get(data[1], data[1]))
     if e.op in BINDERS:
-        own, known = Expr("index", (), (), e.data), {}  # for within it something else is put
+        own, known = e.bound_index, {}  # for within it something else is put
         what = {key: one for key, one in what.items() if key != own}
         bound = Expr("index", (), (), data)
         if any(bound in free_indices(one) for one in what.values()):  # which this binder would take for its own
@@ -70,9 +72,15 @@ def spot(place: Place) -> Expr:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """The function of a call, by the name that the claim has for it."""
+    """Return the function that a claim's code names."""
+    module, own = module_and_name(name)
+    return getattr(module, own)
+
+
+def module_and_name(name: str) -> tuple[ModuleType, str]:
+    """Return the module of the function that a claim's code names, and its name there."""
     if matched := SNIPPET.fullmatch(name):
-        return getattr(import_module(matched[1]), matched[2])
+        return import_module(matched[1]), matched[2]
     raise NotRead(f"there is no function {name}")
 
 
@@ -115,11 +123,7 @@ class Given:
             return lambda tensors: x
         free = sorted(free_indices(x), key=lambda i: self.free.index(i) if i in self.free else len(self.free))
         if not x.shape and not free:
-            if (
-                all(n.op in ("const", "add", "mul", "neg", "pow", "symbol", "div") for n in walk(x))
-                and self.is_whole(x)
-                and "Tensor" not in kind
-            ):
+            if self.is_whole(x) and "Tensor" not in kind:
                 number = self.number(x)
                 return lambda tensors: number
             if "float" in kind or "int" in kind:
@@ -131,9 +135,12 @@ class Given:
         """Is it made of sizes and whole numbers by sums and products?"""
         if x.op == "symbol":
             return x.data[1] == "size"
-        if x.op == "pow" and (x.args[1].op != "const" or x.args[1].data.denominator != 1 or x.args[1].data < 0):
-            return False
-        return x.op != "div" and (x.op != "const" or x.data.denominator == 1) and all(map(self.is_whole, x.args))
+        if x.op == "const":
+            return x.data.denominator == 1
+        if x.op == "pow":
+            exponent = x.args[1]
+            return exponent.op == "const" and exponent.data.denominator == 1 and exponent.data >= 0 and self.is_whole(x.args[0])
+        return x.op in ("add", "mul", "neg") and all(map(self.is_whole, x.args))
 
     def number(self, x: Expr) -> Any:
         if x.op == "const":

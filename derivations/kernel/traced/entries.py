@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..core.expr import Expr, exp, lift
+from ..core.operators import is_partial
 from .errors import NotRead
 
 ZERO, UNIT = lift(0), lift(1)
@@ -74,7 +75,7 @@ def times(a: Entry, b: Entry) -> Entry:
 
 def plain(e: Expr) -> bool:
     """Does it have a value wherever its symbols do?"""
-    return e.op not in ("div", "pow", "inverse", "function", "log") and all(map(plain, e.args))
+    return e.op != "function" and not is_partial(e) and all(map(plain, e.args))
 
 
 def over(a: Entry, b: Entry) -> Entry:

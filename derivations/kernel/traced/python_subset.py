@@ -1,445 +1,249 @@
-"""What code may be written in, to be read: a list of what is allowed, since one of what is not would have no end.
+"""The subset of Python that is read as mathematics, as a list of what is allowed.
 
-What it asks beside the operations that are met would be answered otherwise while it is read than with numbers, or leave no trace: how a
-tensor lies, of what kind it is, whether gradients are kept, who calls. So a function that may be run is made of these statements; it has
-names of its own, of other snippets, of numbers that its module writes out, and of those of Python and PyTorch that are listed; and of what
-it has names of it takes the operations of PyTorch's that give tensors, and the attributes that are listed, or that its classes define.
-Of what kind a tensor is, and where it lies, it may only hand on.
+A snippet is traced once, with symbols for sizes and tensors without numbers. The trace holds at every shape only if the code takes the same
+path with real sizes and numbers. It may not where the code asks for something that a trace answers differently or does not record: the type
+or the text of a size, a tensor's dtype, device or memory layout, whether gradients are recorded, whether an operation fails, or what an
+earlier call left behind. So every function that a snippet can reach is made of the statements and names listed here. Other code is not
+read; the claim is then compared with it in numbers alone.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import math
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from types import (
-    BuiltinFunctionType,
-    CellType,
-    CodeType,
-    FrameType,
-    FunctionType,
-    GeneratorType,
-    MethodType,
-    ModuleType,
-    TracebackType,
-)
+from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
-from .module_text import Text, annotations, is_annotation, run_at_once, stored, text_of
+from ..snippet_source import Library, Origin, Snippet, Statement
 
-STATEMENTS = """FunctionDef ClassDef Return Assign AugAssign AnnAssign For While If Break Continue Pass Expr Raise With withitem Assert
-    Lambda arguments arg keyword comprehension GeneratorExp ListComp DictComp IfExp BoolOp BinOp UnaryOp Compare Call Starred Attribute
-    Subscript Slice Name NamedExpr Constant Tuple List Dict Load Store Is IsNot In NotIn And Or Not Invert UAdd USub Add Sub Mult Div
-    FloorDiv Mod Pow MatMult BitAnd BitOr BitXor Eq NotEq Lt LtE Gt GtE"""
-PYTHONS = """int float bool tuple list dict len range zip enumerate reversed map sum min max abs any all sorted super staticmethod classmethod
-    property ValueError TypeError NotImplementedError"""
-WITHIN = frozenset(["torch.no_grad()", "torch.enable_grad()"])  # what may stand around statements
-RAISED = frozenset(
-    ["ValueError", "TypeError", "NotImplementedError"]
-)  # errors that code may raise: nothing that it may be written in stops one of these
-ITS_OWN = frozenset(["__init__", "__post_init__"])  # what a class may define of what Python calls by itself
-# Of modules, by what follows their names; and the modules of which anything may be named, as it is for the reader alone, or computes numbers.
-TORCHS = """Tensor Generator inf pi dtype device promote_types nn functional linalg special func autograd grad jacrev jacobian no_grad
-    enable_grad arange eye full ones zeros empty tensor as_tensor broadcast_shapes normalize Module Parameter"""
-FREE = {  # what may be named of each; of `math`, all functions of numbers
-    "math": frozenset(name for name in dir(math) if not name.startswith("_")),
-    "jaxtyping": frozenset(["Float", "Int", "Bool", "Real", "Complex", "Num", "Shaped", "Integer"]),
-    "typing": frozenset(["NamedTuple", "Any", "Literal", "Self"]),
-    "dataclasses": frozenset(["dataclass", "astuple"]),
-    "collections.abc": frozenset(["Callable", "Iterable", "Iterator", "Mapping", "Sequence"]),
-}
-TORCHES = frozenset(["torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.special", "torch.func", "torch.autograd"])
-OF_THINGS = "shape ndim T dim size numel item float double half long to append items keys values get parameters is_floating_point"
-KINDS = frozenset(["dtype", "device"])  # which may only be handed on
-WIDER = "promote_types"
-HANDED_TO = frozenset(["to", WIDER, "new_full", "tensor", "as_tensor"])
-MOST_TO_GRAD = 5  # arguments by their places, before those that say whether one is made of another
-SAID = frozenset(
-    ["allow_unused", "materialize_grads", "out"]
-)  # to operations, by a keyword: whether one is made of another, and where to write
-COPIES = "contiguous reshape reshape_as flatten ravel to type type_as as_tensor asarray cpu cuda float double half bfloat16 long int bool"
-MAY_COPY = frozenset(COPIES.split())  # or give what it was given: what is written to the one shows in the other, or not
-TURNED = frozenset(["T", "mT", "H", "mH", "real", "imag"])  # attributes that compute
-
-MADE_OF = tuple(getattr(ast, name) for name in STATEMENTS.split())
-BUILTINS, NAMED, TAKEN = (frozenset(names.split()) for names in (PYTHONS, TORCHS, OF_THINGS))
-
-
-# What Python makes on the way.
-INNER = (
-    FunctionType,
-    MethodType,
-    BuiltinFunctionType,
-    ModuleType,
-    GeneratorType,
-    FrameType,
-    CodeType,
-    TracebackType,
-    CellType,
-    BaseException,
+# fmt: off
+SYNTAX = (
+    ast.FunctionDef, ast.ClassDef, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Break, ast.Continue,
+    ast.Pass, ast.Expr, ast.With, ast.withitem, ast.Raise, ast.Assert, ast.Lambda, ast.arguments, ast.arg, ast.keyword, ast.comprehension,
+    ast.GeneratorExp, ast.ListComp, ast.DictComp, ast.IfExp, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Starred,
+    ast.Attribute, ast.Subscript, ast.Slice, ast.Name, ast.NamedExpr, ast.Constant, ast.Tuple, ast.List, ast.Dict,
+    ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop,
 )
+BUILTINS = {
+    "int", "float", "bool", "tuple", "list", "dict", "len", "range", "zip", "enumerate", "reversed", "map", "sum", "min", "max", "abs", "any",
+    "all", "sorted", "super", "staticmethod", "classmethod", "property",
+}
+TORCH = {
+    "torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch.special", "torch.func", "torch.autograd", "torch.autograd.functional",
+}
+TORCH_NAMES = {  # and the operations that return tensors
+    "Tensor", "Generator", "Parameter", "Module", "inf", "pi", "dtype", "device", "promote_types", "broadcast_shapes", "arange", "eye", "full",
+    "ones", "zeros", "empty", "tensor", "as_tensor", "normalize", "grad", "jacrev", "jacobian", "no_grad", "enable_grad",
+}
+PYTHON_NAMES = {
+    "math", "typing.NamedTuple", "dataclasses.dataclass", "dataclasses.astuple",
+    *(f"builtins.{name}" for name in BUILTINS), *(f"math.{name}" for name in vars(math)),
+}
+ATTRIBUTES = {  # and the operations that return tensors, and what the classes of snippets define
+    "shape", "ndim", "T", "dim", "size", "numel", "item", "float", "double", "half", "long", "to", "is_floating_point",
+    "append", "items", "keys", "values", "get", "parameters", "__init__",
+}
+MAY_COPY = {  # return a view or a copy, depending on the layout or the dtype: a write to the result may or may not reach the argument
+    "contiguous", "reshape", "reshape_as", "flatten", "ravel", "to", "type_as", "as_tensor", "asarray", "cpu", "cuda", "float", "double",
+    "half", "bfloat16", "long", "int", "bool",
+}
+# fmt: on
+CONTEXTS = {"torch.no_grad()", "torch.enable_grad()"}
+CONSTANT = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator, ast.expr_context)
+MUTABLE = (ast.List, ast.Dict, ast.Call, ast.ListComp, ast.DictComp)
+TAKE_DTYPES = {"to", "promote_types", "new_full", "tensor", "as_tensor"}  # by position
+UPCAST = re.compile(r"(\w+)\.float\(\) if \1\.itemsize < 4 else \1")  # both branches give the same numbers
+CONSTRUCTORS = ("__init__", "__post_init__")
 
 
-class Fault(NamedTuple):
-    """What stands in code that is not allowed, and where."""
+Part = tuple[ast.AST, ast.AST | None]  # a node and its parent
+Classes = dict[str, set[Origin]]  # the classes of snippets by the attributes that they define
 
-    said: str
+
+class Violation(NamedTuple):
+    """What is outside the subset, and where: the file and the line."""
+
+    what: str
     line: str
 
 
 @cache
-def first_fault(module: str, function: str, modules: tuple[ModuleType, ...]) -> Fault | None:
-    """The first that is met in a function of a module of snippets, and in all of these that it may run; None where it is plain."""
-    texts = {one.__name__: text_of(one) for one in modules}
-    if found := next((text for text in texts.values() if text.fault), None):
-        return Fault(found.fault[1], place(found.name, found.fault[0]))
-    own = frozenset().union(*map(attributes_of, texts.values()))
-    ahead, met = [(module, function), *((text.name, name) for text in texts.values() for name in run_at_once(text))], set()
-    for here in ahead:  # which grows
-        if here in met:
-            continue
-        met.add(here)
-        text, name = texts.get(here[0]), here[1]
-        if text and name in text.defined:
-            for line, said in faults(text.defined[name], text, own):
-                return Fault(said, place(text.name, line))
-            ahead += used(text.defined[name], text)
-        elif text and name in text.imported and text.imported[name][0].startswith("snippets"):
-            ahead.append(text.imported[name])
-        elif not (text and name in text.written and is_written_out(text.written[name])):
-            return Fault(f"'{name}'", f"{here[0].removeprefix('snippets.').replace('.', '/')}.py")
+def find_violation(module: ModuleType, function: str) -> Violation | None:
+    """Return the first violation in a function of a module of snippets, or in the definitions that it can reach; None if there is none."""
+    library = Library(Path(str(module.__file__)).parents[module.__name__.count(".")])
+    classes = classes_by_attribute(library.closure([module.__name__]).values())
+    origins = [Origin(module.__name__, function)]
+    for origin in origins:  # which grows
+        statement = library.definition(origin)
+        for line, what in violations(statement, classes) if statement else [(0, f"'{origin.name}'")]:
+            file = f"{origin.module.removeprefix('snippets.').replace('.', '/')}.py"
+            return Violation(what, f"{file}:{line}" if line else file)
+        origins += [one for one in dict.fromkeys(used_definitions(statement, classes)) if one not in origins]
     return None
 
 
-def place(module: str, line: int) -> str:
-    return f"{module.removeprefix('snippets.').replace('.', '/')}.py:{line}"
+def classes_by_attribute(snippets: Iterable[Snippet]) -> Classes:
+    """Return the classes that define methods, fields and attributes, by their names. Attributes that tensors have are left out."""
+    found: Classes = {}
+    for snippet in snippets:
+        for owner in snippet.definitions.values():
+            for name in attributes_of(owner) if isinstance(owner, ast.ClassDef) else ():
+                if not hasattr(torch.Tensor, name):
+                    found.setdefault(name, set()).add(Origin(snippet.module, owner.name))
+    return found
 
 
-def used(node: ast.AST, text: Text) -> Iterator[tuple[str, str]]:
-    """(module, name) of what a function has of its module and of other snippets."""
-    for one, _ in pairs(node, None):
-        if isinstance(one, ast.Name) and (one.id in text.defined or one.id in text.written):
-            yield text.name, one.id
-        elif isinstance(one, ast.Name) and text.imported.get(one.id, ("", ""))[0].startswith("snippets"):
-            module, taken = text.imported[one.id]
-            if f"{module}.{taken}" not in sys.modules:  # else its functions are named
-                yield module, taken
-        elif isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name):
-            module = ".".join(filter(None, text.imported.get(one.value.id, ())))
-            if module.startswith("snippets") and module in sys.modules:
-                yield module, one.attr
+def attributes_of(owner: ast.ClassDef) -> Iterator[str]:
+    """Yield the methods, fields and attributes of a class."""
+    for node in ast.walk(owner):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
 
 
-def attributes_of(text: Text) -> frozenset[str]:
-    """What the classes of a module define, and their methods write."""
-    found: set[str] = set()
-    for node in text.defined.values():
-        if isinstance(node, ast.ClassDef):
-            found |= {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-            found |= {one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)}
-            found |= {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)}
-    return frozenset(found)
+def used_definitions(statement: Statement, classes: Classes) -> Iterator[Origin]:
+    """Yield what a definition uses of snippets, and the classes whose attributes it may use."""
+    for node, _ in nodes(statement.node):
+        if isinstance(node, ast.Name) and node.id in statement.uses:
+            yield statement.uses[node.id]
+        elif isinstance(node, ast.Attribute):
+            yield from sorted(classes.get(node.attr, ()), key=str)
 
 
-def faults(node: ast.AST, text: Text, own: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """(line, what) of all that is not allowed in a function or a class."""
-    bound = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
-    bound |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    bound |= {one.name for one in ast.walk(node) if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
-    handed = {id(kind) for one in ast.walk(node) if isinstance(one, ast.Call) for kind in handed_on(one, text, bound)}
-    widened = {id(one.test.left) for one in ast.walk(node) if isinstance(one, ast.IfExp) and is_widened(one)}
-    writing = {id(one) for one in written_where_made(node)}
-    named = {one.targets[0].id for one in ast.walk(node) if isinstance(one, ast.Assign) and names_a_kind(one)}
-    if (copied := calls_that_may_copy(node)) and any(map(is_write, ast.walk(node))):
-        yield copied[0].lineno, f"'{called_name(copied[0])}', which may copy, beside what is written to"
-    for one, above in pairs(node, None):
-        line = getattr(one, "lineno", getattr(above, "lineno", 0))
-        if isinstance(one, ast.JoinedStr):
-            yield line, "a text that is made up"
-        elif not isinstance(one, MADE_OF):
-            yield line, f"'{type(one).__name__.lower()}'"
-        elif isinstance(one, ast.Constant) and is_made_up(one.value):
-            yield line, f"the text {one.value!r}, which others are put into"
-        elif isinstance(one, ast.Raise) and not is_plainly_raised(one, bound):
-            yield line, "an error of another kind, or one raised from another"
-        elif isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Load) and is_loose(one, above, text, bound):
-            yield line, f"'{ast.unparse(one)}' where it is not called"
-        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
-            elsewhere = (
-                one.id in text.imported or one.id in text.written or hasattr(builtins, one.id)
-            )  # wherever in the function it is its own
-            if (one.id not in bound or elsewhere) and not is_known(one.id, text):
-                yield line, f"'{one.id}'"
-            if one.id in KINDS | named and one.id in bound and not is_handed_on(one, above, handed):
-                yield line, f"'{one.id}' where it is not only handed on"
-        elif isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load) and id(one) not in writing:
-            yield line, f"'{ast.unparse(one)} =', but where an object is made"
-        elif (
-            isinstance(one, ast.Call)
-            and called_name(one) == "grad"
-            and (len(one.args) > MOST_TO_GRAD or any(map(is_several, ast.walk(one))))
-        ):
-            yield line, "'grad' of more than it is told by name"
-        elif isinstance(one, ast.keyword) and one.arg in SAID:
-            yield line, f"'{one.arg}='"
-        elif isinstance(one, ast.Attribute):
-            if not is_allowed(one, text, own, bound) and id(one) not in widened:
-                yield line, f"'.{one.attr}'"
-            elif is_kind(one, text) and not is_handed_on(one, above, handed):
-                yield line, f"'{ast.unparse(one)}' where it is not only handed on"
-        elif isinstance(one, ast.Call) and called_name(one) == WIDER and not (is_handed_on(one, above, handed) or names_a_kind(above)):
-            yield line, "'promote_types' where what it gives is not only handed on"
-        elif isinstance(one, ast.arguments) and one.kwarg:
-            yield line, f"'**{one.kwarg.arg}'"
-        elif isinstance(one, ast.arguments) and not all(
-            is_fixed(given, text, bound) for given in (*one.defaults, *filter(None, one.kw_defaults))
-        ):
-            yield getattr(above, "lineno", line), "what is taken where nothing is given, and may change"
-        elif isinstance(one, ast.Compare) and any(isinstance(how, (ast.In, ast.NotIn)) for how in one.ops) and not is_number(one.left):
-            yield line, "'in', but of a number that is written out"
-        elif isinstance(one, ast.Compare) and any(map(is_which, one.ops, one.comparators)):
-            yield line, "'is', but with None"
-        elif isinstance(one, ast.With) and not (all(is_within(item) for item in one.items) and text.imported.get("torch") == ("torch", "")):
-            yield line, "'with'"
-        elif isinstance(one, ast.ClassDef):
-            yield from ((line, said) for said in faults_of_class(one, above))
-        elif isinstance(one, (ast.FunctionDef, ast.AnnAssign)) and not all(map(is_annotation, annotations(one))):
-            yield line, "an annotation in which something is done"
+def nodes(node: ast.AST, parent: ast.AST | None = None) -> Iterator[Part]:
+    """Yield the nodes of a definition with their parents, without annotations and the messages of errors."""
+    yield node, parent
+    if isinstance(node, ast.Raise) or isinstance(node, ast.IfExp) and UPCAST.fullmatch(ast.unparse(node)):
+        return
+    for field, value in ast.iter_fields(node):
+        if field not in ("annotation", "returns", "msg"):
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, ast.AST):
+                    yield from nodes(one, node)
 
 
-def written_where_made(node: ast.AST) -> Iterator[ast.Attribute]:
-    """What a class writes to its own object where that is made."""
-    for method in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(method, ast.FunctionDef) and method.name in ITS_OWN and method.args.args:
-            own = method.args.args[0].arg
-            for one in ast.walk(method):
-                if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == own:
-                    yield one
+def violations(statement: Statement, classes: Classes) -> Iterator[tuple[int, str]]:
+    """Yield the line and a description of all that is outside the subset in one definition or constant."""
+    if not statement.is_definition:
+        if not is_constant(statement.node):
+            yield statement.line, f"the module variable '{', '.join(statement.binds)}'"
+        return
+    parts = list(nodes(statement.node))
+    constructed = {id(node) for method, _ in parts if getattr(method, "name", "") in CONSTRUCTORS for node in ast.walk(method)}
+    writes = any(is_write(node) for node, _ in parts)
+    for node, parent in parts:
+        what = ""
+        if not isinstance(node, SYNTAX):
+            what = "a formatted string" if isinstance(node, ast.JoinedStr) else f"'{type(node).__name__.lower()}'"
+        elif isinstance(node, ast.Name) and not is_known_name(node.id, statement):
+            what = f"'{node.id}'"
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            what = "" if id(node) in constructed else f"an assignment to '{ast.unparse(node)}'"
+        elif isinstance(node, ast.Attribute) and is_dtype(node, statement):
+            what = "" if is_passed_on(node, parent) else f"'{ast.unparse(node)}' other than as an argument"
+        elif isinstance(node, ast.Attribute) and not is_known_attribute(node, statement, classes):
+            what = f"'.{node.attr}'"
+        elif writes and called_name(node) in MAY_COPY:
+            what = f"'{called_name(node)}', which may return a view, in a function that writes to tensors"
+        if what := what or forbidden_form(node):
+            yield getattr(node, "lineno", getattr(parent, "lineno", 0)), what
 
 
-def calls_that_may_copy(node: ast.AST) -> list[ast.Call]:
-    return [one for one in ast.walk(node) if isinstance(one, ast.Call) and called_name(one) in MAY_COPY]
+def forbidden_form(node: ast.AST) -> str:
+    """Return a description of a node of an allowed kind that has a form outside the subset, else ""."""
+    if isinstance(node, ast.Compare):
+        operands = [ast.unparse(e) for op, e in zip(node.ops, node.comparators) if isinstance(op, (ast.Is, ast.IsNot))]
+        return "'is' with an operand other than None" if set(operands) - {"None"} else ""
+    if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+        return "a formatted string"
+    if isinstance(node, ast.With) and not {ast.unparse(item) for item in node.items} <= CONTEXTS:
+        return "'with'"
+    if isinstance(node, ast.arguments):
+        defaults = [part for e in (*node.defaults, *node.kw_defaults) if e for part in ast.walk(e)]
+        return "a default value that a call can change" if any(isinstance(part, MUTABLE) for part in defaults) else ""
+    if isinstance(node, ast.ClassDef):
+        values = [one for one in node.body if isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value]
+        return "" if all(map(is_constant, values)) else "a class attribute that a call can change"
+    return ""
 
 
-def is_write(e: ast.AST) -> bool:
-    """Whether a tensor is written to, or may be."""
-    if isinstance(e, ast.Call):
-        name = called_name(e)
-        return name.endswith("_") and not name.startswith("_")
-    return isinstance(e, ast.AugAssign) or isinstance(e, ast.Subscript) and isinstance(e.ctx, ast.Store)
+def is_known_name(name: str, statement: Statement) -> bool:
+    """Return whether a definition may use a name: a local one, one of the snippets, or a listed one."""
+    return name not in statement.reads or name in statement.uses or is_in_library(full_name(ast.Name(name), statement))
 
 
-def is_several(e: ast.AST) -> bool:
-    """Whether it is arguments that are named elsewhere."""
-    return isinstance(e, ast.Starred) or isinstance(e, ast.keyword) and e.arg is None
+def is_known_attribute(node: ast.Attribute, statement: Statement, classes: Classes) -> bool:
+    """Return whether a definition may use an attribute: a listed one, an operation, or one that a class of snippets defines."""
+    if origin := full_name(node, statement):
+        return is_in_library(origin)
+    return node.attr in ATTRIBUTES or node.attr in classes or returns_tensors(node.attr)
 
 
-def faults_of_class(one: ast.ClassDef, above: ast.AST | None) -> Iterator[str]:
-    """What is not allowed in the body of a class, beside what is in its methods."""
-    if above is not None:
-        yield f"the class {one.name} within a function"
-    if any(isinstance(x, (ast.Assign, ast.AnnAssign)) and x.value is not None and not is_written_out(x.value) for x in one.body):
-        yield f"what the class {one.name} holds"
-    methods = {x.name for x in one.body if isinstance(x, ast.FunctionDef)}
-    held = {x.id for x in stored(one)} | {x.attr for x in written_where_made(one)}
-    for name in sorted(methods | held):
-        by_python = name in methods and name.startswith("__") and name not in ITS_OWN
-        if by_python or name in HANDED_TO | KINDS:
-            yield f"'{one.name}.{name}'"
-
-
-def pairs(node: ast.AST, above: ast.AST | None) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """What a function is made of, each with what it stands in; but for annotations, and what is raised."""
-    yield node, above
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "type_comment") or isinstance(node, ast.Raise):
-            continue
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, ast.AST):
-                yield from pairs(one, node)
-
-
-def is_known(name: str, text: Text) -> bool:
-    """Whether a name that is not a function's own is a snippet, a number that the module writes out, or listed."""
-    if name in text.defined:
-        return True
-    if name in text.written:
-        return is_written_out(text.written[name])
-    if name in text.imported:
-        module, taken = text.imported[name]
-        free = module in FREE and (not taken or is_offered(taken, module))
-        return module.startswith("snippets") or free or module in TORCHES and (not taken or is_listed(taken, module))
-    return name in BUILTINS
-
-
-def is_written_out(value: ast.expr) -> bool:
-    """Numbers and texts, alone or several, and what is computed of them."""
-    return all(
-        isinstance(one, (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator, ast.expr_context))
-        and not (isinstance(one, ast.Constant) and is_made_up(one.value))
-        for one in ast.walk(value)
-    )
-
-
-def is_allowed(e: ast.Attribute, text: Text, own: frozenset[str], bound: set[str]) -> bool:
-    if e.attr.startswith("_"):
-        return e.attr == "__init__" and isinstance(e.value, ast.Call) and ast.unparse(e.value) == "super()"
-    root = e.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if isinstance(root, ast.Name) and root.id not in bound and root.id in text.imported:
-        module, taken = text.imported[root.id]
-        return (
-            module.startswith("snippets")
-            and root is e.value
-            or module in FREE
-            and not taken
-            and root is e.value
-            and is_offered(e.attr, module)
-            or module in TORCHES
-            and is_listed(e.attr, ".".join(ast.unparse(e).split(".")[:-1]))
-        )
-    if isinstance(root, ast.Name) and root.id not in bound and root.id in BUILTINS:
-        return False
-    return e.attr in TAKEN or e.attr in KINDS or gives_tensors(e.attr) or e.attr in own and e.attr not in of_tensors()
-
-
-def is_offered(name: str, module: str) -> bool:
-    """Whether code may name it of one of Python's modules."""
-    return name in FREE[module]
-
-
-def is_loose(e: ast.Name | ast.Attribute, above: ast.AST | None, text: Text, bound: set[str]) -> bool:
-    """Whether a module is named without what follows, or a function of a module of Python's, which may be another while code is read, and is
-    not called."""
-    thing = of_a_module(e, text, bound)
-    if isinstance(thing, ModuleType):
-        return not isinstance(above, ast.Attribute)
-    home = getattr(thing, "__module__", None)
-    called = isinstance(above, ast.Call) and above.func is e or isinstance(above, ast.Attribute)
-    decorates = isinstance(above, (ast.FunctionDef, ast.ClassDef))
-    watched = home in FREE or home is None or thing is torch.autograd.grad
-    return callable(thing) and watched and not (called or decorates)
-
-
-def of_a_module(e: ast.expr, text: Text, bound: set[str]) -> object:
-    """What an imported name is, or what follows it; None of any other."""
+def full_name(e: ast.expr, statement: Statement) -> str:
+    """Return the full name of an imported or built-in name, or of what is taken from an imported module; "" for all other nodes."""
     if isinstance(e, ast.Attribute):
-        return getattr(home, e.attr, None) if isinstance(home := of_a_module(e.value, text, bound), ModuleType) else None
-    if not isinstance(e, ast.Name) or e.id in bound or e.id not in text.imported:
-        return None
-    module, taken = text.imported[e.id]
-    if taken and f"{module}.{taken}" in sys.modules:
-        return sys.modules[f"{module}.{taken}"]
-    return getattr(sys.modules.get(module), taken, None) if taken else sys.modules.get(module)
+        return f"{home}.{e.attr}" if (home := full_name(e.value, statement)) in sys.modules else ""
+    origin = statement.reads.get(e.id) if isinstance(e, ast.Name) else None
+    return f"{origin.module}.{origin.name}".strip(".") if isinstance(origin, Origin) else ""
 
 
-def is_made_up(value: object) -> bool:
-    """Whether others are put into a text, by `%`: so it would say what they look like."""
-    return isinstance(value, str) and "%" in value or isinstance(value, bytes)
-
-
-def is_plainly_raised(e: ast.Raise, bound: set[str]) -> bool:
-    """A call of an error that is listed: what stands in it is told, and nothing runs afterwards."""
-    named = e.exc.func if isinstance(e.exc, ast.Call) else None
-    return e.cause is None and isinstance(named, ast.Name) and named.id in RAISED - bound
-
-
-def is_fixed(e: ast.expr, text: Text, bound: set[str]) -> bool:
-    """Whether what is taken where nothing is given is the same at each call: written out, or of a module."""
-    if isinstance(e, ast.Name) and e.id not in bound and e.id in text.written:
-        return is_written_out(text.written[e.id])
-    return is_written_out(e) or of_a_module(e, text, bound) is not None
-
-
-def is_number(e: ast.expr) -> bool:
-    return isinstance(e, ast.Constant) and isinstance(e.value, (int, float))
-
-
-def is_listed(name: str, module: str) -> bool:
-    """Whether PyTorch's functions have one of that name that the reading meets, or it is listed."""
-    if name in NAMED or isinstance(getattr(torch, name, None), torch.dtype):
-        return True
-    return any(gives_tensors(f"{first}{name}") for first in ("", *(f"{part}_" for part in ("linalg", "special") if part in module)))
+def is_in_library(origin: str) -> bool:
+    """Return whether code may use a name of PyTorch or Python."""
+    home, _, name = origin.rpartition(".")
+    if origin in TORCH or origin in PYTHON_NAMES or home not in TORCH:
+        return origin in TORCH or origin in PYTHON_NAMES
+    prefix = f"{home.removeprefix('torch.')}_"  # `linalg_` or `special_`, where it is one
+    return name in TORCH_NAMES or returns_tensors(name) or returns_tensors(prefix + name)
 
 
 @cache
-def gives_tensors(name: str) -> bool:
-    """Whether it is an operation of PyTorch's which gives tensors wherever it takes or gives anything of them."""
-    kept = not callable(getattr(torch.Tensor, name, len)) and name not in TURNED  # `grad`, and what else a tensor has without a call
-    packet = getattr(torch.ops.aten, name, None) if not name.startswith("_") and name != "from_file" and not kept else None
-    if packet is None or not hasattr(packet, "overloads"):
-        return False
-    forms = [form for one in packet.overloads() for form in [getattr(packet, one)._schema] if form.returns and "Tensor" in str(form)]
-    return bool(forms) and all(any("Tensor" in str(one.type) for one in form.returns) for form in forms)
+def returns_tensors(name: str) -> bool:
+    """Return whether PyTorch has an operation of this name that returns tensors whenever it takes any."""
+    is_property = name not in ("T", "mT", "H", "mH", "real", "imag") and not callable(getattr(torch.Tensor, name, len))  # `grad`, `data`
+    packet = None if name.startswith("_") or is_property else getattr(torch.ops.aten, name, None)
+    schemas = [getattr(packet, one)._schema for one in packet.overloads()] if hasattr(packet, "overloads") else []
+    forms = [schema for schema in schemas if schema.returns and "Tensor" in str(schema)]
+    return bool(forms) and all(any("Tensor" in str(one.type) for one in schema.returns) for schema in forms)
 
 
-@cache
-def of_tensors() -> frozenset[str]:
-    """What a tensor or a size has, while code is read, and what else has that code may have."""
-    others = (torch.SymInt, int, float, str, tuple, list, dict, type, property, torch, torch.Generator, torch.dtype, torch.device, *INNER)
-    return frozenset({*dir(FakeTensor), *FakeTensor.__annotations__, *(name for one in others for name in dir(one))})
+def is_dtype(node: ast.Attribute, statement: Statement) -> bool:
+    """Return whether an attribute is a dtype or device: `x.dtype`, `x.device` or `torch.float32`."""
+    if full_name(node, statement):
+        return isinstance(getattr(torch, node.attr, None), torch.dtype)
+    return node.attr in ("dtype", "device")
 
 
-def is_kind(e: ast.Attribute, text: Text) -> bool:
-    """Of what kind a tensor is, or the name of a kind."""
-    named = isinstance(e.value, ast.Name) and text.imported.get(e.value.id, ("", ""))[0] == "torch"
-    return e.attr in KINDS if not named else isinstance(getattr(torch, e.attr, None), torch.dtype)
+def is_passed_on(node: ast.Attribute, parent: ast.AST | None) -> bool:
+    """Return whether a dtype or device is an argument or a default, or asks whether a tensor is of truth values."""
+    if isinstance(parent, ast.Call):
+        return called_name(parent) in TAKE_DTYPES and node is not parent.func
+    is_boolean = isinstance(parent, ast.Compare) and re.search(r"\.dtype (==|!=) torch\.bool$", ast.unparse(parent))
+    return bool(is_boolean) or isinstance(parent, ast.arguments) or isinstance(parent, ast.keyword) and parent.arg in ("dtype", "device")
 
 
-def handed_on(call: ast.Call, text: Text, bound: set[str]) -> Iterator[ast.expr]:
-    """What a call is given as a kind: by the keyword that is named so, or by its place. A function of one's own hands it on in its turn; a
-    class or a table would keep it."""
-    func = call.func
-    own = isinstance(func, ast.Name) and func.id not in BUILTINS and func.id not in bound
-    if isinstance(func, ast.Attribute) or own and not isinstance(text.defined.get(func.id), ast.ClassDef):
-        yield from (one.value for one in call.keywords if one.arg in KINDS)
-    if called_name(call) in HANDED_TO and not is_of_snippets(func, text, bound):
-        yield from call.args
+def is_write(node: ast.AST) -> bool:
+    """Return whether a node may write to a tensor: `x += y`, `x[i] = y` or `x.add_(y)`."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.AugAssign) or called_name(node).endswith("_") and not called_name(node).startswith("_")
 
 
-def is_of_snippets(func: ast.expr, text: Text, bound: set[str]) -> bool:
-    """Whether it is a function of a module of snippets."""
-    return getattr(of_a_module(func, text, bound), "__module__", "").startswith("snippets")
+def called_name(node: ast.AST | None) -> str:
+    """Return the name of the method or module's function that a node calls, or ""."""
+    return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
 
 
-def names_a_kind(node: ast.AST | None) -> bool:
-    """`wide = torch.promote_types(...)`: the name may be handed on in its turn."""
-    named = isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-    return named and isinstance(node.value, ast.Call) and called_name(node.value) == WIDER
-
-
-def called_name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
-
-
-def is_handed_on(e: ast.AST, above: ast.AST | None, handed: set[int]) -> bool:
-    """To a call, or as what is taken where none is given. Whether something is a truth value may be asked: that is the same in each format."""
-    if isinstance(above, ast.Compare):
-        asked = above.comparators[0]
-        return len(above.comparators) == 1 and isinstance(above.ops[0], (ast.Eq, ast.NotEq)) and ast.unparse(asked) == "torch.bool"
-    return id(e) in handed or isinstance(above, ast.arguments)
-
-
-def is_which(how: ast.cmpop, other: ast.expr) -> bool:
-    """Whether it is asked which thing something is."""
-    return isinstance(how, (ast.Is, ast.IsNot)) and not (isinstance(other, ast.Constant) and other.value is None)
-
-
-def is_widened(e: ast.IfExp) -> bool:
-    """`x.float() if x.itemsize < 4 else x`: the same numbers, whichever it is."""
-    asked = e.test.left if isinstance(e.test, ast.Compare) else None
-    if not isinstance(asked, ast.Attribute) or asked.attr != "itemsize" or not isinstance(e.test.comparators[0], ast.Constant):
-        return False
-    x = ast.unparse(asked.value)
-    return isinstance(asked.value, ast.Name) and (ast.unparse(e.body), ast.unparse(e.orelse)) == (f"{x}.float()", x)
-
-
-def is_within(item: ast.withitem) -> bool:
-    return ast.unparse(item) in WITHIN
+def is_constant(node: ast.AST) -> bool:
+    """Return whether a statement assigns numbers and texts that are written out, or computed from these."""
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    return value is not None and all(isinstance(one, CONSTANT) for one in ast.walk(value))

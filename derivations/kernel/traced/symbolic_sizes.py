@@ -40,7 +40,6 @@ class Sizes:
         self.fake.cache_enabled = False  # what is remembered from another trace takes no guard in this one
         self.constants = Constants()
         self.trees: dict[str, Expr] = {}  # what each of PyTorch's symbols stands for, by its name
-        self.refused: Exception | None = None  # what was asked of a number and not read, which the code may have caught
         self.made: dict[Expr, Any] = {}  # the numbers that were made, by what they stand for
         self.within = 0  # operations of PyTorch's that run, one in another: what is asked then, they ask
         self.asked: set[str] = set()  # the names of sizes of which the code itself asked something
@@ -260,11 +259,7 @@ def functions_of_numbers(sizes: Sizes) -> Iterator[None]:
         def called(x: Any, *more: Any) -> Any:
             if not isinstance(x, SYMBOLS) or more:
                 return before[name](x, *more)
-            try:
-                tree = FUNCTIONS[name](sizes.tree(x))
-            except NotRead as error:
-                sizes.refused = sizes.refused or error
-                raise
+            tree = FUNCTIONS[name](sizes.tree(x))
             return sizes.made.get(tree) if tree in sizes.made else sizes.new(tree, before[name](hint(x)))
 
         return called

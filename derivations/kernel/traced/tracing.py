@@ -255,24 +255,9 @@ def quiet() -> Iterator[None]:
         log.disabled = before
 
 
-@contextmanager
-def without_files(reading: Reading) -> Iterator[None]:
-    """A tensor that lies in a file is met here: behind it stands an operator that a script is not to ask."""
-
-    def refused(*arguments: Any, **keywords: Any) -> Any:
-        reading.refused = reading.refused or NotRead("numbers that are read from a file")
-        raise reading.refused
-
-    own, torch.from_file = torch.from_file, refused
-    try:
-        yield
-    finally:
-        torch.from_file = own
-
-
 def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
     """What a call gives, its operations read. Where it writes to a tensor, that is another one from there on."""
-    with quiet(), without_files(reading), reading.sizes.fake, functions_of_numbers(reading.sizes):
+    with quiet(), reading.sizes.fake, functions_of_numbers(reading.sizes):
         before = dict(reading.values)
         try:
             return in_full(run, tensors, reading)
@@ -294,7 +279,7 @@ def in_full(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) ->
         with reading:
             result = run(*tensors)
     except Exception as error:
-        raise reading.refused or reading.sizes.refused or error from None
-    if refused := reading.refused or reading.sizes.refused:
-        raise refused
+        raise reading.refused or error from None
+    if reading.refused:
+        raise reading.refused
     return result

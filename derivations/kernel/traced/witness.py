@@ -14,7 +14,6 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import EVERY, SNIPPET, Claim, Refused, Step
 from ..core.expr import Expr, lift, show, symbols, walk
-from ..errors import Untracked
 from ..exact.assumption_consistency import example
 from . import (
     autograd_rules,
@@ -27,15 +26,14 @@ from . import (
     reshape_rules,
     split_concat,
 )
-from .call_arguments import Given, function, put
+from .call_arguments import Given, function, module_and_name, put
 from .comparison import same
 from .errors import Different, NotRead, Sized
-from .python_subset import first_fault
-from .size_queries import inside, watched
+from .python_subset import find_violation
+from .size_queries import only_operations_asked, recorded_queries
 from .symbolic_sizes import SYMBOLS, Sizes
 from .tensor_values import Value
 from .tracing import Reading, traced
-from .tracing_guards import nothing_asked, snippets_of
 
 OPERATIONS = (
     autograd_rules,
@@ -115,7 +113,8 @@ def code(claim: Claim) -> Code:
 def asked(claim: Claim, k: int) -> Said:
     """What is said of the call number k of a claim."""
     start = time.perf_counter()
-    return replace(unless_plain(in_general(claim, k), claim.code[k]), seconds=round(time.perf_counter() - start, 3))
+    said = outside_subset(claim.code[k]) or in_general(claim, k)
+    return replace(said, seconds=round(time.perf_counter() - start, 3))
 
 
 def in_general(claim: Claim, k: int) -> Said:
@@ -257,7 +256,7 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
         name, arguments, keywords = claim.code[k]
         given = Given(claim, reading)
         call = given.call(name, arguments, dict(keywords))
-        with nothing_asked(function(name), sizes), watched(sizes):
+        with recorded_queries(sizes):
             result = traced(lambda *tensors: call(tensors), given.tensors, reading)
         if fixed := sorted({name for guard in sizes.guards() for name in guard.fixes}):
             raise Sized(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
@@ -268,8 +267,6 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
         return Said("not read", reason=str(error), line=reading.line), Asks(sorted({*fixed, *getattr(error, "names", ())}))
     except Different as error:
         return Said("different", reason=str(error), line=home_of(claim.code[k][0])), Asks()
-    except Untracked:
-        raise  # whatever it computes
     except RecursionError:
         return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), Asks()
     except Exception as error:  # what PyTorch says of a call that it cannot trace is a reason too
@@ -289,16 +286,15 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
         return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}"), Asks()
     indices = {n.data[0] for tree in (*claim.trees, *expressions(claim.code)) for n in walk(tree) if n.op == "index"}
     conditions = list(dict.fromkeys(with_plain_indices(one, own | indices) for one in reading.conditions + needed))
-    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), Asks(asked, inside(asked, sizes))
+    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), Asks(asked, only_operations_asked(asked, sizes))
 
 
-def unless_plain(said: Said, code: tuple) -> Said:
-    """What is said of a call; nothing where it, or one among its arguments, may run what is not written as code has to be to be read."""
-    for name in dict.fromkeys(called(code)) if said.state == "proved" else ():
-        module, own = SNIPPET.fullmatch(name).group(1, 2)
-        if fault := first_fault(module, own, tuple(snippets_of(function(name)))):
-            return Said("not read", reason=f"it is written with {fault.said}, of which nothing is read", line=fault.line)
-    return said
+def outside_subset(code: tuple) -> Said | None:
+    """Return "not read" if a call, or one among its arguments, runs code outside the subset of Python that is read; else None."""
+    for name in dict.fromkeys(called(code)):
+        if violation := find_violation(*module_and_name(name)):
+            return Said("not read", reason=f"{violation.what} is not read as mathematics", line=violation.line)
+    return None
 
 
 def called(x: Any) -> Iterator[str]:

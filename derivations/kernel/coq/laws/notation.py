@@ -13,6 +13,7 @@ from math import inf
 from ...core.assumptions import Assumption
 from ...core.claims import Claim
 from ...core.expr import Expr, walk
+from ...core.operators import STAND_INS
 from ..algebraic_structures import REAL, NotForCoq
 from ..notation import APPLIED, ATOM, MORE_AXES, POWER, PRODUCT, Notation
 from ..reals.definedness import surely_positive
@@ -71,7 +72,7 @@ class Laws(Notation):
             return self.fixed(e)
         if e.op == "symbol" and e.data[1] == "random":
             return self.random(e)
-        if self.inside and e.op not in ("paren", "defined"):
+        if self.inside and e.op not in STAND_INS:
             return self.of_what_is_random(e)
         return super().translate(e)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...core.expr import BINDERS, Expr
+from ...core.expr import Expr
+from ...core.operators import BINDERS, is_partial
 from ..algebraic_structures import NotForCoq
-from .notation import moved, name_of, show, size_of
+from .notation import UNSUPPORTED, moved, name_of, show, size_of
 
 OVERFLOW = 2**128  # from here on there is no number of the format
 SIGNS = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
@@ -37,23 +38,31 @@ def needs(e: Expr) -> list:
     found = [need for x in e.args for need in needs(x)]
     if e.op == "derivative":  # near the point, too, and there is none by which to judge of a root of zero
         found = [need._replace(sign="positive") if need.sign == "nonnegative" else need for need in found]
-        found.append(Need("derivable", e))
     if e.op in BINDERS:
         found = [need._replace(bound=(e.data[:2], *need.bound)) for need in found]
-    if e.op == "div" and not surely_positive(e.args[1]):
-        found.append(Need("nonzero", e.args[1]))
-    if e.op == "rounded":
-        found.append(Need("in range", e))
-    if e.op == "pow":
-        found += of_power(*e.args)
-    if e.op == "function" and e.data == "log" and not surely_positive(e.args[0]):
-        if e.args[0].shape:
-            raise NotForCoq("a logarithm of a tensor of which it is not seen that its entries are positive")
-        found.append(Need("positive", e.args[0]))
-    return found
+    if not is_partial(e):
+        return found
+    name = e.data if e.op == "function" else e.op
+    if name not in OWN_NEEDS:
+        raise NotForCoq(f"{UNSUPPORTED.get(name, name)}, which is not stated over the reals yet")
+    return found + OWN_NEEDS[name](e)
 
 
-def of_power(base: Expr, exponent: Expr) -> list:
+def of_quotient(e: Expr) -> list:
+    return [] if surely_positive(e.args[1]) else [Need("nonzero", e.args[1])]
+
+
+def of_logarithm(e: Expr) -> list:
+    (x,) = e.args
+    if surely_positive(x):
+        return []
+    if x.shape:
+        raise NotForCoq("a logarithm of a tensor of which it is not seen that its entries are positive")
+    return [Need("positive", x)]
+
+
+def of_power(e: Expr) -> list:
+    base, exponent = e.args
     if surely_positive(base):
         return []
     whole = exponent.op == "const" and exponent.data.denominator == 1
@@ -61,6 +70,15 @@ def of_power(base: Expr, exponent: Expr) -> list:
         return [Need("nonzero", base)] if exponent.data < 0 else []
     root = exponent.op == "const" and exponent.data > 0 and exponent.data.denominator in (2, 4)
     return [Need("nonnegative" if root else "positive", base)]
+
+
+OWN_NEEDS = {  # of an operator or a function that may have no value where its arguments have one
+    "derivative": lambda e: [Need("derivable", e)],
+    "div": of_quotient,
+    "log": of_logarithm,
+    "pow": of_power,
+    "rounded": lambda e: [Need("in range", e)],
+}
 
 
 def surely_positive(e: Expr) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...core.claims import Claim
 from ...core.expr import Expr, free_indices, walk
+from ...core.operators import variable
 from ..algebraic_structures import ROOTS, NotForCoq
 from ..notation import APPLIED, ATOM, Notation, place
 from ..theorems import Source, chain, inequality
@@ -74,7 +75,7 @@ def of_derivative(to: Slopes, e: Expr) -> tuple:
     if any(n.op == "derivative" for n in walk(body)):
         raise NotForCoq("a derivative of a derivative, which is not stated over the reals yet")
     exponents = list(to.exponents)
-    target = by.args[0] if by.op == "entry" else by
+    target = variable(by)
     name, at, function = to.show(target), to.show(by, ATOM), to.show(body)
     to.exponents = exponents  # those of the body are moving
     if by.op == "entry":

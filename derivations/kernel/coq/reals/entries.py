@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import count
 
-from ...core.expr import BINDERS, Expr, walk
+from ...core.expr import Expr, walk
+from ...core.operators import INDEXED
 from ..algebraic_structures import NotForCoq
 
 ZERO = Expr("const", (), (), Fraction(0))
@@ -38,7 +39,7 @@ def total(size: Expr, term, *of: Expr) -> Expr:
         for k in range(int(size.data)):
             found = Expr("add", (found, term(Expr("const", (), (), Fraction(k + 1)))))
         return found
-    taken = {n.data[0] for e in of for n in walk(e) if n.op in ("symbol", "index", *BINDERS)}
+    taken = {n.data[0] for e in of for n in walk(e) if n.op == "symbol" or n.op in INDEXED}
     name = next(name for name in (f"l{k}" for k in count(1)) if name not in taken)
     return Expr("sum", (term(Expr("index", (), (), (name, size))),), (), (name, size))
 

@@ -11,6 +11,7 @@ from operator import add, mul, neg, pos, truediv
 from typing import NamedTuple
 
 from ...core.expr import Expr, walk
+from ...core.operators import STAND_INS
 from ..algebraic_structures import NotForCoq
 from . import entries
 from .notation import ATOM, name_of, show
@@ -77,7 +78,7 @@ class Growth:
         """A sum as (k, rest): a multiple of what moves, and the terms beside it."""
         if e == self.variable:
             return Fraction(1), []
-        if e.op in ("paren", "defined"):
+        if e.op in STAND_INS:
             return self.apart(e.args[0])
         if e.op == "neg":
             k, rest = self.apart(e.args[0])
@@ -221,7 +222,7 @@ def expanded(to: Growth, e: Expr) -> tuple:
     """The proof of what a tree is to first order: a number, and what is added to it."""
     if not to.moves(e):
         return ("constant_1",)
-    if e.op in ("paren", "defined"):
+    if e.op in STAND_INS:
         return expanded(to, e.args[0])
     if e.op in ("entry", "matmul"):
         return expanded(to, entries.number(e))

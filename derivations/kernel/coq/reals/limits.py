@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from ...core.claims import Claim
-from ...core.expr import BINDERS, Expr, free_indices, symbols, walk
+from ...core.expr import Expr, free_indices, own_sizes, symbols, walk
 from ..algebraic_structures import NotForCoq
 from ..assumptions import DISTRIBUTIONS
 from ..theorem_files import Theorem, comment, header, qed, variables
@@ -41,7 +41,7 @@ def limit(claim: Claim, topic: str) -> Source:
     if len(claim.steps) != 1 or claim.start.shape:
         raise NotForCoq("a limit of a tensor, or in several steps")
     (step,), (variable, to) = claim.steps, claim.towards
-    if any(variable in (*n.shape, *(n.data[1:2] if n.op in ("index", *BINDERS) else ())) for t in claim.trees for n in walk(t)):
+    if any(variable in own_sizes(n) for t in claim.trees for n in walk(t)):
         raise NotForCoq("a limit in the length of an axis")
     if to != "oo" and (to != 0 or variable.data[1] == "size"):
         raise NotForCoq("a limit elsewhere than at zero or beyond all bounds")

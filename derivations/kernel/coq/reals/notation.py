@@ -22,6 +22,8 @@ RESERVED = frozenset(
 PLACES = ("row", "column", "third", "fourth")
 MOVING = "moving"
 FUNCTIONS = {"exp": "exp", "log": "ln", "abs": "Rabs", "cos": "cos", "sin": "sin", "tanh": "tanh"}
+OF_VECTORS = {"norm": "length_of"}
+UNSUPPORTED_FUNCTIONS = ("largest",)
 UNSUPPORTED = {
     "expectation": "an expectation",
     "variance": "a variance",
@@ -177,8 +179,8 @@ def place(i: Expr) -> str:
 
 def of_function(e: Expr, places: list) -> tuple:
     (x,) = e.args
-    if e.data == "norm" and len(x.shape) == 1:
-        return f"length_of {size_of(x.shape[0])} {show(x, ATOM)}", APPLIED
+    if e.data in OF_VECTORS and len(x.shape) == 1:
+        return f"{OF_VECTORS[e.data]} {size_of(x.shape[0])} {show(x, ATOM)}", APPLIED
     if e.data not in FUNCTIONS:
         raise NotForCoq(f"the function {e.data}, which is not stated over the reals yet")
     return f"{FUNCTIONS[e.data]} {at(x, places, ATOM)}", APPLIED

@@ -1,4 +1,4 @@
-"""A claim's `code=` may not hand a function what that function has to compute: whatever gives back what it is given would agree."""
+"""A claim's `code=` may not give a function the answer: a function that returns its argument would agree."""
 
 import importlib
 import sys
@@ -9,7 +9,7 @@ import snippets
 from derivations.kernel import Derivation, exp, index, ones, positive, scalars, sizes, softmax, total, vector
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
-from derivations.kernel.run.answers import refuse_answers
+from derivations.kernel.run.leaked_answers import reject_leaked_answers
 from derivations.kernel.run.records import check_claim
 
 FOE = "snippets.planted.foe."
@@ -75,7 +75,7 @@ def test_a_side_is_not_handed_to_what_computes_it(code, stated):
     with pytest.raises(Refused) as caught:
         check_claim(claim)
     said = str(caught.value)
-    assert said.startswith(f"{claim.file}:{claim.line}: claim 'weights': code[0] hands ") and "or leave the call out" in said
+    assert said.startswith(f"{claim.file}:{claim.line}: claim 'weights': code[0] gives ") and "or leave the call out" in said
 
 
 WRITTEN = {
@@ -88,10 +88,8 @@ WRITTEN = {
 @pytest.mark.parametrize("code", WRITTEN.values(), ids=WRITTEN)
 def test_nor_is_its_value_however_it_is_written(code, stated):
     claim = stated(code)
-    refuse_answers(claim)
-    with pytest.raises(
-        Refused, match=r"code\[0\] hands snippets\.planted\.foe\.fast_softmax what it has to compute, as x, at every one of"
-    ):
+    reject_leaked_answers(claim)
+    with pytest.raises(Refused, match=r"code\[0\] gives snippets\.planted\.foe\.fast_softmax what it has to compute, as x, at each of"):
         tw.witness(claim)
 
 
@@ -104,12 +102,12 @@ def test_a_call_that_computes_stands(stated):
 def test_there_and_back_stands(stated):
     x = scalars("x")
     claim = stated((FOE + "raised", (FOE + "log", x)), left=exp(x) / exp(x) * x, right=x, given=[positive(x)])
-    refuse_answers(claim)
+    reject_leaked_answers(claim)
     assert f"; also {FOE}raised({FOE}log(x))" in tw.witness(claim)[2]
 
 
 def test_a_name_that_is_a_side_may_be_handed(stated):
     x = scalars("x")
     claim = stated((FOE + "same", x), left=2 * x - x, right=x)
-    refuse_answers(claim)
+    reject_leaked_answers(claim)
     assert tw.witness(claim)[0] == "agrees"

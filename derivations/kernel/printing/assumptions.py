@@ -1,0 +1,34 @@
+"""Assumptions in words, for messages and for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .latex import Tree, latex
+from .plain_text import plain
+
+
+def assumption_words(kind: str, args: tuple[Tree, ...], open_: Iterable[Tree], latex_names: bool = False) -> str:
+    """Return what an assumption of a kind says of its arguments, for every value of the open indices. For pages, names are LaTeX in dollars."""
+
+    def shown(x: Tree) -> str:
+        return f"${latex(x)}$" if latex_names else plain(x)
+
+    names = list(map(shown, args))
+    text = {  # filled in below, and once: a name in LaTeX has braces of its own
+        "positive": "{0} is positive",
+        "nonnegative": "{0} is not negative",
+        "nonzero": "{0} is not zero",
+        "invertible": "{0} is invertible",
+        "independent": "the entries of {all} are independent",
+        "mean": "each entry of {0} has mean {1}",
+        "moment": "each entry of {0} has a " + {"1": "mean", "2": "variance"}.get("".join(map(plain, args[1:])), "moment of order {1}"),
+        "variance": "each entry of {0} has variance {1}",
+        "gaussian": "{all} are Gaussian" if args[1:] else "{0} is Gaussian",
+        "product": "the product of {0} and {1} is "
+        + {"0": "zero", "1": "the identity"}.get("".join(map(plain, args[2:])), "{2} times the identity"),
+        "representable": "{all} are floating-point numbers" if args[1:] else "{0} is a floating-point number",
+        "zero_or_one": "each entry of " * bool(args and args[0].shape) + "{0} is 0 or 1",
+        "in range": "no exponent leaves the format's range",
+    }[kind].format(*names, all=" and ".join(names))
+    return text + "".join(f", for every {shown(i)}" for i in open_)

@@ -1,0 +1,85 @@
+"""Input layouts: the same numbers given to a snippet as tensors that lie otherwise in memory, have a gradient, or are parameters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def contiguous(x: Tensor) -> Tensor:
+    return x.detach().clone(memory_format=torch.contiguous_format)
+
+
+def copied(x: Any, put: Callable = contiguous) -> Any:
+    """Return a copy whose tensors have storage of their own."""
+    if isinstance(x, Tensor):
+        return put(x)
+    if isinstance(x, dict):
+        return {key: copied(value, put) for key, value in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(copied(y, put) for y in x))
+    return type(x)(copied(y, put) for y in x) if type(x) in (tuple, list) else x
+
+
+def strided(x: Tensor) -> Tensor:
+    """The same numbers as every second entry of longer rows; NaN or 1 in between."""
+    if not x.dim():
+        return contiguous(x)
+    between = torch.nan if has_gradient(x) else 1
+    room = torch.full((*x.shape[:-1], 2 * x.shape[-1] + 1), between, dtype=x.dtype)
+    room[..., 1::2] = x.detach()
+    return room[..., 1::2]
+
+
+def by_columns(x: Tensor) -> Tensor:
+    return contiguous(x.mT).mT if x.dim() > 1 else contiguous(x)
+
+
+def graded(x: Tensor) -> Tensor:
+    return contiguous(x).requires_grad_(has_gradient(x))
+
+
+def computed(x: Tensor) -> Tensor:
+    """The same numbers as the result of an operation that a gradient goes through."""
+    return graded(x).clone()
+
+
+def as_parameter(x: Tensor) -> Tensor:
+    return torch.nn.Parameter(contiguous(x), requires_grad=has_gradient(x))
+
+
+def has_gradient(x: Tensor) -> bool:
+    return x.is_floating_point() or x.is_complex()
+
+
+@contextmanager
+def double_by_default() -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Silence PyTorch's warning about a number that is taken out of a tensor with a gradient; a snippet may do so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+LAYOUTS: dict[str, tuple[Callable, Callable]] = {
+    "where its arguments are strided": (strided, nullcontext),
+    "where its arguments lie by columns": (by_columns, nullcontext),
+    "where a gradient is asked for": (graded, unwarned),
+    "where a gradient goes through its arguments": (computed, unwarned),
+    "where its arguments are parameters": (as_parameter, unwarned),
+    "where fp64 is the default": (contiguous, double_by_default),
+}

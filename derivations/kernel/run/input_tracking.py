@@ -1,0 +1,110 @@
+"""Record which files and environment variables a script and its snippets read.
+
+An audit hook sees every file that Python code opens, `os.environ` reports each name that the project's code looks up, and `sys.modules`
+shows which of the project's modules were imported. Files of Python, of installed libraries and of the kernel are left out: a certificate
+keeps the versions of the libraries and the hashes of the kernel's files.
+
+Nothing else is tracked: the names in a folder, whether a file exists, what C code or another process reads, the clock, the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+from . import inputs
+from .inputs import Reads
+
+KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
+PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")  # its library, as files or as one zip file
+INSTALLED = ("site-packages", "dist-packages")
+SYSTEM = ("/proc/", "/dev/", "/sys/")
+
+
+@cache
+def is_installed(file: str) -> bool:
+    """Does a file belong to Python or to an installed library?"""
+    return file.startswith(PYTHON) or any(name in file.split(os.sep) for name in INSTALLED)
+
+
+@cache
+def is_tracked(file: str) -> bool:
+    """Is a file of this absolute path recorded when it is opened? Modules are found in `sys.modules`, not by their compiled files."""
+    return os.path.isabs(file) and not (is_installed(file) or file.startswith((KERNEL, *SYSTEM)) or file.endswith(".pyc"))
+
+
+def imported_files(folders: tuple[Path, ...]) -> list[str]:
+    """Return the Python files within these folders that are loaded as modules, installed libraries left out."""
+    named = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    files = {os.path.realpath(file) for file in named if isinstance(file, str) and os.path.isabs(file) and not is_installed(file)}
+    return sorted(file for file in files if file.endswith(".py") and file.startswith(tuple(f"{folder}{os.sep}" for folder in folders)))
+
+
+class Recorder:
+    """Collect what is read by all threads, or by one."""
+
+    def __init__(self, thread: int | None):
+        self.thread = thread
+        self.reads = Reads()
+        self.written: set[str] = set()  # their content is the script's own
+
+    def opened(self, path: object, flags: int) -> None:
+        if not isinstance(path, (str, bytes, os.PathLike)) or self.thread not in (None, threading.get_ident()):
+            return
+        name = os.path.abspath(os.fsdecode(path))
+        if not is_tracked(name) or name in self.reads.files or name in self.written:
+            return
+        if flags & (os.O_TRUNC | os.O_EXCL):
+            self.written.add(name)
+        elif flags & os.O_ACCMODE != os.O_WRONLY:
+            self.reads.files[name] = inputs.ABSENT  # state() opens the file as well, and must not get here again
+            self.reads.files[name] = inputs.state(name)
+
+    def looked_up(self, name: object) -> None:
+        """Record a variable if the nearest caller outside of Python's own library is the project's code."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame and frame.f_code.co_filename.startswith(PYTHON):
+            frame = frame.f_back
+        by_project = frame is not None and is_tracked(frame.f_code.co_filename)
+        if by_project and isinstance(name, str) and name not in self.reads.variables:
+            self.reads.variables.append(name)
+
+
+_active: list[Recorder] = []
+_installed: list[bool] = []  # an audit hook cannot be removed
+
+
+def _hook(event: str, arguments: tuple) -> None:
+    if event == "open" and _active:
+        path, _, flags = arguments
+        _active[-1].opened(path, flags or 0)
+
+
+@contextmanager
+def recorded(all_threads: bool = True) -> Iterator[Recorder]:
+    """Record what this process reads meanwhile, or what the current thread reads."""
+    if not _installed:
+        sys.addaudithook(_hook)
+        _installed.append(True)
+    recorder = Recorder(None if all_threads else threading.get_ident())
+    kind, method = type(os.environ), "__getitem__"  # `get`, `in` and os.getenv call it as well
+    look_up = getattr(kind, method)
+
+    def recording(environ: os._Environ, name: str) -> str:
+        recorder.looked_up(name)
+        return look_up(environ, name)
+
+    setattr(kind, method, recording)
+    _active.append(recorder)
+    try:
+        yield recorder
+    finally:
+        _active.remove(recorder)
+        setattr(kind, method, look_up)

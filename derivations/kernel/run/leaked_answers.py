@@ -1,0 +1,41 @@
+"""Reject a claim whose `code=` hands a function the answer: a function that returns its argument would agree with every such claim.
+
+This file compares expressions. `pytorch/snippet_agreement.py` compares numbers, so that it does not matter how the answer is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..core.claims import Claim, Refused
+from ..core.expr import Expr, show, strip, walk
+
+ATOMS = ("symbol", "index", "const", "imaginary")  # a side that is one of these may be an argument
+
+
+def reject_leaked_answers(claim: Claim) -> None:
+    """Raise Refused if an argument of a call is, or contains, a side of the claim that the call is compared with."""
+    sides = {strip(side) for side in (claim.start, *(step.expr for step in claim.steps)) if strip(side).op not in ATOMS}
+    for k, (name, arguments, keywords) in enumerate(claim.code):
+        for argument in expressions([arguments, [value for _, value in keywords]]):
+            for part in walk(strip(argument)):
+                if part in sides:
+                    raise Refused(
+                        claim.file,
+                        claim.line,
+                        claim.id,
+                        f"code[{k}] gives {show(part)} to {name}, which has to compute it; "
+                        "give it what the claim's sides are made of, or leave the call out",
+                    )
+
+
+def expressions(x: Any) -> Iterator[Expr]:
+    """Yield the expressions among arguments. The arguments of a nested call are left out: it may undo what the outer one does."""
+    if isinstance(x, Expr):
+        yield x
+    elif isinstance(x, dict):
+        yield from expressions(list(x.values()))
+    elif isinstance(x, (tuple, list)) and not (x and isinstance(x[0], str)):
+        for part in x:
+            yield from expressions(part)

@@ -1,0 +1,148 @@
+"""The verdict on a claim's code: code that differs where a size is 1, the conditions that a proof states, and what no scope may be stated for."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations.kernel import each, index, matrix, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel.core.expr import free_indices, symbol
+from derivations.kernel.traced import witness
+from derivations.kernel.traced.call_arguments import put
+from derivations.kernel.traced.witness import asked, with_plain_indices
+
+n, m = sizes("n m")
+x, y, z = vector("x", n), vector("y", n), vector("z", n)
+A, B, P, S = matrix("A", n, m), matrix("B", n, n), matrix("P", 2, 2), matrix("S", n, n)
+i, j = index("i", n), index("j", n)
+a, c = scalars("a c")
+X = x + 0 * x
+
+
+@pytest.fixture
+def said(computing):
+    def ask(body, arguments, want, given=()):
+        return asked(computing(body, arguments, want, given), 0)
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["n, m = x.shape\nif n == 1 and m == 1:\n    return 0 * x\nreturn x", "for _ in range(x.shape[0]):\n    pass\nif x.shape[1] == 1:\n    return 2 * x\nreturn x"],
+)  # fmt: skip
+def test_what_is_asked_where_a_size_is_1_is_read_too(said, body):
+    found = said(body, [A], A + 0 * A)
+    assert found.state == "different" and "m = 1" in found.reason
+
+
+# Each gives something else where there is one row and several columns, or one column and several rows, and nothing where both are 1.
+AT_ONE = {
+    "answers after an operation": "y = x + x\nn, m = x.shape\nif n == 1 and m != 1:\n    return 0 * x\nreturn x",
+    "a product of sizes": "y = x + x\nreturn 0 * x if x.numel() == x.shape[1] and x.numel() > 1 else x",
+    "a number from a size": "y = x + x\nreturn x * (bool(x.shape[0] - 1) or not bool(x.shape[1] - 1))",
+    "the largest": "y = x + x\nreturn 0 * x if min(x.shape[0], 2) < 2 and not min(x.shape[1], 2) < 2 else x",
+    "one among them": "y = x + x\nreturn 0 * x if 1 in x.shape[:1] and 1 not in x.shape[1:] else x",
+    "axes that are gone": "return 0 * x if x.squeeze().dim() == 1 else x",
+    "an axis that is gone": "return 0 * x if x.squeeze(0).dim() < x.squeeze(1).dim() else x",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", AT_ONE.values(), ids=AT_ONE)
+def test_what_code_learns_of_a_size_of_1_is_met(said, body):
+    found = said(body, [A], A + 0 * A)
+    assert found.state == "different", found
+
+
+def test_whether_something_is_none_may_be_asked(said):
+    assert said("y = None\nz = y is None\nreturn x if y is None and z and x is not None else 0 * x", [A], A + 0 * A).scope == "every shape"
+
+
+def test_what_only_operations_ask_is_proved_at_every_shape_with_one_more_reading(said, monkeypatch):
+    read = []
+    own = witness.proved
+    monkeypatch.setattr(witness, "proved", lambda claim, k: read.append(claim) or own(claim, k))
+    found = said("return (x + x) @ (x.T + x.T) @ x / 4", [A], A @ A.T @ A)
+    assert found.scope == "every shape" and len(read) == 2
+    assert not witness.sizes_of(read[1])
+
+
+def test_what_only_operations_ask_is_read_at_1_all_the_same(said):
+    variance = total((x[i] - total(x[j], j) / n) ** 2, i) / (n - 1)
+    found = said("return x.var() + 0 * (x + x).sum()", [x], variance)
+    assert found.scope == "n >= 2", found
+
+
+def test_code_that_writes_is_taken_to_have_learned_of_all_sizes(said, monkeypatch):
+    made = []
+    own = witness.Sizes
+    monkeypatch.setattr(witness, "Sizes", lambda: made.append(own()) or made[-1])
+    said("y = x.clone()\ny += 1\nreturn y - 1", [A], A + 0 * A)
+    assert made[0].all_asked
+
+
+def test_a_scope_where_a_size_is_1_is_told(said):
+    found = said("n, m = x.shape\nif n == 1 and m > 64:\n    return 0 * x\nreturn x", [A], A + 0 * A)
+    assert found.state == "proved" and "64 >= m at n = 1" in found.scope
+
+
+def test_conditions_and_constants_where_a_size_is_1_are_told(said):
+    body = "if x.shape[0] == 1:\n    return torch.where(y > 0.25, x * 0.1, 9.0)\nreturn torch.where(z > 0, x / 10, 9.0)"
+    found = said(body, [x, y, z], x / 10)
+    assert any("y" in one and "n = 1" in one for one in found.conditions) and any("z" in one for one in found.conditions)
+    assert found.constants == ["0.1 as 1/10"]
+
+
+def test_nothing_is_no_result(said):
+    assert said("return ()", [x], X).reason == "it gives nothing"
+
+
+@pytest.mark.parametrize("body", ["return (x @ y).unsqueeze(-2)[0]", "z = x @ y\nw = z[None]\nreturn (w + z)[0] / 2"])
+def test_a_view_of_what_was_turned_in_place_is_read(said, body):
+    """A vector by a matrix is a product of matrices whose result drops an axis in place, which PyTorch counts as a write."""
+    assert said(body, [x, B], x @ B).state == "proved"
+
+
+def test_a_condition_holds_for_all_its_indices_and_takes_no_name_of_the_claim(said):
+    made = with_plain_indices("x[i] - y[at7] is positive", {"i", "x", "y"})
+    assert made == "x[i] - y[j] is positive for all j"
+    many = with_plain_indices(" ".join(f"at{k}" for k in range(25)), {"i"})
+    assert len(set(many.split(" for all ")[0].split())) == 25
+    found = said("return torch.where(x[:, None] - y[None, :] > 0, 1.0, 0.0).sum(1)", [x[i], y], n + 0 * x[i])
+    assert found.state == "proved" and "for all" in found.conditions[0]
+
+
+def test_right_code_with_what_is_the_largest_of_numbers_is_not_refused(said):
+    assert said("return torch.maximum(x, y) + torch.minimum(x, y)", [x, y], each(x[i] + y[i], i)).state != "different"
+    p = [P[1, k] for k in (1, 2)]
+    assert said("return x.amax(1)[0]", [P], (p[0] + p[1] + sqrt((p[0] - p[1]) ** 2)) / 2).state != "different"
+
+
+def test_a_name_that_the_claim_has_is_not_taken_for_what_is_unknown(said):
+    some = symbol("some0", "real", ())
+    assert said("return torch.maximum(x, y)", [a, c], some + 0 * some).state != "proved"
+
+
+def test_a_loop_that_suppositions_keep_up_ends(said):
+    found = said("while x > 0.5:\n    x = x / 2\nreturn x", [a], a + 0 * a)
+    assert found.state == "not read" and "conditions" in found.reason
+    found = said("y = x\nfor _ in range(3000):\n    y = y + x\nreturn y", [x], 3001 * x)
+    assert found.state == "not read" and "too many operations" in found.reason
+
+
+@pytest.mark.parametrize("number", ["(x.new_full((), x.shape[0]) + 1).item()", "x.new_full((), 2.0).sqrt().item()"])
+def test_no_scope_is_told_at_which_nothing_is(said, number):
+    found = said(f"c = {number}\nreturn x if c < 1 else 2 * x", [x], X)
+    assert found.state != "proved"
+
+
+def test_what_takes_the_place_of_an_index_is_not_bound():
+    bound = put(total(B[i, j], j), {i: j})
+    assert j in free_indices(bound)
+    bound = put(total(B[i, j], j), {j: i})
+    assert bound == total(B[i, j], j)
+
+
+def test_what_a_comparison_needs_to_have_a_value_is_a_condition(said):
+    found = said("return torch.where(x / x > 0, x, 7)", [x], X)
+    assert found.state != "proved" or any("not zero" in one for one in found.conditions)
+    assert said("return x if x > 1 else x + 1", [a], a + 1, given=[positive(1 - a)]).state == "proved"

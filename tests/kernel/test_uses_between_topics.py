@@ -1,0 +1,111 @@
+"""What a claim uses of another topic has to hold there, and topics may not use each other in a circle."""
+
+import pytest
+
+from derivations.kernel import Derivation, matrix, sizes
+from derivations.kernel.exact.witness import exact
+from derivations.kernel.run.certificates import CertificateError, load
+from derivations.kernel.sympy import witness as sympy_witness
+
+pytestmark = pytest.mark.slow
+
+n = sizes("n")
+A = matrix("A", n, n)
+
+HEAD = """from derivations.kernel import Derivation, matrix, sizes
+n, m = sizes("n m")
+A, B = matrix("A", n, m), matrix("B", n, m)
+derivation = Derivation("A test")
+"""
+GOOD = HEAD + 'derivation.identity("good", (A + B).T, A.T + B.T)\n'
+BAD = HEAD + 'derivation.identity("bad", (A + B).T, A.T - B.T)\n'
+
+
+@pytest.fixture
+def scripts(tree):
+    """A function that writes scripts into the tree's chapter, by name, and gives their topics."""
+
+    def write(**texts):
+        tree.script.unlink(missing_ok=True)
+        for name, text in texts.items():
+            tree.script.with_name(f"{name}.py").write_text(text)
+        return [f"chapter/{name}" for name in texts]
+
+    return write
+
+
+def verdicts(found):
+    return {record["topic"].split("/")[1]: record["verdict"] for record in found if record["id"]}
+
+
+def certified(topic):
+    try:
+        return [claim["id"] for claim in load(topic)["claims"]]
+    except CertificateError:
+        return None
+
+
+def using(*uses):
+    return GOOD.replace("A.T + B.T)", f"A.T + B.T, uses={list(uses)!r})")
+
+
+@pytest.mark.parametrize("asked", [(), ("chapter/a",), ("chapter/a", "chapter/b")], ids=["all", "one", "both"])
+@pytest.mark.parametrize("length", [2, 3])
+def test_topics_that_use_each_other_in_a_circle_are_refused(asked, length, scripts, records):
+    names = "abc"[:length]
+    scripts(**{name: GOOD for name in names})
+    assert records()[0] == 0
+    for name, following in zip(names[1:], names[2:] + names[:1]):
+        scripts(**{name: using(f"chapter/{following}#good")})
+        assert records(f"chapter/{name}")[0] == 0
+    scripts(a=using("chapter/b#good"))
+    code, found = records(*asked)
+    assert code == 1 and any("lead back" in record["message"] for record in found)
+    assert certified("chapter/a") is None
+
+
+def test_a_claim_that_uses_itself_by_its_full_name_is_refused(scripts, records):
+    scripts(a=using("chapter/a#good"))
+    assert records()[0] == 1 and certified("chapter/a") is None
+
+
+def test_a_claim_that_uses_one_that_does_not_hold_is_refused(scripts, records):
+    scripts(a=using("chapter/b#bad"), b=BAD)
+    code, found = records()
+    assert code == 1 and verdicts(found)["b"] == "refused" and certified("chapter/b") is None
+    assert records("chapter/a")[0] == 1
+
+
+@pytest.mark.parametrize("uses", [["good"], ["chapter/b#good"], ["good", "chapter/b#good"]], ids=["an earlier one", "another's", "both"])
+def test_a_false_claim_gains_nothing_by_what_it_cites(uses, scripts, records):
+    scripts(a=GOOD + f'derivation.identity("bad", (A + B).T, A.T - B.T, uses={uses})\n', b=GOOD)
+    code, found = records()
+    assert code == 1 and [r["verdict"] for r in found if r["id"] == "bad"] == ["refused"] and certified("chapter/a") is None
+
+
+def test_a_true_claim_owes_nothing_to_what_it_cites():
+    """The proof is of the claim alone: another citation in the place of one changes no verdict."""
+
+    def said(uses):
+        D = Derivation("test")
+        D.identity("first", (A @ A).T, A.T @ A.T)
+        D.identity("second", (2 * A).T, 2 * A.T)
+        D.identity("claim", (A + A).T, 2 * A.T, uses=uses)
+        return exact(D.claims[-1]), sympy_witness.witness(D.claims[-1])
+
+    assert said([]) == said(["first"]) == said(["second"])
+
+
+@pytest.mark.parametrize(
+    "use, said",
+    [
+        ("chapter/other#sum", "'chapter/other' was not checked as it is, or does not hold; run: python -m derivations check chapter/other"),
+        ("chapter/b#goood", "there is no such claim that holds; did you mean good? There are good"),
+        ("chapter/b#wrong", "there is no such claim that holds"),  # it is refuted
+    ],
+)
+def test_a_use_that_is_not_met_says_why(use, said, scripts, records):
+    refuted = 'derivation.refute("wrong", A, 2 * A, at={A: [[1]]})\n'
+    scripts(a=GOOD.replace("A.T + B.T)", f"A.T + B.T, uses=[{use!r}])"), b=GOOD + refuted)
+    _, found = records()
+    assert said in next(r["message"] for r in found if r["topic"] == "chapter/a" and r["verdict"] == "refused")
