@@ -270,7 +270,7 @@ def of_derivative(e, place, env):
         return slope
 
 
-WITHOUT_CORNERS = (  # operators that have a slope wherever what they are of has one; of any other, it is looked for
+WITHOUT_CORNERS = (  # operators that are differentiable wherever their arguments are; the others may have a kink
     *("const", "imaginary", "symbol", "index", "defined", "paren", "add", "neg", "mul", "matmul", "transpose", "inverse", "eye", "fill"),
     *("array", "sum", "each", "entry", "softmax", "rank", *AVERAGES),
 )

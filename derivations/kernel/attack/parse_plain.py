@@ -36,12 +36,12 @@ from ..errors import KernelError
 from ..printing.latex import WORDS
 
 TOKEN = re.compile(r"\s*(\d+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)?|\.\.|⁻¹|[-+*@/^ᵀ()\[\],=])")
-MADE: dict[str, Callable[[Expr], Expr]] = {
+MADE: dict[str, Callable[[Expr], Expr]] = {  # operators that are printed as words
     "softmax": softmax,
     "variance": Var,
     "rounded": rounded,
     "rank": rank,
-}  # what is printed as a word
+}
 OF_ONE: dict[str, Callable[[Expr], Expr]] = {
     **{name: partial(function, name) for name in FUNCTIONS},
     **{word: MADE[op] for op, word in WORDS.items()},

@@ -22,18 +22,16 @@ def store(topic: str) -> Path:
     return certificates.STORE / "mutants" / f"{topic}.json"
 
 
-RANDOM = ("families", "fuzzing", "growing", "pasted", "printed", "rewriting", "shrinking")  # of random claims, which no mutant is
-OF_CODE = ("code_slips", "code_trying")  # which corrupt snippets and no claim
+MAKERS = ("claim_mutants", "equivalent_rewrites", "judge")  # the modules that make, rewrite and judge mutants, with all that they import
 
 
 def depends_on() -> dict:
     """For each witness, a hash of all that its results depend on beside the claims."""
-    attack = [path for path in certificates.kernel_files() if certificates.room(path) == "attack"]
-    trying = [path for path in attack if path.stem == "trying"]  # itself alone: what it imports is every witness
-    slips = [path for path in attack if path not in trying and path.stem not in (*RANDOM, *OF_CODE)]
-    own = [certificates.file_hash(path) for path in trying]
+    attack = {path.stem: path for path in certificates.kernel_files() if certificates.room(path) == "attack"}
+    makers = [attack[name] for name in MAKERS]
+    own = certificates.file_hash(attack["mutant_trials"])  # itself alone: it imports every witness
     versions = certificates.versions() | {name: certificates.installed(name) for name in ("torch", "numpy", "hypothesis")}
-    return {name: sha256(repr((own, sorted(versions.items()), hashes([*slips, *homes(name)]))).encode()).hexdigest() for name in WITNESSES}
+    return {name: sha256(repr((own, sorted(versions.items()), hashes([*makers, *homes(name)]))).encode()).hexdigest() for name in WITNESSES}
 
 
 def homes(name: str) -> list:
