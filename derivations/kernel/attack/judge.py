@@ -249,6 +249,9 @@ def judge_refutation(claim: Claim, options: Options) -> Verdict:
     if any(has_random_value(side, env) for side in (left, right)):
         raise CannotTell("a random entry outside an expectation")
     generator = Random(0)
+    has_one_entry = (
+        not left.shape and not right.shape and all(("index", i.data[0]) in indices for e in (left, right) for i in free_indices(e))
+    )
     verdicts, gaps = set(), []
     for _ in range(6 if laws(claim) else 1):
         try:
@@ -256,7 +259,8 @@ def judge_refutation(claim: Claim, options: Options) -> Verdict:
                 return "false", "the counterexample breaks an assumption"
             here = env | {"outcomes": outcomes(claim, env, generator) if laws(claim) else []}
             verdicts.add(is_refuted_at(claim, here, indices))
-            gaps += [mp.re(entry(left, (), here) - entry(right, (), here))] if laws(claim) else []
+            if laws(claim) and has_one_entry:
+                gaps.append(mp.re(scalar(left, here | indices) - scalar(right, here | indices)))
         except Undefined as error:
             return "false", f"at the counterexample, {error}"
     if gaps and min(gaps) < 0 < max(gaps):  # between two such distributions there is one for which they are equal
